@@ -1,0 +1,71 @@
+// Everything that can be configured, as one validated value. Every default stands here and nowhere else;
+// docs/configuration.md is generated from the table in config/schema.cpp that names these members.
+#pragma once
+
+#include "core/agent.hpp"
+#include "core/clock.hpp"
+#include "core/log.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace config {
+
+using namespace std::chrono_literals;  // NOLINT(google-global-names-in-headers): units for the defaults below
+
+struct endpoint {
+    std::string host;  // an IP address, or a name to bind to; without brackets
+    std::uint16_t port = 0;
+
+    friend bool operator==(const endpoint&, const endpoint&) = default;
+};
+
+struct card_settings {
+    core::duration ttl = 5min;     // how long a card is fresh when the agent does not say
+    core::duration min_ttl = 10s;  // bounds for what the agent says
+    core::duration max_ttl = 24h;
+    core::duration stale_if_error = 1h;    // how much longer a card is served while the agent fails
+    core::duration negative_ttl = 5s;      // how long a failure is remembered
+    core::duration timeout = 5s;           // for one whole fetch, all addresses that are tried included
+    std::uint64_t max_size = 1024 * 1024;  // of a fetched card
+};
+
+struct timeout_settings {
+    core::duration header = 10s;          // a request head, from its first byte or from the connection's start
+    core::duration body = 60s;            // a request body, whole
+    core::duration idle = 75s;            // a kept connection between two requests
+    core::duration write = 30s;           // a caller that takes nothing
+    core::duration connect = 3s;          // name resolution, TCP and TLS to an agent
+    core::duration upstream_head = 30s;   // from the request sent to the agent to the head of its answer
+    core::duration upstream_idle = 5min;  // between two pieces of an agent's answer
+    core::duration upstream_keep = 60s;   // an unused connection to an agent
+    core::duration drain = 30s;           // unary calls in flight when the gateway is told to stop
+    core::duration drain_streams = 5s;    // streams in flight when the gateway is told to stop
+};
+
+struct limit_settings {
+    std::uint64_t body = 1024 * 1024;           // a request body: 413
+    std::uint64_t header = 16 * 1024;           // a request head: 431
+    std::uint64_t header_fields = 100;          // its fields: 431
+    std::uint64_t target = 8 * 1024;            // its target: 414
+    std::uint64_t upstream_header = 64 * 1024;  // an answer's head: 502
+    std::uint64_t upstream_connections = 256;   // idle connections kept per agent and worker
+    std::uint64_t rpc_batch = 50;               // calls in one management batch
+};
+
+struct settings {
+    endpoint listen{"127.0.0.1", 4000};
+    endpoint admin{"127.0.0.1", 4001};
+    std::string public_url;     // no trailing slash; empty: http:// and the address that listen got
+    std::uint64_t workers = 0;  // 0: one per core
+    core::log_level log_level = core::log_level::info;
+    std::string store = "memory";
+    card_settings cards;
+    timeout_settings timeouts;
+    limit_settings limits;
+    std::vector<core::agent> agents;  // in the order of the file; ids are unique
+};
+
+}  // namespace config

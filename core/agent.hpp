@@ -1,0 +1,43 @@
+// What an operator put behind the gateway. One value, whether it came from the configuration file, the command line
+// or the management API; validated before it is made (config/agents.hpp).
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/secret.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace core {
+
+enum class protocol : std::uint8_t { a2a, mcp };
+
+struct agent {
+    std::string id;
+    protocol speaks = protocol::a2a;
+    std::string url;       // http or https, no fragment, no user info; traffic goes here and nowhere else
+    std::string card_url;  // empty: looked for beside `url` (docs/architecture.md)
+    std::string card;      // an inline card as JSON text; served without a fetch; empty: fetched
+    std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches
+    secret bearer;                                             // sent with calls and card fetches
+    std::optional<duration> timeout;                           // in place of timeouts.upstream_head
+    std::string ca_file;                                       // PEM; empty: the system's trust store
+    bool disabled = false;                                     // known, but answered like an unknown agent
+    std::string version;                                       // the operator's note; shown, never interpreted
+    std::string protocol_version;                              // likewise
+    std::string metadata = "{}";  // JSON object text; shown by agents/get, never interpreted
+
+    friend bool operator==(const agent&, const agent&) = default;
+};
+
+// Letters, digits, '.', '_' and '-'; 1 to 128 of them; no "..", not ".": an id is one path segment that no
+// normalisation changes (RFC 3986 section 5.2.4).
+bool valid_agent_id(std::string_view id) noexcept;
+
+std::string_view name(protocol p) noexcept;
+
+}  // namespace core

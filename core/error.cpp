@@ -1,0 +1,118 @@
+#include "core/error.hpp"
+
+#include <stdexcept>
+
+namespace core {
+namespace {
+
+struct wording {
+    std::string_view name;
+    std::string_view message;
+};
+
+constexpr wording words(errc code) noexcept
+{
+    switch (code) {
+        case errc::bad_request:
+            return {"bad_request", "The request is malformed."};
+        case errc::not_found:
+            return {"not_found", "There is nothing at this address."};
+        case errc::method_not_allowed:
+            return {"method_not_allowed", "This address does not take this method."};
+        case errc::request_timeout:
+            return {"request_timeout", "The request did not arrive in time."};
+        case errc::body_too_large:
+            return {"body_too_large", "The request body is over the limit."};
+        case errc::target_too_long:
+            return {"target_too_long", "The request target is over the limit."};
+        case errc::header_too_large:
+            return {"header_too_large", "The request header is over the limit."};
+        case errc::unsupported_media_type:
+            return {"unsupported_media_type", "The body must be sent as application/json."};
+        case errc::expectation_failed:
+            return {"expectation_failed", "The only expectation supported is 100-continue."};
+        case errc::misdirected_request:
+            return {"misdirected_request", "This gateway does not answer for that host name."};
+        case errc::not_implemented:
+            return {"not_implemented", "This method or transfer coding is not supported."};
+        case errc::http_version_not_supported:
+            return {"http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are spoken here."};
+        case errc::agent_not_found:
+            return {"agent_not_found", "No such agent."};
+        case errc::caller_gone:
+            return {"caller_gone", "The caller went away."};
+        case errc::parse_error:
+            return {"parse_error", "The body is not valid JSON."};
+        case errc::invalid_request:
+            return {"invalid_request", "The body is not a JSON-RPC 2.0 request."};
+        case errc::method_not_found:
+            return {"method_not_found", "There is no such method."};
+        case errc::invalid_params:
+            return {"invalid_params", "The parameters do not fit the method."};
+        case errc::upstream_unresolved:
+            return {"upstream_unresolved", "The agent's host name could not be resolved."};
+        case errc::upstream_refused:
+            return {"upstream_refused", "The agent could not be reached."};
+        case errc::upstream_tls:
+            return {"upstream_tls", "The TLS connection to the agent failed."};
+        case errc::upstream_reset:
+            return {"upstream_reset", "The agent closed the connection before its answer was complete."};
+        case errc::upstream_protocol:
+            return {"upstream_protocol", "The agent's answer was not valid HTTP."};
+        case errc::upstream_status:
+            return {"upstream_status", "The agent answered the card request with an error status."};
+        case errc::upstream_timeout:
+            return {"upstream_timeout", "The agent did not answer in time."};
+        case errc::card_not_json:
+            return {"card_not_json", "What the agent serves as its card is not a JSON object."};
+        case errc::card_invalid:
+            return {"card_invalid", "The agent's card is not usable."};
+        case errc::card_unrewritable:
+            return {"card_unrewritable", "The agent's card cannot be made to point at this gateway."};
+        case errc::card_too_large:
+            return {"card_too_large", "The agent's card is over the limit."};
+        case errc::session_not_started:
+            return {"session_not_started", "The session with this agent has not been started."};
+        case errc::draining:
+            return {"draining", "The gateway is shutting down."};
+        case errc::overloaded:
+            return {"overloaded", "The gateway is at its limit."};
+        case errc::config_invalid:
+            return {"config_invalid", "The configuration is not valid."};
+        case errc::internal:
+            return {"internal", "The gateway failed."};
+    }
+    return {"internal", "The gateway failed."};
+}
+
+}  // namespace
+
+std::string_view name(errc code) noexcept
+{
+    return words(code).name;
+}
+
+std::string_view message(errc code) noexcept
+{
+    return words(code).message;
+}
+
+std::string_view name(side from) noexcept
+{
+    switch (from) {
+        case side::caller:
+            return "caller";
+        case side::upstream:
+            return "upstream";
+        case side::gateway:
+            return "gateway";
+    }
+    return "gateway";
+}
+
+void throw_exception_from_error(const error& e, const boost::source_location& where)
+{
+    throw std::logic_error(where.to_string() + ": " + std::string(name(e.code)) + ": " + e.detail);
+}
+
+}  // namespace core

@@ -1,0 +1,101 @@
+// What can go wrong, whose fault it is, and the value that carries it. The enumerators' names are the stable codes
+// that callers see (`Cardea-Error`, `error.data.code`): renaming one is a change of the public interface.
+#pragma once
+
+#include <boost/system/result.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace core {
+
+enum class errc : std::uint8_t {
+    // The caller's request.
+    bad_request = 1,
+    not_found,
+    method_not_allowed,
+    request_timeout,
+    body_too_large,
+    target_too_long,
+    header_too_large,
+    unsupported_media_type,
+    expectation_failed,
+    misdirected_request,
+    not_implemented,
+    http_version_not_supported,
+    agent_not_found,
+    caller_gone,
+    // JSON-RPC 2.0 section 5.1.
+    parse_error,
+    invalid_request,
+    method_not_found,
+    invalid_params,
+    // The agent behind the gateway.
+    upstream_unresolved,
+    upstream_refused,
+    upstream_tls,
+    upstream_reset,
+    upstream_protocol,
+    upstream_status,
+    upstream_timeout,
+    card_not_json,
+    card_invalid,
+    card_unrewritable,
+    card_too_large,
+    session_not_started,
+    // The gateway itself.
+    draining,
+    overloaded,
+    config_invalid,
+    internal,
+};
+
+// Whose fault it is. Decides who is blamed in metrics and in the access log.
+enum class side : std::uint8_t { caller, upstream, gateway };
+
+struct error {
+    error() = default;
+    error(errc what, side whose, std::string why)
+        : code{what},
+          from{whose},
+          detail{std::move(why)}
+    {
+    }
+
+    errc code = errc::internal;
+    side from = side::gateway;
+    std::string detail;  // for our log only: it may quote what a peer sent, so no caller ever sees it
+};
+
+template <class T = void>
+using result = boost::system::result<T, error>;
+
+inline error caller_error(errc code, std::string detail = {})
+{
+    return {code, side::caller, std::move(detail)};
+}
+
+inline error upstream_error(errc code, std::string detail = {})
+{
+    return {code, side::upstream, std::move(detail)};
+}
+
+inline error gateway_error(errc code, std::string detail = {})
+{
+    return {code, side::gateway, std::move(detail)};
+}
+
+// The stable machine-readable code: the enumerator's own name.
+std::string_view name(errc code) noexcept;
+
+// One sentence for callers. Says nothing of addresses or of what a peer sent.
+std::string_view message(errc code) noexcept;
+
+std::string_view name(side from) noexcept;
+
+// result::value() on a failure is a bug in the caller: it becomes an exception that the request boundary logs.
+[[noreturn]] void throw_exception_from_error(const error& e, const boost::source_location& where);
+
+}  // namespace core

@@ -1,0 +1,156 @@
+#include "core/json.hpp"
+
+namespace core {
+namespace {
+
+// Brackets outside strings, counted without a stack of our own. Text that is not JSON may be judged too deep or not;
+// the parser refuses it anyway.
+bool too_deep(std::string_view text, unsigned limit)
+{
+    unsigned depth = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (in_string) {
+            if (c == '\\') {
+                ++i;
+            } else if (c == '"') {
+                in_string = false;
+            }
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            if (++depth > limit) {
+                return true;
+            }
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            --depth;
+        }
+    }
+    return false;
+}
+
+// The length of the valid UTF-8 sequence at the start of `text`, or 0 (RFC 3629 section 4).
+std::size_t utf8_sequence(std::string_view text)
+{
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const auto continues = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0U) == 0x80U; };
+    const unsigned first = byte(0);
+    if (first < 0x80) {
+        return 1;
+    }
+    if (first >= 0xC2 && first <= 0xDF) {
+        return continues(1) ? 2 : 0;
+    }
+    if (first >= 0xE0 && first <= 0xEF) {
+        if (!continues(1) || !continues(2)) {
+            return 0;
+        }
+        const bool overlong = first == 0xE0 && byte(1) < 0xA0;
+        const bool surrogate = first == 0xED && byte(1) > 0x9F;
+        return overlong || surrogate ? 0 : 3;
+    }
+    if (first >= 0xF0 && first <= 0xF4) {
+        if (!continues(1) || !continues(2) || !continues(3)) {
+            return 0;
+        }
+        const bool overlong = first == 0xF0 && byte(1) < 0x90;
+        const bool beyond = first == 0xF4 && byte(1) > 0x8F;
+        return overlong || beyond ? 0 : 4;
+    }
+    return 0;
+}
+
+void append_escaped(std::string& out, char c)
+{
+    constexpr std::string_view hex = "0123456789abcdef";
+    switch (c) {
+        case '"':
+            out += "\\\"";
+            return;
+        case '\\':
+            out += "\\\\";
+            return;
+        case '\n':
+            out += "\\n";
+            return;
+        case '\r':
+            out += "\\r";
+            return;
+        case '\t':
+            out += "\\t";
+            return;
+        default:
+            out += "\\u00";
+            out += hex[static_cast<unsigned char>(c) >> 4U];
+            out += hex[static_cast<unsigned char>(c) & 0x0FU];
+    }
+}
+
+}  // namespace
+
+result<json> parse_json(std::string_view text, json_limits limits)
+{
+    if (text.size() > limits.bytes) {
+        return caller_error(errc::parse_error, "longer than " + std::to_string(limits.bytes) + " bytes");
+    }
+    if (text.starts_with("\xEF\xBB\xBF")) {
+        return caller_error(errc::parse_error, "starts with a byte order mark");
+    }
+    if (too_deep(text, limits.depth)) {
+        return caller_error(errc::parse_error, "nested deeper than " + std::to_string(limits.depth));
+    }
+    // nlohmann takes a NUL after the document for its end.
+    if (text.find('\0') != std::string_view::npos) {
+        return caller_error(errc::parse_error, "has a NUL byte");
+    }
+    auto value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (value.is_discarded()) {
+        return caller_error(errc::parse_error, "not JSON");
+    }
+    return value;
+}
+
+std::string to_text(const json& value)
+{
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+const json* member(const json& object, std::string_view key)
+{
+    if (!object.is_object()) {
+        return nullptr;
+    }
+    const auto found = object.find(key);
+    return found == object.end() ? nullptr : &*found;
+}
+
+const std::string* string_member(const json& object, std::string_view key)
+{
+    const auto* found = member(object, key);
+    return found == nullptr ? nullptr : found->get_ptr<const std::string*>();
+}
+
+void append_json_string(std::string& out, std::string_view text)
+{
+    out += '"';
+    while (!text.empty()) {
+        const char c = text.front();
+        if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+            append_escaped(out, c);
+            text.remove_prefix(1);
+            continue;
+        }
+        const auto length = utf8_sequence(text);
+        if (length == 0) {
+            out += "\xEF\xBF\xBD";
+            text.remove_prefix(1);
+            continue;
+        }
+        out.append(text.substr(0, length));
+        text.remove_prefix(length);
+    }
+    out += '"';
+}
+
+}  // namespace core

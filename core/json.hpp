@@ -1,0 +1,38 @@
+// JSON documents of the control side: cards, records, management parameters. Traffic is never parsed into these.
+#pragma once
+
+#include "core/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace core {
+
+// Members keep their order: what people wrote is what people read.
+using json = nlohmann::ordered_json;
+
+struct json_limits {
+    std::size_t bytes = 1024 * 1024;
+    unsigned depth = 64;
+};
+
+// RFC 8259, UTF-8 without byte order mark. Fails with errc::parse_error and says why in the detail: too long, too deep
+// (checked before nlohmann sees the text, which crashes on a million nested arrays), or not JSON. Never throws.
+result<json> parse_json(std::string_view text, json_limits limits = {});
+
+// The compact form. Never throws: text that is not UTF-8 (only a file or the environment can bring it) is replaced.
+std::string to_text(const json& value);
+
+// The member if `object` is an object that has it and it is a string; else null.
+const std::string* string_member(const json& object, std::string_view key);
+
+// The member if `object` is an object that has it; else null.
+const json* member(const json& object, std::string_view key);
+
+// `text` as a JSON string, quotes included, appended to `out`. Bytes that are not valid UTF-8 become U+FFFD.
+void append_json_string(std::string& out, std::string_view text);
+
+}  // namespace core

@@ -1,0 +1,117 @@
+#include "core/status.hpp"
+
+namespace core {
+
+unsigned http_status(errc code) noexcept
+{
+    // No default: -Werror=switch makes a new errc fail the build until it is given a status here.
+    switch (code) {
+        case errc::bad_request:
+        case errc::parse_error:
+        case errc::invalid_request:
+        case errc::invalid_params:
+            return 400;
+        case errc::not_found:
+        case errc::agent_not_found:
+        case errc::method_not_found:
+            return 404;
+        case errc::method_not_allowed:
+            return 405;
+        case errc::request_timeout:
+            return 408;
+        case errc::body_too_large:
+            return 413;
+        case errc::target_too_long:
+            return 414;
+        case errc::unsupported_media_type:
+            return 415;
+        case errc::expectation_failed:
+            return 417;
+        case errc::misdirected_request:
+            return 421;
+        case errc::header_too_large:
+            return 431;
+        case errc::caller_gone:
+            return 499;
+        case errc::internal:
+        case errc::config_invalid:
+            return 500;
+        case errc::not_implemented:
+            return 501;
+        case errc::upstream_unresolved:
+        case errc::upstream_refused:
+        case errc::upstream_tls:
+        case errc::upstream_reset:
+        case errc::upstream_protocol:
+        case errc::upstream_status:
+        case errc::card_not_json:
+        case errc::card_invalid:
+        case errc::card_unrewritable:
+        case errc::card_too_large:
+            return 502;
+        case errc::session_not_started:
+        case errc::draining:
+        case errc::overloaded:
+            return 503;
+        case errc::upstream_timeout:
+            return 504;
+        case errc::http_version_not_supported:
+            return 505;
+    }
+    return 500;
+}
+
+int jsonrpc_code(errc code) noexcept
+{
+    switch (code) {
+        case errc::parse_error:
+            return -32700;
+        case errc::invalid_request:
+            return -32600;
+        case errc::method_not_found:
+            return -32601;
+        case errc::invalid_params:
+            return -32602;
+        case errc::upstream_unresolved:
+        case errc::upstream_refused:
+        case errc::upstream_tls:
+        case errc::upstream_reset:
+        case errc::upstream_protocol:
+        case errc::upstream_status:
+        case errc::upstream_timeout:
+        case errc::card_not_json:
+        case errc::card_invalid:
+        case errc::card_unrewritable:
+        case errc::card_too_large:
+        case errc::internal:
+        case errc::config_invalid:
+            return -32603;
+        case errc::bad_request:
+        case errc::not_found:
+        case errc::agent_not_found:
+        case errc::method_not_allowed:
+        case errc::request_timeout:
+        case errc::body_too_large:
+        case errc::target_too_long:
+        case errc::unsupported_media_type:
+        case errc::expectation_failed:
+        case errc::misdirected_request:
+        case errc::header_too_large:
+        case errc::caller_gone:
+        case errc::not_implemented:
+        case errc::http_version_not_supported:
+        case errc::session_not_started:
+        case errc::draining:
+        case errc::overloaded:
+            return -31000 - static_cast<int>(http_status(code));
+    }
+    return -32603;
+}
+
+bool retryable(errc code) noexcept
+{
+    const auto status = http_status(code);
+    return status == 408 || status == 502 || status == 503 || status == 504;
+}
+
+}  // namespace core

@@ -1,0 +1,92 @@
+// Request and response heads of HTTP/1.x (RFC 9112), parsed strictly: the security boundary of the gateway. Pure: no
+// I/O, no clock. Nothing is repaired and nothing is guessed; what a stricter or laxer neighbour might read differently
+// is refused. The decision tables stand in docs/architecture.md and beside the code.
+#pragma once
+
+#include "core/error.hpp"
+#include "net/http1/fields.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace net::http1 {
+
+enum class method : std::uint8_t { get, head, post, put, patch, delete_, options };
+
+std::string_view name(method m) noexcept;
+
+enum class framing : std::uint8_t {
+    none,         // no body
+    length,       // exactly content_length bytes
+    chunked,      // RFC 9112 section 7.1
+    until_close,  // responses only: ends with the connection
+};
+
+struct head_limits {
+    std::size_t bytes = 16 * 1024;  // the whole head, from its first byte to the empty line: 431 (502)
+    std::size_t fields = 100;       // 431 (502)
+    std::size_t target = 8 * 1024;  // 414
+};
+
+struct request_head {
+    method verb = method::get;
+    std::string_view target;     // origin-form: starts with '/', or "*" for OPTIONS; an absolute-form was reduced to it
+    std::string_view authority;  // of Host, or of an absolute-form target; empty only in HTTP/1.0 without Host
+    unsigned minor_version = 1;  // 0 or 1
+    framing body = framing::none;
+    std::uint64_t content_length = 0;
+    bool keep_alive = true;        // RFC 9112 section 9.3; an HTTP/1.0 connection is never kept
+    bool expect_continue = false;  // HTTP/1.1 with a body still to come
+    field_list fields;
+};
+
+struct response_head {
+    unsigned status = 0;           // 100 to 599
+    unsigned minor_version = 1;    // 0 or 1
+    framing body = framing::none;  // already by RFC 9112 section 6.3: none for HEAD, 1xx, 204 and 304
+    std::uint64_t content_length = 0;
+    bool keep_alive = true;  // false also for until_close and wherever surplus bytes are to be feared
+    field_list fields;
+};
+
+// Parses one head after another. Views in the head point into the buffer of the call that completed it.
+// Split-invariant: the same bytes in any pieces give the same result.
+class request_parser {
+public:
+    explicit request_parser(head_limits limits);
+
+    // `received` is everything that has arrived since the message's first byte (after reset()), the earlier bytes
+    // included and unchanged, though they may have moved. Gives the length of the head once it is complete, leading
+    // empty lines (at most two, RFC 9112 section 2.2) included, and 0 as long as more bytes are needed.
+    // Fails with bad_request, target_too_long, header_too_large, not_implemented (method, transfer coding),
+    // http_version_not_supported or expectation_failed as early as the bytes allow. After a failure: reset() or destroy.
+    core::result<std::size_t> parse(std::string_view received);
+
+    const request_head& head() const noexcept { return head_; }
+    void reset() noexcept;
+
+private:
+    head_limits limits_;
+    std::size_t scanned_ = 0;  // bytes known not to end the head
+    request_head head_;
+};
+
+class response_parser {
+public:
+    explicit response_parser(head_limits limits);
+
+    // As request_parser::parse, for the answer to a request with the method `to`. Every failure is upstream_protocol
+    // of the upstream. An interim answer (1xx) is given like any other: the caller skips it and resets.
+    core::result<std::size_t> parse(std::string_view received, method to);
+
+    const response_head& head() const noexcept { return head_; }
+    void reset() noexcept;
+
+private:
+    head_limits limits_;
+    std::size_t scanned_ = 0;
+    response_head head_;
+};
+
+}  // namespace net::http1

@@ -1,0 +1,88 @@
+#include "core/json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using core::parse_json;
+
+TEST_SUITE_BEGIN("core/json");
+
+TEST_CASE("members keep their order")
+{
+    const auto parsed = parse_json(R"({"b":1,"a":[true,null,"x"]})");
+    REQUIRE(parsed.has_value());
+    CHECK(core::to_text(*parsed) == R"({"b":1,"a":[true,null,"x"]})");
+}
+
+TEST_CASE("depth is limited exactly, and brackets in strings do not count")
+{
+    const auto nested = [](unsigned depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+    CHECK(parse_json(nested(63)).has_value());
+    CHECK(parse_json(nested(64)).has_value());
+    CHECK(parse_json(nested(65)).has_error());
+    CHECK(parse_json("\"" + std::string(100, '[') + "\\\"" + std::string(100, '[') + "\"").has_value());
+    CHECK(parse_json(nested(500000), {.bytes = 2000000, .depth = 64}).has_error());
+}
+
+TEST_CASE("size is limited exactly")
+{
+    CHECK(parse_json("[1]", {.bytes = 3}).has_value());
+    CHECK(parse_json("[1]", {.bytes = 2}).has_error());
+}
+
+TEST_CASE("what is not JSON in UTF-8 is refused")
+{
+    for (const auto& text :
+         {std::string{""},
+          std::string{"{"},
+          std::string{"[1,]"},
+          std::string{"\xEF\xBB\xBF{}"},
+          std::string{"nul"},
+          std::string{"\"\xC0\xAF\""},
+          std::string{"{}\0", 3},
+          std::string{"{} {}"},
+          std::string{"1e999"}}) {
+        CAPTURE(text);
+        const auto parsed = parse_json(text);
+        REQUIRE(parsed.has_error());
+        CHECK(parsed.error().code == core::errc::parse_error);
+    }
+}
+
+TEST_CASE("a string is escaped so that any JSON reader gives it back")
+{
+    for (const auto& text :
+         {std::string{"plain"}, std::string{"a\"b\\c\n\r\t\x01\x1f\x7f"}, std::string{"\xE2\x82\xAC\xF0\x9F\x98\x80"}
+         }) {
+        std::string out;
+        core::append_json_string(out, text);
+        const auto back = parse_json(out);
+        REQUIRE(back.has_value());
+        CHECK(back->get<std::string>() == text);
+    }
+}
+
+TEST_CASE("bytes that are not UTF-8 become replacement characters, one each")
+{
+    for (const auto* broken : {"\xFF", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82"}) {
+        std::string out;
+        core::append_json_string(out, std::string("a") + broken + "b");
+        const auto back = parse_json(out);
+        REQUIRE(back.has_value());
+        CHECK(back->get<std::string>().starts_with("a\xEF\xBF\xBD"));
+        CHECK(back->get<std::string>().ends_with("b"));
+    }
+}
+
+TEST_CASE("a member is looked up without exceptions")
+{
+    const auto value = *parse_json(R"({"a":"x","n":1})");
+    REQUIRE(core::string_member(value, "a") != nullptr);
+    CHECK(*core::string_member(value, "a") == "x");
+    CHECK(core::string_member(value, "n") == nullptr);
+    CHECK(core::member(value, "missing") == nullptr);
+    CHECK(core::member(core::json::array(), "a") == nullptr);
+}
+
+TEST_SUITE_END();
