@@ -11,9 +11,9 @@
 namespace net::http1 {
 
 struct chunk_limits {
-    std::size_t line = 256;             // one size line with its extensions
-    std::size_t extensions = 4 * 1024;  // all extensions of a body together
-    std::size_t trailers = 4 * 1024;    // the trailer section; its fields are checked and dropped
+    std::size_t line = 256;             // one size line with its extensions, without its CRLF
+    std::size_t extensions = 4 * 1024;  // all extensions of a body together, each with its semicolon
+    std::size_t trailers = 4 * 1024;    // the trailer fields with their CRLFs; they are checked and dropped
     std::size_t trailer_fields = 100;
 };
 
@@ -40,21 +40,31 @@ private:
     enum class state : std::uint8_t {
         size_first,
         size,
-        extension,
+        extension_first,
+        extension_name,
+        extension_value_first,
         extension_value,
         extension_quoted,
         extension_escape,
+        extension_end,
         size_lf,
         data,
         data_cr,
         data_lf,
-        trailer_start,
+        trailer_first,
         trailer_name,
         trailer_value,
         trailer_lf,
         end_lf,
         finished,
     };
+
+    const char* take(char byte) noexcept;
+    const char* take_size(char byte) noexcept;
+    const char* take_extension(char byte) noexcept;
+    const char* take_trailer(char byte) noexcept;
+    const char* over_limit() noexcept;
+    const char* end_extension(char byte) noexcept;
 
     chunk_limits limits_;
     state state_ = state::size_first;

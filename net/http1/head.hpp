@@ -29,6 +29,25 @@ struct head_limits {
     std::size_t target = 8 * 1024;  // 414
 };
 
+// Where a parser stands between two calls. For the parsers alone.
+struct head_scan {
+    enum class stage : std::uint8_t { start, method, target, version, status_line, line_start, name, value, done };
+
+    const char* base = nullptr;  // where the buffer lay; never dereferenced
+    std::size_t at = 0;          // bytes that are decided
+    std::size_t mark = 0;        // where the part of the line at hand begins
+    std::size_t colon = 0;       // of the field line at hand
+    std::uint64_t length = 0;    // of Content-Length
+    stage where = stage::start;
+    bool known_method = false;
+    bool absolute_form = false;
+    bool has_host = false;
+    bool has_length = false;
+    bool chunked = false;
+    bool close = false;
+    bool has_expect = false;
+};
+
 struct request_head {
     method verb = method::get;
     std::string_view target;     // origin-form: starts with '/', or "*" for OPTIONS; an absolute-form was reduced to it
@@ -68,7 +87,7 @@ public:
 
 private:
     head_limits limits_;
-    std::size_t scanned_ = 0;  // bytes known not to end the head
+    head_scan scan_;
     request_head head_;
 };
 
@@ -85,7 +104,7 @@ public:
 
 private:
     head_limits limits_;
-    std::size_t scanned_ = 0;
+    head_scan scan_;
     response_head head_;
 };
 

@@ -1,0 +1,202 @@
+#include "net/http1/fields.hpp"
+
+#include "net/http1/grammar.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace net::http1 {
+namespace {
+
+constexpr std::array<char, 256> lower_case = [] {
+    std::array<char, 256> lower{};
+    for (std::size_t byte = 0; byte < lower.size(); ++byte) {
+        lower[byte] = static_cast<char>(byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte);
+    }
+    return lower;
+}();
+
+char lower(char byte) noexcept
+{
+    return lower_case[static_cast<unsigned char>(byte)];
+}
+
+// `known` in lower case, of the same length as `name`.
+bool matches(std::string_view name, std::string_view known) noexcept
+{
+    for (std::size_t at = 0; at < known.size(); ++at) {
+        if (lower(name[at]) != known[at]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool has_prefix(std::string_view name, std::string_view prefix) noexcept
+{
+    return name.size() >= prefix.size() && matches(name, prefix);
+}
+
+struct known_name {
+    std::string_view text;
+    field_name id;
+};
+
+constexpr std::array known_names{
+    known_name{"te", field_name::te},
+    known_name{"via", field_name::via},
+    known_name{"date", field_name::date},
+    known_name{"host", field_name::host},
+    known_name{"cookie", field_name::cookie},
+    known_name{"expect", field_name::expect},
+    known_name{"origin", field_name::origin},
+    known_name{"server", field_name::server},
+    known_name{"trailer", field_name::trailer},
+    known_name{"upgrade", field_name::upgrade},
+    known_name{"forwarded", field_name::forwarded},
+    known_name{"x-real-ip", field_name::x_forwarded},
+    known_name{"connection", field_name::connection},
+    known_name{"keep-alive", field_name::keep_alive},
+    known_name{"set-cookie", field_name::set_cookie},
+    known_name{"content-type", field_name::content_type},
+    known_name{"authorization", field_name::authorization},
+    known_name{"if-none-match", field_name::if_none_match},
+    known_name{"content-length", field_name::content_length},
+    known_name{"http2-settings", field_name::http2_settings},
+    known_name{"accept-encoding", field_name::accept_encoding},
+    known_name{"content-encoding", field_name::content_encoding},
+    known_name{"proxy-connection", field_name::proxy_connection},
+    known_name{"if-modified-since", field_name::if_modified_since},
+    known_name{"transfer-encoding", field_name::transfer_encoding},
+    known_name{"proxy-authenticate", field_name::proxy_authenticate},
+    known_name{"proxy-authorization", field_name::proxy_authorization},
+};
+
+constexpr std::size_t longest_name = 19;
+
+// Where the names of each length begin in known_names; one entry more than there are lengths, as the end.
+constexpr std::array<std::uint8_t, longest_name + 2> first_of_length = [] {
+    std::array<std::uint8_t, longest_name + 2> first{};
+    for (std::size_t length = 0; length < first.size(); ++length) {
+        std::uint8_t at = 0;
+        while (at < known_names.size() && known_names[at].text.size() < length) {
+            ++at;
+        }
+        first[length] = at;
+    }
+    return first;
+}();
+
+static_assert(std::is_sorted(known_names.begin(), known_names.end(), [](const known_name& a, const known_name& b) {
+    return a.text.size() < b.text.size();
+}));
+static_assert(known_names.back().text.size() == longest_name);
+
+}  // namespace
+
+field_name lookup_field(std::string_view name) noexcept
+{
+    if (name.empty()) {
+        return field_name::other;
+    }
+    const char first = lower(name.front());
+    if (name.size() <= longest_name) {
+        const std::size_t end = first_of_length[name.size() + 1];
+        for (std::size_t at = first_of_length[name.size()]; at < end; ++at) {
+            if (known_names[at].text.front() == first && matches(name, known_names[at].text)) {
+                return known_names[at].id;
+            }
+        }
+    }
+    if (first == 'x' && has_prefix(name, "x-forwarded-")) {
+        return field_name::x_forwarded;
+    }
+    if (first == 'c' && has_prefix(name, "cardea-")) {
+        return field_name::cardea;
+    }
+    return field_name::other;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept
+{
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+const std::string_view* find(const field_list& fields, field_name id) noexcept
+{
+    for (const auto& line : fields) {
+        if (line.id == id) {
+            return &line.value;
+        }
+    }
+    return nullptr;
+}
+
+const std::string_view* find(const field_list& fields, std::string_view name) noexcept
+{
+    for (const auto& line : fields) {
+        if (equal_ignoring_case(line.name, name)) {
+            return &line.value;
+        }
+    }
+    return nullptr;
+}
+
+bool hop_by_hop(field_name id) noexcept
+{
+    switch (id) {
+        case field_name::connection:
+        case field_name::content_length:
+        case field_name::http2_settings:
+        case field_name::keep_alive:
+        case field_name::proxy_authenticate:
+        case field_name::proxy_authorization:
+        case field_name::proxy_connection:
+        case field_name::te:
+        case field_name::trailer:
+        case field_name::transfer_encoding:
+        case field_name::upgrade:
+            return true;
+        case field_name::other:
+        case field_name::accept_encoding:
+        case field_name::authorization:
+        case field_name::cardea:
+        case field_name::content_encoding:
+        case field_name::content_type:
+        case field_name::cookie:
+        case field_name::date:
+        case field_name::expect:
+        case field_name::forwarded:
+        case field_name::host:
+        case field_name::if_modified_since:
+        case field_name::if_none_match:
+        case field_name::origin:
+        case field_name::server:
+        case field_name::set_cookie:
+        case field_name::via:
+        case field_name::x_forwarded:
+            return false;
+    }
+    return true;
+}
+
+bool named_by_connection(const field_list& fields, std::string_view name) noexcept
+{
+    for (const auto& line : fields) {
+        if (line.id != field_name::connection) {
+            continue;
+        }
+        for (auto rest = line.value; !rest.empty();) {
+            const auto comma = std::min(rest.find(','), rest.size());
+            if (equal_ignoring_case(trim(rest.substr(0, comma)), name)) {
+                return true;
+            }
+            rest.remove_prefix(std::min(comma + 1, rest.size()));
+        }
+    }
+    return false;
+}
+
+}  // namespace net::http1

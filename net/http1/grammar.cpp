@@ -1,0 +1,277 @@
+#include "net/http1/grammar.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace net::http1 {
+namespace {
+
+using stage = head_scan::stage;
+
+line_result failed(fault& why, const char* rule) noexcept
+{
+    why = bad(rule);
+    return line_result::failed;
+}
+
+// At the first byte of a line: either the empty line, or a field name.
+line_result start_line(std::string_view in, head_scan& scan, std::size_t room, fault& why) noexcept
+{
+    if (in[scan.at] == '\r') {
+        if (scan.at + 1 == in.size()) {
+            return line_result::more;
+        }
+        if (in[scan.at + 1] != '\n') {
+            return failed(why, "CR without LF");
+        }
+        scan.at += 2;
+        scan.where = stage::done;
+        return line_result::end;
+    }
+    if (room == 0) {
+        why = {core::errc::header_too_large, "too many fields"};
+        return line_result::failed;
+    }
+    scan.mark = scan.at;
+    scan.where = stage::name;
+    return line_result::more;
+}
+
+// The elements of a comma-separated list, without white space around them; an empty one is given as such.
+class list_elements {
+public:
+    explicit list_elements(std::string_view list) noexcept
+        : rest_{list}
+    {
+    }
+
+    std::optional<std::string_view> next() noexcept
+    {
+        if (over_) {
+            return std::nullopt;
+        }
+        const auto comma = rest_.find(',');
+        const auto element = trim(rest_.substr(0, comma));
+        over_ = comma == std::string_view::npos;
+        rest_.remove_prefix(over_ ? rest_.size() : comma + 1);
+        return element;
+    }
+
+private:
+    std::string_view rest_;
+    bool over_ = false;
+};
+
+bool is_token(std::string_view text) noexcept
+{
+    return !text.empty() && skip(text, 0, token_byte) == text.size();
+}
+
+// Codings that somebody may understand, with chunked last and once (RFC 9112 section 6.1: 501). Everything else leaves
+// the length of the message in doubt (section 6.3, rule 4: 400).
+fault refuse_coding(std::string_view value) noexcept
+{
+    const auto wrong = bad("Transfer-Encoding is not exactly chunked");
+    bool ended_by_chunked = false;
+    list_elements elements{value};
+    while (const auto element = elements.next()) {
+        if (ended_by_chunked || !is_token(*element)) {
+            return wrong;
+        }
+        ended_by_chunked = equal_ignoring_case(*element, "chunked");
+    }
+    return ended_by_chunked ? fault{core::errc::not_implemented, "a transfer coding besides chunked"} : wrong;
+}
+
+// RFC 3986 section 3.2.2: IPv4address.
+bool valid_ipv4(std::string_view text) noexcept
+{
+    unsigned parts = 0;
+    while (true) {
+        const auto length = skip(text, 0, digit_byte);
+        if (length == 0 || length > 3 || (length > 1 && text.front() == '0')) {
+            return false;
+        }
+        unsigned part = 0;
+        for (const char digit : text.substr(0, length)) {
+            part = part * 10 + static_cast<unsigned>(digit - '0');
+        }
+        if (part > 255) {
+            return false;
+        }
+        text.remove_prefix(length);
+        if (++parts == 4) {
+            return text.empty();
+        }
+        if (text.empty() || text.front() != '.') {
+            return false;
+        }
+        text.remove_prefix(1);
+    }
+}
+
+// RFC 3986 section 3.2.2: IPv6address, what stands between the brackets. No zone: it means nothing to another machine.
+bool valid_ipv6(std::string_view text) noexcept
+{
+    unsigned groups = 0;
+    bool compressed = false;
+    if (text.starts_with("::")) {
+        compressed = true;
+        text.remove_prefix(2);
+    }
+    while (!text.empty()) {
+        const auto length = skip(text, 0, hex_byte);
+        if (length < text.size() && text[length] == '.') {
+            groups += 2;
+            return valid_ipv4(text) && (compressed ? groups < 8 : groups == 8);
+        }
+        if (length == 0 || length > 4) {
+            return false;
+        }
+        ++groups;
+        text.remove_prefix(length);
+        if (text.empty()) {
+            break;
+        }
+        if (text.starts_with("::")) {
+            if (compressed) {
+                return false;
+            }
+            compressed = true;
+            text.remove_prefix(2);
+        } else if (text.front() == ':' && text.size() > 1) {
+            text.remove_prefix(1);
+        } else {
+            return false;
+        }
+    }
+    return compressed ? groups < 8 : groups == 8;
+}
+
+// RFC 3986 section 3.2.3, with a number that a socket can have; may be empty.
+bool valid_port(std::string_view text) noexcept
+{
+    if (text.size() > 5 || skip(text, 0, digit_byte) != text.size()) {
+        return false;
+    }
+    unsigned port = 0;
+    for (const char digit : text) {
+        port = port * 10 + static_cast<unsigned>(digit - '0');
+    }
+    return port <= 65535;
+}
+
+}  // namespace
+
+line_result next_field(std::string_view in, head_scan& scan, field_list& fields, std::size_t limit, fault& why)
+{
+    if (scan.at == in.size()) {
+        return line_result::more;
+    }
+    if (scan.where == stage::line_start) {
+        const auto started = start_line(in, scan, limit - fields.size(), why);
+        if (scan.where != stage::name) {
+            return started;
+        }
+    }
+    if (scan.where == stage::name) {
+        scan.at = skip(in, scan.at, token_byte);
+        if (scan.at == in.size()) {
+            return line_result::more;
+        }
+        if (in[scan.at] != ':' || scan.at == scan.mark) {
+            return failed(why, "a field name is not a token followed by a colon");
+        }
+        scan.colon = scan.at++;
+        scan.where = stage::value;
+    }
+    scan.at = skip(in, scan.at, value_byte);
+    if (scan.at == in.size() || (in[scan.at] == '\r' && scan.at + 1 == in.size())) {
+        return line_result::more;
+    }
+    if (in[scan.at] != '\r' || in[scan.at + 1] != '\n') {
+        return failed(why, "a control byte, or a line end that is not CRLF, in a field value");
+    }
+    const auto name = in.substr(scan.mark, scan.colon - scan.mark);
+    const auto value = trim(in.substr(scan.colon + 1, scan.at - scan.colon - 1));
+    fields.push_back({lookup_field(name), name, value});
+    scan.at += 2;
+    scan.where = stage::line_start;
+    return line_result::field;
+}
+
+std::optional<std::uint64_t> parse_length(std::string_view value) noexcept
+{
+    constexpr std::uint64_t greatest = std::numeric_limits<std::int64_t>::max();
+    if (value.empty()) {
+        return std::nullopt;
+    }
+    std::uint64_t length = 0;
+    for (const char byte : value) {
+        if (!is(byte, digit_byte)) {
+            return std::nullopt;
+        }
+        const auto digit = static_cast<std::uint64_t>(byte - '0');
+        if (length > (greatest - digit) / 10) {
+            return std::nullopt;
+        }
+        length = length * 10 + digit;
+    }
+    return length;
+}
+
+fault note_framing(const field& line, unsigned minor_version, head_scan& scan) noexcept
+{
+    if (scan.has_length || scan.chunked) {
+        return bad("more than one Content-Length or Transfer-Encoding");
+    }
+    if (line.id == field_name::content_length) {
+        const auto length = parse_length(line.value);
+        if (!length) {
+            return bad("Content-Length is not one number below 2^63");
+        }
+        scan.has_length = true;
+        scan.length = *length;
+        return {};
+    }
+    if (minor_version == 0) {
+        return bad("Transfer-Encoding in HTTP/1.0");
+    }
+    if (!equal_ignoring_case(line.value, "chunked")) {
+        return refuse_coding(line.value);
+    }
+    scan.chunked = true;
+    return {};
+}
+
+fault note_connection(std::string_view value, head_scan& scan) noexcept
+{
+    list_elements elements{value};
+    while (const auto element = elements.next()) {
+        if (!element->empty() && !is_token(*element)) {
+            return bad("Connection is not a list of tokens");
+        }
+        scan.close = scan.close || equal_ignoring_case(*element, "close");
+    }
+    return {};
+}
+
+bool valid_host(std::string_view value) noexcept
+{
+    if (value.starts_with('[')) {
+        const auto close = value.find(']');
+        if (close == std::string_view::npos || !valid_ipv6(value.substr(1, close - 1))) {
+            return false;
+        }
+        value.remove_prefix(close + 1);
+    } else {
+        const auto length = skip(value, 0, name_byte);
+        if (length == 0) {
+            return false;
+        }
+        value.remove_prefix(length);
+    }
+    return value.empty() || (value.front() == ':' && valid_port(value.substr(1)));
+}
+
+}  // namespace net::http1
