@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Who may include whom: core <- net <- mcp -> a2a, core <- a2a, core <- config, core <- store. gateway includes everything
+# and nothing includes gateway. A folder always includes itself.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+all='core|net|config|store|a2a|mcp|gateway|examples|tests|bench'
+bad=0
+
+# may FOLDER ALLOWED: the project headers FOLDER may include, as an alternation of folders.
+may() {
+    local folder=$1 allowed=$2 found
+    [ -d "$folder" ] || return 0
+    found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[\"<]($all)/" "$folder" --include='*.hpp' --include='*.cpp' |
+        grep -vE "[\"<]($allowed)/") || true
+    if [ -n "$found" ]; then
+        printf '%s may include only %s:\n%s\n' "$folder" "$allowed" "$found"
+        bad=1
+    fi
+}
+
+may core 'core'
+may net 'core|net'
+may config 'core|config'
+may store 'core|store'
+may a2a 'core|a2a'
+may mcp 'core|net|a2a|mcp'
+may gateway 'core|net|config|store|a2a|mcp|gateway'
+may examples 'examples'
+
+# Includes are written from the root: a bare name or a relative path would hide what is included.
+found=$(for folder in core net config store a2a mcp gateway examples tests; do
+    [ -d "$folder" ] || continue
+    grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$folder" --include='*.hpp' --include='*.cpp' --exclude-dir=node_modules |
+        grep -vE "\"($all)/" || true
+done)
+if [ -n "$found" ]; then
+    printf 'includes are written from the root of the repository:\n%s\n' "$found"
+    bad=1
+fi
+exit "$bad"
