@@ -1,0 +1,285 @@
+#include "config/agent_parts.hpp"
+
+#include "config/json_value.hpp"
+#include "config/schema.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+namespace config {
+namespace {
+
+std::string lower(std::string_view text)
+{
+    std::string out{text};
+    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    });
+    return out;
+}
+
+std::optional<field> find(const node& map, std::string_view key, std::string_view path)
+{
+    for (std::size_t i = 0; i < map.keys.size(); ++i) {
+        if (map.keys[i].text == key) {
+            return member(map, i, path);
+        }
+    }
+    return {};
+}
+
+bool is_named(const node& map)
+{
+    const auto name = find(map, "name", "");
+    return name && name->value->is == node::kind::scalar && !name->value->text.empty() &&
+           to_json(*name->value).is_string();
+}
+
+bool is_token(std::string_view text)
+{
+    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               marks.find(c) != std::string_view::npos;
+    });
+}
+
+// These say where a message goes and where it ends: they are the client's own.
+bool is_reserved(std::string_view name)
+{
+    constexpr auto reserved = std::to_array<std::string_view>(
+        {"host",
+         "content-length",
+         "transfer-encoding",
+         "connection",
+         "keep-alive",
+         "proxy-connection",
+         "te",
+         "trailer",
+         "upgrade"}
+    );
+    return std::find(reserved.begin(), reserved.end(), lower(name)) != reserved.end();
+}
+
+bool is_control(char c)
+{
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+}
+
+// The reason why `value` cannot be a header field's value, or nothing.
+std::string_view wrong_header_value(std::string_view value)
+{
+    constexpr std::size_t longest = 16 * 1024;
+    constexpr std::string_view blank = " \t";
+    if (value.empty()) {
+        return "is empty";
+    }
+    if (value.size() > longest) {
+        return "is longer than 16KiB";
+    }
+    if (std::any_of(value.begin(), value.end(), is_control)) {
+        return "has a line break or another control character";
+    }
+    if (blank.find(value.front()) != std::string_view::npos || blank.find(value.back()) != std::string_view::npos) {
+        return "starts or ends with a blank";
+    }
+    return {};
+}
+
+// As JSON text within what core::parse_json takes by default.
+std::string bounded_text(const field& f, const core::json& value, problem_list& problems)
+{
+    auto text = core::to_text(value);
+    const auto most = core::json_limits{}.bytes;
+    if (text.size() > most) {
+        problems.add(f.at, f.path, "is longer than " + std::to_string(most) + " bytes as JSON");
+        return {};
+    }
+    return text;
+}
+
+core::json hide_values(const node& value)
+{
+    auto hidden = to_json(value);
+    if (value.is == node::kind::scalar) {
+        hidden = core::masked;
+    } else {
+        std::size_t i = 0;
+        for (auto& item : hidden) {
+            item = hide_values(value.items[i++]);
+        }
+    }
+    return hidden;
+}
+
+// A command may be a whole line with options.
+std::string first_word(const std::string& command)
+{
+    const auto blank = command.find_first_of(" \t\r\n");
+    return blank == std::string::npos ? command : command.substr(0, blank) + ' ' + core::masked;
+}
+
+core::json shown_member(std::string_view name, const node& value)
+{
+    constexpr auto harmless =
+        std::to_array<std::string_view>({"type", "url", "memory", "cpus", "network", "name", "registryType", "version"}
+        );
+    if (value.is == node::kind::scalar && !value.from_outside) {
+        if (name == "command") {
+            return first_word(value.text);
+        }
+        if (std::find(harmless.begin(), harmless.end(), name) != harmless.end()) {
+            return to_json(value);
+        }
+    }
+    if (name != "package" || value.is != node::kind::map) {
+        return hide_values(value);
+    }
+    auto shown = core::json::object();
+    for (std::size_t i = 0; i < value.keys.size(); ++i) {
+        shown.emplace(value.keys[i].text, shown_member(value.keys[i].text, value.items[i]));
+    }
+    return shown;
+}
+
+}  // namespace
+
+core::secret bearer_of(const field& f, const std::string& text, problem_list& problems)
+{
+    constexpr std::size_t longest = 16 * 1024;
+    if (text.size() > longest || !std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; })) {
+        problems.add(
+            f.at,
+            f.path,
+            std::string{text.size() > longest ? "is longer than 16KiB" : "has a character that no bearer has"} +
+                "; the token alone, without `Bearer `, is meant"
+        );
+        return {};
+    }
+    return core::secret{text};
+}
+
+std::vector<std::pair<std::string, core::secret>> read_card_headers(const field& f, problem_list& problems)
+{
+    constexpr std::size_t most = 64;
+    std::vector<std::pair<std::string, core::secret>> headers;
+    const auto* map = read_map(f, "a map of header fields", problems);
+    if (map == nullptr) {
+        return headers;
+    }
+    if (map->keys.size() > most) {
+        problems.add(f.at, f.path, "has more than 64 header fields");
+        return headers;
+    }
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < map->keys.size(); ++i) {
+        auto header = member(*map, i, f.path);
+        header.secret = true;
+        const auto& name = map->keys[i].text;
+        if (!is_token(name)) {
+            problems
+                .add(map->keys[i].at, header.path, "is not a header field's name; a name such as X-Api-Key is meant");
+        } else if (is_reserved(name)) {
+            problems.add(map->keys[i].at, header.path, "is set by the gateway itself; another header field is meant");
+        } else if (!seen.insert(lower(name)).second) {
+            problems.add(map->keys[i].at, header.path, "is given twice; header fields' names have no case");
+        }
+        const auto* text = read_text(header, "the value of a header field", problems);
+        if (text == nullptr) {
+            continue;
+        }
+        if (const auto wrong = wrong_header_value(*text); !wrong.empty()) {
+            refuse(header, wrong, "the value of a header field", problems);
+        } else {
+            headers.emplace_back(name, core::secret{*text});
+        }
+    }
+    return headers;
+}
+
+std::string read_ca_file(const field& f, problem_list& problems)
+{
+    const auto* map = read_map(f, "a map with ca_file", problems);
+    std::string path;
+    for (std::size_t i = 0; map != nullptr && i < map->keys.size(); ++i) {
+        const auto m = member(*map, i, f.path);
+        if (map->keys[i].text == "ca_file") {
+            path = read_line(m, "the path of a PEM file", problems).value_or("");
+        } else {
+            problems.add(map->keys[i].at, m.path, unknown_key(map->keys[i].text, {"ca_file"}));
+        }
+    }
+    return path;
+}
+
+std::string read_card(const field& f, problem_list& problems)
+{
+    constexpr std::string_view meant = "an agent card (a map with a name)";
+    if (f.value->is == node::kind::null) {
+        refuse(f, "has no value", meant, problems);
+        return {};
+    }
+    const auto* card = read_map(f, meant, problems);
+    if (card == nullptr) {
+        return {};
+    }
+    if (!is_named(*card)) {
+        refuse(f, "has no name", meant, problems);
+        return {};
+    }
+    return bounded_text(f, to_json(*card), problems);
+}
+
+metadata_parts read_metadata(const field& f, problem_list& problems)
+{
+    metadata_parts parts;
+    const auto* map = read_map(f, "a map", problems);
+    if (map == nullptr) {
+        return parts;
+    }
+    for (std::size_t i = 0; i < map->keys.size(); ++i) {
+        const auto m = member(*map, i, f.path);
+        const bool card = map->keys[i].text == "agentCard" && m.value->is == node::kind::map;
+        const auto url = card ? find(*m.value, "url", m.path) : std::nullopt;
+        const bool has_url = url && url->value->is == node::kind::scalar && !url->value->text.empty();
+        if (card && is_named(*m.value)) {
+            parts.card = bounded_text(m, to_json(*m.value), problems);
+            const auto address =
+                has_url ? parse_http_url(url->value->text, query::allowed) : core::result<std::string>{""};
+            parts.card_url = address ? *address : "";
+            continue;
+        }
+        if (has_url) {
+            parts.card_url = read_url(*url, query::allowed, problems).value_or("");
+        }
+        parts.members.emplace(map->keys[i].text, to_json(*m.value));
+    }
+    bounded_text(f, parts.members, problems);
+    return parts;
+}
+
+transport_parts read_transport(const field& f, problem_list& problems)
+{
+    constexpr std::string_view meant = "a map with a url or a command";
+    transport_parts parts;
+    const auto* map = read_map(f, meant, problems);
+    if (map == nullptr) {
+        return parts;
+    }
+    const auto url = find(*map, "url", f.path);
+    if (url) {
+        parts.url = read_url(*url, query::refused, problems).value_or("");
+    }
+    if (!url && !find(*map, "command", f.path) && !find(*map, "package", f.path)) {
+        refuse(f, "has neither a url nor a command", meant, problems);
+    }
+    parts.shown = core::json::object();
+    for (std::size_t i = 0; i < map->keys.size(); ++i) {
+        parts.shown.emplace(map->keys[i].text, shown_member(map->keys[i].text, map->items[i]));
+    }
+    return parts;
+}
+
+}  // namespace config

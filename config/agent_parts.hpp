@@ -1,0 +1,45 @@
+// The parts of an agent record that are more than one value. Each reports what is wrong and goes on.
+#pragma once
+
+#include "config/fields.hpp"
+#include "config/problem.hpp"
+#include "core/agent.hpp"
+#include "core/json.hpp"
+#include "core/secret.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace config {
+
+// What `Authorization: Bearer` can carry: visible ASCII, at most 16 KiB. Empty is none. `text` never reaches a problem.
+core::secret bearer_of(const field& f, const std::string& text, problem_list& problems);
+
+// Names are tokens (RFC 9110 section 5.6.2), each once, none that frames or routes the message; values are one line.
+std::vector<std::pair<std::string, core::secret>> read_card_headers(const field& f, problem_list& problems);
+
+// `tls.ca_file`. Whether the file is there is not looked at.
+std::string read_ca_file(const field& f, problem_list& problems);
+
+// `card`: a map with a name, as JSON text.
+std::string read_card(const field& f, problem_list& problems);
+
+// `metadata`, and what its member `agentCard` says of the card (SuperX): with a non-empty name it is an inline card and
+// leaves the metadata; else its `url` is the card's address.
+struct metadata_parts {
+    core::json members = core::json::object();
+    std::string card;
+    std::string card_url;
+};
+metadata_parts read_metadata(const field& f, problem_list& problems);
+
+// How an MCP server is reached, as it may be shown: only members that cannot hold a credential keep their value.
+struct transport_parts {
+    core::json shown;
+    std::string url;
+};
+transport_parts read_transport(const field& f, problem_list& problems);
+
+}  // namespace config

@@ -1,0 +1,312 @@
+#include "config/agents.hpp"
+
+#include "config/agent_parts.hpp"
+#include "config/schema.hpp"
+#include "config/url.hpp"
+#include "core/json.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace config {
+namespace {
+
+constexpr std::string_view id_meant = "1 to 128 letters, digits, '.', '_' and '-', without '..', are meant";
+
+std::string_view first_segment(std::string_view name)
+{
+    return name.substr(0, name.find('.'));
+}
+
+// One record. The parts of a record depend on each other, so that its keys are gathered first.
+class record_reader {
+public:
+    record_reader(const secret_reader& secrets, problem_list& problems)
+        : secrets_{secrets},
+          problems_{problems}
+    {
+    }
+
+    core::agent read(const field& record, const node::name& id)
+    {
+        agent_.id = id.text;
+        path_ = record.path;
+        at_ = id.at;
+        if (!core::valid_agent_id(id.text)) {
+            problems_.add(id.at, path_, "is not an agent's id; " + std::string{id_meant});
+        }
+        if (const auto* map = read_map(record, "a map of the agent's settings", problems_)) {
+            gather(*map);
+            read_protocol();
+            read_addresses();
+            read_credentials();
+            read_notes();
+            read_cards();
+        }
+        return std::move(agent_);
+    }
+
+private:
+    const field* find(agent_key key) const
+    {
+        const auto found = given_.find(key);
+        return found == given_.end() ? nullptr : &found->second;
+    }
+
+    void gather(const node& map)
+    {
+        for (std::size_t i = 0; i < map.keys.size(); ++i) {
+            const auto& key = map.keys[i];
+            auto value = member(map, i, path_);
+            const auto rows = all_agent_settings();
+            const auto row = std::find_if(rows.begin(), rows.end(), [&](const agent_setting& s) {
+                return first_segment(s.name) == key.text;
+            });
+            if (row == rows.end()) {
+                std::vector<std::string_view> known;
+                std::transform(rows.begin(), rows.end(), std::back_inserter(known), [](const agent_setting& s) {
+                    return first_segment(s.name);
+                });
+                problems_.add(key.at, value.path, unknown_key(key.text, known));
+            } else if (const auto* before = find(row->key)) {
+                problems_.add(
+                    key.at,
+                    value.path,
+                    "is the same as " + before->path + ", which is given too; one of the two is meant"
+                );
+            } else {
+                given_.emplace(row->key, std::move(value));
+            }
+        }
+    }
+
+    void read_protocol()
+    {
+        const bool has_transport = find(agent_key::transport) != nullptr || find(agent_key::command) != nullptr;
+        agent_.speaks = has_transport ? core::protocol::mcp : core::protocol::a2a;
+        const auto* f = find(agent_key::protocol);
+        const auto* text = f == nullptr ? nullptr : read_text(*f, "a2a or mcp", problems_);
+        if (text == nullptr) {
+            return;
+        }
+        if (*text != "a2a" && *text != "mcp") {
+            refuse(*f, text->empty() ? "is empty" : "is not a protocol", "a2a or mcp", problems_);
+            return;
+        }
+        agent_.speaks = *text == "mcp" ? core::protocol::mcp : core::protocol::a2a;
+    }
+
+    void read_addresses()
+    {
+        if (const auto* f = find(agent_key::url)) {
+            agent_.url = read_url(*f, query::refused, problems_).value_or("");
+        }
+        if (agent_.speaks == core::protocol::mcp) {
+            read_mcp_transport();
+            return;
+        }
+        if (find(agent_key::url) == nullptr) {
+            problems_
+                .add(at_, path_ + ".url", "is missing; an http or https URL such as http://10.0.0.7:9000/a2a is meant");
+        }
+        for (const auto key : {agent_key::transport, agent_key::command, agent_key::args, agent_key::env}) {
+            if (const auto* f = find(key)) {
+                problems_.add(f->at, f->path, "is for MCP servers; protocol: mcp, or a url alone, is meant");
+            }
+        }
+    }
+
+    void read_mcp_transport()
+    {
+        const auto* transport = find(agent_key::transport);
+        const auto* command = find(agent_key::command);
+        if (transport != nullptr && command != nullptr) {
+            problems_.add(command->at, command->path, "stands beside " + transport->path + "; one of the two is meant");
+        } else if (transport != nullptr) {
+            take_transport(*transport);
+        } else if (command != nullptr) {
+            take_command(*command);
+        } else if (find(agent_key::url) == nullptr) {
+            problems_.add(at_, path_, "has neither a url nor a transport; one of the two is meant");
+        }
+        for (const auto key : {agent_key::args, agent_key::env}) {
+            const auto* f = find(key);
+            if (f != nullptr && command == nullptr) {
+                problems_.add(f->at, f->path, "stands without " + path_ + ".command; both are meant");
+            }
+        }
+    }
+
+    void take_transport(const field& f)
+    {
+        auto parts = read_transport(f, problems_);
+        if (!parts.url.empty() && !agent_.url.empty()) {
+            problems_.add(f.at, f.path + ".url", "stands beside " + path_ + ".url; one of the two is meant");
+        }
+        agent_.url = parts.url.empty() ? agent_.url : std::move(parts.url);
+        transport_ = std::move(parts.shown);
+    }
+
+    // The short form of a transport of type stdio.
+    void take_command(const field& f)
+    {
+        if (!agent_.url.empty()) {
+            problems_.add(f.at, f.path, "stands beside " + path_ + ".url; one of the two is meant");
+        }
+        node stdio;
+        stdio.is = node::kind::map;
+        const auto add = [&](std::string_view name, const node& value) {
+            stdio.keys.push_back({std::string{name}, value.at});
+            stdio.items.push_back(value);
+        };
+        node type;
+        type.is = node::kind::scalar;
+        type.text = "stdio";
+        add("type", type);
+        if (read_line(f, "a command", problems_)) {
+            add("command", *f.value);
+        }
+        for (const auto& [name, key] : {std::pair{"args", agent_key::args}, std::pair{"env", agent_key::env}}) {
+            if (const auto* more = find(key)) {
+                add(name, *more->value);
+            }
+        }
+        transport_ = read_transport({f.path, &stdio, f.at, false}, problems_).shown;
+    }
+
+    void read_credentials()
+    {
+        const auto* bearer = find(agent_key::bearer);
+        if (bearer != nullptr) {
+            const auto* text = read_text(*bearer, "a token", problems_);
+            agent_.bearer = text == nullptr ? core::secret{} : bearer_of(*bearer, *text, problems_);
+        }
+        if (const auto* file = find(agent_key::bearer_file)) {
+            if (!agent_.bearer.empty()) {
+                problems_.add(file->at, file->path, "stands beside " + bearer->path + "; one of the two is meant");
+            }
+            read_bearer_file(*file);
+        }
+        if (const auto* f = find(agent_key::card_headers)) {
+            agent_.card_headers = read_card_headers(*f, problems_);
+        }
+        if (const auto* f = find(agent_key::tls)) {
+            agent_.ca_file = read_ca_file(*f, problems_);
+        }
+    }
+
+    void read_bearer_file(const field& f)
+    {
+        constexpr std::string_view meant = "the path of a file with a token";
+        const auto path = read_line(f, meant, problems_);
+        if (!path) {
+            return;
+        }
+        const auto text =
+            secrets_ ? secrets_(*path) : core::gateway_error(core::errc::config_invalid, "cannot be read here");
+        if (!text) {
+            refuse(f, text.error().detail, meant, problems_);
+        } else if (text->empty()) {
+            refuse(f, "is a file without a token", meant, problems_);
+        } else {
+            agent_.bearer = bearer_of(f, *text, problems_);
+        }
+    }
+
+    void read_notes()
+    {
+        if (const auto* f = find(agent_key::timeout)) {
+            agent_.timeout = read_duration(*f, std::chrono::milliseconds{1}, std::chrono::hours{24}, problems_);
+        }
+        if (const auto* f = find(agent_key::disabled)) {
+            agent_.disabled = read_switch(*f, problems_).value_or(false);
+        }
+        if (const auto* f = find(agent_key::version)) {
+            agent_.version = read_line(*f, "a version", problems_).value_or("");
+        }
+        if (const auto* f = find(agent_key::protocol_version)) {
+            agent_.protocol_version = read_line(*f, "a version", problems_).value_or("");
+        }
+    }
+
+    void read_cards()
+    {
+        metadata_parts parts;
+        if (const auto* f = find(agent_key::metadata)) {
+            parts = read_metadata(*f, problems_);
+            if (!transport_.is_null() && parts.members.contains("transport")) {
+                problems_.add(
+                    f->at,
+                    f->path + ".transport",
+                    "is where the agent's transport is shown; another name is meant"
+                );
+            }
+        }
+        agent_.card = std::move(parts.card);
+        agent_.card_url = std::move(parts.card_url);
+        if (const auto* f = find(agent_key::card)) {
+            if (!agent_.card.empty()) {
+                problems_
+                    .add(f->at, f->path, "stands beside " + path_ + ".metadata.agentCard; one of the two is meant");
+            }
+            agent_.card = read_card(*f, problems_);
+        }
+        if (const auto* f = find(agent_key::card_url)) {
+            agent_.card_url = read_url(*f, query::allowed, problems_).value_or("");
+        }
+        if (!transport_.is_null()) {
+            parts.members["transport"] = std::move(transport_);
+        }
+        agent_.metadata = core::to_text(parts.members);
+    }
+
+    const secret_reader& secrets_;
+    problem_list& problems_;
+    core::agent agent_;
+    std::string path_;
+    place at_;
+    std::map<agent_key, field> given_;
+    core::json transport_;
+};
+
+}  // namespace
+
+std::vector<core::agent> read_agents(const field& agents, const secret_reader& secrets, problem_list& problems)
+{
+    std::vector<core::agent> records;
+    const auto* map = read_map(agents, "a map from ids to agents", problems);
+    for (std::size_t i = 0; map != nullptr && i < map->keys.size(); ++i) {
+        const auto record = member(*map, i, agents.path);
+        records.push_back(record_reader{secrets, problems}.read(record, map->keys[i]));
+    }
+    return records;
+}
+
+core::result<core::agent> parse_agent_flag(std::string_view flag)
+{
+    const auto invalid = [](std::string what) {
+        return core::gateway_error(core::errc::config_invalid, std::move(what));
+    };
+    const auto equals = flag.find('=');
+    if (equals == std::string_view::npos) {
+        return invalid("has no '='; ID=URL such as weather=http://10.0.0.7:9000/a2a is meant");
+    }
+    core::agent agent;
+    agent.id = flag.substr(0, equals);
+    if (!core::valid_agent_id(agent.id)) {
+        return invalid("the id is not an agent's id; " + std::string{id_meant});
+    }
+    auto url = parse_http_url(flag.substr(equals + 1));
+    if (!url) {
+        return invalid(
+            "the URL of " + agent.id + ' ' + url.error().detail +
+            "; an http or https URL such as http://10.0.0.7:9000/a2a is meant"
+        );
+    }
+    agent.url = std::move(*url);
+    return agent;
+}
+
+}  // namespace config

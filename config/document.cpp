@@ -1,0 +1,364 @@
+#include "config/document.hpp"
+
+#include "core/json_bytes.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace config {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+// How a handler of yaml-cpp's events ends the parse; never leaves this file.
+struct stopped {
+    place at;
+    std::string what;
+};
+
+place to_place(const YAML::Mark& mark)
+{
+    return {static_cast<unsigned>(std::max(mark.line, 0)) + 1, static_cast<unsigned>(std::max(mark.column, 0)) + 1};
+}
+
+class tree_builder : public YAML::EventHandler {
+public:
+    tree_builder(problem_list& problems, document_limits limits)
+        : problems_{problems},
+          limits_{limits}
+    {
+    }
+
+    std::optional<node> take() { return std::move(root_); }
+
+    void OnDocumentStart(const YAML::Mark& mark) override
+    {
+        if (root_) {
+            throw stopped{to_place(mark), "a second document starts here; one document is meant"};
+        }
+    }
+    void OnDocumentEnd() override {}
+
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override { add(make(node::kind::null, mark)); }
+
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override
+    {
+        throw stopped{
+            to_place(mark),
+            "an alias stands here; the value itself is meant (text that starts with * needs quotes)"
+        };
+    }
+
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/, const std::string& text)
+        override
+    {
+        if (tag != "?" && tag != "!" && tag != "tag:yaml.org,2002:str") {
+            refuse_tag(mark);
+        }
+        auto value = make(node::kind::scalar, mark);
+        value.text = text;
+        value.plain = tag == "?";
+        add(std::move(value));
+    }
+
+    void OnSequenceStart(
+        const YAML::Mark& mark,
+        const std::string& tag,
+        YAML::anchor_t /*anchor*/,
+        YAML::EmitterStyle::value /*style*/
+    ) override
+    {
+        open(node::kind::list, mark, tag);
+    }
+    void OnSequenceEnd() override { close(); }
+
+    void OnMapStart(
+        const YAML::Mark& mark,
+        const std::string& tag,
+        YAML::anchor_t /*anchor*/,
+        YAML::EmitterStyle::value /*style*/
+    ) override
+    {
+        open(node::kind::map, mark, tag);
+    }
+    void OnMapEnd() override { close(); }
+
+private:
+    struct frame {
+        node value;
+        std::optional<node::name> key;  // read, and its value is not
+        bool duplicate = false;         // that key was there before
+        std::map<std::string, place> seen;
+    };
+
+    [[noreturn]] static void refuse_tag(const YAML::Mark& mark)
+    {
+        throw stopped{
+            to_place(mark),
+            "a tag stands here; a value without a tag is meant (text that starts with ! needs quotes)"
+        };
+    }
+
+    node make(node::kind kind, const YAML::Mark& mark)
+    {
+        if (++nodes_ > limits_.nodes) {
+            throw stopped{to_place(mark), "more than " + std::to_string(limits_.nodes) + " values"};
+        }
+        node value;
+        value.is = kind;
+        value.at = to_place(mark);
+        return value;
+    }
+
+    void open(node::kind kind, const YAML::Mark& mark, const std::string& tag)
+    {
+        if (!tag.empty() && tag != "?" && tag != "!") {
+            refuse_tag(mark);
+        }
+        if (frames_.size() == limits_.depth) {
+            throw stopped{to_place(mark), "nested deeper than " + std::to_string(limits_.depth)};
+        }
+        if (!frames_.empty() && expects_key()) {
+            throw stopped{to_place(mark), "a key is a map or a list; text is meant"};
+        }
+        frames_.push_back({make(kind, mark), {}, false, {}});
+    }
+
+    void close()
+    {
+        auto value = std::move(frames_.back().value);
+        frames_.pop_back();
+        add(std::move(value));
+    }
+
+    bool expects_key() const { return frames_.back().value.is == node::kind::map && !frames_.back().key; }
+
+    void add(node value)
+    {
+        if (frames_.empty()) {
+            root_ = std::move(value);
+            return;
+        }
+        auto& parent = frames_.back();
+        if (parent.value.is == node::kind::list) {
+            parent.value.items.push_back(std::move(value));
+        } else if (!parent.key) {
+            add_key(parent, std::move(value));
+        } else {
+            add_member(parent, std::move(value));
+        }
+    }
+
+    void add_key(frame& parent, node value)
+    {
+        if (value.is != node::kind::scalar) {
+            throw stopped{value.at, "a key is missing or null; text is meant"};
+        }
+        const auto [before, is_new] = parent.seen.try_emplace(value.text, value.at);
+        if (!is_new) {
+            const auto line = std::to_string(before->second.line);
+            problems_.add(value.at, join(path(), value.text), "is given twice; line " + line + " has it first");
+        }
+        parent.duplicate = !is_new;
+        parent.key = {std::move(value.text), value.at};
+    }
+
+    static void add_member(frame& parent, node value)
+    {
+        if (!parent.duplicate) {
+            parent.value.keys.push_back(std::move(*parent.key));
+            parent.value.items.push_back(std::move(value));
+        }
+        parent.key.reset();
+    }
+
+    // Of the map that is open.
+    std::string path() const
+    {
+        std::string text;
+        for (const auto& open_frame : frames_) {
+            if (open_frame.value.is == node::kind::list) {
+                text += '[' + std::to_string(open_frame.value.items.size()) + ']';
+            } else if (open_frame.key) {
+                text = join(text, open_frame.key->text);
+            }
+        }
+        return text;
+    }
+
+    problem_list& problems_;
+    document_limits limits_;
+    std::size_t nodes_ = 0;
+    std::vector<frame> frames_;
+    std::optional<node> root_;
+};
+
+std::string control_character(unsigned char c)
+{
+    constexpr std::string_view hex = "0123456789ABCDEF";
+    return std::string{"has the control character 0x"} + hex[c >> 4U] + hex[c & 0x0FU] + "; text is meant";
+}
+
+std::optional<stopped> not_text(std::string_view text)
+{
+    place at;
+    while (!text.empty()) {
+        const auto c = static_cast<unsigned char>(text.front());
+        if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F) {
+            return stopped{at, control_character(c)};
+        }
+        const auto length = c < 0x80 ? 1 : core::utf8_length(text.data(), text.data() + text.size());
+        if (length == 0) {
+            return stopped{at, "is not UTF-8; text in UTF-8 is meant"};
+        }
+        if (c == '\n') {
+            at = {at.line + 1, 1};
+        } else {
+            at.column += static_cast<unsigned>(length);
+        }
+        text.remove_prefix(length);
+    }
+    return {};
+}
+
+std::optional<unsigned> utf16_escape(std::string_view text, unsigned low, unsigned high)
+{
+    if (text.size() < 6 || !text.starts_with("\\u")) {
+        return {};
+    }
+    unsigned value = 0;
+    for (const char c : text.substr(2, 4)) {
+        const auto digit =
+            std::string_view{"0123456789abcdef"}.find(static_cast<char>(c >= 'A' && c <= 'F' ? c + 32 : c));
+        if (digit == std::string_view::npos) {
+            return {};
+        }
+        value = value * 16 + static_cast<unsigned>(digit);
+    }
+    return value >= low && value <= high ? std::optional{value} : std::nullopt;
+}
+
+// JSON writes a character beyond U+FFFF as two escapes (RFC 8259 section 7), YAML as one, and yaml-cpp refuses halves.
+std::string join_surrogates(std::string_view text)
+{
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size();) {
+        if (text[i] != '\\') {
+            out += text[i++];
+            continue;
+        }
+        const auto high = utf16_escape(text.substr(i), 0xD800, 0xDBFF);
+        const auto low = high ? utf16_escape(text.substr(i + 6), 0xDC00, 0xDFFF) : std::nullopt;
+        if (!low) {
+            out += text.substr(i, 2);
+            i += 2;
+            continue;
+        }
+        const unsigned point = 0x10000 + ((*high - 0xD800) << 10U) + (*low - 0xDC00);
+        out += "\\U";
+        for (unsigned shift = 32; shift > 0; shift -= 4) {
+            out += hex[(point >> (shift - 4)) & 0x0FU];
+        }
+        i += 12;
+    }
+    return out;
+}
+
+// yaml-cpp's own words may quote the file, where a credential may stand: only ours are shown.
+std::string syntax_problem(const std::string& said)
+{
+    struct row {
+        std::string_view said;
+        std::string_view shown;
+    };
+    constexpr auto rows = std::to_array<row>({
+        {"illegal tab", "a tab stands where the indentation is; spaces are meant"},
+        {"end of map flow not found", "a { has no }"},
+        {"end of sequence flow not found", "a [ has no ]"},
+        {"end of map not found", "the indentation does not fit, or a key has no ': '"},
+        {"end of sequence not found", "the indentation does not fit, or an item has no '- '"},
+        {"illegal flow end", "a } or ] has no beginning"},
+        {"illegal map value", "a ': ' stands where no value can be (text with ': ' in it needs quotes)"},
+        {"illegal map key", "a key stands where none can be"},
+        {"illegal block entry", "a '- ' stands where no item can be"},
+        {"illegal EOF in scalar", "a quoted text has no end"},
+        {"illegal document indicator in scalar", "a quoted text has no end before the document's"},
+        {"unknown escape character",
+         "a backslash in double quotes escapes nothing known (single quotes keep it as it is)"},
+        {"bad character found while scanning hex", "a \\x or \\u is not followed by hexadecimal digits"},
+        {"invalid unicode", "an escape names no Unicode character"},
+        {"unknown token", "a character stands here that starts no value (text that starts with it needs quotes)"},
+        {"the referenced anchor is not defined",
+         "an alias stands here; the value itself is meant (text that starts with * needs quotes)"},
+        {"alias not found", "an alias stands here; the value itself is meant (text that starts with * needs quotes)"},
+        {"illegal character found while scanning alias",
+         "an alias stands here; the value itself is meant (text that starts with * needs quotes)"},
+    });
+    for (const auto& r : rows) {
+        if (said.starts_with(r.said)) {
+            return "is not YAML: " + std::string{r.shown};
+        }
+    }
+    return "is not YAML";
+}
+
+std::optional<node> build(std::string_view text, problem_list& problems, document_limits limits)
+{
+    const auto first = text.find_first_not_of(" \t\r\n");
+    const bool json = first != std::string_view::npos && text[first] == '{';
+    std::istringstream in{json ? join_surrogates(text) : std::string{text}};
+    tree_builder builder{problems, limits};
+    try {
+        YAML::Parser parser{in};
+        while (parser.HandleNextDocument(builder)) {
+        }
+        return builder.take();
+    } catch (const stopped& s) {
+        problems.add(s.at, "", s.what);
+    } catch (const YAML::Exception& e) {
+        problems.add(to_place(e.mark), "", syntax_problem(e.msg));
+    } catch (const std::exception&) {
+        problems.add({}, "", "is not YAML");
+    }
+    return {};
+}
+
+}  // namespace
+
+std::optional<node> parse_document(std::string_view text, problem_list& problems, document_limits limits)
+{
+    if (text.size() > limits.bytes) {
+        problems.add({}, "", "is longer than " + std::to_string(limits.bytes) + " bytes");
+        return {};
+    }
+    if (text.starts_with(byte_order_mark)) {
+        text.remove_prefix(byte_order_mark.size());
+    }
+    if (const auto foreign = not_text(text)) {
+        problems.add(foreign->at, "", foreign->what);
+        return {};
+    }
+    const auto already = !problems.empty();
+    auto root = build(text, problems, limits);
+    if (!root && !already && problems.empty()) {
+        root.emplace();
+    }
+    if (root && root->is == node::kind::null) {
+        problems.add({}, "", "is empty; settings are meant (`{}` for none)");
+        return {};
+    }
+    return root;
+}
+
+}  // namespace config

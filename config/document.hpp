@@ -1,0 +1,44 @@
+// A configuration text as a tree in which every key and value knows its place. YAML 1.2; JSON is YAML.
+#pragma once
+
+#include "config/problem.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace config {
+
+struct document_limits {
+    std::size_t bytes = 16 * 1024 * 1024;
+    std::size_t nodes = 200'000;
+    std::size_t depth = 32;  // maps and lists inside one another
+};
+
+struct node {
+    enum class kind : std::uint8_t { null, scalar, list, map };
+
+    struct name {
+        std::string text;
+        place at;
+    };
+
+    kind is = kind::null;
+    place at;
+    std::string text;           // of a scalar
+    bool plain = false;         // a scalar without quotes: YAML gives it a type by its look
+    bool from_outside = false;  // a variable was put in: the text is not shown
+    bool unusable = false;      // its problem is already reported
+    std::vector<name> keys;     // of a map: keys[i] names items[i]; each name once
+    std::vector<node> items;    // of a list or a map
+};
+
+// Null if the text is not one document; why is in `problems`: longer than the limits, not UTF-8, control characters
+// (yaml-cpp takes 0x04 for the end), not YAML, aliases, tags other than !!str, keys that are not text, a second document,
+// or nothing at all. Duplicate keys are reported too, and the first one stands. Never throws.
+std::optional<node> parse_document(std::string_view text, problem_list& problems, document_limits limits = {});
+
+}  // namespace config

@@ -1,0 +1,25 @@
+// Variables in values. They are put in after YAML is read, so that a variable's content cannot become structure.
+#pragma once
+
+#include "config/document.hpp"
+#include "config/problem.hpp"
+#include "core/error.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace config {
+
+// The value of a variable, or nothing if it is not set.
+using environment = std::function<std::optional<std::string>(std::string_view name)>;
+
+// `text` with `${NAME}` and `${NAME:-default}` replaced; the default stands for a variable that is not set or empty, as
+// in a shell; `$${` is a literal `${`. Fails with errc::config_invalid; the detail names the variable, never its value.
+core::result<std::string> expand(std::string_view text, const environment& variables);
+
+// Every scalar of the tree that has a variable, in place; one whose variable is not set becomes unusable.
+void expand_all(node& root, const environment& variables, problem_list& problems);
+
+}  // namespace config

@@ -1,0 +1,159 @@
+#include "config/fields.hpp"
+
+#include "config/values.hpp"
+
+#include <algorithm>
+
+namespace config {
+namespace {
+
+constexpr std::string_view kind_of(node::kind k)
+{
+    switch (k) {
+        case node::kind::null:
+            return "has no value";
+        case node::kind::scalar:
+            return "is a single value";
+        case node::kind::list:
+            return "is a list";
+        case node::kind::map:
+            return "is a map";
+    }
+    return "has no value";
+}
+
+bool is_control(char c)
+{
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+}
+
+std::string quoted(std::string_view text)
+{
+    constexpr std::size_t longest = 40;
+    std::string shown{text.substr(0, longest)};
+    std::replace_if(
+        shown.begin(),
+        shown.end(),
+        [](char c) { return is_control(c) || static_cast<unsigned char>(c) > 0x7F; },
+        '?'
+    );
+    return '"' + shown + (text.size() > longest ? "...\"" : "\"");
+}
+
+}  // namespace
+
+field member(const node& map, std::size_t i, std::string_view path)
+{
+    const auto& value = map.items[i];
+    const auto& key = map.keys[i];
+    return {join(path, key.text), &value, value.is == node::kind::null ? key.at : value.at, false};
+}
+
+void refuse(const field& f, std::string_view predicate, std::string_view meant, problem_list& problems)
+{
+    const bool shown =
+        f.value->is == node::kind::scalar && !f.secret && !f.value->from_outside && !f.value->text.empty();
+    problems.add(
+        f.at,
+        f.path,
+        (shown ? quoted(f.value->text) + ' ' : "") + std::string{predicate} + "; " + std::string{meant} + " is meant"
+    );
+}
+
+const std::string* read_text(const field& f, std::string_view meant, problem_list& problems)
+{
+    if (f.value->unusable) {
+        return nullptr;
+    }
+    if (f.value->is != node::kind::scalar) {
+        problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; " + std::string{meant} + " is meant");
+        return nullptr;
+    }
+    return &f.value->text;
+}
+
+const node* read_map(const field& f, std::string_view meant, problem_list& problems)
+{
+    static const node nothing = [] {
+        node n;
+        n.is = node::kind::map;
+        return n;
+    }();
+    if (f.value->is == node::kind::null) {
+        return &nothing;
+    }
+    if (f.value->is != node::kind::map) {
+        if (!f.value->unusable) {
+            problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; " + std::string{meant} + " is meant");
+        }
+        return nullptr;
+    }
+    return f.value;
+}
+
+std::optional<core::duration>
+read_duration(const field& f, core::duration least, core::duration most, problem_list& problems)
+{
+    constexpr std::string_view meant = "a duration such as 500ms, 5s, 5m or 1h";
+    const auto* text = read_text(f, meant, problems);
+    if (text == nullptr) {
+        return {};
+    }
+    const auto value = parse_duration(*text);
+    if (!value) {
+        refuse(f, value.error().detail, meant, problems);
+        return {};
+    }
+    if (*value < least || *value > most) {
+        refuse(f, "is out of range", to_text(least) + " to " + to_text(most), problems);
+        return {};
+    }
+    return *value;
+}
+
+std::optional<bool> read_switch(const field& f, problem_list& problems)
+{
+    constexpr std::string_view meant = "true or false";
+    const auto* text = read_text(f, meant, problems);
+    if (text == nullptr) {
+        return {};
+    }
+    const auto value = parse_switch(*text);
+    if (!value) {
+        refuse(f, value.error().detail, meant, problems);
+        return {};
+    }
+    return *value;
+}
+
+std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems)
+{
+    const std::string_view meant = allowed == query::allowed
+                                       ? "an http or https URL such as http://10.0.0.7:9000/card.json"
+                                       : "an http or https URL such as http://10.0.0.7:9000/a2a";
+    const auto* text = read_text(f, meant, problems);
+    if (text == nullptr) {
+        return {};
+    }
+    auto value = parse_http_url(*text, allowed);
+    if (!value) {
+        problems.add(f.at, f.path, value.error().detail + "; " + std::string{meant} + " is meant");
+        return {};
+    }
+    return std::move(*value);
+}
+
+std::optional<std::string> read_line(const field& f, std::string_view meant, problem_list& problems)
+{
+    const auto* text = read_text(f, meant, problems);
+    if (text == nullptr) {
+        return {};
+    }
+    if (text->empty() || std::any_of(text->begin(), text->end(), is_control)) {
+        refuse(f, text->empty() ? "is empty" : "has a control character", meant, problems);
+        return {};
+    }
+    return *text;
+}
+
+}  // namespace config

@@ -1,0 +1,44 @@
+// Single values out of the document: each of these reads one, or reports why not and what is meant instead.
+#pragma once
+
+#include "config/document.hpp"
+#include "config/problem.hpp"
+#include "config/settings.hpp"
+#include "config/url.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace config {
+
+// A value, the path of its key, and where to point: the value, or its key if the value is missing.
+struct field {
+    std::string path;
+    const node* value = nullptr;
+    place at;
+    bool secret = false;  // its text is never shown
+};
+
+// The i-th member of a map whose own path is `path`.
+field member(const node& map, std::size_t i, std::string_view path);
+
+// The text of a scalar. `meant` completes "…; <meant> is meant".
+const std::string* read_text(const field& f, std::string_view meant, problem_list& problems);
+
+// Reports "<the value> <predicate>; <meant> is meant". The value is quoted unless it may be a secret.
+void refuse(const field& f, std::string_view predicate, std::string_view meant, problem_list& problems);
+
+// A map, or nothing (reported). No value at all (`cards:`) is an empty map.
+const node* read_map(const field& f, std::string_view meant, problem_list& problems);
+
+std::optional<core::duration>
+read_duration(const field& f, core::duration least, core::duration most, problem_list& problems);
+std::optional<bool> read_switch(const field& f, problem_list& problems);
+std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems);
+
+// Text without control characters, not empty.
+std::optional<std::string> read_line(const field& f, std::string_view meant, problem_list& problems);
+
+}  // namespace config

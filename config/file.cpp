@@ -1,0 +1,93 @@
+#include "config/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+namespace config {
+namespace {
+
+core::error invalid(std::string detail)
+{
+    return core::gateway_error(core::errc::config_invalid, std::move(detail));
+}
+
+core::error failed(std::string_view what, int number)
+{
+    return invalid(std::string{what} + ": " + std::generic_category().message(number));
+}
+
+class descriptor {
+public:
+    explicit descriptor(int number)
+        : number_{number}
+    {
+    }
+    descriptor(const descriptor&) = delete;
+    descriptor& operator=(const descriptor&) = delete;
+    ~descriptor()
+    {
+        if (number_ >= 0) {
+            ::close(number_);
+        }
+    }
+
+    int get() const noexcept { return number_; }
+
+private:
+    int number_;
+};
+
+}  // namespace
+
+core::result<std::string> read_file(const std::string& path, std::size_t most)
+{
+    if (path.find('\0') != std::string::npos) {
+        return invalid("has a NUL in its name");
+    }
+    const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (file.get() < 0) {
+        return failed("cannot be opened", errno);
+    }
+    struct stat status{};
+    if (::fstat(file.get(), &status) != 0) {
+        return failed("cannot be read", errno);
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return invalid("is a directory; a file is meant");
+    }
+    std::string content;
+    std::array<char, 64 * 1024> piece{};
+    for (;;) {
+        const auto got = ::read(file.get(), piece.data(), piece.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return failed("cannot be read", errno);
+        }
+        if (got == 0) {
+            return content;
+        }
+        content.append(piece.data(), static_cast<std::size_t>(got));
+        if (content.size() > most) {
+            return invalid("is longer than " + std::to_string(most) + " bytes");
+        }
+    }
+}
+
+core::result<std::string> read_secret_file(const std::string& path)
+{
+    auto content = read_file(path, 64 * 1024);
+    if (content) {
+        content->erase(content->find_last_not_of("\r\n") + 1);
+    }
+    return content;
+}
+
+}  // namespace config

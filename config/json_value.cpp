@@ -1,0 +1,175 @@
+#include "config/json_value.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+
+namespace config {
+namespace {
+
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+std::optional<core::json> integer(std::string_view text)
+{
+    int base = 10;
+    if (text.starts_with("0x") || text.starts_with("0o")) {
+        base = text[1] == 'x' ? 16 : 8;
+        text.remove_prefix(2);
+    } else if (text.starts_with('+')) {
+        text.remove_prefix(1);
+    }
+    if (text.empty() || (text.front() == '-' ? base != 10 : text.front() == '+')) {
+        return {};
+    }
+    const auto whole = [&](auto value) -> std::optional<core::json> {
+        const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+        return failed == std::errc{} && end == text.data() + text.size() ? std::optional<core::json>{value}
+                                                                         : std::nullopt;
+    };
+    const auto narrow = whole(std::int64_t{});
+    return narrow ? narrow : whole(std::uint64_t{});
+}
+
+// [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
+bool looks_like_float(std::string_view text)
+{
+    const auto digits = [&] {
+        const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+        const auto count = static_cast<std::size_t>(end - text.begin());
+        text.remove_prefix(count);
+        return count;
+    };
+    const auto skip = [&](std::string_view any) {
+        const bool found = !text.empty() && any.find(text.front()) != std::string_view::npos;
+        text.remove_prefix(found ? 1 : 0);
+        return found;
+    };
+    skip("+-");
+    const auto before = digits();
+    const auto after = skip(".") ? digits() : 0;
+    if (before + after == 0) {
+        return false;
+    }
+    if (skip("eE")) {
+        skip("+-");
+        if (digits() == 0) {
+            return false;
+        }
+    }
+    return text.empty();
+}
+
+// A decimal number as 0.digits * 10^exponent, without zeros at either end: equal numbers are equal here.
+struct decimal {
+    std::string digits;
+    long exponent = 0;
+
+    friend bool operator==(const decimal&, const decimal&) = default;
+};
+
+// `text` looks like a float, and its exponent is one that a double has.
+decimal to_decimal(std::string_view text)
+{
+    decimal value;
+    bool fraction = false;
+    std::size_t i = 0;
+    for (; i < text.size() && text[i] != 'e' && text[i] != 'E'; ++i) {
+        if (text[i] == '.') {
+            fraction = true;
+        } else if (is_digit(text[i])) {
+            const bool leading = value.digits.empty() && text[i] == '0';
+            if (!leading) {
+                value.digits += text[i];
+            }
+            value.exponent += fraction ? (leading ? -1 : 0) : (leading ? 0 : 1);
+        }
+    }
+    if (i < text.size()) {
+        const auto from = i + (text[i + 1] == '+' ? 2 : 1);
+        long exponent = 0;
+        std::from_chars(text.data() + from, text.data() + text.size(), exponent);
+        value.exponent += exponent;
+    }
+    value.digits.erase(value.digits.find_last_not_of('0') + 1);
+    if (value.digits.empty()) {
+        value.exponent = 0;
+    }
+    return value;
+}
+
+std::optional<core::json> real(std::string_view text)
+{
+    if (!looks_like_float(text)) {
+        return {};
+    }
+    const auto unsigned_text = text.substr(text.starts_with('+') ? 1 : 0);
+    double value = 0;
+    const auto [end, failed] =
+        std::from_chars(unsigned_text.data(), unsigned_text.data() + unsigned_text.size(), value);
+    if (failed != std::errc{} || end != unsigned_text.data() + unsigned_text.size()) {
+        return {};
+    }
+    std::array<char, 64> shortest{};
+    const auto written =
+        std::to_chars(shortest.data(), shortest.data() + shortest.size(), value, std::chars_format::scientific);
+    const std::string_view again{shortest.data(), static_cast<std::size_t>(written.ptr - shortest.data())};
+    return to_decimal(text) == to_decimal(again) ? std::optional<core::json>{value} : std::nullopt;
+}
+
+core::json scalar_to_json(const node& scalar)
+{
+    const auto& text = scalar.text;
+    if (!scalar.plain) {
+        return text;
+    }
+    if (text == "true" || text == "True" || text == "TRUE") {
+        return true;
+    }
+    if (text == "false" || text == "False" || text == "FALSE") {
+        return false;
+    }
+    if (auto number = integer(text)) {
+        return std::move(*number);
+    }
+    if (auto number = real(text)) {
+        return std::move(*number);
+    }
+    return text;
+}
+
+}  // namespace
+
+// As deep as the document, which document_limits bound.
+core::json to_json(const node& value)
+{
+    switch (value.is) {
+        case node::kind::null:
+            return nullptr;
+        case node::kind::scalar:
+            return scalar_to_json(value);
+        case node::kind::list: {
+            auto list = core::json::array();
+            for (const auto& item : value.items) {
+                list.push_back(to_json(item));
+            }
+            return list;
+        }
+        case node::kind::map: {
+            auto object = core::json::object();
+            // ordered_json looks for the key before it adds one, which is quadratic; here each key is there once.
+            auto& members = static_cast<core::json::object_t::Container&>(object.get_ref<core::json::object_t&>());
+            for (std::size_t i = 0; i < value.items.size(); ++i) {
+                members.emplace_back(value.keys[i].text, to_json(value.items[i]));
+            }
+            return object;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace config

@@ -1,0 +1,14 @@
+// YAML values as JSON, by the core schema of YAML 1.2 (section 10.3).
+#pragma once
+
+#include "config/document.hpp"
+#include "core/json.hpp"
+
+namespace config {
+
+// Plain scalars get the type that they look like; quoted ones and those with a variable in them are strings. A number
+// that JSON's readers would change (an integer beyond 64 bits, more digits than a double keeps, infinities) stays the text
+// that was written.
+core::json to_json(const node& value);
+
+}  // namespace config

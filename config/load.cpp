@@ -1,0 +1,218 @@
+#include "config/load.hpp"
+
+#include "config/document.hpp"
+#include "config/fields.hpp"
+#include "config/schema.hpp"
+#include "config/values.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace config {
+namespace {
+
+constexpr std::string_view agents_section = "agents";
+
+// What stands below `section` in `path`, up to the next dot: "cards" of "cards.ttl" below "".
+std::string_view segment_below(std::string_view path, std::string_view section)
+{
+    if (!section.empty()) {
+        if (!path.starts_with(section) || path.size() <= section.size() || path[section.size()] != '.') {
+            return {};
+        }
+        path.remove_prefix(section.size() + 1);
+    }
+    return path.substr(0, path.find('.'));
+}
+
+std::vector<std::string_view> keys_of(std::string_view section)
+{
+    std::vector<std::string_view> keys;
+    for (const auto& s : all_settings()) {
+        const auto segment = segment_below(s.path, section);
+        if (!segment.empty() && std::find(keys.begin(), keys.end(), segment) == keys.end()) {
+            keys.push_back(segment);
+        }
+    }
+    if (section.empty()) {
+        keys.push_back(agents_section);
+    }
+    return keys;
+}
+
+class settings_reader {
+public:
+    settings_reader(const secret_reader& secrets, problem_list& problems)
+        : secrets_{secrets},
+          problems_{problems}
+    {
+    }
+
+    settings read(const node& root)
+    {
+        const auto* map = read_map({"", &root, root.at, false}, "a map of settings", problems_);
+        if (map != nullptr) {
+            read_section(*map, "");
+            check_together();
+        }
+        return std::move(value_);
+    }
+
+private:
+    // As deep as the longest path of the schema.
+    void read_section(const node& map, std::string_view section)
+    {
+        const auto known = keys_of(section);
+        for (std::size_t i = 0; i < map.keys.size(); ++i) {
+            const auto& key = map.keys[i];
+            const auto f = member(map, i, section);
+            if (section.empty() && key.text == agents_section) {
+                value_.agents = read_agents(f, secrets_, problems_);
+            } else if (std::find(known.begin(), known.end(), key.text) == known.end()) {
+                problems_.add(key.at, f.path, unknown_key(key.text, known));
+            } else if (const auto* row = find_setting(f.path)) {
+                given_[row->path] = f.at;
+                std::visit([&](const auto& type) { read_value(f, type, written_as(row->type)); }, row->type);
+            } else if (const auto* below = read_map(f, "a map of settings", problems_)) {
+                read_section(*below, f.path);
+            }
+        }
+    }
+
+    static const setting* find_setting(std::string_view path)
+    {
+        const auto all = all_settings();
+        const auto found = std::find_if(all.begin(), all.end(), [&](const setting& s) { return s.path == path; });
+        return found == all.end() ? nullptr : &*found;
+    }
+
+    void read_value(const field& f, const duration_setting& type, const std::string& /*meant*/)
+    {
+        if (const auto value = read_duration(f, type.least, type.most, problems_)) {
+            type.member(value_) = *value;
+        }
+    }
+
+    void read_value(const field& f, const size_setting& type, const std::string& /*meant*/)
+    {
+        read_number(f, type, "a size such as 512, 16KiB or 1MiB", parse_size, size_text);
+    }
+
+    void read_value(const field& f, const count_setting& type, const std::string& /*meant*/)
+    {
+        read_number(f, type, "a whole number", parse_count, [](std::uint64_t n) { return std::to_string(n); });
+    }
+
+    template <class Type, class Parse, class Print>
+    void read_number(const field& f, const Type& type, std::string_view meant, Parse parse, Print print)
+    {
+        const auto* text = read_text(f, meant, problems_);
+        if (text == nullptr) {
+            return;
+        }
+        const auto value = parse(*text);
+        if (!value) {
+            refuse(f, value.error().detail, meant, problems_);
+        } else if (*value < type.least || *value > type.most) {
+            refuse(f, "is out of range", print(type.least) + " to " + print(type.most), problems_);
+        } else {
+            type.member(value_) = *value;
+        }
+    }
+
+    void read_value(const field& f, const address_setting& type, const std::string& /*meant*/)
+    {
+        read_parsed(f, type, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint);
+    }
+
+    void read_value(const field& f, const log_level_setting& type, const std::string& meant)
+    {
+        read_parsed(f, type, meant, parse_log_level);
+    }
+
+    template <class Type, class Parse>
+    void read_parsed(const field& f, const Type& type, std::string_view meant, Parse parse)
+    {
+        const auto* text = read_text(f, meant, problems_);
+        if (text == nullptr) {
+            return;
+        }
+        auto value = parse(*text);
+        if (!value) {
+            refuse(f, value.error().detail, meant, problems_);
+            return;
+        }
+        type.member(value_) = std::move(*value);
+    }
+
+    void read_value(const field& f, const base_url_setting& type, const std::string& meant)
+    {
+        field quiet = f;
+        quiet.secret = true;  // who puts a password into a URL does not want it on the screen
+        read_parsed(quiet, type, meant, parse_base_url);
+    }
+
+    void read_value(const field& f, const store_setting& type, const std::string& meant)
+    {
+        field quiet = f;
+        quiet.secret = true;  // postgresql:// addresses have passwords in them
+        const auto known = [](std::string_view text) -> core::result<std::string> {
+            if (text != "memory") {
+                return core::gateway_error(core::errc::config_invalid, "is not a store");
+            }
+            return std::string{text};
+        };
+        read_parsed(quiet, type, meant, known);
+    }
+
+    void check_together()
+    {
+        if (value_.cards.min_ttl > value_.cards.max_ttl) {
+            contradiction("cards.min_ttl", "cards.max_ttl", "is more than", "at most cards.max_ttl");
+        }
+        if (value_.limits.target >= value_.limits.header) {
+            contradiction("limits.target", "limits.header", "is not less than", "a target that fits into the head");
+        }
+        if (value_.listen == value_.admin && value_.listen.port != 0) {
+            contradiction("admin", "listen", "is the same address as", "an address of its own");
+        }
+    }
+
+    // Of the two, at least one is in the file: the defaults do not contradict each other.
+    void
+    contradiction(std::string_view first, std::string_view second, std::string_view relation, std::string_view meant)
+    {
+        const auto at = given_.contains(first) ? given_[first] : given_[second];
+        const auto shown = [&](std::string_view path) { return value_text(find_setting(path)->type, value_); };
+        problems_.add(
+            at,
+            first,
+            shown(first) + ' ' + std::string{relation} + ' ' + std::string{second} + " (" + shown(second) + "); " +
+                std::string{meant} + " is meant"
+        );
+    }
+
+    const secret_reader& secrets_;
+    problem_list& problems_;
+    settings value_;
+    std::map<std::string_view, place> given_;
+};
+
+}  // namespace
+
+loaded
+load(std::string_view text, std::string_view file_name, const environment& variables, const secret_reader& secrets)
+{
+    problem_list problems{file_name};
+    loaded result;
+    if (auto root = parse_document(text, problems)) {
+        expand_all(*root, variables, problems);
+        result.value = settings_reader{secrets, problems}.read(*root);
+    }
+    result.problems = problems.take();
+    return result;
+}
+
+}  // namespace config

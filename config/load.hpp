@@ -1,0 +1,28 @@
+// A configuration's text to one validated value. Pure: files and the environment come in as functions. Never throws.
+#pragma once
+
+#include "config/agents.hpp"
+#include "config/expand.hpp"
+#include "config/problem.hpp"
+#include "config/settings.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace config {
+
+struct loaded {
+    settings value;                 // usable only if there are no problems
+    std::vector<problem> problems;  // all of them, in the order of the file; at most problem_list::most
+};
+
+// `file_name` is what problems are reported with. `variables` expands `${NAME}`; `secrets` reads what `bearer_file` names:
+// without it, such a key is a problem.
+loaded load(
+    std::string_view text,
+    std::string_view file_name,
+    const environment& variables,
+    const secret_reader& secrets = {}
+);
+
+}  // namespace config

@@ -1,0 +1,60 @@
+// What is wrong with a configuration, told so that it can be put right without reading the source.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace config {
+
+// Where something stands in the file: lines and columns start at 1, columns count bytes.
+struct place {
+    unsigned line = 1;
+    unsigned column = 1;
+
+    friend auto operator<=>(const place&, const place&) = default;
+};
+
+struct problem {
+    std::string file;
+    unsigned line = 1;
+    unsigned column = 1;
+    std::string key;   // the path of the key, such as `agents.weather.url`; empty: the file as a whole
+    std::string what;  // what is wrong, and what is meant; never the value of a secret
+
+    friend bool operator==(const problem&, const problem&) = default;
+};
+
+// `file:line:column: key: what`, without a line break.
+std::string to_text(const problem& p);
+
+// Collects what is wrong with one file. Keeps the first `most`: who has fifty things to put right does not need more.
+class problem_list {
+public:
+    static constexpr std::size_t most = 50;
+
+    explicit problem_list(std::string_view file)
+        : file_{file}
+    {
+    }
+
+    void add(place where, std::string_view key, std::string what);
+    bool empty() const noexcept { return problems_.empty(); }
+
+    // In the order of the file.
+    std::vector<problem> take();
+
+private:
+    std::string file_;
+    std::vector<problem> problems_;
+};
+
+// A key as it is shown: its first letters, digits, '_', '.' and '-', at most 64, and "..." for the rest. What follows
+// other characters may be a value that lost its space (`{bearer:token}` is one key in YAML).
+std::string shown_key(std::string_view key);
+
+// `path` and the key below it, as it is shown.
+std::string join(std::string_view path, std::string_view key);
+
+}  // namespace config

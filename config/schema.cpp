@@ -1,0 +1,254 @@
+#include "config/schema.hpp"
+
+#include "config/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+namespace config {
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t mib = 1024 * kib;
+constexpr std::uint64_t gib = 1024 * mib;
+constexpr core::duration day = 24h;
+constexpr core::duration month = 30 * day;
+
+constexpr duration_setting
+card_time(member_of<core::duration> member, core::duration least, core::duration most = month)
+{
+    return {member, least, most};
+}
+
+constexpr duration_setting timeout(member_of<core::duration> member)
+{
+    return {member, 1ms, day};
+}
+
+#define CARDEA_MEMBER(name) [](settings& s) -> auto& { return s.name; }
+
+constexpr auto settings_table = std::to_array<setting>({
+    {"listen", address_setting{CARDEA_MEMBER(listen)}, "Where callers connect. Port 0 lets the system choose."},
+    {"admin", address_setting{CARDEA_MEMBER(admin)}, "Where metrics and health are served; keep it private."},
+    {"public_url",
+     base_url_setting{CARDEA_MEMBER(public_url)},
+     "How callers reach the gateway; agent cards say so. Without it: `http://` and the address of `listen`."},
+    {"workers", count_setting{CARDEA_MEMBER(workers), 0, 256}, "Threads that carry traffic; 0 is one per core."},
+    {"log.level", log_level_setting{CARDEA_MEMBER(log_level)}, "The least severe lines that are written."},
+    {"store", store_setting{CARDEA_MEMBER(store)}, "Where agent records live."},
+
+    {"cards.ttl", card_time(CARDEA_MEMBER(cards.ttl), 1s), "How long a card is fresh when the agent does not say."},
+    {"cards.min_ttl", card_time(CARDEA_MEMBER(cards.min_ttl), 0s), "The least freshness an agent can ask for."},
+    {"cards.max_ttl", card_time(CARDEA_MEMBER(cards.max_ttl), 1s), "The most freshness an agent can ask for."},
+    {"cards.stale_if_error",
+     card_time(CARDEA_MEMBER(cards.stale_if_error), 0s),
+     "How much longer a card is served while the agent fails."},
+    {"cards.negative_ttl",
+     card_time(CARDEA_MEMBER(cards.negative_ttl), 0s, 1h),
+     "How long a failure to fetch a card is remembered."},
+    {"cards.timeout",
+     card_time(CARDEA_MEMBER(cards.timeout), 1ms, 5min),
+     "One whole fetch of a card, with all addresses that are tried."},
+    {"cards.max_size", size_setting{CARDEA_MEMBER(cards.max_size), kib, 16 * mib}, "The largest card that is fetched."},
+
+    {"timeouts.header", timeout(CARDEA_MEMBER(timeouts.header)), "A request's head, whole."},
+    {"timeouts.body", timeout(CARDEA_MEMBER(timeouts.body)), "A request's body, whole."},
+    {"timeouts.idle", timeout(CARDEA_MEMBER(timeouts.idle)), "A kept connection between two requests."},
+    {"timeouts.write", timeout(CARDEA_MEMBER(timeouts.write)), "A caller that takes nothing of its answer."},
+    {"timeouts.connect", timeout(CARDEA_MEMBER(timeouts.connect)), "Name resolution, TCP and TLS to an agent."},
+    {"timeouts.upstream_head",
+     timeout(CARDEA_MEMBER(timeouts.upstream_head)),
+     "From a request sent to an agent to the head of its answer."},
+    {"timeouts.upstream_idle",
+     timeout(CARDEA_MEMBER(timeouts.upstream_idle)),
+     "Between two pieces of an agent's answer."},
+    {"timeouts.upstream_keep", timeout(CARDEA_MEMBER(timeouts.upstream_keep)), "An unused connection to an agent."},
+    {"timeouts.drain",
+     duration_setting{CARDEA_MEMBER(timeouts.drain), 0s, day},
+     "Calls in flight when the gateway is told to stop."},
+    {"timeouts.drain_streams",
+     duration_setting{CARDEA_MEMBER(timeouts.drain_streams), 0s, day},
+     "Streams in flight when the gateway is told to stop."},
+
+    {"limits.body", size_setting{CARDEA_MEMBER(limits.body), kib, gib}, "A request's body; beyond it 413."},
+    {"limits.header", size_setting{CARDEA_MEMBER(limits.header), kib, mib}, "A request's head; beyond it 431."},
+    {"limits.header_fields",
+     count_setting{CARDEA_MEMBER(limits.header_fields), 10, 1000},
+     "The fields of a request's head; beyond it 431."},
+    {"limits.target",
+     size_setting{CARDEA_MEMBER(limits.target), 64, 64 * kib},
+     "A request's target, less than `limits.header`; beyond it 414."},
+    {"limits.upstream_header",
+     size_setting{CARDEA_MEMBER(limits.upstream_header), kib, mib},
+     "The head of an agent's answer; beyond it 502."},
+    {"limits.upstream_connections",
+     count_setting{CARDEA_MEMBER(limits.upstream_connections), 0, 65536},
+     "Idle connections that are kept, per agent and worker."},
+    {"limits.rpc_batch", count_setting{CARDEA_MEMBER(limits.rpc_batch), 1, 1000}, "Calls in one management batch."},
+});
+
+#undef CARDEA_MEMBER
+
+constexpr auto agents_table = std::to_array<agent_setting>({
+    {"url",
+     agent_key::url,
+     "URL",
+     "",
+     "The agent's own address, `http` or `https`. Calls go there and nowhere else. Needed for A2A."},
+    {"protocol",
+     agent_key::protocol,
+     "`a2a` or `mcp`",
+     "by its other keys",
+     "What the agent speaks: with `transport` or `command` it is `mcp`, else `a2a`."},
+    {"bearer", agent_key::bearer, "secret", "none", "Sent to the agent with calls and card fetches."},
+    {"bearer_file", agent_key::bearer_file, "path", "none", "A file that holds the bearer, in place of `bearer`."},
+    {"timeout",
+     agent_key::timeout,
+     "duration, 1ms to 1d",
+     "`timeouts.upstream_head`",
+     "From a request sent to the head of the answer."},
+    {"disabled", agent_key::disabled, "`true` or `false`", "`false`", "Known, but answered like an unknown agent."},
+    {"card_url", agent_key::card_url, "URL", "beside `url`", "Where the agent's card is fetched; a query is allowed."},
+    {"card",
+     agent_key::card,
+     "map",
+     "fetched",
+     "The agent's card itself; it is served without a fetch. It needs a `name`."},
+    {"card_headers", agent_key::card_headers, "map of secrets", "none", "Header fields that are sent with card fetches."
+    },
+    {"tls.ca_file",
+     agent_key::tls,
+     "path",
+     "the system's",
+     "Certificate authorities (PEM) that the agent's certificate is verified with."},
+    {"version", agent_key::version, "text", "none", "A note; shown, never interpreted."},
+    {"protocol_version", agent_key::protocol_version, "text", "none", "A note; shown, never interpreted."},
+    {"protocolVersion", agent_key::protocol_version, "text", "none", "The same as `protocol_version`."},
+    {"metadata",
+     agent_key::metadata,
+     "map",
+     "`{}`",
+     "Shown by `agents/get`. Its member `agentCard` is the inline card if it has a `name`; else its `url` is the "
+     "`card_url`."},
+    {"transport",
+     agent_key::transport,
+     "map",
+     "none",
+     "How an MCP server is reached: `type`, `url`, `headers`, `command`, `args`, `env`. Kept with the record; the "
+     "values of `headers` and `env` are not shown."},
+    {"command", agent_key::command, "text", "none", "The same as `transport.command`, with `type: stdio`."},
+    {"args", agent_key::args, "list", "none", "The same as `transport.args`; goes with `command`."},
+    {"env", agent_key::env, "map of secrets", "none", "The same as `transport.env`; goes with `command`."},
+});
+
+template <class... Functions>
+struct overloaded : Functions... {
+    using Functions::operator()...;
+};
+
+// How many insertions, removals, replacements and swaps of neighbours make one of the other.
+std::size_t edit_distance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> before_last(b.size() + 1);
+    std::vector<std::size_t> last(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(last.begin(), last.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                row[j] = std::min(row[j], before_last[j - 2] + 1);
+            }
+        }
+        std::swap(before_last, last);
+        std::swap(last, row);
+    }
+    return last[b.size()];
+}
+
+std::string lower(std::string_view text)
+{
+    std::string out{text};
+    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    });
+    return out;
+}
+
+}  // namespace
+
+std::span<const setting> all_settings()
+{
+    return settings_table;
+}
+
+std::span<const agent_setting> all_agent_settings()
+{
+    return agents_table;
+}
+
+std::string written_as(const setting_type& type)
+{
+    return std::visit(
+        overloaded{
+            [](const duration_setting& s) { return "a duration, " + to_text(s.least) + " to " + to_text(s.most); },
+            [](const size_setting& s) { return "a size, " + size_text(s.least) + " to " + size_text(s.most); },
+            [](const count_setting& s) {
+                return "a whole number, " + std::to_string(s.least) + " to " + std::to_string(s.most);
+            },
+            [](const address_setting&) { return std::string{"host:port"}; },
+            [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
+            [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
+            [](const store_setting&) { return std::string{"memory"}; },
+        },
+        type
+    );
+}
+
+std::string value_text(const setting_type& type, settings of)
+{
+    return std::visit(
+        overloaded{
+            [&](const duration_setting& s) { return to_text(s.member(of)); },
+            [&](const size_setting& s) { return size_text(s.member(of)); },
+            [&](const count_setting& s) { return std::to_string(s.member(of)); },
+            [&](const address_setting& s) { return to_text(s.member(of)); },
+            [&](const base_url_setting& s) { return s.member(of); },
+            [&](const log_level_setting& s) { return std::string{core::name(s.member(of))}; },
+            [&](const store_setting& s) { return s.member(of); },
+        },
+        type
+    );
+}
+
+std::string unknown_key(std::string_view key, const std::vector<std::string_view>& known)
+{
+    constexpr std::size_t longest = 64;  // of a key that can be a typing error
+    std::string_view nearest;
+    std::size_t least = key.size() / 3 + 1;
+    for (const auto candidate : known) {
+        const auto distance = key.size() > longest ? least + 1 : edit_distance(lower(key), candidate);
+        if (distance < least || (distance == least && nearest.empty())) {
+            nearest = candidate;
+            least = distance;
+        }
+    }
+    if (!nearest.empty()) {
+        return "is not a known key; did you mean `" + std::string{nearest} + "`?";
+    }
+    for (const auto& s : all_settings()) {
+        if (s.path.ends_with("." + std::string{key})) {
+            return "is not a known key here; did you mean `" + std::string{s.path} + "`?";
+        }
+    }
+    std::string text = "is not a known key; known here:";
+    for (const auto candidate : known) {
+        text += (text.ends_with(':') ? " " : ", ") + std::string{candidate};
+    }
+    return text;
+}
+
+}  // namespace config

@@ -1,0 +1,116 @@
+// Every key that a configuration may have, once: how it is written, what it means, and the member it sets. Parsing, the
+// suggestions for unknown keys and docs/configuration.md all read these tables.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/clock.hpp"
+#include "core/log.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace config {
+
+template <class T>
+using member_of = T& (*)(settings&);
+
+struct duration_setting {
+    member_of<core::duration> member;
+    core::duration least;
+    core::duration most;
+};
+
+struct size_setting {
+    member_of<std::uint64_t> member;
+    std::uint64_t least;  // bytes
+    std::uint64_t most;
+};
+
+struct count_setting {
+    member_of<std::uint64_t> member;
+    std::uint64_t least;
+    std::uint64_t most;
+};
+
+struct address_setting {
+    member_of<endpoint> member;
+};
+
+struct base_url_setting {
+    member_of<std::string> member;
+};
+
+struct log_level_setting {
+    member_of<core::log_level> member;
+};
+
+struct store_setting {
+    member_of<std::string> member;
+};
+
+using setting_type = std::variant<
+    duration_setting,
+    size_setting,
+    count_setting,
+    address_setting,
+    base_url_setting,
+    log_level_setting,
+    store_setting>;
+
+struct setting {
+    std::string_view path;
+    setting_type type;
+    std::string_view meaning;
+};
+
+// All but the agents.
+std::span<const setting> all_settings();
+
+// How values of this type are written, and within which bounds: "1ms to 1d".
+std::string written_as(const setting_type& type);
+
+// The setting's value in `of`, as it would be written.
+std::string value_text(const setting_type& type, settings of);
+
+enum class agent_key : std::uint8_t {
+    url,
+    protocol,
+    bearer,
+    bearer_file,
+    timeout,
+    disabled,
+    card_url,
+    card,
+    card_headers,
+    tls,
+    version,
+    protocol_version,
+    metadata,
+    transport,
+    command,
+    args,
+    env,
+};
+
+struct agent_setting {
+    std::string_view name;  // below `agents.<id>.`
+    agent_key key;
+    std::string_view written_as;
+    std::string_view default_text;
+    std::string_view meaning;
+};
+
+// Two names may have one key: the second is an older spelling.
+std::span<const agent_setting> all_agent_settings();
+
+// docs/configuration.md.
+std::string reference_markdown();
+
+// What to say of a key that is not among `known`, its siblings: "is not a known key; did you mean `ttl`?".
+std::string unknown_key(std::string_view key, const std::vector<std::string_view>& known);
+
+}  // namespace config

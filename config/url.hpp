@@ -1,0 +1,22 @@
+// The URLs that an operator may write. Pure. Failures are errc::config_invalid; the detail is a predicate ("has no host")
+// and never quotes the URL, which may hold a credential.
+#pragma once
+
+#include "core/error.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace config {
+
+enum class query : std::uint8_t { refused, allowed };
+
+// An absolute http or https URL with a host, without user info and fragment, port 1 to 65535, at most 8 KiB (RFC 3986).
+// Returned as written, with scheme and host in lower case; a trailing slash stays or stays away.
+core::result<std::string> parse_http_url(std::string_view text, query allowed = query::refused);
+
+// The gateway's own address as callers see it: like the above, without query, and without trailing slashes.
+core::result<std::string> parse_base_url(std::string_view text);
+
+}  // namespace config

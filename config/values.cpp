@@ -1,0 +1,232 @@
+#include "config/values.hpp"
+
+#include <boost/url/ipv4_address.hpp>
+#include <boost/url/ipv6_address.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace config {
+namespace {
+
+struct unit {
+    std::string_view name;
+    std::uint64_t factor;
+};
+
+constexpr std::uint64_t kibi = 1024;
+constexpr std::array<unit, 5> duration_units{
+    {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}}
+};
+constexpr std::array<unit, 8> size_units{{
+    {"GiB", kibi* kibi* kibi},
+    {"MiB", kibi* kibi},
+    {"KiB", kibi},
+    {"GB", 1'000'000'000},
+    {"MB", 1'000'000},
+    {"kB", 1000},
+    {"B", 1},
+    {"", 1},
+}};
+
+core::error invalid(std::string_view detail)
+{
+    return core::gateway_error(core::errc::config_invalid, std::string{detail});
+}
+
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+std::string_view take_while(std::string_view& text, bool (*accepted)(char))
+{
+    const auto end = std::find_if_not(text.begin(), text.end(), accepted);
+    const auto taken = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+    text.remove_prefix(taken.size());
+    return taken;
+}
+
+// Digits only, so that a sign, a blank or a fraction never passes.
+std::optional<std::uint64_t> to_number(std::string_view digits)
+{
+    std::uint64_t value = 0;
+    const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return failed == std::errc{} && end == digits.data() + digits.size() ? std::optional{value} : std::nullopt;
+}
+
+std::optional<std::uint64_t> product(std::uint64_t value, std::uint64_t factor)
+{
+    return value <= std::numeric_limits<std::int64_t>::max() / factor ? std::optional{value * factor} : std::nullopt;
+}
+
+// Why text that does not start with a digit is no number.
+core::error not_a_number(std::string_view text, std::string_view otherwise)
+{
+    return invalid(text.empty() ? "is empty" : text.front() == '-' ? "is negative" : otherwise);
+}
+
+bool valid_host(std::string_view host)
+{
+    constexpr std::size_t longest = 253;  // RFC 1035 section 2.3.4
+    const auto in_name = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_'; };
+    if (host.empty() || host.size() > longest || !std::all_of(host.begin(), host.end(), in_name)) {
+        return false;
+    }
+    const bool numeric = std::none_of(host.begin(), host.end(), is_letter);
+    return !numeric || boost::urls::parse_ipv4_address(host).has_value();
+}
+
+}  // namespace
+
+core::result<core::duration> parse_duration(std::string_view text)
+{
+    if (text == "0") {
+        return core::duration{0};
+    }
+    if (text.empty() || !is_digit(text.front())) {
+        return not_a_number(text, "is not a duration");
+    }
+    std::uint64_t total = 0;
+    auto next = duration_units.begin();
+    while (!text.empty()) {
+        const auto digits = take_while(text, is_digit);
+        const auto name = take_while(text, is_letter);
+        if (digits.empty()) {
+            return invalid("is not a duration");
+        }
+        if (name.empty()) {
+            return invalid(text.empty() ? "has no unit" : "is not a duration");
+        }
+        const auto found = std::find_if(next, duration_units.end(), [&](const unit& u) { return u.name == name; });
+        if (found == duration_units.end()) {
+            return invalid("is not a duration");
+        }
+        next = std::next(found);
+        const auto number = to_number(digits);
+        const auto part = number ? product(*number, found->factor) : std::nullopt;
+        if (!part || *part > std::numeric_limits<std::int64_t>::max() - total) {
+            return invalid("is too large");
+        }
+        total += *part;
+    }
+    return core::duration{static_cast<core::duration::rep>(total)};
+}
+
+core::result<std::uint64_t> parse_size(std::string_view text)
+{
+    if (text.empty() || !is_digit(text.front())) {
+        return not_a_number(text, "is not a size");
+    }
+    const auto digits = take_while(text, is_digit);
+    const auto found =
+        std::find_if(size_units.begin(), size_units.end(), [&](const unit& u) { return u.name == text; });
+    if (found == size_units.end()) {
+        return invalid("is not a size");
+    }
+    const auto number = to_number(digits);
+    const auto bytes = number ? product(*number, found->factor) : std::nullopt;
+    if (!bytes) {
+        return invalid("is too large");
+    }
+    return *bytes;
+}
+
+core::result<std::uint64_t> parse_count(std::string_view text)
+{
+    if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) {
+        return not_a_number(text, "is not a whole number");
+    }
+    const auto number = to_number(text);
+    if (!number) {
+        return invalid("is too large");
+    }
+    return *number;
+}
+
+core::result<bool> parse_switch(std::string_view text)
+{
+    if (text == "true" || text == "True" || text == "TRUE") {
+        return true;
+    }
+    if (text == "false" || text == "False" || text == "FALSE") {
+        return false;
+    }
+    return invalid(text.empty() ? "is empty" : "is not a switch");
+}
+
+core::result<endpoint> parse_endpoint(std::string_view text)
+{
+    const auto colon = text.rfind(':');
+    if (text.empty() || colon == std::string_view::npos || text.ends_with(']')) {
+        return invalid(text.empty() ? "is empty" : "has no port");
+    }
+    auto host = text.substr(0, colon);
+    const auto port = text.substr(colon + 1);
+    if (host.empty()) {
+        return invalid("has no host");
+    }
+    const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (bracketed) {
+        host = host.substr(1, host.size() - 2);
+    }
+    if (bracketed ? !boost::urls::parse_ipv6_address(host).has_value() : !valid_host(host)) {
+        return invalid(
+            host.find(':') != std::string_view::npos && !bracketed ? "has an IPv6 address without brackets"
+                                                                   : "has no valid host"
+        );
+    }
+    const auto number = parse_count(port);
+    if (!number || *number > std::numeric_limits<std::uint16_t>::max()) {
+        return invalid("has no valid port");
+    }
+    return endpoint{std::string{host}, static_cast<std::uint16_t>(*number)};
+}
+
+core::result<core::log_level> parse_log_level(std::string_view text)
+{
+    using core::log_level;
+    for (const auto level : {log_level::debug, log_level::info, log_level::warn, log_level::error, log_level::off}) {
+        if (text == core::name(level)) {
+            return level;
+        }
+    }
+    return invalid(text.empty() ? "is empty" : "is not a level");
+}
+
+std::string to_text(core::duration value)
+{
+    const auto count = static_cast<std::uint64_t>(value.count());
+    if (count == 0) {
+        return "0";
+    }
+    const auto fits = [&](const unit& u) { return count % u.factor == 0; };
+    const auto found = std::find_if(duration_units.begin(), duration_units.end(), fits);
+    return std::to_string(count / found->factor) + std::string{found->name};
+}
+
+std::string size_text(std::uint64_t bytes)
+{
+    const auto fits = [&](const unit& u) {
+        return bytes % u.factor == 0 && u.name != "GB" && u.name != "MB" && u.name != "kB";
+    };
+    const auto found = std::find_if(size_units.begin(), size_units.end(), fits);
+    return bytes == 0 ? "0" : std::to_string(bytes / found->factor) + std::string{found->name};
+}
+
+std::string to_text(const endpoint& address)
+{
+    const bool v6 = address.host.find(':') != std::string::npos;
+    return (v6 ? '[' + address.host + ']' : address.host) + ':' + std::to_string(address.port);
+}
+
+}  // namespace config

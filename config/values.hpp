@@ -1,0 +1,38 @@
+// What a value's text means: durations, sizes, counts, switches, addresses. Pure. Every failure is errc::config_invalid
+// whose detail says what is wrong as a predicate ("has no unit"), without the text itself: that may be a secret.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace config {
+
+// Whole numbers with the units d, h, m, s, ms, largest first, each at most once: `500ms`, `5m`, `1h30m`. `0` needs none.
+core::result<core::duration> parse_duration(std::string_view text);
+
+// Bytes: a whole number and B, KiB, MiB, GiB (powers of 1024) or kB, MB, GB (powers of 1000); none is B.
+core::result<std::uint64_t> parse_size(std::string_view text);
+
+// A whole number, not negative.
+core::result<std::uint64_t> parse_count(std::string_view text);
+
+// `true` or `false`, also True, TRUE, False, FALSE (YAML 1.2 section 10.3.2).
+core::result<bool> parse_switch(std::string_view text);
+
+// `host:port`: an IPv4 address, an IPv6 address in brackets, or a name; port 0 lets the system choose.
+core::result<endpoint> parse_endpoint(std::string_view text);
+
+core::result<core::log_level> parse_log_level(std::string_view text);
+
+// The inverse, in the largest unit that keeps the value exact: `5m`, `1MiB`.
+std::string to_text(core::duration value);
+std::string size_text(std::uint64_t bytes);
+std::string to_text(const endpoint& address);
+
+}  // namespace config

@@ -1,0 +1,59 @@
+// What the tests of the configuration share: a fixed environment, and problems as the lines that an operator sees.
+#pragma once
+
+#include "config/load.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace config::testing {
+
+inline std::optional<std::string> variables(std::string_view name)
+{
+    if (name == "TOKEN" || name == "EXA_API_KEY") {
+        return "s3cr3t-token";
+    }
+    if (name == "EMPTY") {
+        return "";
+    }
+    if (name == "INJECTION") {
+        return "a: b\n- [c, {d";
+    }
+    if (name == "URL_WITH_PASSWORD") {
+        return "http://user:s3cr3t-token@h/";
+    }
+    if (name == "TTL") {
+        return "7m";
+    }
+    if (name == "BREAK") {
+        return "s3cr3t-token\r\nX-Evil: 1";
+    }
+    return {};
+}
+
+inline std::string lines(const std::vector<problem>& problems)
+{
+    std::string text;
+    for (const auto& p : problems) {
+        text += to_text(p) + '\n';
+    }
+    return text;
+}
+
+// What an operator reads about this text; empty if it is right.
+inline std::string problems_of(std::string_view text)
+{
+    return lines(load(text, "c.yml", variables).problems);
+}
+
+inline settings right(std::string_view text)
+{
+    auto result = load(text, "c.yml", variables);
+    REQUIRE(lines(result.problems) == "");
+    return std::move(result.value);
+}
+
+}  // namespace config::testing
