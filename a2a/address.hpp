@@ -1,0 +1,17 @@
+// Which host a string of a foreign document points at. Tolerant on purpose: the question is whether some client could
+// be led there, so whatever a browser or an SDK may read as an address is one. Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace a2a {
+
+// `host:port` in lower case, without user information and without the final dot of a host name; the port of http, https,
+// ws and wss is filled in, other schemes without a port give `host` alone. Understood: `scheme://host…`, `//host…`,
+// `http:host`, backslashes for slashes, blanks around, line breaks and tabs inside (WHATWG URL), `host:port` and
+// `host:port/…` (what gRPC clients take). Nothing for relative references, bare words and names without a port.
+std::optional<std::string> authority_of(std::string_view text);
+
+}  // namespace a2a

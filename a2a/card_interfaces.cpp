@@ -1,0 +1,67 @@
+#include "a2a/card_interfaces.hpp"
+
+#include <algorithm>
+
+namespace a2a {
+namespace {
+
+constexpr std::array<std::string_view, 3> bindings{"JSONRPC", "HTTP+JSON", "GRPC"};
+
+bool digit(char c) noexcept
+{
+    return c >= '0' && c <= '9';
+}
+
+}  // namespace
+
+bool same_name(std::string_view a, std::string_view b) noexcept
+{
+    const auto skip = [](std::string_view& text) {
+        while (!text.empty() && (text.front() == '-' || text.front() == '_')) {
+            text.remove_prefix(1);
+        }
+    };
+    const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; };
+    for (;;) {
+        skip(a);
+        skip(b);
+        if (a.empty() || b.empty()) {
+            return a.empty() && b.empty();
+        }
+        if (upper(a.front()) != upper(b.front())) {
+            return false;
+        }
+        a.remove_prefix(1);
+        b.remove_prefix(1);
+    }
+}
+
+const std::string_view* known_binding(std::string_view name) noexcept
+{
+    const auto found = std::ranges::find_if(bindings, [&](std::string_view known) { return same_name(known, name); });
+    return found == bindings.end() ? nullptr : &*found;
+}
+
+const served_binding* find_served(std::string_view name) noexcept
+{
+    const auto found =
+        std::ranges::find_if(served_bindings, [&](const served_binding& b) { return same_name(b.name, name); });
+    return found == served_bindings.end() ? nullptr : &*found;
+}
+
+std::string_view major_minor(std::string_view version) noexcept
+{
+    const auto dot = version.find('.');
+    return dot == std::string_view::npos ? version : version.substr(0, version.find('.', dot + 1));
+}
+
+std::optional<bool> one_or_later(std::string_view version) noexcept
+{
+    const auto digits = version.substr(0, version.find('.'));
+    if (digits.empty() || !std::ranges::all_of(digits, digit)) {
+        return std::nullopt;
+    }
+    return std::ranges::any_of(digits, [](char c) { return c != '0'; });
+}
+
+}  // namespace a2a

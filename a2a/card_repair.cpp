@@ -1,0 +1,272 @@
+#include "a2a/card_repair.hpp"
+
+#include "a2a/card_interfaces.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace a2a {
+namespace {
+
+using core::json;
+
+constexpr std::size_t max_interfaces = 1000;
+
+constexpr std::array<std::string_view, 20> card_members{
+    "name",
+    "description",
+    "url",
+    "version",
+    "protocolVersion",
+    "preferredTransport",
+    "additionalInterfaces",
+    "supportedInterfaces",
+    "agentCard",
+    "provider",
+    "iconUrl",
+    "documentationUrl",
+    "capabilities",
+    "securitySchemes",
+    "securityRequirements",
+    "defaultInputModes",
+    "defaultOutputModes",
+    "skills",
+    "supportsAuthenticatedExtendedCard",
+    "signatures",
+};
+
+constexpr std::array<std::string_view, 5>
+    interface_members{"url", "transport", "protocolBinding", "protocolVersion", "tenant"};
+
+std::string dotted(const std::string& path, std::string_view member)
+{
+    return path.empty() ? std::string{member} : path + "." + std::string{member};
+}
+
+std::string indexed(const std::string& path, std::size_t index)
+{
+    return path + "[" + std::to_string(index) + "]";
+}
+
+// A reader that takes both spellings of a member sees it twice: only one may stay.
+void use_known_names(
+    json& object,
+    std::span<const std::string_view> known,
+    const std::string& path,
+    problem_list& problems
+)
+{
+    const auto meant = [&](const std::string& key) {
+        return std::ranges::find_if(known, [&](std::string_view name) { return same_name(name, key); });
+    };
+    auto& members = object.get_ref<json::object_t&>();
+    std::set<std::string_view> taken;
+    bool misspelled = false;
+    for (const auto& [key, value] : members) {
+        if (const auto name = meant(key); name != known.end()) {
+            if (*name == key) {
+                taken.insert(*name);
+            } else {
+                misspelled = true;
+            }
+        }
+    }
+    if (!misspelled) {
+        return;
+    }
+    json::object_t renamed;
+    for (auto& [key, value] : members) {
+        const auto name = meant(key);
+        if (name == known.end() || *name == key) {
+            renamed.emplace_back(key, std::move(value));
+        } else if (taken.insert(*name).second) {
+            renamed.emplace_back(std::string{*name}, std::move(value));
+            problems.add(dotted(path, *name), "was spelled differently");
+        } else {
+            problems.add(dotted(path, key), "dropped: another spelling of a member that is there");
+        }
+    }
+    members = std::move(renamed);
+}
+
+// Null if the member is absent or is a string that says something; else what is wrong with it.
+const char* string_flaw(const json& object, std::string_view key)
+{
+    const auto* value = core::member(object, key);
+    if (value == nullptr) {
+        return nullptr;
+    }
+    const auto* text = value->get_ptr<const std::string*>();
+    if (text == nullptr) {
+        return "not a string";
+    }
+    return text->empty() ? "empty" : nullptr;
+}
+
+void drop_unless_string(json& object, std::string_view key, const std::string& path, problem_list& problems)
+{
+    if (const char* flaw = string_flaw(object, key)) {
+        problems.add(dotted(path, key), flaw);
+        object.erase(std::string{key});
+    }
+}
+
+// Versions are often written as numbers; those still say what they are.
+void number_to_text(json& object, std::string_view key, const std::string& path, problem_list& problems)
+{
+    const auto* value = core::member(object, key);
+    if (value != nullptr && value->is_number()) {
+        problems.add(dotted(path, key), "a number, not a string");
+        object[std::string{key}] = core::to_text(*value);
+    }
+}
+
+void repair_interface(
+    json& interface,
+    const interface_list& list,
+    std::string_view card_version,
+    const std::string& path,
+    problem_list& problems
+)
+{
+    use_known_names(interface, interface_members, path, problems);
+    if (!interface.contains("url")) {
+        problems.add(dotted(path, "url"), "missing");
+    }
+    drop_unless_string(interface, "url", path, problems);
+    drop_unless_string(interface, "transport", path, problems);
+    drop_unless_string(interface, "protocolBinding", path, problems);
+
+    const std::string member{list.binding};
+    const std::string other = list.versioned ? "transport" : "protocolBinding";
+    if (!interface.contains(member)) {
+        problems.add(dotted(path, member), "missing");
+        interface[member] = interface.contains(other) ? interface[other] : json("JSONRPC");
+    }
+    const auto& binding = interface[member].get_ref<const std::string&>();
+    if (const auto* known = known_binding(binding); known != nullptr && *known != binding) {
+        problems.add(dotted(path, member), "not spelled as the specification does");
+        interface[member] = std::string{*known};
+    }
+
+    if (list.versioned) {
+        number_to_text(interface, "protocolVersion", path, problems);
+        drop_unless_string(interface, "protocolVersion", path, problems);
+        if (!interface.contains("protocolVersion")) {
+            problems.add(dotted(path, "protocolVersion"), "missing");
+            interface["protocolVersion"] = std::string{card_version};
+        }
+    }
+}
+
+void repair_interfaces(json& card, const interface_list& list, const std::string& path, problem_list& problems)
+{
+    const std::string member{list.member};
+    const auto found = card.find(member);
+    if (found == card.end()) {
+        return;
+    }
+    const auto here = dotted(path, member);
+    auto* interfaces = found->get_ptr<json::array_t*>();
+    if (interfaces == nullptr) {
+        problems.add(here, "not an array");
+        card.erase(member);
+        return;
+    }
+    if (interfaces->size() > max_interfaces) {
+        problems.add(indexed(here, max_interfaces), "dropped with what follows: too many");
+        interfaces->resize(max_interfaces);
+    }
+    const auto* written = core::string_member(card, "protocolVersion");
+    const std::string version{
+        written != nullptr && one_or_later(*written).has_value() ? major_minor(*written) : std::string_view{"1.0"}
+    };
+    json::array_t kept;
+    for (std::size_t i = 0; i < interfaces->size(); ++i) {
+        auto& interface = (*interfaces)[i];
+        if (!interface.is_object()) {
+            problems.add(indexed(here, i), "not an object");
+            continue;
+        }
+        repair_interface(interface, list, version, indexed(here, i), problems);
+        kept.push_back(std::move(interface));
+    }
+    *interfaces = std::move(kept);
+}
+
+void repair_traffic_at(json& card, unsigned depth, const std::string& path, problem_list& problems)
+{
+    use_known_names(card, card_members, path, problems);
+    number_to_text(card, "protocolVersion", path, problems);
+    drop_unless_string(card, "protocolVersion", path, problems);
+    drop_unless_string(card, "url", path, problems);
+    drop_unless_string(card, "preferredTransport", path, problems);
+    for (const auto& list : interface_lists) {
+        repair_interfaces(card, list, path, problems);
+    }
+    const auto nested = card.find("agentCard");
+    if (nested == card.end()) {
+        return;
+    }
+    const auto here = dotted(path, "agentCard");
+    if (!nested->is_object()) {
+        problems.add(here, "not an object");
+        card.erase("agentCard");
+    } else if (depth == max_nested_cards) {
+        problems.add(here, "dropped: a card in a card too often");
+        card.erase("agentCard");
+    } else {
+        repair_traffic_at(*nested, depth + 1, here, problems);
+    }
+}
+
+}  // namespace
+
+void problem_list::add(std::string path, std::string_view what, bool error)
+{
+    if (problems_.size() < max_card_problems) {
+        problems_.push_back({std::move(path), std::string{what}, error});
+    } else {
+        ++beyond_;
+    }
+}
+
+std::vector<card_problem> problem_list::take() &&
+{
+    if (beyond_ != 0) {
+        problems_.push_back({"", "and " + std::to_string(beyond_) + " more", true});
+    }
+    return std::move(problems_);
+}
+
+void repair_traffic(json& card, problem_list& problems)
+{
+    repair_traffic_at(card, 0, "", problems);
+}
+
+card_generation generation_of(const json& card)
+{
+    const auto* interfaces = core::member(card, "supportedInterfaces");
+    const bool has_url = card.contains("url");
+    if (interfaces != nullptr && (!interfaces->empty() || !has_url)) {
+        return has_url ? card_generation::hybrid : card_generation::v1;
+    }
+    const auto* version = core::string_member(card, "protocolVersion");
+    const auto modern = version == nullptr ? std::nullopt : one_or_later(*version);
+    if (!has_url && (modern.value_or(false) || card.contains("securityRequirements"))) {
+        return card_generation::v1;
+    }
+    if (card.contains("preferredTransport") || card.contains("additionalInterfaces") || modern.value_or(false)) {
+        return card_generation::v03;
+    }
+    if (version != nullptr && version->starts_with("0.") && !version->starts_with("0.2") &&
+        !version->starts_with("0.1")) {
+        return card_generation::v03;
+    }
+    return card_generation::v02;
+}
+
+}  // namespace a2a

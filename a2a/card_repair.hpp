@@ -1,0 +1,36 @@
+// Turns a foreign object into a card of a shape that strict readers take, and says what was changed. Internal to a2a.
+#pragma once
+
+#include "a2a/card.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace a2a {
+
+// Problems in the order they were found, with a bound on how many a hostile card can make us keep.
+class problem_list {
+public:
+    void add(std::string path, std::string_view what, bool error = true);
+
+    // Everything but the list's own remark on what is missing from it.
+    std::vector<card_problem> take() &&;
+
+private:
+    std::vector<card_problem> problems_;
+    std::size_t beyond_ = 0;
+};
+
+// Members of `card` that stand for a known one in another spelling (`supported_interfaces`, `URL`) get its name. Traffic
+// members of a wrong type are dropped; what is left of `url` and `preferredTransport` is a string that is not empty,
+// the lists hold objects that name a binding (and a protocolVersion in supportedInterfaces), and `agentCard` is an
+// object to which the same was done.
+void repair_traffic(core::json& card, problem_list& problems);
+
+card_generation generation_of(const core::json& card);
+
+// What the shape requires besides: description, version, protocolVersion, capabilities, modes, skills. Needs a `name`.
+void repair_content(core::json& card, card_generation generation, problem_list& problems);
+
+}  // namespace a2a

@@ -1,0 +1,32 @@
+#include "a2a/etag.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <stdexcept>
+
+namespace a2a {
+
+std::string sha256_hex(std::string_view bytes)
+{
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned length = 0;
+    if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
+        throw std::runtime_error("OpenSSL offers no SHA-256");
+    }
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string text;
+    text.reserve(std::size_t{2} * length);
+    for (unsigned i = 0; i < length; ++i) {
+        text += hex[digest[i] >> 4U];
+        text += hex[digest[i] & 0x0FU];
+    }
+    return text;
+}
+
+std::string strong_etag(std::string_view bytes)
+{
+    return '"' + sha256_hex(bytes).substr(0, 32) + '"';
+}
+
+}  // namespace a2a
