@@ -141,4 +141,82 @@ inline std::size_t utf8_length(const char* at, const char* end) noexcept
     return 0;
 }
 
+inline const char* skip_digits(const char* at, const char* end) noexcept
+{
+    while (at != end && is(*at, byte_class::digit)) {
+        ++at;
+    }
+    return at;
+}
+
+// Behind the number at `at`, or null if there is none (RFC 8259 section 6).
+inline const char* number_end(const char* at, const char* end) noexcept
+{
+    if (at != end && *at == '-') {
+        ++at;
+    }
+    const char* behind = skip_digits(at, end);
+    if (behind == at || (*at == '0' && behind != at + 1)) {
+        return nullptr;
+    }
+    if (behind != end && *behind == '.') {
+        at = behind + 1;
+        behind = skip_digits(at, end);
+        if (behind == at) {
+            return nullptr;
+        }
+    }
+    if (behind != end && (*behind == 'e' || *behind == 'E')) {
+        at = behind + 1;
+        if (at != end && (*at == '+' || *at == '-')) {
+            ++at;
+        }
+        behind = skip_digits(at, end);
+        if (behind == at) {
+            return nullptr;
+        }
+    }
+    return behind;
+}
+
+struct passed_string {
+    const char*
+        behind;    // null if the string is not closed, has a bare control character or a bad escape, or is not UTF-8
+    bool escaped;  // has at least one escape
+};
+
+// Passes over the string whose opening quote is at `at` (RFC 8259 section 7).
+template <class Bytes>
+passed_string string_end(const char* at, const char* end) noexcept
+{
+    bool escaped = false;
+    ++at;
+    for (;;) {
+        at = Bytes::skip_plain(at, end);
+        if (at == end) {
+            return {nullptr, escaped};
+        }
+        if (*at == '"') {
+            return {at + 1, escaped};
+        }
+        if (*at == '\\') {
+            const auto length = escape_length(at, end);
+            if (length == 0) {
+                return {nullptr, escaped};
+            }
+            escaped = true;
+            at += length;
+            continue;
+        }
+        // What is not ASCII comes in runs.
+        do {
+            const auto length = utf8_length(at, end);
+            if (length == 0) {
+                return {nullptr, escaped};
+            }
+            at += length;
+        } while (at != end && static_cast<unsigned char>(*at) >= 0x80);
+    }
+}
+
 }  // namespace core

@@ -96,12 +96,14 @@ TEST_CASE("ids keep their spelling")
           "123456789012345678901234567890",
           "null"}) {
         CAPTURE(id);
-        const auto found = scan_jsonrpc(with_id(id));
+        const auto body = with_id(id);
+        const auto found = scan_jsonrpc(body);
         REQUIRE(!found.problem.has_value());
         CHECK(found.call.id == id);
     }
     const auto long_id = '"' + std::string(10240, 'i') + '"';
-    CHECK(scan_jsonrpc(with_id(long_id)).call.id == long_id);
+    const auto long_body = with_id(long_id);
+    CHECK(scan_jsonrpc(long_body).call.id == long_id);
 }
 
 TEST_CASE("without an id it is a notification, without params it has none")
