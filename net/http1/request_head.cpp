@@ -28,9 +28,13 @@ std::optional<method> lookup_method(std::string_view text) noexcept
     return std::nullopt;
 }
 
-// RFC 9112 section 3.2: origin-form, asterisk-form, or the scheme of an absolute-form.
-constexpr bool begins_target(char byte) noexcept
+// RFC 9112 section 3.2: origin-form, asterisk-form, or the scheme of an absolute-form. What form the target of an
+// unknown method has is that method's own affair.
+constexpr bool begins_target(char byte, bool known_method) noexcept
 {
+    if (!known_method) {
+        return byte != ' ';
+    }
     return byte == '/' || byte == '*' || byte == 'h' || byte == 'H';
 }
 
@@ -117,7 +121,7 @@ private:
         if (scan_.at == in_.size()) {
             return {};
         }
-        if (scan_.at == scan_.mark && scan_.known_method && !begins_target(in_[scan_.at])) {
+        if (scan_.at == scan_.mark && !begins_target(in_[scan_.at], scan_.known_method)) {
             return bad("the request target begins with a byte that none begins with");
         }
         // Brackets belong to an authority only (RFC 3986 section 3.2.2).
@@ -155,7 +159,7 @@ private:
         return take_target(target);
     }
 
-    // RFC 9112 section 3.2. What form the target of an unknown method has is that method's own affair.
+    // RFC 9112 section 3.2.
     fault take_target(std::string_view target) noexcept
     {
         head_.target = target;
