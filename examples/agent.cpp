@@ -161,6 +161,7 @@ outcome agent::stream(const json& id, const json& params)
         const auto next = started->events.size();
         out.stream = live_task{std::move(started), id, next};
     }
+    out.as_event = spoken_ == generation::v0_3 && !out.stream;
     return out;
 }
 
@@ -209,7 +210,9 @@ outcome agent::list(const json& id, const json& params) const
     result["nextPageToken"] = end < tasks.size() ? std::to_string(end) : std::string{};
     result["pageSize"] = *page_size;
     result["totalSize"] = tasks.size();
-    return {response(id, std::move(result)), std::nullopt};
+    outcome out;
+    out.answer = response(id, std::move(result));
+    return out;
 }
 
 outcome agent::cancel(const json& id, const json& params)
@@ -235,12 +238,15 @@ outcome agent::subscribe(const json& id, const json& params) const
         const auto next = found->events.size();
         out.stream = live_task{std::move(found), id, next};
     }
+    out.as_event = spoken_ == generation::v0_3 && !out.stream;
     return out;
 }
 
 outcome agent::refuse(const json& id, rpc_error code, std::string_view message) const
 {
-    return {error_response(spoken_, id, code, message), std::nullopt};
+    outcome out;
+    out.answer = error_response(spoken_, id, code, message);
+    return out;
 }
 
 task_ref agent::start(const json& id, const json& params, outcome& refusal)

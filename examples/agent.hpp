@@ -25,6 +25,7 @@ struct live_task {
 struct outcome {
     json answer;  // the JSON-RPC response, unless there is a stream
     std::optional<live_task> stream;
+    bool as_event = false;  // the answer is the only item of a stream: 0.3 clients read a refusal of one no other way
 };
 
 class agent {

@@ -90,18 +90,8 @@ asio::awaitable<bool> tell(beast::tcp_stream& stream, std::string item)
 }
 
 // The task as it stands, then its events, until it has ended. False when the caller is gone; the task goes on then.
-asio::awaitable<bool> tell_all(beast::tcp_stream& stream, generation spoken, examples::live_task about)
+asio::awaitable<bool> tell_events(beast::tcp_stream& stream, generation spoken, examples::live_task about)
 {
-    http::response<http::empty_body> head{http::status::ok, 11};
-    head.set(http::field::content_type, "text/event-stream");
-    head.set(http::field::cache_control, "no-cache");
-    head.chunked(true);
-    http::response_serializer<http::empty_body> serializer{head};
-    error_code ec;
-    co_await http::async_write_header(stream, serializer, asio::redirect_error(asio::use_awaitable, ec));
-    if (ec) {
-        co_return false;
-    }
     const auto& task = *about.of;
     auto item = examples::response(about.id, examples::task_result(spoken, task)).dump();
     bool heard = co_await tell(stream, std::move(item));
@@ -113,6 +103,25 @@ asio::awaitable<bool> tell_all(beast::tcp_stream& stream, generation spoken, exa
         auto event = examples::event_json(spoken, task, task.events[about.next++]);
         item = examples::response(about.id, std::move(event)).dump();
         heard = co_await tell(stream, std::move(item));
+    }
+    co_return heard;
+}
+
+// An event stream, from its head to its last chunk. False when the caller is gone.
+asio::awaitable<bool> tell_all(beast::tcp_stream& stream, generation spoken, examples::outcome what)
+{
+    http::response<http::empty_body> head{http::status::ok, 11};
+    head.set(http::field::content_type, "text/event-stream");
+    head.set(http::field::cache_control, "no-cache");
+    head.chunked(true);
+    http::response_serializer<http::empty_body> serializer{head};
+    error_code ec;
+    co_await http::async_write_header(stream, serializer, asio::redirect_error(asio::use_awaitable, ec));
+    bool heard = !ec;
+    if (heard && what.stream) {
+        heard = co_await tell_events(stream, spoken, std::move(*what.stream));
+    } else if (heard) {
+        heard = co_await tell(stream, what.answer.dump());
     }
     if (heard) {
         const auto last = http::make_chunk_last();
@@ -155,8 +164,8 @@ asio::awaitable<void> serve(beast::tcp_stream stream, site& here)
             stream.expires_never();  // a task may take longer than a caller may idle
             std::string version{asked["A2A-Version"]};
             auto outcome = co_await here.agent.call(asked.body(), std::move(version));
-            if (outcome.stream) {
-                keep = co_await tell_all(stream, here.agent.spoken(), std::move(*outcome.stream));
+            if (outcome.stream || outcome.as_event) {
+                keep = co_await tell_all(stream, here.agent.spoken(), std::move(outcome));
                 keep = keep && asked.keep_alive();
                 continue;
             }

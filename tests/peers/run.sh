@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Real SDKs through the gateway. CARDEA_BIN and DEMO_AGENT_BIN name the programs (default: build/release). The packages
+# are installed once, exactly as package-lock.json has them; the tests themselves use loopback only. CARDEA_PEERS_LOG=1
+# shows what the SDKs' servers say.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+if ! cmp -s package-lock.json node_modules/.installed-lock.json; then
+    npm ci --no-audit --no-fund --loglevel=error
+    cp package-lock.json node_modules/.installed-lock.json
+fi
+exec node --test --test-reporter=spec "$@" sdk_agents.test.js demo_agents.test.js

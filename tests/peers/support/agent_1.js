@@ -1,0 +1,126 @@
+// The A2A 1.0 SDK's sample agent, with its cancellable task and push notifications: server and executor are the SDK's way.
+import { A2A_PROTOCOL_VERSION, AGENT_CARD_PATH, Role, TaskState } from 'a2a-sdk-1';
+import {
+    AgentEvent,
+    DefaultPushNotificationSender,
+    DefaultRequestHandler,
+    InMemoryPushNotificationStore,
+    InMemoryTaskStore,
+} from 'a2a-sdk-1/server';
+import { agentCardHandler, jsonRpcHandler, UserBuilder } from 'a2a-sdk-1/server/express';
+
+import { extension, reply, startAgent } from './upstream.js';
+
+function card(url) {
+    return {
+        name: 'Sample Agent',
+        description: 'A sample agent with streaming, cancellation and push notifications.',
+        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: A2A_PROTOCOL_VERSION }],
+        provider: { organization: 'A2A Samples', url: 'https://example.com/a2a-samples' },
+        version: '1.0.0',
+        capabilities: {
+            streaming: true,
+            pushNotifications: true,
+            extensions: [{ uri: extension, description: 'Says please', required: false, params: undefined }],
+            extendedAgentCard: false,
+        },
+        securitySchemes: {},
+        securityRequirements: [],
+        defaultInputModes: ['text'],
+        defaultOutputModes: ['text', 'task-status'],
+        skills: [
+            {
+                id: 'sample_agent',
+                name: 'Sample Agent',
+                description: 'Simulate the general flow of a streaming agent.',
+                tags: ['sample'],
+                examples: ['hi', 'start a long task'],
+                inputModes: ['text'],
+                outputModes: ['text', 'task-status'],
+                securityRequirements: [],
+            },
+        ],
+        documentationUrl: '',
+        signatures: [],
+    };
+}
+
+function textPart(value) {
+    return { content: { $case: 'text', value }, metadata: undefined, filename: '', mediaType: 'text/plain' };
+}
+
+// "long …" waits for the gate before its last step; everything else is answered at once.
+class SampleExecutor {
+    constructor(gate) {
+        this.gate = gate;
+    }
+
+    cancelTask = async (taskId) => this.gate.cancel(taskId);
+
+    async execute({ userMessage, task, taskId, contextId, context }, bus) {
+        const text = userMessage.parts.map((part) => (part.content?.$case === 'text' ? part.content.value : '')).join('');
+        const now = () => new Date().toISOString();
+        const status = (state, message) =>
+            AgentEvent.statusUpdate({ taskId, contextId, status: { state, timestamp: now(), message }, metadata: {} });
+        if (context.requestedExtensions?.includes(extension)) {
+            context.addActivatedExtension(extension);
+        }
+        bus.publish(
+            AgentEvent.task(
+                task ?? {
+                    id: taskId,
+                    contextId,
+                    status: { state: TaskState.TASK_STATE_SUBMITTED, timestamp: now(), message: undefined },
+                    artifacts: [],
+                    history: [userMessage],
+                    metadata: userMessage.metadata,
+                }
+            )
+        );
+        const working = {
+            role: Role.ROLE_AGENT,
+            messageId: crypto.randomUUID(),
+            parts: [textPart('Processing your question')],
+            taskId,
+            contextId,
+            extensions: [],
+            metadata: {},
+            referenceTaskIds: [],
+        };
+        bus.publish(status(TaskState.TASK_STATE_WORKING, working));
+        if (text.startsWith('long') && (await this.gate.wait(taskId)) === 'cancel') {
+            bus.publish(status(TaskState.TASK_STATE_CANCELED));
+            return;
+        }
+        const artifact = {
+            artifactId: crypto.randomUUID(),
+            name: 'Result',
+            description: '',
+            parts: [textPart(reply(text))],
+            metadata: {},
+            extensions: [],
+        };
+        bus.publish(
+            AgentEvent.artifactUpdate({ taskId, contextId, artifact, append: false, lastChunk: true, metadata: {} })
+        );
+        bus.publish(status(TaskState.TASK_STATE_COMPLETED));
+    }
+}
+
+export function startSampleAgent1() {
+    return startAgent((url, gate) => {
+        const store = new InMemoryPushNotificationStore();
+        const requestHandler = new DefaultRequestHandler(
+            card(url),
+            new InMemoryTaskStore(),
+            new SampleExecutor(gate),
+            undefined,
+            store,
+            new DefaultPushNotificationSender(store)
+        );
+        return [
+            [`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler })],
+            ['/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })],
+        ];
+    });
+}

@@ -1,0 +1,43 @@
+// The A2A 0.3 SDK's client in the words that the conversations use.
+import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcTransportFactory } from 'a2a-sdk-03/client';
+
+function message(text, more = {}) {
+    return { kind: 'message', messageId: 'message-1', role: 'user', parts: [{ kind: 'text', text }], ...more };
+}
+
+export const client03 = {
+    name: '0.3 SDK client',
+    extensionHeader: 'X-A2A-Extensions',
+
+    // base ends with a slash.
+    async connect(base, fetchImpl) {
+        const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+            transports: [new JsonRpcTransportFactory({ fetchImpl })],
+            cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+        });
+        return new ClientFactory(options).createFromUrl(base);
+    },
+
+    card: (client) => client.getAgentCard(),
+    send: (client, text, options) => client.sendMessage({ message: message(text) }, options),
+    sendAtOnce: (client, text) => client.sendMessage({ message: message(text), configuration: { blocking: false } }),
+    sendToTask: (client, taskId) => client.sendMessage({ message: message('more', { taskId }) }),
+    stream: (client, text, options) => client.sendMessageStream({ message: message(text) }, options),
+    get: (client, id) => client.getTask({ id, historyLength: 10 }),
+    cancel: (client, id) => client.cancelTask({ id }),
+    resubscribe: (client, id) => client.resubscribeTask({ id }),
+
+    setPush: (client, taskId, { id, url, token }) =>
+        client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: { id, url, token } }),
+    getPush: (client, taskId, id) => client.getTaskPushNotificationConfig({ id: taskId, pushNotificationConfigId: id }),
+    listPush: (client, taskId) => client.listTaskPushNotificationConfig({ id: taskId }),
+    deletePush: (client, taskId, id) =>
+        client.deleteTaskPushNotificationConfig({ id: taskId, pushNotificationConfigId: id }),
+
+    task: (result) => result,
+    state: (task) => task.status.state,
+    event: (event) => event.kind,
+    pushConfig: (config) => config.pushNotificationConfig,
+    pushConfigs: (configs) => configs.map((config) => config.pushNotificationConfig),
+    text: (task) => task.artifacts.flatMap(({ parts }) => parts.map(({ text }) => text)).join(''),
+};

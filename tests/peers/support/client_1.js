@@ -1,0 +1,90 @@
+// The A2A 1.0 SDK's client in the words that the conversations use; `client1Legacy` speaks 0.3 to agents that do.
+import { Role, TaskState, taskStateToJSON } from 'a2a-sdk-1';
+import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcTransportFactory } from 'a2a-sdk-1/client';
+
+const words = {
+    TASK_STATE_SUBMITTED: 'submitted',
+    TASK_STATE_WORKING: 'working',
+    TASK_STATE_COMPLETED: 'completed',
+    TASK_STATE_CANCELED: 'canceled',
+};
+const eventNames = { task: 'task', statusUpdate: 'status-update', artifactUpdate: 'artifact-update', message: 'message' };
+
+function request(text, { taskId = '', returnImmediately = false } = {}) {
+    return {
+        tenant: '',
+        message: {
+            messageId: 'message-1',
+            contextId: '',
+            taskId,
+            role: Role.ROLE_USER,
+            parts: [{ content: { $case: 'text', value: text }, metadata: undefined, filename: '', mediaType: 'text/plain' }],
+            metadata: undefined,
+            extensions: [],
+            referenceTaskIds: [],
+        },
+        configuration: {
+            acceptedOutputModes: [],
+            taskPushNotificationConfig: undefined,
+            historyLength: undefined,
+            returnImmediately,
+        },
+        metadata: undefined,
+    };
+}
+
+function clientOf(name, extensionHeader, options) {
+    return {
+        name,
+        extensionHeader,
+
+        // base ends with a slash.
+        async connect(base, fetchImpl) {
+            const factoryOptions = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+                transports: [new JsonRpcTransportFactory({ fetchImpl, ...options })],
+                cardResolver: new DefaultAgentCardResolver({ fetchImpl, ...options }),
+            });
+            return new ClientFactory(factoryOptions).createFromUrl(base);
+        },
+
+        card: (client) => client.getAgentCard(),
+        send: (client, text, more) => client.sendMessage(request(text), more),
+        sendAtOnce: (client, text) => client.sendMessage(request(text, { returnImmediately: true })),
+        sendToTask: (client, taskId) => client.sendMessage(request('more', { taskId })),
+        stream: (client, text, more) => client.sendMessageStream(request(text), more),
+        get: (client, id) => client.getTask({ tenant: '', id, historyLength: 10 }),
+        cancel: (client, id) => client.cancelTask({ tenant: '', id, metadata: undefined }),
+        resubscribe: (client, id) => client.resubscribeTask({ tenant: '', id }),
+
+        setPush: (client, taskId, { id, url, token }) =>
+            client.createTaskPushNotificationConfig({ tenant: '', id, taskId, url, token, authentication: undefined }),
+        getPush: (client, taskId, id) => client.getTaskPushNotificationConfig({ tenant: '', taskId, id }),
+        listPush: (client, taskId) =>
+            client.listTaskPushNotificationConfig({ tenant: '', taskId, pageSize: 10, pageToken: '' }),
+        deletePush: (client, taskId, id) => client.deleteTaskPushNotificationConfig({ tenant: '', taskId, id }),
+
+        task: (result) => result,
+        state: (task) => words[taskStateToJSON(task.status.state)],
+        event: (event) => eventNames[event.payload.$case],
+        pushConfig: (config) => config,
+        pushConfigs: ({ configs }) => configs,
+        text: (task) => task.artifacts.flatMap(({ parts }) => parts.map(({ content }) => content.value)).join(''),
+    };
+}
+
+// 0.3 has no way to list tasks.
+export const client1 = {
+    ...clientOf('1.0 SDK client', 'A2A-Extensions', {}),
+    list: (client) =>
+        client.listTasks({
+            tenant: '',
+            contextId: '',
+            status: TaskState.TASK_STATE_UNSPECIFIED,
+            pageSize: 50,
+            pageToken: '',
+            historyLength: undefined,
+            statusTimestampAfter: undefined,
+            includeArtifacts: true,
+        }),
+};
+export const client1Legacy = clientOf('1.0 SDK client speaking 0.3', 'X-A2A-Extensions', { legacyCompat: { enabled: true } });

@@ -1,0 +1,82 @@
+// Starts the programs under test, on ports that they choose, and ends them.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import readline from 'node:readline';
+
+import { within } from './waiting.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const gatewayBinary = process.env.CARDEA_BIN ?? `${root}build/release/cardea`;
+const demoAgentBinary = process.env.DEMO_AGENT_BIN ?? `${root}build/release/demo_agent`;
+
+// Starts a program and resolves when `ready` makes something of one of its lines.
+async function start(binary, args, stream, ready) {
+    const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const log = [];
+    const exited = new Promise((resolve) => {
+        child.on('exit', (code, signal) => resolve({ code, signal }));
+        child.on('error', (error) => resolve({ code: error.message }));
+    });
+    const found = new Promise((resolve) => {
+        for (const name of ['stdout', 'stderr']) {
+            readline.createInterface({ input: child[name] }).on('line', (line) => {
+                log.push(line);
+                const made = name === stream ? ready(line) : undefined;
+                if (made !== undefined) {
+                    resolve(made);
+                }
+            });
+        }
+    });
+    const failed = exited.then(({ code, signal }) => {
+        throw new Error(`${binary} ended with ${code ?? signal} before it was ready:\n${log.join('\n')}`);
+    });
+    failed.catch(() => {});
+    const stop = async () => {
+        child.kill('SIGTERM');
+        const { code, signal } = await within(exited, `end of ${binary}`, 20_000).catch((late) => {
+            child.kill('SIGKILL');
+            throw late;
+        });
+        if (code !== 0) {
+            throw new Error(`${binary} ended with ${code ?? signal}:\n${log.slice(-40).join('\n')}`);
+        }
+    };
+    try {
+        return { value: await within(Promise.race([found, failed]), `sign that ${binary} is ready`), stop, log };
+    } catch (error) {
+        child.kill('SIGKILL');
+        throw error;
+    }
+}
+
+// agents: {id: url}. `base` ends with a slash.
+export async function startGateway(agents) {
+    const flags = Object.entries(agents).flatMap(([id, url]) => ['--agent', `${id}=${url}`]);
+    const args = ['run', '--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0', ...flags];
+    const { value, stop, log } = await start(gatewayBinary, args, 'stderr', (line) => {
+        const entry = line.startsWith('{') ? JSON.parse(line) : {};
+        return entry.event === 'listening' ? entry : undefined;
+    });
+    return { base: `http://${value.traffic}/`, admin: `http://${value.admin}/`, stop, log };
+}
+
+// generation: '0.3' or '1.0'. The pace is short: nobody waits for dice here.
+export async function startDemoAgent(generation) {
+    const args = ['--port', '0', '--generation', generation, '--pace', '20'];
+    const { value, stop } = await start(demoAgentBinary, args, 'stdout', (line) => line.match(/ at (http:\S+)$/)?.[1]);
+    return { url: value, stop };
+}
+
+// An HTTP server of this process, on a free port; `url` ends with a slash.
+export async function listen(handler) {
+    const server = handler.listen(0, '127.0.0.1');
+    await within(once(server, 'listening'), 'free port');
+    const stop = async () => {
+        server.close();
+        server.closeAllConnections();
+        await within(once(server, 'close'), 'closed server');
+    };
+    return { url: `http://127.0.0.1:${server.address().port}/`, stop };
+}
