@@ -1,5 +1,5 @@
 // Agent cards of every generation: read liberally, repaired to what their shape requires, made to point at the gateway.
-// Sources: types.ts of 0.2.0 to 0.3.0, a2a.proto of 1.0.1 (the JSON form is ProtoJSON), specification 1.0.1 section 4.4.
+// Sources: types.ts of 0.2.0 to 0.3.0; a2a.proto of 1.0.1, whose JSON form is ProtoJSON; specification 1.0.1 section 4.4.
 // Everything here is a pure function of its parameters; any thread. Member order and unknown members survive.
 #pragma once
 
@@ -22,8 +22,8 @@ enum class card_generation : std::uint8_t { v02, v03, v1, hybrid };
 // "v0.2", "v0.3", "v1", "hybrid".
 std::string_view name(card_generation g) noexcept;
 
-// What is wrong with a card as the agent wrote it. `path` reads "skills[0].id"; `what` is ours and quotes nothing of the
-// card except a member's name. `error`: a reader that follows the specification would refuse the card as it was written.
+// What is wrong with a card as the agent wrote it. `path` reads "skills[0].id" and may hold member names of the card;
+// `what` is always ours. `error`: a reader that follows the specification would refuse the card as it was written.
 struct card_problem {
     std::string path;
     std::string what;
@@ -70,8 +70,8 @@ inline constexpr std::array<served_binding, 1> served_bindings{{{"JSONRPC", ""}}
 // same in a nested `agentCard`) is the gateway's; identity URLs (provider, documentation, icon, security schemes,
 // extensions, skills) are untouched; `signatures` are gone: they cannot hold for a changed card. One interface is left
 // per binding, protocol version and tenant, 1.x before 0.x; there is always at least one endpoint.
-// Fails with card_unrewritable if a traffic position would still name the agent's address, which is checked by a walk of
-// its own over the result.
+// Fails with card_unrewritable if a traffic position would still name the agent's address, which is checked by a walk
+// of its own over the result.
 core::result<core::json> rewrite_card(const card& source, const public_address& at, const upstream_address& upstream);
 
 // The bytes that are served: compact JSON, equal for equal documents.

@@ -131,7 +131,7 @@ void repair_skills(json& card, problem_list& problems)
         const auto here = "skills[" + std::to_string(i) + "]";
         if (const auto* text = skill.get_ptr<const std::string*>(); text != nullptr && !text->empty()) {
             problems.add(here, "a string, not an object");
-            skill = json{{"name", std::string{*text}}};
+            skill = json::object({{"name", std::string{*text}}});
         }
         if (!skill.is_object()) {
             problems.add(here, "not an object");

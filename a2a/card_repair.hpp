@@ -22,8 +22,8 @@ private:
     std::size_t beyond_ = 0;
 };
 
-// Members of `card` that stand for a known one in another spelling (`supported_interfaces`, `URL`) get its name. Traffic
-// members of a wrong type are dropped; what is left of `url` and `preferredTransport` is a string that is not empty,
+// Members of `card` that stand for a known one in another spelling (`supported_interfaces`, `URL`) get its name.
+// Traffic members of a wrong type are dropped; what is left of `url` and `preferredTransport` is a string, not empty,
 // the lists hold objects that name a binding (and a protocolVersion in supportedInterfaces), and `agentCard` is an
 // object to which the same was done.
 void repair_traffic(core::json& card, problem_list& problems);

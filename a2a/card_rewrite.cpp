@@ -32,16 +32,22 @@ json endpoint(const std::string& version, const public_address& at)
     };
 }
 
+bool plain_version(const std::string* version)
+{
+    return version != nullptr && one_or_later(*version).has_value() &&
+           version->find_first_not_of("0123456789.") == std::string::npos;
+}
+
 // The version that a card of 1.0 shape speaks when none of its interfaces is left to say so.
 std::string implied_version(const json& card, const json::array_t& interfaces)
 {
     for (const auto& interface : interfaces) {
-        if (const auto* version = core::string_member(interface, "protocolVersion")) {
+        if (const auto* version = core::string_member(interface, "protocolVersion"); plain_version(version)) {
             return *version;
         }
     }
     const auto* version = core::string_member(card, "protocolVersion");
-    return version != nullptr && one_or_later(*version).value_or(false) ? std::string{major_minor(*version)} : "1.0";
+    return plain_version(version) && *one_or_later(*version) ? std::string{major_minor(*version)} : "1.0";
 }
 
 // What tells one endpoint from another once all of them share the gateway's address.
@@ -60,7 +66,7 @@ void hide_address(json& interface, const target& to)
 {
     json::object_t kept;
     for (auto& [key, value] : interface.get_ref<json::object_t&>()) {
-        if (key == "tenant" || key == "url" || !mentions(json{{key, value}}, to.hidden)) {
+        if (key == "tenant" || key == "url" || !(mentions(json(key), to.hidden) || mentions(value, to.hidden))) {
             kept.emplace_back(key, std::move(value));
         }
     }
@@ -74,13 +80,19 @@ json::array_t served_interfaces(const json::array_t& interfaces, const interface
     for (const auto& interface : interfaces) {
         const auto* named = core::string_member(interface, list.binding);
         const auto* binding = named == nullptr ? nullptr : find_served(*named);
-        if (binding == nullptr || !seen.insert(identity(interface, *binding)).second) {
+        if (binding == nullptr) {
             continue;
         }
-        auto& copy = kept.emplace_back(interface);
+        auto copy = interface;
         hide_address(copy, to);
         copy["url"] = url_of(*binding, to.at);
         copy[std::string{list.binding}] = std::string{binding->name};
+        if (list.versioned && !copy.contains("protocolVersion")) {
+            copy["protocolVersion"] = "1.0";
+        }
+        if (seen.insert(identity(copy, *binding)).second) {
+            kept.push_back(std::move(copy));
+        }
     }
     return kept;
 }

@@ -1,6 +1,6 @@
-// The JSON-RPC methods of A2A, as a bounded set for metrics, log and policy. One enumerator per name on the wire: 0.2/0.3
-// (types.ts of 0.2.0 to 0.3.0) and 1.0 (specification 1.0.1 section 9.4) name the same operation differently, and both
-// are worth telling apart. Pure; any thread.
+// The JSON-RPC methods of A2A, as a bounded set for metrics, log and policy. One enumerator per name on the wire: 0.2
+// and 0.3 (types.ts of 0.2.0 to 0.3.0) and 1.0 (specification 1.0.1 section 9.4) name the same operation differently,
+// and both are worth telling apart. Pure; any thread.
 #pragma once
 
 #include <cstddef>

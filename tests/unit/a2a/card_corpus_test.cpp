@@ -1,0 +1,286 @@
+// Properties over real cards (tests/data/cards, collected from public repositories; INDEX.tsv says from where). The
+// expectations are spelled out here once more instead of calling the code under test.
+#include "a2a/card.hpp"
+#include "a2a/etag.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using core::json;
+
+TEST_SUITE_BEGIN("a2a/card corpus");
+
+namespace {
+
+const a2a::public_address gateway{"https://gw.example/agents/x"};
+
+const std::set<std::string> traffic_members{
+    "url",
+    "preferredTransport",
+    "additionalInterfaces",
+    "supportedInterfaces",
+    "agentCard",
+    "signatures"
+};
+
+std::string text_of(const std::filesystem::path& file)
+{
+    std::ifstream in{file, std::ios::binary};
+    REQUIRE(in.good());
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+// Name and text of every card of the corpus, in the order of their names.
+std::map<std::string, std::string> corpus()
+{
+    std::map<std::string, std::string> cards;
+    for (const auto& entry : std::filesystem::directory_iterator{CARDEA_TEST_DATA "/cards"}) {
+        if (entry.path().extension() == ".json") {
+            cards.emplace(entry.path().filename().string(), text_of(entry.path()));
+        }
+    }
+    return cards;
+}
+
+// The address that an operator would have registered: what the card says of itself.
+a2a::upstream_address registered(const json& document)
+{
+    if (const auto* url = core::string_member(document, "url")) {
+        return {*url, ""};
+    }
+    const auto* interfaces = core::member(document, "supportedInterfaces");
+    if (interfaces != nullptr && !interfaces->empty() && interfaces->at(0).contains("url")) {
+        return {interfaces->at(0).at("url").get<std::string>(), ""};
+    }
+    return {"http://agent.internal:9000/a2a", ""};
+}
+
+json without_traffic(json card)
+{
+    for (const auto& member : traffic_members) {
+        card.erase(member);
+    }
+    return card;
+}
+
+json without_address(json interface)
+{
+    for (const auto* member : {"url", "transport", "protocolBinding"}) {
+        interface.erase(member);
+    }
+    return interface;
+}
+
+// Calls `visit(card, name, made, served)` for every card that can be served.
+template <class Visit>
+void for_each_served(Visit visit)
+{
+    std::size_t count = 0;
+    for (const auto& [name, text] : corpus()) {
+        CAPTURE(name);
+        const auto made = a2a::parse_card(text);
+        if (made.has_error()) {
+            continue;
+        }
+        const auto served = a2a::rewrite_card(*made, gateway, registered(made->document));
+        REQUIRE_MESSAGE(served.has_value(), served.error().detail);
+        visit(text, *made, *served);
+        ++count;
+    }
+    CHECK(count == 172);
+}
+
+std::string root_of(const std::string& path)
+{
+    return path.substr(0, path.find_first_of(".["));
+}
+
+}  // namespace
+
+TEST_CASE("the index lists the cards that are there")
+{
+    std::ifstream index{CARDEA_TEST_DATA "/cards/INDEX.tsv"};
+    std::set<std::string> listed;
+    std::string line;
+    std::getline(index, line);
+    while (std::getline(index, line)) {
+        listed.insert(line.substr(0, line.find('\t')));
+    }
+    std::set<std::string> present;
+    for (const auto& [name, text] : corpus()) {
+        present.insert(name);
+    }
+    CHECK(present.size() == 179);
+    CHECK(listed == present);
+}
+
+TEST_CASE("only what is not JSON or has no name is refused")
+{
+    std::map<std::string, core::errc> refused;
+    for (const auto& [name, text] : corpus()) {
+        const auto made = a2a::parse_card(text);
+        if (made.has_error()) {
+            refused.emplace(name.substr(0, 3), made.error().code);
+        }
+    }
+    const std::map<std::string, core::errc> expected{
+        {"241", core::errc::card_not_json},  // a control character in a string
+        {"261", core::errc::card_not_json},  // a comma before a brace
+        {"243", core::errc::card_invalid},
+        {"258", core::errc::card_invalid},
+        {"264", core::errc::card_invalid},
+        {"265", core::errc::card_invalid},
+        {"271", core::errc::card_invalid},
+    };
+    CHECK(refused == expected);
+}
+
+TEST_CASE("every traffic URL of a served card is the gateway's")
+{
+    for_each_served([](const std::string&, const a2a::card&, const json& served) {
+        std::size_t endpoints = 0;
+        if (served.contains("url")) {
+            CHECK(served.at("url") == gateway.base);
+            ++endpoints;
+        }
+        if (served.contains("preferredTransport")) {
+            CHECK(served.at("preferredTransport") == "JSONRPC");
+        }
+        for (const auto& [list, binding] : std::map<std::string, std::string>{
+                 {"additionalInterfaces", "transport"},
+                 {"supportedInterfaces", "protocolBinding"}
+             }) {
+            if (!served.contains(list)) {
+                continue;
+            }
+            for (const auto& interface : served.at(list)) {
+                CHECK(interface.at("url") == gateway.base);
+                CHECK(interface.at(binding) == "JSONRPC");
+                endpoints += list == "supportedInterfaces" ? 1 : 0;
+            }
+        }
+        CHECK(endpoints > 0);
+        CHECK_FALSE(served.contains("signatures"));
+        CHECK_FALSE(served.contains("supported_interfaces"));
+        CHECK_FALSE(served.contains("additional_interfaces"));
+    });
+}
+
+TEST_CASE("rewriting changes nothing but the traffic members, and kept interfaces are the agent's")
+{
+    for_each_served([](const std::string&, const a2a::card& made, const json& served) {
+        CHECK(core::to_text(without_traffic(served)) == core::to_text(without_traffic(made.document)));
+        for (const auto* list : {"additionalInterfaces", "supportedInterfaces"}) {
+            if (!made.document.contains(list)) {
+                continue;
+            }
+            for (const auto& interface : served.at(list)) {
+                const auto kept = without_address(interface);
+                const bool known = std::ranges::any_of(made.document.at(list), [&](const json& original) {
+                    return without_address(original) == kept;
+                });
+                const bool made_up =
+                    kept.size() == 1 && kept.contains("protocolVersion") && served.at(list).size() == 1;
+                CHECK((known || made_up));
+            }
+        }
+    });
+}
+
+TEST_CASE("reading changes nothing but what the problems name")
+{
+    std::size_t untouched = 0;
+    for_each_served([&](const std::string& text, const a2a::card& made, const json&) {
+        const auto original = *core::parse_json(text);
+        std::set<std::string> repaired;
+        for (const auto& problem : made.problems) {
+            repaired.insert(root_of(problem.path));
+        }
+        for (const auto& [member, value] : original.items()) {
+            if (made.document.contains(member)) {
+                CHECK((repaired.contains(member) || made.document.at(member) == value));
+            } else {
+                std::string folded = member;
+                std::erase(folded, '_');
+                CHECK(std::ranges::any_of(repaired, [&](const std::string& path) {
+                    return path == member || std::ranges::equal(path, folded, {}, ::tolower, ::tolower);
+                }));
+            }
+        }
+        for (const auto& [member, value] : made.document.items()) {
+            CHECK((original.contains(member) || repaired.contains(member)));
+        }
+        if (made.problems.empty()) {
+            ++untouched;
+            CHECK(core::to_text(made.document) == core::to_text(original));
+        }
+    });
+    CHECK(untouched > 30);
+}
+
+TEST_CASE("a skill without a recorded problem is served as it was written")
+{
+    std::size_t skills = 0;
+    for_each_served([&](const std::string& text, const a2a::card& made, const json& served) {
+        const auto original = *core::parse_json(text);
+        if (!original.contains("skills") || !original.at("skills").is_array() ||
+            original.at("skills").size() != served.at("skills").size() ||
+            made.problems.size() > a2a::max_card_problems) {
+            return;
+        }
+        std::set<std::string> repaired;
+        for (const auto& problem : made.problems) {
+            repaired.insert(problem.path.substr(0, problem.path.find(']') + 1));
+        }
+        for (std::size_t i = 0; i < served.at("skills").size(); ++i) {
+            if (!repaired.contains("skills[" + std::to_string(i) + "]")) {
+                CHECK(core::to_text(served.at("skills").at(i)) == core::to_text(original.at("skills").at(i)));
+                ++skills;
+            }
+        }
+    });
+    CHECK(skills > 200);
+}
+
+TEST_CASE("a served card is sound, and serving it once more changes nothing")
+{
+    for_each_served([](const std::string&, const a2a::card& made, const json& served) {
+        const auto bytes = a2a::render(served);
+        const auto again = a2a::parse_card(bytes);
+        REQUIRE(again.has_value());
+        for (const auto& problem : again->problems) {
+            CAPTURE(problem.path);
+            CHECK(problem.what == "");
+        }
+        const auto twice = a2a::rewrite_card(*again, gateway, registered(made.document));
+        REQUIRE(twice.has_value());
+        CHECK(a2a::render(*twice) == bytes);
+    });
+}
+
+TEST_CASE("the same card gives the same bytes and tag, another public address gives others")
+{
+    for_each_served([](const std::string& text, const a2a::card&, const json& served) {
+        const auto again = a2a::parse_card(text);
+        REQUIRE(again.has_value());
+        const auto from = registered(again->document);
+        const auto same = a2a::rewrite_card(*again, gateway, from);
+        const auto other = a2a::rewrite_card(*again, {"http://localhost:4000/agents/x"}, from);
+        REQUIRE(same.has_value());
+        REQUIRE(other.has_value());
+        CHECK(a2a::render(*same) == a2a::render(served));
+        CHECK(a2a::strong_etag(a2a::render(*same)) == a2a::strong_etag(a2a::render(served)));
+        CHECK(a2a::strong_etag(a2a::render(*other)) != a2a::strong_etag(a2a::render(served)));
+    });
+}
+
+TEST_SUITE_END();
