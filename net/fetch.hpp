@@ -40,7 +40,7 @@ public:
     // Any status is a response: redirects are not followed. Fails with upstream_unresolved, upstream_refused,
     // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, or a head over 64 KiB, or an
     // encoding that was not asked for), card_too_large; with internal when the request itself cannot be sent; with
-    // caller_gone when the waiting coroutine was cancelled (terminal or total) or the fetcher destroyed. The detail
+    // caller_gone when the waiting coroutine was cancelled or the fetcher destroyed. The detail
     // never holds a header value. Never throws.
     virtual boost::asio::awaitable<core::result<fetch_response>, executor_type> fetch(fetch_request request) = 0;
 };
@@ -60,7 +60,10 @@ public:
 
 private:
     class engine;
-    std::unique_ptr<engine> engine_;
+    static boost::asio::awaitable<core::result<fetch_response>, executor_type>
+    fetch_by(std::weak_ptr<engine> by, fetch_request request);
+
+    std::shared_ptr<engine> engine_;  // shared only for coroutines that have not begun when the fetcher ends
 };
 
 }  // namespace net

@@ -1,0 +1,306 @@
+#include "tests/support/http_client.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace test_support {
+
+namespace http = boost::beast::http;
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what)
+{
+    throw std::runtime_error{"http_client: " + what};
+}
+
+[[noreturn]] void fail_with_errno(const char* what)
+{
+    throw std::system_error{errno, std::generic_category(), std::string{"http_client: "} + what};
+}
+
+template <class Fields>
+field_list to_list(const Fields& fields)
+{
+    field_list list;
+    for (const auto& field : fields) {
+        list.emplace_back(std::string{field.name_string()}, std::string{field.value()});
+    }
+    return list;
+}
+
+template <class Parser>
+http_response to_response(const Parser& parser)
+{
+    const auto& message = parser.get();
+    return {message.result_int(), std::string{message.reason()}, to_list(message), {}};
+}
+
+template <class Parser>
+void without_limits(Parser& parser)
+{
+    parser.header_limit(std::numeric_limits<std::uint32_t>::max());
+    parser.body_limit(boost::none);
+}
+
+// Feeds what is there. The number of bytes taken; nothing: more bytes are needed.
+template <class Parser>
+std::size_t feed(Parser& parser, std::string_view data)
+{
+    boost::system::error_code failed;
+    const auto taken = parser.put(boost::asio::buffer(data), failed);
+    if (failed && failed != http::error::need_more) {
+        fail("Beast does not accept the response: " + failed.message());
+    }
+    return taken;
+}
+
+}  // namespace
+
+http_client::http_client(std::uint16_t port, std::chrono::milliseconds timeout)
+    : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)},
+      timeout_{timeout}
+{
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int on = 1;
+    ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+        const auto why = errno;
+        close();
+        errno = why;
+        fail_with_errno("connect");
+    }
+}
+
+http_client::~http_client()
+{
+    close();
+}
+
+http_client::http_client(http_client&& other) noexcept
+    : socket_{std::exchange(other.socket_, -1)},
+      timeout_{other.timeout_},
+      buffer_{std::move(other.buffer_)},
+      ended_{other.ended_}
+{
+}
+
+bool http_client::try_send(std::string_view data)
+{
+    while (!data.empty()) {
+        pollfd ready{socket_, POLLOUT, 0};
+        if (::poll(&ready, 1, static_cast<int>(timeout_.count())) <= 0) {
+            fail("the peer takes no more within the timeout");
+        }
+        const auto sent = ::send(socket_, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+            return false;
+        }
+        data.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(sent, 0)));
+    }
+    return true;
+}
+
+void http_client::send(std::string_view data)
+{
+    if (!try_send(data)) {
+        fail_with_errno("send");
+    }
+}
+
+// False: nothing came within the timeout. True: bytes were added, or ended_ is set.
+bool http_client::fill(std::chrono::milliseconds timeout)
+{
+    if (ended_) {
+        return true;
+    }
+    const auto by = std::chrono::steady_clock::now() + timeout;
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by - std::chrono::steady_clock::now());
+        pollfd ready{socket_, POLLIN, 0};
+        const auto count = ::poll(&ready, 1, static_cast<int>(std::max<long>(left.count(), 0)));
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            return false;
+        }
+        std::array<char, 64 * 1024> block;
+        const auto received = ::recv(socket_, block.data(), block.size(), MSG_DONTWAIT);
+        if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
+            continue;
+        }
+        if (received <= 0) {
+            ended_ = true;
+        } else {
+            buffer_.append(block.data(), static_cast<std::size_t>(received));
+        }
+        return true;
+    }
+}
+
+http_response http_client::read_response(bool to_head)
+{
+    for (;;) {
+        http::response_parser<http::string_body> parser;
+        without_limits(parser);
+        parser.eager(true);
+        parser.skip(to_head);
+        for (;;) {
+            buffer_.erase(0, feed(parser, buffer_));
+            if (parser.is_done()) {
+                break;
+            }
+            if (!ended_ && !fill(timeout_)) {
+                fail("no whole response within the timeout");
+            }
+            if (ended_) {
+                boost::system::error_code failed;
+                parser.put_eof(failed);
+                if (failed) {
+                    fail("closed before the end of the response");
+                }
+                break;
+            }
+        }
+        auto response = to_response(parser);
+        if (response.status >= 200) {
+            response.body = std::move(parser.get().body());
+            return response;
+        }
+    }
+}
+
+http_response http_client::read_head()
+{
+    http::response_parser<http::empty_body> parser;
+    without_limits(parser);
+    while (!parser.is_header_done()) {
+        buffer_.erase(0, feed(parser, buffer_));
+        if (!parser.is_header_done() && (!fill(timeout_) || ended_)) {
+            fail("no whole head");
+        }
+    }
+    return to_response(parser);
+}
+
+std::string http_client::read_some()
+{
+    if (buffer_.empty() && !fill(timeout_)) {
+        fail("nothing within the timeout");
+    }
+    return std::exchange(buffer_, {});
+}
+
+std::string http_client::read_until(std::string_view text)
+{
+    for (;;) {
+        if (const auto found = buffer_.find(text); found != std::string::npos) {
+            auto taken = buffer_.substr(0, found + text.size());
+            buffer_.erase(0, taken.size());
+            return taken;
+        }
+        if (ended_ || !fill(timeout_)) {
+            fail("not found: " + std::string{text} + " in: " + buffer_);
+        }
+    }
+}
+
+std::string http_client::read_until_closed()
+{
+    while (!ended_) {
+        if (!fill(timeout_)) {
+            fail("the peer does not close");
+        }
+    }
+    return std::exchange(buffer_, {});
+}
+
+bool http_client::closed_by_peer(std::chrono::milliseconds timeout)
+{
+    return buffer_.empty() && fill(timeout) && ended_ && buffer_.empty();
+}
+
+void http_client::half_close()
+{
+    ::shutdown(socket_, SHUT_WR);
+}
+
+void http_client::reset()
+{
+    const linger at_once{1, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close();
+}
+
+void http_client::close()
+{
+    if (socket_ >= 0) {
+        ::close(std::exchange(socket_, -1));
+    }
+    ended_ = true;
+}
+
+std::uint16_t http_client::local_port() const
+{
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+        fail_with_errno("getsockname");
+    }
+    return ntohs(address.sin_port);
+}
+
+std::string
+request_text(std::string_view method, std::string_view target, const field_list& headers, std::string_view body)
+{
+    std::string text{method};
+    text.append(" ").append(target).append(" HTTP/1.1\r\n");
+    if (count_values(headers, "Host") == 0) {
+        text.append("Host: 127.0.0.1\r\n");
+    }
+    for (const auto& [name, value] : headers) {
+        text.append(name).append(": ").append(value).append("\r\n");
+    }
+    const bool framed = count_values(headers, "Content-Length") + count_values(headers, "Transfer-Encoding") > 0;
+    if (!framed && (!body.empty() || method == "POST")) {
+        text.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+    }
+    return text.append("\r\n").append(body);
+}
+
+http_response request(
+    std::uint16_t port,
+    std::string_view method,
+    std::string_view target,
+    const field_list& headers,
+    std::string_view body
+)
+{
+    http_client client{port};
+    client.send(request_text(method, target, headers, body));
+    return client.read_response(method == "HEAD");
+}
+
+}  // namespace test_support

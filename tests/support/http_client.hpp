@@ -1,0 +1,80 @@
+// A blocking client for tests: raw bytes out, raw bytes or a message that Boost.Beast accepts in. Every read is bounded
+// in time. Failures are std::runtime_error: a test that meets one has failed.
+#pragma once
+
+#include "tests/support/scripted_agent.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace test_support {
+
+struct http_response {
+    unsigned status = 0;
+    std::string reason;
+    field_list headers;  // as they came, in order
+    std::string body;    // without chunked coding
+
+    std::string header(std::string_view name) const { return first_value(headers, name); }
+    std::size_t count(std::string_view name) const { return count_values(headers, name); }
+};
+
+class http_client {
+public:
+    explicit http_client(std::uint16_t port, std::chrono::milliseconds timeout = patience);
+    ~http_client();
+    http_client(http_client&& other) noexcept;
+    http_client& operator=(http_client&&) = delete;
+
+    void send(std::string_view data);
+    // Like send, but tells instead of throwing when the peer takes no more.
+    bool try_send(std::string_view data);
+
+    // The next final response (1xx are skipped); what came after it stays for the next call. `to_head`: it has no body.
+    http_response read_response(bool to_head = false);
+    // The head only; what follows is read by read_some and the like.
+    http_response read_head();
+    // At least one byte; empty: the peer closed.
+    std::string read_some();
+    // Everything up to and with `text`.
+    std::string read_until(std::string_view text);
+    // Everything until the peer closes (or resets).
+    std::string read_until_closed();
+    // True: the peer closed or reset, with nothing more to read. False: bytes came, or nothing within the timeout.
+    bool closed_by_peer(std::chrono::milliseconds timeout = patience);
+
+    void half_close();  // FIN; still reads
+    void reset();       // RST
+    void close();
+    std::uint16_t local_port() const;
+
+private:
+    bool fill(std::chrono::milliseconds timeout);
+
+    int socket_ = -1;
+    std::chrono::milliseconds timeout_;
+    std::string buffer_;  // received, not consumed
+    bool ended_ = false;
+};
+
+// One request on a connection of its own, with Host and Content-Length added unless given.
+http_response request(
+    std::uint16_t port,
+    std::string_view method,
+    std::string_view target,
+    const field_list& headers = {},
+    std::string_view body = {}
+);
+
+// The bytes that request() sends.
+std::string request_text(
+    std::string_view method,
+    std::string_view target,
+    const field_list& headers = {},
+    std::string_view body = {}
+);
+
+}  // namespace test_support
