@@ -9,9 +9,10 @@
 namespace a2a {
 
 // `host:port` in lower case, without user information and without the final dot of a host name; the port of http,
-// https, ws and wss is filled in, other schemes without a port give `host` alone. Understood: `scheme://host…`, `//host…`,
-// `http:host`, backslashes for slashes, blanks around, line breaks and tabs inside (WHATWG URL), `host:port` and
-// `host:port/…` (what gRPC clients take). Nothing for relative references, bare words and names without a port.
+// https, ws and wss is filled in, other schemes without a port give `host` alone. Understood are `scheme://host`,
+// `//host`, `http:host`, backslashes for slashes, blanks around, line breaks and tabs inside (WHATWG URL), and
+// `host:port` with or without a path (what gRPC clients take). Nothing for relative references, bare words and names
+// without a port.
 std::optional<std::string> authority_of(std::string_view text);
 
 }  // namespace a2a

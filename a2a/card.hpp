@@ -1,5 +1,5 @@
 // Agent cards of every generation: read liberally, repaired to what their shape requires, made to point at the gateway.
-// Sources: types.ts of 0.2.0 to 0.3.0; a2a.proto of 1.0.1, whose JSON form is ProtoJSON; specification 1.0.1 section 4.4.
+// Sources: types.ts of 0.2.0 to 0.3.0; a2a.proto of 1.0.1, whose JSON form is ProtoJSON.
 // Everything here is a pure function of its parameters; any thread. Member order and unknown members survive.
 #pragma once
 
