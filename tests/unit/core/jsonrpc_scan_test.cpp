@@ -235,6 +235,8 @@ TEST_CASE("escapes stand for what the standard says")
         "\xEF\xBF\xBD"
         "A"
     );
+    CHECK(core::unescape_json(R"(\uD800\uFFFF)") == "\xEF\xBF\xBD\xEF\xBF\xBF");
+    CHECK(core::unescape_json(R"(\uDC00\uDC00)") == "\xEF\xBF\xBD\xEF\xBF\xBD");
     CHECK(core::unescape_json(R"(\uDBFF\uDFFF)") == "\xF4\x8F\xBF\xBF");
 }
 
@@ -254,6 +256,9 @@ TEST_CASE("depth is limited exactly, counted from the outermost object")
     CHECK(!scan_jsonrpc(nested(4), {.depth = 4}).problem.has_value());
     CHECK(scan_jsonrpc(nested(5), {.depth = 4}).problem == errc::parse_error);
     CHECK(scan_jsonrpc(nested(65), {.depth = 1000}).problem == errc::parse_error);
+    const auto arrays = [](std::size_t depth) { return repeated("[", depth) + repeated("]", depth); };
+    CHECK(core::count_members(arrays(64), {.depth = 1000}).has_value());
+    CHECK(core::count_members(arrays(65), {.depth = 1000}).has_error());
     CHECK(scan_jsonrpc("{}", {.depth = 0}).problem == errc::parse_error);
 }
 

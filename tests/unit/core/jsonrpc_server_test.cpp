@@ -265,6 +265,9 @@ TEST_CASE("depth counts from the outermost bracket of the batch")
     CHECK(serve("[" + request("1", nested(63)) + "]") == not_json());
     CHECK(serve(request("1", nested(3)), {.depth = 4}).starts_with("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":"));
     CHECK(serve(request("1", nested(4)), {.depth = 4}) == not_json());
+    CHECK(serve("[" + request("1", nested(2)) + "]", {.depth = 4})
+              .starts_with("[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":"));
+    CHECK(serve("[" + request("1", nested(3)) + "]", {.depth = 4}) == not_json());
 }
 
 TEST_CASE("an error carries its data behind the stable code, which nothing replaces")
