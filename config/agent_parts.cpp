@@ -139,7 +139,7 @@ core::json shown_member(std::string_view name, const node& value)
     }
     auto shown = core::json::object();
     for (std::size_t i = 0; i < value.keys.size(); ++i) {
-        shown.emplace(value.keys[i].text, shown_member(value.keys[i].text, value.items[i]));
+        append_member(shown, value.keys[i].text, shown_member(value.keys[i].text, value.items[i]));
     }
     return shown;
 }
@@ -254,7 +254,7 @@ metadata_parts read_metadata(const field& f, problem_list& problems)
         if (has_url) {
             parts.card_url = read_url(*url, query::allowed, problems).value_or("");
         }
-        parts.members.emplace(map->keys[i].text, to_json(*m.value));
+        append_member(parts.members, map->keys[i].text, to_json(*m.value));
     }
     bounded_text(f, parts.members, problems);
     return parts;
@@ -277,7 +277,7 @@ transport_parts read_transport(const field& f, problem_list& problems)
     }
     parts.shown = core::json::object();
     for (std::size_t i = 0; i < map->keys.size(); ++i) {
-        parts.shown.emplace(map->keys[i].text, shown_member(map->keys[i].text, map->items[i]));
+        append_member(parts.shown, map->keys[i].text, shown_member(map->keys[i].text, map->items[i]));
     }
     return parts;
 }

@@ -57,7 +57,7 @@ private:
 
     void gather(const node& map)
     {
-        for (std::size_t i = 0; i < map.keys.size(); ++i) {
+        for (std::size_t i = 0; i < map.keys.size() && !problems_.full(); ++i) {
             const auto& key = map.keys[i];
             auto value = member(map, i, path_);
             const auto rows = all_agent_settings();

@@ -40,6 +40,15 @@ public:
 
     std::optional<node> take() { return std::move(root_); }
 
+    // Where the innermost thing starts that has no end yet.
+    place unfinished() const
+    {
+        if (frames_.empty()) {
+            return {};
+        }
+        return frames_.back().key ? frames_.back().key->at : frames_.back().value.at;
+    }
+
     void OnDocumentStart(const YAML::Mark& mark) override
     {
         if (root_) {
@@ -276,48 +285,74 @@ std::string join_surrogates(std::string_view text)
 }
 
 // yaml-cpp's own words may quote the file, where a credential may stand: only ours are shown.
-std::string syntax_problem(const std::string& said)
+std::string_view explain(std::string_view said)
 {
     struct row {
         std::string_view said;
         std::string_view shown;
     };
+    constexpr std::string_view alias =
+        "an alias stands here; the value itself is meant (text that starts with * needs quotes)";
     constexpr auto rows = std::to_array<row>({
-        {"illegal tab", "a tab stands where the indentation is; spaces are meant"},
-        {"end of map flow not found", "a { has no }"},
-        {"end of sequence flow not found", "a [ has no ]"},
-        {"end of map not found", "the indentation does not fit, or a key has no ': '"},
+        {"end of map flow not found", "a { has no } (a ${NAME} within { } or [ ] needs quotes)"},
+        {"end of sequence flow not found", "a [ has no ] (a ${NAME} within { } or [ ] needs quotes)"},
+        {"end of map not found",
+         "the indentation does not fit, a key has no ': ', or text that starts with [ or { has no quotes"},
         {"end of sequence not found", "the indentation does not fit, or an item has no '- '"},
         {"illegal flow end", "a } or ] has no beginning"},
         {"illegal map value", "a ': ' stands where no value can be (text with ': ' in it needs quotes)"},
         {"illegal map key", "a key stands where none can be"},
         {"illegal block entry", "a '- ' stands where no item can be"},
         {"illegal EOF in scalar", "a quoted text has no end"},
-        {"illegal document indicator in scalar", "a quoted text has no end before the document's"},
+        {"illegal document indicator in scalar", "a quoted text has no end"},
         {"unknown escape character",
          "a backslash in double quotes escapes nothing known (single quotes keep it as it is)"},
         {"bad character found while scanning hex", "a \\x or \\u is not followed by hexadecimal digits"},
         {"invalid unicode", "an escape names no Unicode character"},
         {"unknown token", "a character stands here that starts no value (text that starts with it needs quotes)"},
-        {"the referenced anchor is not defined",
-         "an alias stands here; the value itself is meant (text that starts with * needs quotes)"},
-        {"alias not found", "an alias stands here; the value itself is meant (text that starts with * needs quotes)"},
-        {"illegal character found while scanning alias",
-         "an alias stands here; the value itself is meant (text that starts with * needs quotes)"},
+        {"the referenced anchor is not defined", alias},
+        {"alias not found", alias},
+        {"illegal character found while scanning alias", alias},
     });
-    for (const auto& r : rows) {
-        if (said.starts_with(r.said)) {
-            return "is not YAML: " + std::string{r.shown};
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const row& r) { return said.starts_with(r.said); });
+    return found == rows.end() ? std::string_view{} : found->shown;
+}
+
+// Where the indentation of this line (from 1) has a tab, from 0.
+std::optional<std::size_t> tab_in_indentation(std::string_view text, unsigned line)
+{
+    for (; line > 1; --line) {
+        const auto end = text.find('\n');
+        if (end == std::string_view::npos) {
+            return {};
         }
+        text.remove_prefix(end + 1);
     }
-    return "is not YAML";
+    const auto indentation = text.substr(0, text.find_first_not_of(" \t"));
+    const auto tab = indentation.find('\t');
+    return tab == std::string_view::npos ? std::nullopt : std::optional{tab};
+}
+
+stopped syntax_problem(std::string_view text, const YAML::Exception& e, place unfinished)
+{
+    auto at = to_place(e.mark);
+    if (const auto tab = tab_in_indentation(text, at.line)) {
+        at.column = static_cast<unsigned>(*tab) + 1;
+        return {at, "is not YAML: a tab stands where the indentation is; spaces are meant"};
+    }
+    if (at.line > std::count(text.begin(), text.end(), '\n') + 1) {
+        at = unfinished;
+    }
+    const auto why = explain(e.msg);
+    return {at, why.empty() ? "is not YAML" : "is not YAML: " + std::string{why}};
 }
 
 std::optional<node> build(std::string_view text, problem_list& problems, document_limits limits)
 {
     const auto first = text.find_first_not_of(" \t\r\n");
     const bool json = first != std::string_view::npos && text[first] == '{';
-    std::istringstream in{json ? join_surrogates(text) : std::string{text}};
+    // yaml-cpp takes the end of the file for the end of a quoted text; the end of a document it does not.
+    std::istringstream in{(json ? join_surrogates(text) : std::string{text}) + "\n...\n"};
     tree_builder builder{problems, limits};
     try {
         YAML::Parser parser{in};
@@ -327,7 +362,8 @@ std::optional<node> build(std::string_view text, problem_list& problems, documen
     } catch (const stopped& s) {
         problems.add(s.at, "", s.what);
     } catch (const YAML::Exception& e) {
-        problems.add(to_place(e.mark), "", syntax_problem(e.msg));
+        const auto s = syntax_problem(text, e, builder.unfinished());
+        problems.add(s.at, "", s.what);
     } catch (const std::exception&) {
         problems.add({}, "", "is not YAML");
     }
@@ -347,6 +383,11 @@ std::optional<node> parse_document(std::string_view text, problem_list& problems
     }
     if (const auto foreign = not_text(text)) {
         problems.add(foreign->at, "", foreign->what);
+        return {};
+    }
+    const auto marks = std::count_if(text.begin(), text.end(), [](char c) { return c == '[' || c == '{' || c == ','; });
+    if (static_cast<std::size_t>(marks) > limits.flow_marks) {
+        problems.add({}, "", "has more than " + std::to_string(limits.flow_marks) + " brackets, braces and commas");
         return {};
     }
     const auto already = !problems.empty();

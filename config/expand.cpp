@@ -46,60 +46,71 @@ core::result<std::string> value_of(std::string_view inside, const environment& v
     return value && !value->empty() ? std::move(*value) : std::string{fallback};
 }
 
-void expand_scalar(node& scalar, std::string_view path, const environment& variables, problem_list& problems)
-{
-    if (scalar.text.find("${") == std::string::npos) {
-        return;
+class expansion {
+public:
+    expansion(const environment& variables, problem_list& problems, std::size_t left)
+        : variables_{variables},
+          problems_{problems},
+          left_{left}
+    {
     }
-    auto expanded = expand(scalar.text, variables);
-    if (!expanded) {
-        scalar.unusable = true;
-        problems.add(scalar.at, path, expanded.error().detail);
-        return;
-    }
-    scalar.text = std::move(*expanded);
-    scalar.plain = false;
-    scalar.from_outside = true;
-}
 
-// As deep as the document, which document_limits bound.
-void walk(node& value, const std::string& path, const environment& variables, problem_list& problems)
-{
-    switch (value.is) {
-        case node::kind::null:
-            return;
-        case node::kind::scalar:
-            expand_scalar(value, path, variables, problems);
-            return;
-        case node::kind::list:
-            for (std::size_t i = 0; i < value.items.size(); ++i) {
-                walk(value.items[i], path + '[' + std::to_string(i) + ']', variables, problems);
-            }
-            return;
-        case node::kind::map:
-            for (std::size_t i = 0; i < value.items.size(); ++i) {
-                walk(value.items[i], join(path, value.keys[i].text), variables, problems);
-            }
-            return;
+    // As deep as the document, which document_limits bound.
+    void walk(node& value, const std::string& path)
+    {
+        if (value.is == node::kind::scalar) {
+            expand_scalar(value, path);
+        }
+        for (std::size_t i = 0; i < value.items.size(); ++i) {
+            const bool list = value.is == node::kind::list;
+            walk(value.items[i], list ? path + '[' + std::to_string(i) + ']' : join(path, value.keys[i].text));
+        }
     }
-}
+
+private:
+    void expand_scalar(node& scalar, const std::string& path)
+    {
+        if (scalar.text.find("${") == std::string::npos) {
+            return;
+        }
+        auto expanded = expand(scalar.text, variables_, left_);
+        if (!expanded) {
+            scalar.unusable = true;
+            problems_.add(scalar.at, path, expanded.error().detail);
+            return;
+        }
+        left_ -= expanded->size();
+        scalar.text = std::move(*expanded);
+        scalar.plain = false;
+        scalar.from_outside = true;
+    }
+
+    const environment& variables_;
+    problem_list& problems_;
+    std::size_t left_;
+};
 
 }  // namespace
 
-core::result<std::string> expand(std::string_view text, const environment& variables)
+core::result<std::string> expand(std::string_view text, const environment& variables, std::size_t most)
 {
     std::string out;
-    while (!text.empty()) {
-        if (text.starts_with("$${")) {
-            out += "${";
-            text.remove_prefix(3);
+    for (;;) {
+        const auto dollar = text.find("${");
+        const bool escaped = dollar != std::string_view::npos && dollar > 0 && text[dollar - 1] == '$';
+        out += text.substr(0, escaped ? dollar - 1 : dollar);
+        out += escaped ? "${" : "";
+        if (out.size() > most) {
+            return invalid("is too long with its variables");
+        }
+        if (dollar == std::string_view::npos) {
+            return out;
+        }
+        if (escaped) {
+            text.remove_prefix(dollar + 2);
             continue;
         }
-        if (!text.starts_with("${")) {
-            out += text.front();
-            text.remove_prefix(1);
-            continue;
-        }
+        text.remove_prefix(dollar);
         const auto end = text.find('}');
         if (end == std::string_view::npos) {
             return invalid("a ${ has no }; ${NAME} or ${NAME:-default} is meant ($${ for a literal ${)");
@@ -111,12 +122,11 @@ core::result<std::string> expand(std::string_view text, const environment& varia
         out += *value;
         text.remove_prefix(end + 1);
     }
-    return out;
 }
 
-void expand_all(node& root, const environment& variables, problem_list& problems)
+void expand_all(node& root, const environment& variables, problem_list& problems, std::size_t most)
 {
-    walk(root, "", variables, problems);
+    expansion{variables, problems, most}.walk(root, "");
 }
 
 }  // namespace config

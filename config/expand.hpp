@@ -5,6 +5,7 @@
 #include "config/problem.hpp"
 #include "core/error.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,9 +18,16 @@ using environment = std::function<std::optional<std::string>(std::string_view na
 
 // `text` with `${NAME}` and `${NAME:-default}` replaced; the default stands for a variable that is not set or empty, as
 // in a shell; `$${` is a literal `${`. Fails with errc::config_invalid; the detail names the variable, never its value.
-core::result<std::string> expand(std::string_view text, const environment& variables);
+// So does a text of more than `most` bytes.
+core::result<std::string> expand(std::string_view text, const environment& variables, std::size_t most);
 
-// Every scalar of the tree that has a variable, in place; one whose variable is not set becomes unusable.
-void expand_all(node& root, const environment& variables, problem_list& problems);
+// Every scalar of the tree that has a variable, in place; one whose variable is not set becomes unusable. Together they
+// take at most `most` bytes.
+void expand_all(
+    node& root,
+    const environment& variables,
+    problem_list& problems,
+    std::size_t most = document_limits{}.bytes
+);
 
 }  // namespace config

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace config {
 namespace {
@@ -144,6 +145,12 @@ core::json scalar_to_json(const node& scalar)
 
 }  // namespace
 
+void append_member(core::json& object, const std::string& key, core::json value)
+{
+    auto& members = static_cast<core::json::object_t::Container&>(object.get_ref<core::json::object_t&>());
+    members.emplace_back(key, std::move(value));
+}
+
 // As deep as the document, which document_limits bound.
 core::json to_json(const node& value)
 {
@@ -161,10 +168,8 @@ core::json to_json(const node& value)
         }
         case node::kind::map: {
             auto object = core::json::object();
-            // ordered_json looks for the key before it adds one, which is quadratic; here each key is there once.
-            auto& members = static_cast<core::json::object_t::Container&>(object.get_ref<core::json::object_t&>());
             for (std::size_t i = 0; i < value.items.size(); ++i) {
-                members.emplace_back(value.keys[i].text, to_json(value.items[i]));
+                append_member(object, value.keys[i].text, to_json(value.items[i]));
             }
             return object;
         }

@@ -42,6 +42,11 @@ std::vector<std::string_view> keys_of(std::string_view section)
     return keys;
 }
 
+struct given_setting {
+    place at;
+    bool read = false;  // else its problem is reported
+};
+
 class settings_reader {
 public:
     settings_reader(const secret_reader& secrets, problem_list& problems)
@@ -65,7 +70,7 @@ private:
     void read_section(const node& map, std::string_view section)
     {
         const auto known = keys_of(section);
-        for (std::size_t i = 0; i < map.keys.size(); ++i) {
+        for (std::size_t i = 0; i < map.keys.size() && !problems_.full(); ++i) {
             const auto& key = map.keys[i];
             const auto f = member(map, i, section);
             if (section.empty() && key.text == agents_section) {
@@ -73,12 +78,18 @@ private:
             } else if (std::find(known.begin(), known.end(), key.text) == known.end()) {
                 problems_.add(key.at, f.path, unknown_key(key.text, known));
             } else if (const auto* row = find_setting(f.path)) {
-                given_[row->path] = f.at;
-                std::visit([&](const auto& type) { read_value(f, type, written_as(row->type)); }, row->type);
+                read_setting(f, *row);
             } else if (const auto* below = read_map(f, "a map of settings", problems_)) {
                 read_section(*below, f.path);
             }
         }
+    }
+
+    void read_setting(const field& f, const setting& row)
+    {
+        const auto before = problems_.size();
+        std::visit([&](const auto& type) { read_value(f, type, written_as(row.type)); }, row.type);
+        given_[row.path] = {f.at, problems_.size() == before && !f.value->unusable};
     }
 
     static const setting* find_setting(std::string_view path)
@@ -97,26 +108,32 @@ private:
 
     void read_value(const field& f, const size_setting& type, const std::string& /*meant*/)
     {
-        read_number(f, type, "a size such as 512, 16KiB or 1MiB", parse_size, size_text);
+        const auto range = size_text(type.least) + " to " + size_text(type.most);
+        read_number(f, type, {"a size such as 512, 16KiB or 1MiB", range}, parse_size);
     }
 
-    void read_value(const field& f, const count_setting& type, const std::string& /*meant*/)
+    void read_value(const field& f, const count_setting& type, const std::string& meant)
     {
-        read_number(f, type, "a whole number", parse_count, [](std::uint64_t n) { return std::to_string(n); });
+        read_number(f, type, {meant, meant}, parse_count);
     }
 
-    template <class Type, class Parse, class Print>
-    void read_number(const field& f, const Type& type, std::string_view meant, Parse parse, Print print)
+    struct wording {
+        std::string meant;  // what is said of text that is no number
+        std::string range;  // and of a number beyond the limits
+    };
+
+    template <class Type, class Parse>
+    void read_number(const field& f, const Type& type, const wording& say, Parse parse)
     {
-        const auto* text = read_text(f, meant, problems_);
+        const auto* text = read_text(f, say.meant, problems_);
         if (text == nullptr) {
             return;
         }
         const auto value = parse(*text);
         if (!value) {
-            refuse(f, value.error().detail, meant, problems_);
+            refuse(f, value.error().detail, say.meant, problems_);
         } else if (*value < type.least || *value > type.most) {
-            refuse(f, "is out of range", print(type.least) + " to " + print(type.most), problems_);
+            refuse(f, "is out of range", say.range, problems_);
         } else {
             type.member(value_) = *value;
         }
@@ -184,7 +201,13 @@ private:
     void
     contradiction(std::string_view first, std::string_view second, std::string_view relation, std::string_view meant)
     {
-        const auto at = given_.contains(first) ? given_[first] : given_[second];
+        const auto of_first = given_.find(first);
+        const auto of_second = given_.find(second);
+        const auto unread = [&](auto found) { return found != given_.end() && !found->second.read; };
+        if (unread(of_first) || unread(of_second)) {
+            return;
+        }
+        const auto at = of_first != given_.end() ? of_first->second.at : of_second->second.at;
         const auto shown = [&](std::string_view path) { return value_text(find_setting(path)->type, value_); };
         problems_.add(
             at,
@@ -197,7 +220,7 @@ private:
     const secret_reader& secrets_;
     problem_list& problems_;
     settings value_;
-    std::map<std::string_view, place> given_;
+    std::map<std::string_view, given_setting> given_;
 };
 
 }  // namespace

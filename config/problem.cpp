@@ -17,7 +17,7 @@ std::string to_text(const problem& p)
 
 void problem_list::add(place where, std::string_view key, std::string what)
 {
-    if (problems_.size() < most) {
+    if (!full()) {
         problems_.push_back({file_, where.line, where.column, std::string{key}, std::move(what)});
     }
 }
@@ -39,7 +39,7 @@ std::string shown_key(std::string_view key)
     };
     const auto end = std::find_if_not(key.begin(), key.end(), plain);
     const auto length = std::min(static_cast<std::size_t>(end - key.begin()), longest);
-    return length == key.size() ? std::string{key} : std::string{key.substr(0, length)} + "...";
+    return length == key.size() ? std::string{key} : std::string{key.substr(0, length)} + "(...)";
 }
 
 std::string join(std::string_view path, std::string_view key)

@@ -41,6 +41,8 @@ public:
 
     void add(place where, std::string_view key, std::string what);
     bool empty() const noexcept { return problems_.empty(); }
+    std::size_t size() const noexcept { return problems_.size(); }
+    bool full() const noexcept { return problems_.size() == most; }
 
     // In the order of the file.
     std::vector<problem> take();
@@ -50,7 +52,7 @@ private:
     std::vector<problem> problems_;
 };
 
-// A key as it is shown: its first letters, digits, '_', '.' and '-', at most 64, and "..." for the rest. What follows
+// A key as it is shown: its first letters, digits, '_', '.' and '-', at most 64, and "(...)" for the rest. What follows
 // other characters may be a value that lost its space (`{bearer:token}` is one key in YAML).
 std::string shown_key(std::string_view key);
 

@@ -236,11 +236,19 @@ std::string unknown_key(std::string_view key, const std::vector<std::string_view
             least = distance;
         }
     }
+    const auto all = all_settings();
+    if (std::any_of(all.begin(), all.end(), [&](const setting& s) {
+            return s.path == key && key.find('.') != key.npos;
+        })) {
+        return "is not a known key; a map `" + std::string{key.substr(0, key.find('.'))} + "` with the key `" +
+               std::string{key.substr(key.find('.') + 1)} + "` is meant";
+    }
     if (!nearest.empty()) {
         return "is not a known key; did you mean `" + std::string{nearest} + "`?";
     }
-    for (const auto& s : all_settings()) {
-        if (s.path.ends_with("." + std::string{key})) {
+    const auto ending = '.' + std::string{key.substr(0, longest)};
+    for (const auto& s : all) {
+        if (s.path.ends_with(ending)) {
             return "is not a known key here; did you mean `" + std::string{s.path} + "`?";
         }
     }

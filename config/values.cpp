@@ -179,11 +179,12 @@ core::result<endpoint> parse_endpoint(std::string_view text)
     if (bracketed) {
         host = host.substr(1, host.size() - 2);
     }
-    if (bracketed ? !boost::urls::parse_ipv6_address(host).has_value() : !valid_host(host)) {
-        return invalid(
-            host.find(':') != std::string_view::npos && !bracketed ? "has an IPv6 address without brackets"
-                                                                   : "has no valid host"
-        );
+    const bool v6 = boost::urls::parse_ipv6_address(host).has_value();
+    if (v6 && !bracketed) {
+        return invalid("has an IPv6 address without brackets");
+    }
+    if (bracketed ? !v6 : !valid_host(host)) {
+        return invalid("has no valid host");
     }
     const auto number = parse_count(port);
     if (!number || *number > std::numeric_limits<std::uint16_t>::max()) {

@@ -1,0 +1,118 @@
+#include "config/schema.hpp"
+#include "tests/unit/config/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+using namespace config::testing;
+
+TEST_SUITE_BEGIN("config/limits");
+
+namespace {
+
+// `path: value` as nested maps, with what else is needed for it not to contradict the defaults.
+std::string with(std::string_view path, const std::string& value)
+{
+    std::string others;
+    if (path == "limits.header" || path == "limits.target") {
+        others = path == "limits.header" ? ", target: 64" : ", header: 1MiB";
+    } else if (path == "cards.max_ttl" || path == "cards.min_ttl") {
+        others = path == "cards.max_ttl" ? ", min_ttl: 0" : ", max_ttl: 30d";
+    }
+    const auto dot = path.find('.');
+    return dot == path.npos ? std::string{path} + ": " + value
+                            : std::string{path.substr(0, dot)} + ": {" + std::string{path.substr(dot + 1)} + ": " +
+                                  value + others + "}";
+}
+
+struct row {
+    const char* path;
+    const char* below;  // null: there is nothing below
+    const char* least;
+    const char* most;
+    const char* above;
+    const char* meant;
+};
+
+constexpr row rows[] = {
+    {"workers", nullptr, "0", "256", "257", "a whole number, 0 to 256"},
+    {"cards.ttl", "999ms", "1s", "30d", "30d1ms", "1s to 30d"},
+    {"cards.min_ttl", nullptr, "0", "30d", "30d1ms", "0 to 30d"},
+    {"cards.max_ttl", "999ms", "1s", "30d", "30d1ms", "1s to 30d"},
+    {"cards.stale_if_error", nullptr, "0", "30d", "30d1ms", "0 to 30d"},
+    {"cards.negative_ttl", nullptr, "0", "1h", "1h1ms", "0 to 1h"},
+    {"cards.timeout", "0", "1ms", "5m", "5m1ms", "1ms to 5m"},
+    {"cards.max_size", "1023", "1KiB", "16MiB", "16777217", "1KiB to 16MiB"},
+    {"timeouts.header", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"timeouts.body", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"timeouts.idle", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"timeouts.write", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"timeouts.connect", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"timeouts.upstream_head", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"timeouts.upstream_idle", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"timeouts.upstream_keep", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"timeouts.drain", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
+    {"timeouts.drain_streams", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
+    {"limits.body", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
+    {"limits.header", "1023", "1KiB", "1MiB", "1048577", "1KiB to 1MiB"},
+    {"limits.header_fields", "9", "10", "1000", "1001", "a whole number, 10 to 1000"},
+    {"limits.target", "63", "64", "64KiB", "65537", "64B to 64KiB"},
+    {"limits.upstream_header", "1023", "1KiB", "1MiB", "1048577", "1KiB to 1MiB"},
+    {"limits.upstream_connections", nullptr, "0", "65536", "65537", "a whole number, 0 to 65536"},
+    {"limits.rpc_batch", "0", "1", "1000", "1001", "a whole number, 1 to 1000"},
+};
+
+}  // namespace
+
+TEST_CASE("each number is taken at its limits and refused one step beyond")
+{
+    for (const auto& r : rows) {
+        CAPTURE(r.path);
+        CHECK(problems_of(with(r.path, r.least)) == "");
+        CHECK(problems_of(with(r.path, r.most)) == "");
+        for (const auto* beyond : {r.below, r.above}) {
+            if (beyond == nullptr) {
+                continue;
+            }
+            const auto text = with(r.path, beyond);
+            const auto column = std::to_string(text.find(": " + std::string{beyond}) + 3);
+            CHECK(
+                problems_of(text) ==
+                "c.yml:1:" + column + ": " + r.path + ": \"" + beyond + "\" is out of range; " + r.meant + " is meant\n"
+            );
+        }
+    }
+}
+
+TEST_CASE("the table of limits above has every number of the schema")
+{
+    std::set<std::string_view> numbers;
+    for (const auto& s : config::all_settings()) {
+        if (std::holds_alternative<config::duration_setting>(s.type) ||
+            std::holds_alternative<config::size_setting>(s.type) ||
+            std::holds_alternative<config::count_setting>(s.type)) {
+            numbers.insert(s.path);
+        }
+    }
+    std::set<std::string_view> tested;
+    for (const auto& r : rows) {
+        tested.insert(r.path);
+    }
+    CHECK(tested == numbers);
+}
+
+TEST_CASE("an agent's own timeout has the limits of the others")
+{
+    const auto with_timeout = [](const std::string& value) {
+        return problems_of("agents: {a: {url: \"http://h\", timeout: " + value + "}}");
+    };
+    CHECK(with_timeout("1ms") == "");
+    CHECK(with_timeout("24h") == "");
+    CHECK(with_timeout("0") == "c.yml:1:40: agents.a.timeout: \"0\" is out of range; 1ms to 1d is meant\n");
+    CHECK(with_timeout("24h1ms") == "c.yml:1:40: agents.a.timeout: \"24h1ms\" is out of range; 1ms to 1d is meant\n");
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,239 @@
+#include "config/load.hpp"
+
+#include "config/file.hpp"
+#include "config/schema.hpp"
+#include "tests/unit/config/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+using namespace config::testing;
+using namespace std::chrono_literals;
+
+TEST_SUITE_BEGIN("config/load");
+
+namespace {
+
+std::string full_text()
+{
+    const auto text = config::read_file(CARDEA_TEST_DATA "/config/full.yml");
+    REQUIRE(text.has_value());
+    return *text;
+}
+
+core::result<std::string> secrets(const std::string& path)
+{
+    CHECK(path == "/run/secrets/inline");
+    return std::string{"file-token"};
+}
+
+config::settings full()
+{
+    auto result = config::load(full_text(), "full.yml", variables, secrets);
+    REQUIRE(lines(result.problems) == "");
+    return std::move(result.value);
+}
+
+}  // namespace
+
+TEST_CASE("every setting is read into its member")
+{
+    const auto s = full();
+    CHECK(s.listen == config::endpoint{"0.0.0.0", 5000});
+    CHECK(s.admin == config::endpoint{"::1", 5001});
+    CHECK(s.public_url == "https://agents.example.com/base");
+    CHECK(s.workers == 3);
+    CHECK(s.log_level == core::log_level::warn);
+    CHECK(s.store == "memory");
+    CHECK(s.cards.ttl == 7min);
+    CHECK(s.cards.min_ttl == 11s);
+    CHECK(s.cards.max_ttl == 23h);
+    CHECK(s.cards.stale_if_error == 2h);
+    CHECK(s.cards.negative_ttl == 6s);
+    CHECK(s.cards.timeout == 4s);
+    CHECK(s.cards.max_size == 2 * 1024 * 1024);
+    CHECK(s.timeouts.header == 11s);
+    CHECK(s.timeouts.body == 61s);
+    CHECK(s.timeouts.idle == 76s);
+    CHECK(s.timeouts.write == 31s);
+    CHECK(s.timeouts.connect == 4s);
+    CHECK(s.timeouts.upstream_head == 32s);
+    CHECK(s.timeouts.upstream_idle == 6min);
+    CHECK(s.timeouts.upstream_keep == 62s);
+    CHECK(s.timeouts.drain == 33s);
+    CHECK(s.timeouts.drain_streams == 7s);
+    CHECK(s.limits.body == 2 * 1024 * 1024);
+    CHECK(s.limits.header == 32 * 1024);
+    CHECK(s.limits.header_fields == 101);
+    CHECK(s.limits.target == 9 * 1024);
+    CHECK(s.limits.upstream_header == 65 * 1024);
+    CHECK(s.limits.upstream_connections == 257);
+    CHECK(s.limits.rpc_batch == 51);
+}
+
+TEST_CASE("every agent is read into its members, in the order of the file")
+{
+    const auto s = full();
+    core::agent weather;
+    weather.id = "weather.v1_A-b";
+    weather.url = "http://10.0.0.7:9000/a2a/";
+    weather.card_url = "https://10.0.0.7:9000/card.json?x=1";
+    weather.card_headers = {
+        {"X-Api-Key", core::secret{"s3cr3t-token"}},
+        {"Accept-Language", core::secret{"de, en;q=0.5"}}
+    };
+    weather.bearer = core::secret{"s3cr3t-token"};
+    weather.timeout = 90s;
+    weather.ca_file = "/etc/cardea/ca.pem";
+    weather.disabled = true;
+    weather.version = "1.0";
+    weather.protocol_version = "0.3.0";
+    weather.metadata = R"({"team":"forecast","owners":["a","b"]})";
+    core::agent inline_card;
+    inline_card.id = "inline";
+    inline_card.url = "https://inline.example.com";
+    inline_card.bearer = core::secret{"file-token"};
+    inline_card.protocol_version = "1.0";
+    inline_card.card = R"({"name":"Inline","skills":[]})";
+    core::agent files;
+    files.id = "files";
+    files.speaks = core::protocol::mcp;
+    files.metadata =
+        R"({"transport":{"type":"stdio","command":"npx","args":["********","********"],"env":{"DEBUG":"********"}}})";
+    core::agent search;
+    search.id = "search";
+    search.speaks = core::protocol::mcp;
+    search.url = "https://search.example.com/mcp";
+    search.metadata = R"({"transport":{"type":"streamable-http","url":"https://search.example.com/mcp"}})";
+    REQUIRE(s.agents.size() == 4);
+    CHECK(s.agents[0] == weather);
+    CHECK(s.agents[1] == inline_card);
+    CHECK(s.agents[2] == files);
+    CHECK(s.agents[3] == search);
+}
+
+TEST_CASE("the full example has every setting of the schema, and none with its default")
+{
+    auto s = full();
+    for (const auto& row : config::all_settings()) {
+        CAPTURE(row.path);
+        const bool only_one_value = row.path == "store";
+        CHECK((config::value_text(row.type, s) != config::value_text(row.type, {})) != only_one_value);
+    }
+    const auto text = full_text();
+    for (const auto& row : config::all_agent_settings()) {
+        const auto last = row.name.substr(row.name.rfind('.') + 1);
+        CAPTURE(last);
+        CHECK(
+            (text.find(' ' + std::string{last} + ": ") != text.npos ||
+             text.find(' ' + std::string{last} + ":\n") != text.npos)
+        );
+    }
+}
+
+TEST_CASE("what is not in the file keeps its default")
+{
+    for (const auto* text :
+         {"{}", "cards:\ntimeouts:\nlog:\nagents:\n", "agents: {}", "--- {}\n...\n", "\xEF\xBB\xBF{}"}) {
+        CAPTURE(text);
+        const auto s = right(text);
+        for (const auto& row : config::all_settings()) {
+            CAPTURE(row.path);
+            CHECK(config::value_text(row.type, s) == config::value_text(row.type, {}));
+        }
+        CHECK(s.agents.empty());
+    }
+}
+
+TEST_CASE("a file in JSON is read, with tabs and with its own escapes")
+{
+    const auto s = right(
+        "{\n\t\"listen\":\"[::]:0\",\n\t\"cards\":{\"ttl\":\"1m\",\"max_size\":2048},\n\t\"agents\":{\"a\":{\n"
+        "\t\t\"url\":\"http:\\/\\/h\\/\",\"disabled\":false,\"bearer\":\"${TOKEN}\",\n"
+        "\t\t\"metadata\":{\"face\":\"\\uD83D\\uDE00\\u00e9\",\"kept\":\"\\\\uD83D\\\\uDE00\",\"n\":[1,-2,0.5,true,"
+        "null]}}}}\n"
+    );
+    CHECK(s.listen == config::endpoint{"::", 0});
+    CHECK(s.cards.ttl == 1min);
+    CHECK(s.cards.max_size == 2048);
+    REQUIRE(s.agents.size() == 1);
+    CHECK(s.agents[0].url == "http://h/");
+    CHECK(s.agents[0].bearer.reveal() == "s3cr3t-token");
+    CHECK(
+        s.agents[0].metadata ==
+        "{\"face\":\"\xF0\x9F\x98\x80\xC3\xA9\",\"kept\":\"\\\\uD83D\\\\uDE00\",\"n\":[1,-2,0.5,true,null]}"
+    );
+}
+
+TEST_CASE("settings that contradict each other are a problem, whichever of them is in the file")
+{
+    const std::pair<const char*, const char*> rows[] = {
+        {"cards: {min_ttl: 2d}",
+         "c.yml:1:18: cards.min_ttl: 2d is more than cards.max_ttl (1d); at most cards.max_ttl is meant\n"},
+        {"cards: {max_ttl: 9s}",
+         "c.yml:1:18: cards.min_ttl: 10s is more than cards.max_ttl (9s); at most cards.max_ttl is meant\n"},
+        {"cards: {min_ttl: 1m, max_ttl: 1m}", ""},
+        {"cards: {max_ttl: 59s, min_ttl: 1m}",
+         "c.yml:1:32: cards.min_ttl: 1m is more than cards.max_ttl (59s); at most cards.max_ttl is meant\n"},
+        {"limits: {header: 8KiB}",
+         "c.yml:1:18: limits.target: 8KiB is not less than limits.header (8KiB); a target that fits into the head is "
+         "meant\n"},
+        {"limits: {header: 8193}", ""},
+        {"limits: {target: 16KiB}",
+         "c.yml:1:18: limits.target: 16KiB is not less than limits.header (16KiB); a target that fits into the head is "
+         "meant\n"},
+        {"limits: {target: 16383}", ""},
+        {"limits: {target: 20KiB, header: 1}",
+         "c.yml:1:33: limits.header: \"1\" is out of range; 1KiB to 1MiB is meant\n"},
+        {"listen: 127.0.0.1:4001",
+         "c.yml:1:9: admin: 127.0.0.1:4001 is the same address as listen (127.0.0.1:4001); an address of its own is "
+         "meant\n"},
+        {"listen: 127.0.0.1:0\nadmin: 127.0.0.1:0", ""},
+    };
+    for (const auto& [text, meant] : rows) {
+        CAPTURE(text);
+        CHECK(problems_of(text) == meant);
+    }
+}
+
+TEST_CASE("all problems of a file are told, in its order")
+{
+    CHECK(
+        problems_of(
+            "workers: many\nlisten: nowhere\nagents:\n  a: {}\n  b: {url: ftp://h, timeout: 5}\nadmin: ${UNSET}\n"
+        ) ==
+        "c.yml:1:10: workers: \"many\" is not a whole number; a whole number, 0 to 256 is meant\n"
+        "c.yml:2:9: listen: \"nowhere\" has no port; host:port such as 127.0.0.1:4000 or \"[::1]:4000\" is meant\n"
+        "c.yml:4:3: agents.a.url: is missing; an http or https URL such as http://10.0.0.7:9000/a2a is meant\n"
+        "c.yml:5:12: agents.b.url: is not an http or https URL; an http or https URL such as http://10.0.0.7:9000/a2a "
+        "is meant\n"
+        "c.yml:5:30: agents.b.timeout: \"5\" has no unit; a duration such as 500ms, 5s, 5m or 1h is meant\n"
+        "c.yml:6:8: admin: the variable UNSET is not set; ${UNSET:-default} gives it a default\n"
+    );
+}
+
+TEST_CASE("at most 50 problems of a file are told")
+{
+    const auto count = [](int n) {
+        std::string text;
+        for (int i = 0; i < n; ++i) {
+            text += 'x' + std::to_string(i) + ": 1\n";
+        }
+        return config::load(text, "c.yml", variables).problems.size();
+    };
+    CHECK(count(49) == 49);
+    CHECK(count(50) == 50);
+    CHECK(count(51) == 50);
+    CHECK(count(1000) == 50);
+}
+
+TEST_CASE("a problem without a key is about the file")
+{
+    CHECK(config::to_text({"a b.yml", 3, 7, "", "is wrong"}) == "a b.yml:3:7: is wrong");
+    CHECK(config::to_text({"a", 1, 1, "x.y", "is wrong"}) == "a:1:1: x.y: is wrong");
+}
+
+TEST_SUITE_END();

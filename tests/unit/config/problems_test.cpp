@@ -1,0 +1,191 @@
+#include "config/load.hpp"
+#include "tests/unit/config/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace config::testing;
+
+TEST_SUITE_BEGIN("config/problems");
+
+namespace {
+
+struct row {
+    const char* text;
+    const char* problems;
+};
+
+template <std::size_t N>
+void check(const row (&rows)[N])
+{
+    for (const auto& r : rows) {
+        const std::string text{r.text};
+        const std::string meant{r.problems};
+        CAPTURE(text);
+        CHECK(problems_of(text) == meant);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a file that is no map of settings is told so")
+{
+    constexpr const char* empty = "c.yml:1:1: is empty; settings are meant (`{}` for none)\n";
+    const row rows[] = {
+        {"", empty},
+        {"\n\n", empty},
+        {"# a comment\n", empty},
+        {"---\n...\n", empty},
+        {"~", empty},
+        {"null", empty},
+        {"just text", "c.yml:1:1: is a single value; a map of settings is meant\n"},
+        {"42", "c.yml:1:1: is a single value; a map of settings is meant\n"},
+        {"- a\n- b\n", "c.yml:1:1: is a list; a map of settings is meant\n"},
+        {"[]", "c.yml:1:1: is a list; a map of settings is meant\n"},
+        {"listen: 1.2.3.4:5\n---\nadmin: 1.2.3.4:6\n",
+         "c.yml:2:1: a second document starts here; one document is meant\n"},
+    };
+    check(rows);
+}
+
+TEST_CASE("what is not YAML is told where it stops to be")
+{
+    const row rows[] = {
+        {"cards:\n\tttl: 5m\n", "c.yml:2:1: is not YAML: a tab stands where the indentation is; spaces are meant\n"},
+        {"cards:\n  ttl: 5m\n min_ttl: 3s\n",
+         "c.yml:3:2: is not YAML: the indentation does not fit, a key has no ': ', or text that starts with [ or { has "
+         "no quotes\n"},
+        {"cards: ttl: 5m",
+         "c.yml:1:11: is not YAML: a ': ' stands where no value can be (text with ': ' in it needs quotes)\n"},
+        {"cards: {ttl: 5m", "c.yml:1:8: is not YAML: a { has no } (a ${NAME} within { } or [ ] needs quotes)\n"},
+        {"cards: [a", "c.yml:1:8: is not YAML: a [ has no ] (a ${NAME} within { } or [ ] needs quotes)\n"},
+        {"cards: {ttl: ${TTL}}", "c.yml:1:15: is not YAML: a { has no } (a ${NAME} within { } or [ ] needs quotes)\n"},
+        {"listen: [::1]:4000",
+         "c.yml:1:14: is not YAML: the indentation does not fit, a key has no ': ', or text that starts with [ or { "
+         "has no quotes\n"},
+        {"}", "c.yml:1:1: is not YAML: a } or ] has no beginning\n"},
+        {"listen: \"abc", "c.yml:1:1: is not YAML: a quoted text has no end\n"},
+        {"listen: 'abc\nadmin: x:1\n", "c.yml:1:1: is not YAML: a quoted text has no end\n"},
+        {"listen: \"a\\qb\"",
+         "c.yml:1:13: is not YAML: a backslash in double quotes escapes nothing known (single quotes keep it as it "
+         "is)\n"},
+        {"agents:\n  a:\n    url: \"http://h\n    bearer: s3cr3t\n",
+         "c.yml:3:5: is not YAML: a quoted text has no end\n"},
+        {"listen: \"\\uD800\"", "c.yml:1:16: is not YAML: an escape names no Unicode character\n"},
+        {"listen: \"\\u12\"", "c.yml:1:1: is not YAML: a \\x or \\u is not followed by hexadecimal digits\n"},
+        {"listen: @x",
+         "c.yml:1:9: is not YAML: a character stands here that starts no value (text that starts with it needs "
+         "quotes)\n"},
+        {"listen: *s3cr3t",
+         "c.yml:1:9: is not YAML: an alias stands here; the value itself is meant (text that starts with * needs "
+         "quotes)\n"},
+        {"listen: &a x:1\nadmin: *a\n",
+         "c.yml:2:8: an alias stands here; the value itself is meant (text that starts with * needs quotes)\n"},
+        {"listen: !!binary aGVsbG8=",
+         "c.yml:1:9: a tag stands here; a value without a tag is meant (text that starts with ! needs quotes)\n"},
+        {"cards: !x {}",
+         "c.yml:1:8: a tag stands here; a value without a tag is meant (text that starts with ! needs quotes)\n"},
+        {"? [a, b]\n: c\n", "c.yml:1:3: a key is a map or a list; text is meant\n"},
+        {"{a: b}: c\n", "c.yml:1:1: a key is a map or a list; text is meant\n"},
+        {": x", "c.yml:1:1: a key is missing or null; text is meant\n"},
+        {"~: x", "c.yml:1:1: a key is missing or null; text is meant\n"},
+    };
+    check(rows);
+}
+
+TEST_CASE("a key that is given twice is told, wherever it is, and the first one stands")
+{
+    const row rows[] = {
+        {"workers: 1\nworkers: 2\n", "c.yml:2:1: workers: is given twice; line 1 has it first\n"},
+        {"workers: 1\n\"workers\": 1\n", "c.yml:2:1: workers: is given twice; line 1 has it first\n"},
+        {"cards: {ttl: 5m, ttl: 5m}", "c.yml:1:18: cards.ttl: is given twice; line 1 has it first\n"},
+        {"agents:\n  a: {url: \"http://h\"}\n  b: {url: \"http://h\"}\n  a: {url: nonsense}\n",
+         "c.yml:4:3: agents.a: is given twice; line 2 has it first\n"},
+        {"agents:\n  a:\n    url: http://h\n    metadata:\n      x: [0, {k: 1, k: 2}]\n",
+         "c.yml:5:21: agents.a.metadata.x[1].k: is given twice; line 5 has it first\n"},
+        {"agents:\n  a:\n    url: http://h\n    protocolVersion: 1\n    protocol_version: 1\n",
+         "c.yml:5:5: agents.a.protocol_version: is the same as agents.a.protocolVersion, which is given too; one of "
+         "the two is meant\n"},
+    };
+    check(rows);
+}
+
+TEST_CASE("ids that differ in case are two agents")
+{
+    CHECK(right("agents: {A: {url: \"http://h\"}, a: {url: \"http://i\"}}").agents.size() == 2);
+}
+
+TEST_CASE("an unknown key is told with the nearest that is known there")
+{
+    const row rows[] = {
+        {"lisen: x:1", "c.yml:1:1: lisen: is not a known key; did you mean `listen`?\n"},
+        {"agent: {}", "c.yml:1:1: agent: is not a known key; did you mean `agents`?\n"},
+        {"cards:\n  tll: 5m\n", "c.yml:2:3: cards.tll: is not a known key; did you mean `ttl`?\n"},
+        {"ttl: 5m", "c.yml:1:1: ttl: is not a known key here; did you mean `cards.ttl`?\n"},
+        {"cards.ttl: 5m", "c.yml:1:1: cards.ttl: is not a known key; a map `cards` with the key `ttl` is meant\n"},
+        {"log: {format: json}", "c.yml:1:7: log.format: is not a known key; known here: level\n"},
+        {"cards: {<<: {ttl: 5m}}",
+         "c.yml:1:9: cards.(...): is not a known key; known here: ttl, min_ttl, max_ttl, stale_if_error, negative_ttl, "
+         "timeout, max_size\n"},
+        {"agents:\n  a:\n    URL: http://h\n    url: http://h\n    cardUrl: http://h\n",
+         "c.yml:3:5: agents.a.URL: is not a known key; did you mean `url`?\n"
+         "c.yml:5:5: agents.a.cardUrl: is not a known key; did you mean `card_url`?\n"},
+        {"agents:\n  a:\n    url: http://h\n    tls: {cafile: x}\n",
+         "c.yml:4:11: agents.a.tls.cafile: is not a known key; did you mean `ca_file`?\n"},
+    };
+    check(rows);
+}
+
+TEST_CASE("a value of the wrong kind is told, and what is meant")
+{
+    constexpr const char* address = "host:port such as 127.0.0.1:4000 or \"[::1]:4000\" is meant\n";
+    const std::string rows[][2] = {
+        {"listen:", "c.yml:1:1: listen: has no value; " + std::string{address}},
+        {"listen: ~", "c.yml:1:1: listen: has no value; " + std::string{address}},
+        {"listen: [a]", "c.yml:1:9: listen: is a list; " + std::string{address}},
+        {"listen: {a: b}", "c.yml:1:9: listen: is a map; " + std::string{address}},
+        {"listen: \"\"", "c.yml:1:9: listen: is empty; " + std::string{address}},
+        {"listen: 4000", "c.yml:1:9: listen: \"4000\" has no port; " + std::string{address}},
+        {"admin: h:99999", "c.yml:1:8: admin: \"h:99999\" has no valid port; " + std::string{address}},
+        {"cards: 5m", "c.yml:1:8: cards: is a single value; a map of settings is meant\n"},
+        {"cards: []", "c.yml:1:8: cards: is a list; a map of settings is meant\n"},
+        {"cards: {ttl: 5}",
+         "c.yml:1:14: cards.ttl: \"5\" has no unit; a duration such as 500ms, 5s, 5m or 1h is meant\n"},
+        {"cards: {ttl: {}}", "c.yml:1:14: cards.ttl: is a map; a duration such as 500ms, 5s, 5m or 1h is meant\n"},
+        {"cards: {max_size: 1KB}",
+         "c.yml:1:19: cards.max_size: \"1KB\" is not a size; a size such as 512, 16KiB or 1MiB is meant\n"},
+        {"workers: -1", "c.yml:1:10: workers: \"-1\" is negative; a whole number, 0 to 256 is meant\n"},
+        {"workers: 4.5", "c.yml:1:10: workers: \"4.5\" is not a whole number; a whole number, 0 to 256 is meant\n"},
+        {"workers: .nan", "c.yml:1:10: workers: \".nan\" is not a whole number; a whole number, 0 to 256 is meant\n"},
+        {"log: {level: loud}",
+         "c.yml:1:14: log.level: \"loud\" is not a level; debug, info, warn, error or off is meant\n"},
+        {"store: sqlite:cardea.db", "c.yml:1:8: store: is not a store; memory is meant\n"},
+        {"public_url: agents.example.com",
+         "c.yml:1:13: public_url: is not a URL; an http or https URL without query and fragment is meant\n"},
+        {"public_url: https://h/?a=b",
+         "c.yml:1:13: public_url: has a query (?); an http or https URL without query and fragment is meant\n"},
+    };
+    for (const auto& [text, meant] : rows) {
+        CAPTURE(text);
+        CHECK(problems_of(text) == meant);
+    }
+}
+
+TEST_CASE("a value is shown short and without control characters")
+{
+    CHECK(
+        problems_of("workers: \"\\e[31m\\x07\xC3\xA9\"") ==
+        "c.yml:1:10: workers: \"?[31m???\" is not a whole number; a whole number, 0 to 256 is meant\n"
+    );
+    CHECK(
+        problems_of("workers: " + std::string(1000, 'x')) ==
+        "c.yml:1:10: workers: \"" + std::string(40, 'x') +
+            "...\" is not a whole number; a whole number, 0 to 256 is meant\n"
+    );
+    CHECK(problems_of(std::string(65, 'q') + ": 1")
+              .starts_with("c.yml:1:1: " + std::string(64, 'q') + "(...): is not a known key;"));
+    CHECK(problems_of(std::string(64, 'q') + ": 1").starts_with("c.yml:1:1: " + std::string(64, 'q') + ": is not"));
+}
+
+TEST_SUITE_END();
