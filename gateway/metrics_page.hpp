@@ -1,0 +1,47 @@
+// The page that Prometheus scrapes: the samples of all loops added up, and what the control side knows. Text format
+// 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/). Pure; any thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/process_stats.hpp"
+#include "gateway/worker_metrics.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gateway {
+
+inline constexpr std::string_view metrics_content_type = "text/plain; version=0.0.4; charset=utf-8";
+
+// What the card plane knows of one agent's card.
+struct card_sample {
+    std::string agent;
+    std::uint64_t fetched = 0;       // fetches that gave a card, also an unchanged one
+    std::uint64_t not_modified = 0;  // of those, answered with 304
+    std::vector<std::pair<core::errc, std::uint64_t>> failures{};
+    std::uint64_t changes = 0;
+    std::optional<core::duration> age{};  // since it was fetched; nullopt: there is no card
+};
+
+struct gateway_sample {
+    std::string version;
+    std::string compiler;
+    core::wall_time started{};
+    bool ready = false;
+    std::uint64_t agents = 0;
+    std::uint64_t connections = 0;
+    std::uint64_t idle_upstream_connections = 0;
+    std::uint64_t dropped_log_lines = 0;
+    std::optional<process_stats> process;  // nullopt: could not be read, and is left out
+    std::vector<card_sample> cards;        // each agent once
+};
+
+// Every family with its HELP and TYPE, also while it has no series; agents in the order of their ids.
+std::string metrics_page(const std::vector<metrics_sample>& loops, const gateway_sample& gateway);
+
+}  // namespace gateway

@@ -1,0 +1,54 @@
+#include "gateway/request_record.hpp"
+
+namespace gateway {
+
+std::string_view name(route r) noexcept
+{
+    switch (r) {
+        case route::card:
+            return "card";
+        case route::call:
+            return "call";
+        case route::management:
+            return "management";
+        case route::admin:
+            return "admin";
+        case route::none:
+            return "none";
+    }
+    return "none";
+}
+
+std::string_view name(stream_end e) noexcept
+{
+    switch (e) {
+        case stream_end::complete:
+            return "complete";
+        case stream_end::caller:
+            return "caller";
+        case stream_end::upstream:
+            return "upstream";
+        case stream_end::idle:
+            return "idle";
+        case stream_end::drain:
+            return "drain";
+    }
+    return "upstream";
+}
+
+std::string_view name(card_use u) noexcept
+{
+    switch (u) {
+        case card_use::hit:
+            return "hit";
+        case card_use::stale:
+            return "stale";
+        case card_use::miss:
+            return "miss";
+        case card_use::negative:
+            return "negative";
+    }
+    return "miss";
+}
+
+}  // namespace gateway

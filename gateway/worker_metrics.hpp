@@ -1,0 +1,198 @@
+// The counters of one loop: plain integers that one thread owns, without locks or atomics. Every label comes from our
+// own enumerations and from agent ids of the snapshot, so that no request can add a time series. What /metrics shows is
+// the sum of the samples of all loops (gateway/metrics_page.hpp).
+#pragma once
+
+#include "a2a/method.hpp"
+#include "core/error.hpp"
+#include "gateway/request_record.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace gateway {
+
+// How a call of an agent ended; a metric label.
+enum class call_outcome : std::uint8_t { ok, caller_error, upstream_error, gateway_error };
+
+std::string_view name(call_outcome o) noexcept;
+
+// The side of `code` if something failed. Else a stream that the agent broke off or left silent, or a status from 500
+// that the agent chose itself, is an upstream_error, one from 400 a caller_error, and one below 100 a gateway_error.
+call_outcome outcome_of(const request_record& record) noexcept;
+
+// One counter per enumerator of Enum, the last of which is Last.
+template <class Enum, Enum Last>
+class enum_counters {
+public:
+    static constexpr std::size_t size = static_cast<std::size_t>(Last) + 1;
+
+    void add(Enum which, std::uint64_t n = 1) { values_[static_cast<std::size_t>(which)] += n; }
+    std::uint64_t operator[](Enum which) const { return values_[static_cast<std::size_t>(which)]; }
+
+    void merge(const enum_counters& other)
+    {
+        for (std::size_t i = 0; i < size; ++i) {
+            values_[i] += other.values_[i];
+        }
+    }
+
+private:
+    std::array<std::uint64_t, size> values_{};
+};
+
+using route_counters = enum_counters<route, route::none>;
+using errc_counters = enum_counters<core::errc, core::errc::internal>;
+using stream_end_counters = enum_counters<stream_end, stream_end::drain>;
+using card_use_counters = enum_counters<card_use, card_use::negative>;
+using outcome_counters = enum_counters<call_outcome, call_outcome::gateway_error>;
+
+// Upper bounds, inclusive. What lies above the last one is only in the count and the sum.
+inline constexpr std::array<std::chrono::microseconds, 15> histogram_bounds{
+    std::chrono::microseconds{1'000},
+    std::chrono::microseconds{2'500},
+    std::chrono::microseconds{5'000},
+    std::chrono::microseconds{10'000},
+    std::chrono::microseconds{25'000},
+    std::chrono::microseconds{50'000},
+    std::chrono::microseconds{100'000},
+    std::chrono::microseconds{250'000},
+    std::chrono::microseconds{500'000},
+    std::chrono::microseconds{1'000'000},
+    std::chrono::microseconds{2'500'000},
+    std::chrono::microseconds{5'000'000},
+    std::chrono::microseconds{10'000'000},
+    std::chrono::microseconds{30'000'000},
+    std::chrono::microseconds{60'000'000},
+};
+
+struct histogram {
+    std::array<std::uint64_t, histogram_bounds.size()> buckets{};  // not cumulative
+    std::uint64_t count = 0;
+    std::chrono::nanoseconds sum{};
+
+    void observe(std::chrono::nanoseconds value) noexcept;
+    void merge(const histogram& other) noexcept;
+};
+
+// Requests by route, HTTP method and status. Methods and statuses that no standard names share one counter each.
+class http_counters {
+public:
+    // GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, "other", and "none" where no request could be read.
+    static constexpr std::size_t methods = 9;
+    // The registered statuses (RFC 9110 section 16.2) and 499; the last one is "other".
+    static constexpr std::size_t statuses = 64;
+
+    void add(route where, std::string_view method, unsigned status) noexcept;
+    void merge(const http_counters& other) noexcept;
+
+    // `status` is a number or "other". Only counters above zero are visited.
+    void visit(const std::function<void(route, std::string_view method, std::string_view status, std::uint64_t)>& take
+    ) const;
+
+private:
+    std::array<std::uint64_t, route_counters::size * methods * statuses> values_{};
+};
+
+// What is counted of the calls of one agent. About 1.3 kB.
+struct call_counters {
+    std::array<outcome_counters, a2a::method_count> requests{};  // by a2a::method
+    histogram duration;    // answers that are not streams: how long a stream lasts is no delay
+    histogram first_byte;  // until the agent's answer began, streams too
+    errc_counters upstream_errors;
+    std::int64_t streams_active = 0;
+    stream_end_counters streams_ended;
+
+    void merge(const call_counters& other);
+};
+
+// What is counted of one agent. An agent whose card is read and which nobody calls stays small.
+class agent_counters {
+public:
+    agent_counters() = default;
+    agent_counters(const agent_counters& other);
+    agent_counters(agent_counters&&) = default;
+    agent_counters& operator=(const agent_counters&) = delete;
+    agent_counters& operator=(agent_counters&&) = default;
+    ~agent_counters() = default;
+
+    const card_use_counters& cards() const noexcept { return cards_; }
+    const call_counters* calls() const noexcept { return calls_.get(); }  // null: never called
+
+    void count(const request_record& record);
+    void stream_started();
+    void merge(const agent_counters& other);
+
+private:
+    friend class worker_metrics;
+
+    call_counters& called();
+    bool streaming() const noexcept { return calls_ != nullptr && calls_->streams_active > 0; }
+
+    card_use_counters cards_;
+    std::unique_ptr<call_counters> calls_;
+    bool forgotten_ = false;
+};
+
+struct agent_sample {
+    std::string id;
+    agent_counters counters;
+};
+
+// A copy of one loop's counters that may travel to another thread.
+struct metrics_sample {
+    http_counters http;
+    route_counters request_bytes;
+    route_counters response_bytes;
+    std::vector<agent_sample> agents;  // in no order; each id once
+};
+
+// One thread. Allocates only when an agent is seen for the first time and when it is called for the first time.
+class worker_metrics {
+public:
+    // Every record goes here exactly once. `known`, if given, is agent(record.agent), looked up before. What the gateway
+    // answered about a card counts as a use of the card; requests, durations, streams and upstream errors of an agent
+    // are those of route::call.
+    void count(const request_record& record, agent_counters* known = nullptr);
+
+    // An answer of this agent begins to stream. Its record must come to count() with `stream` set.
+    void stream_started(std::string_view agent_id);
+
+    // Stays where it is until the agent is forgotten and has no open streams. An agent that was forgotten and is asked
+    // for here is back.
+    agent_counters& agent(std::string_view id);
+
+    // The agent is gone: its series end. If it has open streams, when the last of them does. A later record of it
+    // starts from zero, as if it were new.
+    void forget(std::string_view id);
+
+    // The same for every agent for which `exists` is false: what a new snapshot asks for. Also removes what late records
+    // of agents forgotten earlier left behind.
+    void forget_unless(const std::function<bool(std::string_view id)>& exists);
+
+    metrics_sample sample() const;
+
+private:
+    struct string_hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+    };
+
+    agent_counters& find_or_add(std::string_view id);
+
+    http_counters http_;
+    route_counters request_bytes_;
+    route_counters response_bytes_;
+    std::unordered_map<std::string, agent_counters, string_hash, std::equal_to<>> agents_;
+};
+
+}  // namespace gateway

@@ -1,0 +1,412 @@
+#include "gateway/metrics_page.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/metrics_page");
+
+namespace {
+
+using namespace std::chrono_literals;
+
+gateway::request_record a_call(std::string_view agent, std::chrono::nanoseconds total)
+{
+    gateway::request_record record;
+    record.where = gateway::route::call;
+    record.http_method = "POST";
+    record.agent = agent;
+    record.rpc_method = a2a::method::send_message;
+    record.status = 200;
+    record.bytes_in = 5;
+    record.bytes_out = 50;
+    record.total = total;
+    record.upstream_first_byte = total / 2;
+    return record;
+}
+
+gateway::request_record a_failed_call(std::string_view agent)
+{
+    auto record = a_call(agent, 40ms);
+    record.rpc_method.reset();
+    record.status = 502;
+    record.code = core::errc::upstream_refused;
+    record.from = core::side::upstream;
+    record.upstream_first_byte.reset();
+    return record;
+}
+
+gateway::request_record a_stream(std::string_view agent, gateway::stream_end end)
+{
+    auto record = a_call(agent, 90s);
+    record.rpc_method = a2a::method::message_stream;
+    record.stream = end;
+    return record;
+}
+
+gateway::request_record a_card_request(std::string_view agent, gateway::card_use use)
+{
+    gateway::request_record record;
+    record.where = gateway::route::card;
+    record.http_method = "GET";
+    record.agent = agent;
+    record.status = 200;
+    record.card = use;
+    return record;
+}
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> lines;
+    std::istringstream stream{text};
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+// The lines of one family, HELP and TYPE included.
+std::string family(const std::string& page, const std::string& name)
+{
+    std::string text;
+    bool within = false;
+    for (const auto& line : lines_of(page)) {
+        if (line.starts_with("# HELP ")) {
+            within = line.starts_with("# HELP " + name + " ");
+        }
+        if (within) {
+            text += line + '\n';
+        }
+    }
+    return text;
+}
+
+struct temporary_directory {
+    temporary_directory()
+    {
+        std::string pattern = (std::filesystem::temp_directory_path() / "metrics_page_XXXXXX").string();
+        REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+        path = pattern;
+    }
+    ~temporary_directory() { std::filesystem::remove_all(path); }
+    temporary_directory(const temporary_directory&) = delete;
+    temporary_directory& operator=(const temporary_directory&) = delete;
+
+    void put(const std::string& name, std::string_view text) const { std::ofstream{path / name} << text; }
+
+    std::filesystem::path path;
+};
+
+constexpr std::string_view stat_line =
+    "4711 (a b) R (c) S 1 4711 4711 0 -1 4194560 1000 0 0 0 250 75 3 4 20 0 5 0 100 12345 300 18446744073709551615\n";
+
+}  // namespace
+
+TEST_CASE("requests and bytes of all loops are added up by route")
+{
+    gateway::worker_metrics first;
+    gateway::worker_metrics second;
+    first.count(a_call("weather", 4ms));
+    second.count(a_call("weather", 4ms));
+    second.count(a_failed_call("weather"));
+    second.count(a_card_request("weather", gateway::card_use::hit));
+    second.count({});
+    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    CHECK(
+        family(page, "cardea_http_requests_total") ==
+        R"(# HELP cardea_http_requests_total Requests by route, HTTP method and status sent.
+# TYPE cardea_http_requests_total counter
+cardea_http_requests_total{route="card",method="GET",code="200"} 1
+cardea_http_requests_total{route="call",method="POST",code="200"} 2
+cardea_http_requests_total{route="call",method="POST",code="502"} 1
+cardea_http_requests_total{route="none",method="none",code="other"} 1
+)"
+    );
+    CHECK(
+        family(page, "cardea_request_bytes_total") ==
+        R"(# HELP cardea_request_bytes_total Bytes received from callers.
+# TYPE cardea_request_bytes_total counter
+cardea_request_bytes_total{route="call"} 15
+)"
+    );
+    CHECK(
+        family(page, "cardea_response_bytes_total") ==
+        R"(# HELP cardea_response_bytes_total Bytes sent to callers.
+# TYPE cardea_response_bytes_total counter
+cardea_response_bytes_total{route="call"} 150
+)"
+    );
+}
+
+TEST_CASE("calls of all loops are added up by agent, in the order of the agents")
+{
+    gateway::worker_metrics first;
+    gateway::worker_metrics second;
+    first.count(a_call("b", 4ms));
+    first.count(a_failed_call("b"));
+    second.count(a_call("b", 4ms));
+    second.count(a_call("a", 4ms));
+    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    CHECK(
+        family(page, "cardea_agent_requests_total") ==
+        R"(# HELP cardea_agent_requests_total Calls of an agent by protocol, method and outcome.
+# TYPE cardea_agent_requests_total counter
+cardea_agent_requests_total{agent="a",protocol="a2a",rpc_method="SendMessage",outcome="ok"} 1
+cardea_agent_requests_total{agent="b",protocol="a2a",rpc_method="SendMessage",outcome="ok"} 2
+cardea_agent_requests_total{agent="b",protocol="a2a",rpc_method="other",outcome="upstream_error"} 1
+)"
+    );
+    CHECK(
+        family(page, "cardea_upstream_errors_total") ==
+        R"(# HELP cardea_upstream_errors_total Calls that failed on the agent's side, by reason.
+# TYPE cardea_upstream_errors_total counter
+cardea_upstream_errors_total{agent="b",reason="upstream_refused"} 1
+)"
+    );
+}
+
+TEST_CASE("histograms are cumulative, end with +Inf, and are added up")
+{
+    gateway::worker_metrics first;
+    gateway::worker_metrics second;
+    first.count(a_call("weather", 1ms));
+    first.count(a_call("weather", 61s));
+    second.count(a_call("weather", 30ms));
+    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    CHECK(
+        family(page, "cardea_agent_request_duration_seconds") ==
+        R"(# HELP cardea_agent_request_duration_seconds Time from a call's start to the end of its answer, without answers that are streams.
+# TYPE cardea_agent_request_duration_seconds histogram
+cardea_agent_request_duration_seconds_count{agent="weather"} 3
+cardea_agent_request_duration_seconds_sum{agent="weather"} 61.031
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.001"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.0025"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.005"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.01"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.025"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.05"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.1"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.25"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.5"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="1"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="2.5"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="5"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="10"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="30"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="60"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="+Inf"} 3
+)"
+    );
+    const auto first_byte = family(page, "cardea_agent_time_to_first_byte_seconds");
+    CHECK(first_byte.find("_count{agent=\"weather\"} 3\n") != std::string::npos);
+    CHECK(first_byte.find("_sum{agent=\"weather\"} 30.5155\n") != std::string::npos);
+    CHECK(first_byte.find("_bucket{agent=\"weather\",le=\"0.025\"} 2\n") != std::string::npos);
+}
+
+TEST_CASE("streams of all loops are added up by what ended them")
+{
+    gateway::worker_metrics first;
+    gateway::worker_metrics second;
+    for (auto* loop : {&first, &second}) {
+        for (int i = 0; i < 3; ++i) {
+            loop->stream_started("weather");
+        }
+        loop->count(a_stream("weather", gateway::stream_end::complete));
+    }
+    second.count(a_stream("weather", gateway::stream_end::caller));
+    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    CHECK(
+        family(page, "cardea_streams_active") + family(page, "cardea_streams_ended_total") ==
+        R"(# HELP cardea_streams_active Event streams that are open now.
+# TYPE cardea_streams_active gauge
+cardea_streams_active{agent="weather"} 3
+# HELP cardea_streams_ended_total Event streams that have ended, by who or what ended them.
+# TYPE cardea_streams_ended_total counter
+cardea_streams_ended_total{agent="weather",reason="complete"} 2
+cardea_streams_ended_total{agent="weather",reason="caller"} 1
+)"
+    );
+}
+
+TEST_CASE("cards show what the cache did, and how fetches ended")
+{
+    gateway::worker_metrics first;
+    gateway::worker_metrics second;
+    first.count(a_card_request("b", gateway::card_use::hit));
+    second.count(a_card_request("b", gateway::card_use::hit));
+    second.count(a_card_request("a", gateway::card_use::negative));
+    gateway::gateway_sample sample;
+    sample.cards.push_back(
+        {.agent = "b",
+         .fetched = 5,
+         .not_modified = 2,
+         .failures = {{core::errc::upstream_timeout, 3}, {core::errc::card_invalid, 1}},
+         .changes = 2,
+         .age = 1500ms}
+    );
+    sample.cards.push_back({.agent = "a", .failures = {{core::errc::upstream_refused, 7}}});
+    sample.cards.push_back({.agent = "never fetched"});
+    const auto page = gateway::metrics_page({first.sample(), second.sample()}, sample);
+    CHECK(
+        family(page, "cardea_card_cache_total") ==
+        R"(# HELP cardea_card_cache_total Requests for an agent's card by what the cache had.
+# TYPE cardea_card_cache_total counter
+cardea_card_cache_total{agent="a",result="negative"} 1
+cardea_card_cache_total{agent="b",result="hit"} 2
+)"
+    );
+    CHECK(
+        family(page, "cardea_card_fetch_total") + family(page, "cardea_card_age_seconds") +
+            family(page, "cardea_card_changes_total") ==
+        R"(# HELP cardea_card_fetch_total Fetches of an agent's card by outcome: ok, not_modified or why not.
+# TYPE cardea_card_fetch_total counter
+cardea_card_fetch_total{agent="a",outcome="upstream_refused"} 7
+cardea_card_fetch_total{agent="b",outcome="ok"} 3
+cardea_card_fetch_total{agent="b",outcome="not_modified"} 2
+cardea_card_fetch_total{agent="b",outcome="upstream_timeout"} 3
+cardea_card_fetch_total{agent="b",outcome="card_invalid"} 1
+# HELP cardea_card_age_seconds Time since an agent's card was fetched or confirmed.
+# TYPE cardea_card_age_seconds gauge
+cardea_card_age_seconds{agent="b"} 1.5
+# HELP cardea_card_changes_total How often a different card of an agent was published.
+# TYPE cardea_card_changes_total counter
+cardea_card_changes_total{agent="b"} 2
+)"
+    );
+}
+
+TEST_CASE("the gateway and its process are described")
+{
+    gateway::gateway_sample sample;
+    sample.version = "0.1.0";
+    sample.compiler = "clang \"19\"\n\\";
+    sample.started = core::wall_time{1700000000123ms};
+    sample.ready = true;
+    sample.agents = 3;
+    sample.connections = 4;
+    sample.idle_upstream_connections = 5;
+    sample.dropped_log_lines = 6;
+    sample.process = {.resident_bytes = 20'000'000'000, .open_descriptors = 17, .cpu_time = 123'456ms};
+    const auto page = gateway::metrics_page({}, sample);
+    const std::vector<std::string> expected{
+        R"(cardea_build_info{version="0.1.0",compiler="clang \"19\"\n\\"} 1)",
+        "cardea_start_time_seconds 1700000000.123",
+        "cardea_ready 1",
+        "cardea_agents 3",
+        "cardea_connections_open 4",
+        "cardea_upstream_connections_idle 5",
+        "cardea_log_lines_dropped_total 6",
+        "process_resident_memory_bytes 20000000000",
+        "process_open_fds 17",
+        "process_cpu_seconds_total 123.456",
+    };
+    std::vector<std::string> values;
+    for (const auto& line : lines_of(page)) {
+        if (!line.starts_with("#")) {
+            values.push_back(line);
+        }
+    }
+    CHECK(values == expected);
+
+    const auto without = gateway::metrics_page({}, {});
+    CHECK(without.find("\nprocess_open_fds ") == std::string::npos);
+    CHECK(without.find("\ncardea_ready 0\n") != std::string::npos);
+}
+
+TEST_CASE("every family has one HELP and one TYPE, every line is well formed, and no series comes twice")
+{
+    gateway::worker_metrics metrics;
+    for (const auto* agent : {"a", "b-1", "c.d_e"}) {
+        metrics.count(a_call(agent, 4ms));
+        metrics.count(a_failed_call(agent));
+        metrics.stream_started(agent);
+        metrics.count(a_stream(agent, gateway::stream_end::idle));
+        metrics.count(a_card_request(agent, gateway::card_use::miss));
+    }
+    gateway::gateway_sample sample;
+    sample.process = gateway::process_stats{};
+    sample.cards.push_back({.agent = "a", .fetched = 1, .changes = 1, .age = 1ms});
+    for (const auto& page :
+         {gateway::metrics_page({}, {}), gateway::metrics_page({metrics.sample(), metrics.sample()}, sample)}) {
+        const std::regex form{R"re(([a-z_]+)(\{([a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*)?\})? [0-9.e+-]+)re"};
+        std::set<std::string> described;
+        std::set<std::string> series;
+        std::string current;
+        for (const auto& line : lines_of(page)) {
+            CAPTURE(line);
+            if (line.starts_with("# HELP ")) {
+                current = line.substr(7, line.find(' ', 7) - 7);
+                CHECK(described.insert(current).second);
+                CHECK(line.size() > 8 + current.size());
+            } else if (line.starts_with("#")) {
+                CHECK(line.starts_with("# TYPE " + current + " "));
+            } else {
+                CHECK(std::regex_match(line, form));
+                CHECK(line.starts_with(current));
+                CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
+            }
+        }
+        CHECK(described.size() == 23);
+        CHECK(page.ends_with('\n'));
+    }
+}
+
+TEST_CASE("CPU time is found behind any program name")
+{
+    REQUIRE(gateway::parse_cpu_time(stat_line, 100).has_value());
+    CHECK(*gateway::parse_cpu_time(stat_line, 100) == 3250ms);
+    CHECK(*gateway::parse_cpu_time(stat_line, 250) == 1300ms);
+    for (const auto* bad :
+         {"", "1 (x", "1 (x) ", "1 (x) S 1 2 3 4 5 6 7 8 9 10 11", "1 (x) S 1 2 3 4 5 6 7 8 9 10 a b"}) {
+        CAPTURE(bad);
+        const auto time = gateway::parse_cpu_time(bad, 100);
+        REQUIRE(time.has_error());
+        CHECK(time.error().code == core::errc::internal);
+    }
+    CHECK(gateway::parse_cpu_time(stat_line, 0).has_error());
+}
+
+TEST_CASE("resident memory is the second number of statm times the page size")
+{
+    CHECK(*gateway::parse_resident_bytes("5000 321 100 1 0 200 0\n", 4096) == 321 * 4096);
+    CHECK(gateway::parse_resident_bytes("5000", 4096).has_error());
+    CHECK(gateway::parse_resident_bytes("5000 -1", 4096).has_error());
+    CHECK(gateway::parse_resident_bytes("5000 321", -1).has_error());
+}
+
+TEST_CASE("process stats come from three files, and a missing one is an error")
+{
+    temporary_directory directory;
+    CHECK(gateway::read_process_stats(directory.path).has_error());
+    directory.put("stat", stat_line);
+    directory.put("statm", "5000 321 100 1 0 200 0\n");
+    CHECK(gateway::read_process_stats(directory.path).has_error());
+    std::filesystem::create_directory(directory.path / "fd");
+    for (const auto* name : {"fd/0", "fd/1", "fd/2"}) {
+        directory.put(name, "");
+    }
+    const auto stats = gateway::read_process_stats(directory.path);
+    REQUIRE(stats.has_value());
+    CHECK(stats->open_descriptors == 3);
+    CHECK(stats->resident_bytes % 321 == 0);
+    CHECK(stats->resident_bytes > 0);
+    CHECK(stats->cpu_time > 0ms);
+    std::filesystem::remove(directory.path / "statm");
+    CHECK(gateway::read_process_stats(directory.path).has_error());
+
+    const auto own = gateway::read_process_stats();
+    REQUIRE(own.has_value());
+    CHECK(own->open_descriptors >= 3);
+    CHECK(own->resident_bytes > 1'000'000);
+}
+
+TEST_SUITE_END();
