@@ -1,8 +1,8 @@
 // A strict reader over JSON bytes that keeps nothing and copies nothing: for what must look at traffic without a
-// document in memory (core/jsonrpc_scan.cpp). RFC 8259 to the letter: its grammar of numbers, strings and literals, UTF-8
-// checked in strings (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF), no byte order mark. `\uD800`
-// without its partner is accepted, because the grammar has it (RFC 8259 section 8.2). No recursion: the open containers
-// are the bits of one word, so the depth is at most 64.
+// document in memory (core/jsonrpc_scan.cpp). RFC 8259 to the letter: its grammar of numbers, strings and literals,
+// UTF-8 checked in strings (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF), no byte order mark.
+// `\uD800` without its partner is accepted, because the grammar has it (RFC 8259 section 8.2). No recursion: the open
+// containers are the bits of one word, so the depth is at most 64.
 #pragma once
 
 #include "core/json_bytes.hpp"
@@ -98,8 +98,8 @@ public:
         return take(':') || fail("a member has no colon");
     }
 
-    // One whole value, whatever it holds. White space in front of it must be gone. Flattened, so that the cursor stays in
-    // registers: a quarter less time on bodies of many small values.
+    // One whole value, whatever it holds. White space in front of it must be gone. Flattened, so that the cursor stays
+    // in registers: a quarter less time on bodies of many small values.
     [[gnu::flatten]] bool value() noexcept
     {
         const unsigned outside = room_;

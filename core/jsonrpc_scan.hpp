@@ -16,8 +16,9 @@ namespace core {
 struct scan_limits {
     unsigned depth = 64;  // of nested containers; more than 64 counts as 64
 
-    // Some JSON readers (Go's encoding/json) take `Method` for `method`. What is meant for others is therefore refused if
-    // it has a member that differs from a routed one in case only; our own methods go by the standard, which ignores it.
+    // Some JSON readers (Go's encoding/json) take `Method` for `method`. What is meant for others is therefore refused
+    // if it has a member that differs from a routed one in case only; our own methods go by the standard, which
+    // ignores it.
     bool refuse_case_twins = true;
 };
 
@@ -37,8 +38,8 @@ struct scan_outcome {
     std::string_view why;         // a constant, for the log; `batch` if the body is an array
 };
 
-// One request or notification (JSON-RPC 2.0 section 4). Refused beyond the standard's words: jsonrpc, method, id or params
-// given twice, also in escaped spelling; an empty method.
+// One request or notification (JSON-RPC 2.0 section 4). Refused beyond the standard's words: jsonrpc, method, id or
+// params given twice, also in escaped spelling; an empty method.
 scan_outcome scan_jsonrpc(std::string_view body, scan_limits limits = {});
 
 // The same without vector instructions: what machines without SSE2 run, here for comparison.

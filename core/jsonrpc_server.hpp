@@ -41,8 +41,9 @@ struct rpc_parsed {
 };
 
 // Never fails. Not JSON, an empty batch, or one over the limit: one refusal, no batch. A request whose parameters hold
-// what our parser cannot take (1e999, half a surrogate pair) is refused with invalid_params; such a notification is left
-// out. A member given twice in the parameters, at any depth: invalid_request.
+// what our parser cannot take (1e999, half a surrogate pair, an object beyond json_limits) is refused with
+// invalid_params; such a notification is left out. A member given twice in the parameters, at any depth:
+// invalid_request.
 rpc_parsed parse_rpc(std::string_view body, rpc_limits limits = {});
 
 // {"jsonrpc":"2.0","id":<id>,"result":<result>}. `id` is raw JSON text.
@@ -52,8 +53,8 @@ std::string make_result(std::string_view id, const json& result);
 // `id` is raw JSON text; empty: null. `data` is an object, or null for none; it cannot replace `code`.
 std::string make_error(std::string_view id, errc code, const json& data = nullptr);
 
-// The body that answers what was parsed. `answers` holds make_result() and make_error() texts and those of the refusals,
-// empty ones for notifications. Empty if there is nothing to answer: then nothing at all may be sent as JSON-RPC.
+// The body that answers what was parsed. `answers` holds make_result() and make_error() texts and those of the
+// refusals, empty ones for notifications. Empty if there is nothing to answer: then no JSON-RPC may be sent at all.
 std::string join_answers(bool batch, const std::vector<std::string>& answers);
 
 // The error body of a relayed JSON-RPC call: `data` is {"code","agent","retryable"}, without "agent" if that is empty.

@@ -1,6 +1,7 @@
 // The scan of JSON-RPC bodies against a second reader: what it accepts, the document parser accepts too (apart from the
 // two kinds of valid text that it refuses), with the same method, id and parameters; what it calls no JSON, the parser
-// calls no JSON; it finds the same with and without vector instructions; its views lie within the body.
+// calls no JSON; it finds the same with and without vector instructions; its views lie within the body. Run with
+// -max_len=4096 at most: an object can then not have more members than the document parser takes.
 #include "core/json.hpp"
 #include "core/jsonrpc_scan.hpp"
 #include "core/jsonrpc_server.hpp"

@@ -1,5 +1,6 @@
 // tests/data/json: one JSON text a file; y_ is JSON by RFC 8259, n_ is not (or is nested deeper than 64). Our parser
-// of documents also refuses two kinds of valid text, which the files' names say: number_out_of_range and lone_surrogate.
+// of documents also refuses two kinds of valid text, which the files' names say: number_out_of_range and
+// lone_surrogate.
 #include "core/json.hpp"
 #include "core/jsonrpc_scan.hpp"
 
