@@ -1,6 +1,6 @@
 #include "config/document.hpp"
 
-#include "core/json_bytes.hpp"
+#include "config/source_text.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -137,7 +137,7 @@ private:
             throw stopped{to_place(mark), "nested deeper than " + std::to_string(limits_.depth)};
         }
         if (!frames_.empty() && expects_key()) {
-            throw stopped{to_place(mark), "a key is a map or a list; text is meant"};
+            throw stopped{to_place(mark), "a { or [ has no end, or stands as a key; text is meant as a key"};
         }
         frames_.push_back({make(kind, mark), {}, false, {}});
     }
@@ -170,7 +170,10 @@ private:
     void add_key(frame& parent, node value)
     {
         if (value.is != node::kind::scalar) {
-            throw stopped{value.at, "a key is missing or null; text is meant"};
+            throw stopped{
+                value.at,
+                "a key is missing or null, or a ',' or ': ' beside it is missing; text is meant as a key"
+            };
         }
         const auto [before, is_new] = parent.seen.try_emplace(value.text, value.at);
         if (!is_new) {
@@ -211,79 +214,6 @@ private:
     std::optional<node> root_;
 };
 
-std::string control_character(unsigned char c)
-{
-    constexpr std::string_view hex = "0123456789ABCDEF";
-    return std::string{"has the control character 0x"} + hex[c >> 4U] + hex[c & 0x0FU] + "; text is meant";
-}
-
-std::optional<stopped> not_text(std::string_view text)
-{
-    place at;
-    while (!text.empty()) {
-        const auto c = static_cast<unsigned char>(text.front());
-        if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F) {
-            return stopped{at, control_character(c)};
-        }
-        const auto length = c < 0x80 ? 1 : core::utf8_length(text.data(), text.data() + text.size());
-        if (length == 0) {
-            return stopped{at, "is not UTF-8; text in UTF-8 is meant"};
-        }
-        if (c == '\n') {
-            at = {at.line + 1, 1};
-        } else {
-            at.column += static_cast<unsigned>(length);
-        }
-        text.remove_prefix(length);
-    }
-    return {};
-}
-
-std::optional<unsigned> utf16_escape(std::string_view text, unsigned low, unsigned high)
-{
-    if (text.size() < 6 || !text.starts_with("\\u")) {
-        return {};
-    }
-    unsigned value = 0;
-    for (const char c : text.substr(2, 4)) {
-        const auto digit =
-            std::string_view{"0123456789abcdef"}.find(static_cast<char>(c >= 'A' && c <= 'F' ? c + 32 : c));
-        if (digit == std::string_view::npos) {
-            return {};
-        }
-        value = value * 16 + static_cast<unsigned>(digit);
-    }
-    return value >= low && value <= high ? std::optional{value} : std::nullopt;
-}
-
-// JSON writes a character beyond U+FFFF as two escapes (RFC 8259 section 7), YAML as one, and yaml-cpp refuses halves.
-std::string join_surrogates(std::string_view text)
-{
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size();) {
-        if (text[i] != '\\') {
-            out += text[i++];
-            continue;
-        }
-        const auto high = utf16_escape(text.substr(i), 0xD800, 0xDBFF);
-        const auto low = high ? utf16_escape(text.substr(i + 6), 0xDC00, 0xDFFF) : std::nullopt;
-        if (!low) {
-            out += text.substr(i, 2);
-            i += 2;
-            continue;
-        }
-        const unsigned point = 0x10000 + ((*high - 0xD800) << 10U) + (*low - 0xDC00);
-        out += "\\U";
-        for (unsigned shift = 32; shift > 0; shift -= 4) {
-            out += hex[(point >> (shift - 4)) & 0x0FU];
-        }
-        i += 12;
-    }
-    return out;
-}
-
 // yaml-cpp's own words may quote the file, where a credential may stand: only ours are shown.
 std::string_view explain(std::string_view said)
 {
@@ -294,8 +224,10 @@ std::string_view explain(std::string_view said)
     constexpr std::string_view alias =
         "an alias stands here; the value itself is meant (text that starts with * needs quotes)";
     constexpr auto rows = std::to_array<row>({
-        {"end of map flow not found", "a { has no } (a ${NAME} within { } or [ ] needs quotes)"},
-        {"end of sequence flow not found", "a [ has no ] (a ${NAME} within { } or [ ] needs quotes)"},
+        {"end of map flow not found",
+         "a { has no }, or a ',' or ': ' is missing (a ${NAME} within { } or [ ] needs quotes)"},
+        {"end of sequence flow not found",
+         "a [ has no ], or a ',' or ': ' is missing (a ${NAME} within { } or [ ] needs quotes)"},
         {"end of map not found",
          "the indentation does not fit, a key has no ': ', or text that starts with [ or { has no quotes"},
         {"end of sequence not found", "the indentation does not fit, or an item has no '- '"},
@@ -333,6 +265,11 @@ std::optional<std::size_t> tab_in_indentation(std::string_view text, unsigned li
     return tab == std::string_view::npos ? std::nullopt : std::optional{tab};
 }
 
+bool beyond_end(std::string_view text, place at)
+{
+    return at.line > std::count(text.begin(), text.end(), '\n') + 1;
+}
+
 stopped syntax_problem(std::string_view text, const YAML::Exception& e, place unfinished)
 {
     auto at = to_place(e.mark);
@@ -340,11 +277,8 @@ stopped syntax_problem(std::string_view text, const YAML::Exception& e, place un
         at.column = static_cast<unsigned>(*tab) + 1;
         return {at, "is not YAML: a tab stands where the indentation is; spaces are meant"};
     }
-    if (at.line > std::count(text.begin(), text.end(), '\n') + 1) {
-        at = unfinished;
-    }
     const auto why = explain(e.msg);
-    return {at, why.empty() ? "is not YAML" : "is not YAML: " + std::string{why}};
+    return {beyond_end(text, at) ? unfinished : at, why.empty() ? "is not YAML" : "is not YAML: " + std::string{why}};
 }
 
 std::optional<node> build(std::string_view text, problem_list& problems, document_limits limits)
@@ -360,7 +294,8 @@ std::optional<node> build(std::string_view text, problem_list& problems, documen
         }
         return builder.take();
     } catch (const stopped& s) {
-        problems.add(s.at, "", s.what);
+        const bool cut = beyond_end(text, s.at);
+        problems.add(cut ? builder.unfinished() : s.at, "", cut ? "is not YAML: a { or [ has no end" : s.what);
     } catch (const YAML::Exception& e) {
         const auto s = syntax_problem(text, e, builder.unfinished());
         problems.add(s.at, "", s.what);
@@ -382,7 +317,7 @@ std::optional<node> parse_document(std::string_view text, problem_list& problems
         text.remove_prefix(byte_order_mark.size());
     }
     if (const auto foreign = not_text(text)) {
-        problems.add(foreign->at, "", foreign->what);
+        problems.add(foreign->at, "", foreign->why);
         return {};
     }
     const auto marks = std::count_if(text.begin(), text.end(), [](char c) { return c == '[' || c == '{' || c == ','; });

@@ -21,12 +21,13 @@ std::optional<core::json> integer(std::string_view text)
     if (text.starts_with("0x") || text.starts_with("0o")) {
         base = text[1] == 'x' ? 16 : 8;
         text.remove_prefix(2);
-    } else if (text.starts_with('+')) {
-        text.remove_prefix(1);
     }
-    if (text.empty() || (text.front() == '-' ? base != 10 : text.front() == '+')) {
+    const bool has_sign = text.starts_with('+') || text.starts_with('-');
+    const auto digits = text.substr(has_sign ? 1 : 0);
+    if (digits.starts_with('-') || (has_sign && base != 10)) {
         return {};
     }
+    text.remove_prefix(text.starts_with('+') ? 1 : 0);
     const auto whole = [&](auto value) -> std::optional<core::json> {
         const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value, base);
         return failed == std::errc{} && end == text.data() + text.size() ? std::optional<core::json>{value}

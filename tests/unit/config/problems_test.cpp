@@ -58,9 +58,15 @@ TEST_CASE("what is not YAML is told where it stops to be")
          "no quotes\n"},
         {"cards: ttl: 5m",
          "c.yml:1:11: is not YAML: a ': ' stands where no value can be (text with ': ' in it needs quotes)\n"},
-        {"cards: {ttl: 5m", "c.yml:1:8: is not YAML: a { has no } (a ${NAME} within { } or [ ] needs quotes)\n"},
-        {"cards: [a", "c.yml:1:8: is not YAML: a [ has no ] (a ${NAME} within { } or [ ] needs quotes)\n"},
-        {"cards: {ttl: ${TTL}}", "c.yml:1:15: is not YAML: a { has no } (a ${NAME} within { } or [ ] needs quotes)\n"},
+        {"cards: {ttl: 5m",
+         "c.yml:1:8: is not YAML: a { has no }, or a ',' or ': ' is missing (a ${NAME} within { } or [ ] needs "
+         "quotes)\n"},
+        {"cards: [a",
+         "c.yml:1:8: is not YAML: a [ has no ], or a ',' or ': ' is missing (a ${NAME} within { } or [ ] needs "
+         "quotes)\n"},
+        {"cards: {ttl: ${TTL}}",
+         "c.yml:1:15: is not YAML: a { has no }, or a ',' or ': ' is missing (a ${NAME} within { } or [ ] needs "
+         "quotes)\n"},
         {"listen: [::1]:4000",
          "c.yml:1:14: is not YAML: the indentation does not fit, a key has no ': ', or text that starts with [ or { "
          "has no quotes\n"},
@@ -86,10 +92,16 @@ TEST_CASE("what is not YAML is told where it stops to be")
          "c.yml:1:9: a tag stands here; a value without a tag is meant (text that starts with ! needs quotes)\n"},
         {"cards: !x {}",
          "c.yml:1:8: a tag stands here; a value without a tag is meant (text that starts with ! needs quotes)\n"},
-        {"? [a, b]\n: c\n", "c.yml:1:3: a key is a map or a list; text is meant\n"},
-        {"{a: b}: c\n", "c.yml:1:1: a key is a map or a list; text is meant\n"},
-        {": x", "c.yml:1:1: a key is missing or null; text is meant\n"},
-        {"~: x", "c.yml:1:1: a key is missing or null; text is meant\n"},
+        {"? [a, b]\n: c\n", "c.yml:1:3: a { or [ has no end, or stands as a key; text is meant as a key\n"},
+        {"{a: b}: c\n", "c.yml:1:1: a { or [ has no end, or stands as a key; text is meant as a key\n"},
+        {"{\"cards\": {\"ttl\": \"5m\"}", "c.yml:1:1: a { or [ has no end, or stands as a key; text is meant as a key\n"
+        },
+        {"{\"log\": {\"level\" \"info\"}}",
+         "c.yml:1:18: is not YAML: a { has no }, or a ',' or ': ' is missing (a ${NAME} within { } or [ ] needs "
+         "quotes)\n"},
+        {": x", "c.yml:1:1: a key is missing or null, or a ',' or ': ' beside it is missing; text is meant as a key\n"},
+        {"~: x", "c.yml:1:1: a key is missing or null, or a ',' or ': ' beside it is missing; text is meant as a key\n"
+        },
     };
     check(rows);
 }

@@ -1,0 +1,82 @@
+#include "config/source_text.hpp"
+
+#include "core/json_bytes.hpp"
+
+namespace config {
+namespace {
+
+std::string control_character(unsigned char c)
+{
+    constexpr std::string_view hex = "0123456789ABCDEF";
+    return std::string{"has the control character 0x"} + hex[c >> 4U] + hex[c & 0x0FU] + "; text is meant";
+}
+
+std::optional<unsigned> utf16_escape(std::string_view text, unsigned low, unsigned high)
+{
+    if (text.size() < 6 || !text.starts_with("\\u")) {
+        return {};
+    }
+    unsigned value = 0;
+    for (const char c : text.substr(2, 4)) {
+        const auto digit =
+            std::string_view{"0123456789abcdef"}.find(static_cast<char>(c >= 'A' && c <= 'F' ? c + 32 : c));
+        if (digit == std::string_view::npos) {
+            return {};
+        }
+        value = value * 16 + static_cast<unsigned>(digit);
+    }
+    return value >= low && value <= high ? std::optional{value} : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<foreign_text> not_text(std::string_view text)
+{
+    place at;
+    while (!text.empty()) {
+        const auto c = static_cast<unsigned char>(text.front());
+        if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F) {
+            return foreign_text{at, control_character(c)};
+        }
+        const auto length = c < 0x80 ? 1 : core::utf8_length(text.data(), text.data() + text.size());
+        if (length == 0) {
+            return foreign_text{at, "is not UTF-8; text in UTF-8 is meant"};
+        }
+        if (c == '\n') {
+            at = {at.line + 1, 1};
+        } else {
+            at.column += static_cast<unsigned>(length);
+        }
+        text.remove_prefix(length);
+    }
+    return {};
+}
+
+std::string join_surrogates(std::string_view text)
+{
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size();) {
+        if (text[i] != '\\') {
+            out += text[i++];
+            continue;
+        }
+        const auto high = utf16_escape(text.substr(i), 0xD800, 0xDBFF);
+        const auto low = high ? utf16_escape(text.substr(i + 6), 0xDC00, 0xDFFF) : std::nullopt;
+        if (!low) {
+            out += text.substr(i, 2);
+            i += 2;
+            continue;
+        }
+        const unsigned point = 0x10000 + ((*high - 0xD800) << 10U) + (*low - 0xDC00);
+        out += "\\U";
+        for (unsigned shift = 32; shift > 0; shift -= 4) {
+            out += hex[(point >> (shift - 4)) & 0x0FU];
+        }
+        i += 12;
+    }
+    return out;
+}
+
+}  // namespace config

@@ -1,0 +1,25 @@
+// What is done to a configuration's text before a YAML parser sees it. Pure.
+#pragma once
+
+#include "config/problem.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace config {
+
+struct foreign_text {
+    place at;
+    std::string why;
+};
+
+// The first thing that is not text: bytes that are not UTF-8 (RFC 3629), control characters other than tab, CR and LF.
+// yaml-cpp checks neither, and takes 0x04 for the end of the file.
+std::optional<foreign_text> not_text(std::string_view text);
+
+// JSON writes a character beyond U+FFFF as two escapes (RFC 8259 section 7), YAML as one, and yaml-cpp refuses halves: the
+// same JSON text with one escape `\Uxxxxxxxx` for each two.
+std::string join_surrogates(std::string_view json);
+
+}  // namespace config
