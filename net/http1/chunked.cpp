@@ -128,7 +128,8 @@ const char* chunked_decoder::over_limit() noexcept
     return line_ > limits_.line || extensions_ > limits_.extensions ? "chunk extensions are over the limit" : nullptr;
 }
 
-// RFC 9112 section 7.1.1: chunk-ext-name [ "=" ( token / quoted-string ) ].
+// RFC 9112 section 7.1.1: chunk-ext-name [ "=" ( token / quoted-string ) ]. The bytes of a quoted-string are those of a
+// field value (RFC 9110 section 5.6.4).
 const char* chunked_decoder::take_extension(char byte) noexcept
 {
     constexpr auto wrong = "a malformed chunk extension";
@@ -163,7 +164,7 @@ const char* chunked_decoder::take_extension(char byte) noexcept
                 state_ = state::extension_end;
             } else if (byte == '\\') {
                 state_ = state::extension_escape;
-            } else if (!is(byte, quoted_byte)) {
+            } else if (!is(byte, value_byte)) {
                 return wrong;
             }
             return over_limit();

@@ -23,7 +23,6 @@ enum byte_class : std::uint8_t {
     name_byte = 1U << 4U,     // RFC 3986 section 2.3: unreserved
     digit_byte = 1U << 5U,
     hex_byte = 1U << 6U,
-    quoted_byte = 1U << 7U,  // RFC 9110 section 5.6.4: qdtext
 };
 
 namespace table {
@@ -47,7 +46,6 @@ constexpr std::uint8_t classify(unsigned byte) noexcept
     classes |= digit || letter || one_of(byte, "-._~") ? name_byte : 0U;
     classes |= digit ? digit_byte : 0U;
     classes |= digit || (lower >= 'a' && lower <= 'f' && byte < 0x80) ? hex_byte : 0U;
-    classes |= visible_or_space && byte != '"' && byte != '\\' ? quoted_byte : 0U;
     return static_cast<std::uint8_t>(classes);
 }
 

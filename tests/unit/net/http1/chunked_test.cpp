@@ -135,6 +135,7 @@ TEST_CASE("lines end in CRLF and nothing else")
           "5\r\r\nhello\r\n0\r\n\r\n",
           "5\r\r;a\r\nhello\r\n0\r\n\r\n",
           "5\r\nhelloXX0\r\n\r\n",
+          "5\r\nhelloX\n0\r\n\r\n",
           "5\r\nhelloworld\r\n0\r\n\r\n",
           "5\r\nhello0\r\n\r\n",
           "5\r\nhello\r\n\r\n0\r\n\r\n",

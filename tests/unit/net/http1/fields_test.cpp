@@ -20,6 +20,7 @@ constexpr std::array names{
     known{"Accept-Encoding", field_name::accept_encoding},
     known{"Authorization", field_name::authorization},
     known{"Cardea-Error", field_name::cardea},
+    known{"Cardea-", field_name::cardea},
     known{"Connection", field_name::connection},
     known{"Content-Encoding", field_name::content_encoding},
     known{"Content-Length", field_name::content_length},
@@ -44,6 +45,7 @@ constexpr std::array names{
     known{"Transfer-Encoding", field_name::transfer_encoding},
     known{"Upgrade", field_name::upgrade},
     known{"Via", field_name::via},
+    known{"X-Forwarded-", field_name::x_forwarded},
     known{"X-Forwarded-For", field_name::x_forwarded},
     known{"X-Forwarded-Proto", field_name::x_forwarded},
     known{"X-Forwarded-Some-Later-Invention", field_name::x_forwarded},
@@ -154,11 +156,11 @@ TEST_CASE("what frames a message or a connection ends at this hop, and nothing e
 TEST_CASE("every Connection field is searched for a name, element by element")
 {
     const field_list fields{
-        {field_name::connection, "Connection", "close, X-One,\tx-two ,,"},
+        {field_name::connection, "Connection", "close, X-One,\tx-two ,,X-Five"},
         {field_name::other, "X-Other", "X-Four"},
         {field_name::connection, "connection", "X-Three"},
     };
-    for (const std::string_view name : {"close", "x-one", "X-TWO", "x-three"}) {
+    for (const std::string_view name : {"close", "x-one", "X-TWO", "x-five", "x-three"}) {
         CAPTURE(name);
         CHECK(named_by_connection(fields, name));
     }

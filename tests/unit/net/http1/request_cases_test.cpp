@@ -108,7 +108,7 @@ conversation converse(std::string_view rest)
         if (!parser.head().keep_alive) {
             break;
         }
-        rest.remove_prefix(**body);
+        rest.remove_prefix(body->value());
     }
     return result;
 }

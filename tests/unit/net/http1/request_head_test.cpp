@@ -236,7 +236,8 @@ TEST_CASE("an absolute-form target that names Host is reduced to origin-form")
         row{"GET http://gw.test/a%zz", "gw.test", ""},
     };
     for (const auto& [line, host, target] : rows) {
-        const auto bytes = line + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n";
+        auto bytes = line;
+        bytes.append(" HTTP/1.1\r\nHost: ").append(host).append("\r\n\r\n");
         if (target.empty()) {
             check(bytes, false, errc::bad_request);
         } else {
@@ -288,6 +289,8 @@ TEST_CASE("Host is one host with an optional port")
         verdict{"[:1]", false},
         verdict{"[1:]", false},
         verdict{"[:::]", false},
+        verdict{"[:1:2:3:4:5:6:7]", false},
+        verdict{"[1:2:3:4:5:6:7:]", false},
         verdict{"[1::2::3]", false},
         verdict{"[1:2:3:4:5:6:7]", false},
         verdict{"[1:2:3:4:5:6:7:8:9]", false},
@@ -475,7 +478,9 @@ TEST_CASE("100 Continue is expected only where a body is still to come, and noth
     };
     for (const auto& [version, fields, waits] : rows) {
         CAPTURE(fields);
-        CHECK(parse("POST / HTTP/" + version + "\r\nHost: a\r\n" + fields + "\r\n").expect_continue == waits);
+        std::string bytes = "POST / HTTP/";
+        bytes.append(version).append("\r\nHost: a\r\n").append(fields).append("\r\n");
+        CHECK(parse(bytes).expect_continue == waits);
     }
     const std::array refused{
         verdict{"Expect: 200-ok\r\n", false, errc::expectation_failed},

@@ -202,7 +202,7 @@ TEST_CASE("the head's views lie in the buffer of the call that completed it")
     for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
         request_parser parser{{}};
         REQUIRE(parser.parse(std::string_view{bytes}.substr(0, cut)).value() == 0);
-        const std::string moved = bytes;
+        const std::string moved{bytes.data(), bytes.size()};
         REQUIRE(parser.parse(moved).value() == moved.size());
         const auto& head = parser.head();
         CHECK(inside(head.target, moved));

@@ -49,7 +49,8 @@ TEST_SUITE_BEGIN("net/http1/response head");
 
 TEST_CASE("a response head is given as it was sent, field by field")
 {
-    const auto got = accept(head("HTTP/1.1 200 OK", "Content-Length: 2\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n"));
+    const auto bytes = head("HTTP/1.1 200 OK", "Content-Length: 2\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n");
+    const auto got = accept(bytes);
     CHECK(got.status == 200);
     CHECK(got.minor_version == 1);
     CHECK(got.body == framing::length);
@@ -99,7 +100,7 @@ TEST_CASE("a status line is one of HTTP/1.x with a status from 100 to 599, a spa
           "HTTP/1.1 200 a\x7f",
           "HTTP/1.1 +20 X",
           "HTTP/1.1 -20 X"}) {
-        check_refused(head(line));
+        check_refused(head(line, ""));
     }
     check_refused("HTTP/1.1 200 OK\nContent-Length: 2\n\n");
     check_refused(std::string{"HTTP/1.1 200 a\0b\r\n\r\n", 20});
