@@ -248,7 +248,8 @@ int run(const options& chosen)
         io.stop();
     });
     std::cout << chosen.name << " speaks A2A " << (chosen.spoken == generation::v0_3 ? "0.3" : "1.0") << " at " << url
-              << std::endl;
+              << '\n'
+              << std::flush;
     io.run();
     return 0;
 }

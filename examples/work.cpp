@@ -111,11 +111,11 @@ plan roll_dice(std::string_view text)
     return out;
 }
 
-task::task(asio::any_io_executor executor, std::string context, json asked)
+task::task(const asio::any_io_executor& executor, std::string context, json asked)
     : id{new_id()},
       context_id{context.empty() ? new_id() : std::move(context)},
       message{std::move(asked)},
-      changed{std::move(executor), asio::steady_timer::time_point::max()}
+      changed{executor, asio::steady_timer::time_point::max()}
 {
     message["taskId"] = id;
     message["contextId"] = context_id;

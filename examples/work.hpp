@@ -44,7 +44,7 @@ struct task_event {
 
 // Held by the board and by whoever still tells a caller about it.
 struct task {
-    task(asio::any_io_executor executor, std::string context, json asked);
+    task(const asio::any_io_executor& executor, std::string context, json asked);
 
     std::string id;
     std::string context_id;
