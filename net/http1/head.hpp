@@ -12,7 +12,7 @@
 
 namespace net::http1 {
 
-enum class method : std::uint8_t { get, head, post, put, patch, delete_, options };
+enum class method : std::uint8_t { get, head, post, put, patch, delete_, options };  // NOLINT(*-naming): a keyword
 
 std::string_view name(method m) noexcept;
 

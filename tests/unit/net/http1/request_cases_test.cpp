@@ -101,14 +101,15 @@ conversation converse(std::string_view rest)
             result.error = body.error();
             break;
         }
-        if (!body->has_value()) {
+        const std::optional<std::size_t>& complete = *body;
+        if (!complete) {
             break;
         }
         ++result.messages;
         if (!parser.head().keep_alive) {
             break;
         }
-        rest.remove_prefix(body->value());
+        rest.remove_prefix(*complete);
     }
     return result;
 }
