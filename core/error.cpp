@@ -60,7 +60,7 @@ constexpr wording words(errc code) noexcept
         case errc::upstream_protocol:
             return {"upstream_protocol", "The agent's answer was not valid HTTP."};
         case errc::upstream_status:
-            return {"upstream_status", "The agent answered the card request with an error status."};
+            return {"upstream_status", "The agent answered with a status that cannot be used."};
         case errc::upstream_timeout:
             return {"upstream_timeout", "The agent did not answer in time."};
         case errc::card_not_json:

@@ -1,12 +1,22 @@
 #include "core/json.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 namespace core {
 namespace {
 
-// Brackets outside strings, counted without a stack of our own. Text that is not JSON may be judged too deep or not;
-// the parser refuses it anyway.
-bool too_deep(std::string_view text, unsigned limit)
+// What is wrong with the shape of the document; empty: nothing. Looks at brackets and commas outside strings, without a
+// recursion of our own. Text that is not JSON may be judged either way; the parser refuses it anyway.
+std::string shape_problem(std::string_view text, const json_limits& limits)
 {
+    constexpr unsigned deepest = 64;
+    struct container {
+        bool object = false;
+        std::size_t commas = 0;
+    };
+    std::array<container, deepest + 1> open{};
     unsigned depth = 0;
     bool in_string = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -20,14 +30,17 @@ bool too_deep(std::string_view text, unsigned limit)
         } else if (c == '"') {
             in_string = true;
         } else if (c == '{' || c == '[') {
-            if (++depth > limit) {
-                return true;
+            if (++depth > std::min(limits.depth, deepest)) {
+                return "nested deeper than " + std::to_string(limits.depth);
             }
+            open[depth] = {c == '{', 0};
         } else if ((c == '}' || c == ']') && depth > 0) {
             --depth;
+        } else if (c == ',' && ++open[depth].commas >= limits.members && open[depth].object) {
+            return "an object with more than " + std::to_string(limits.members) + " members";
         }
     }
-    return false;
+    return {};
 }
 
 // The length of the valid UTF-8 sequence at the start of `text`, or 0 (RFC 3629 section 4).
@@ -97,8 +110,8 @@ result<json> parse_json(std::string_view text, json_limits limits)
     if (text.starts_with("\xEF\xBB\xBF")) {
         return caller_error(errc::parse_error, "starts with a byte order mark");
     }
-    if (too_deep(text, limits.depth)) {
-        return caller_error(errc::parse_error, "nested deeper than " + std::to_string(limits.depth));
+    if (auto problem = shape_problem(text, limits); !problem.empty()) {
+        return caller_error(errc::parse_error, std::move(problem));
     }
     // nlohmann takes a NUL after the document for its end.
     if (text.find('\0') != std::string_view::npos) {

@@ -16,11 +16,12 @@ using json = nlohmann::ordered_json;
 
 struct json_limits {
     std::size_t bytes = 1024 * 1024;
-    unsigned depth = 64;
+    unsigned depth = 64;         // at most 64
+    std::size_t members = 1000;  // of one object: members are found by a walk, so their number counts twice
 };
 
 // RFC 8259, UTF-8 without byte order mark. Fails with errc::parse_error and says why in the detail: too long, too deep
-// (checked before nlohmann sees the text, which crashes on a million nested arrays), or not JSON. Never throws.
+// or too wide (checked before nlohmann sees the text, which crashes on a million nested arrays), or not JSON. Never throws.
 result<json> parse_json(std::string_view text, json_limits limits = {});
 
 // The compact form. Never throws: text that is not UTF-8 (only a file or the environment can bring it) is replaced.

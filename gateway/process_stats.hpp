@@ -12,7 +12,7 @@ namespace gateway {
 
 struct process_stats {
     std::uint64_t resident_bytes = 0;
-    std::uint64_t open_descriptors = 0;
+    std::uint64_t open_descriptors = 0;    // with the one that was open to count them
     std::chrono::milliseconds cpu_time{};  // user and system
 };
 

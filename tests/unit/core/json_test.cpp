@@ -25,6 +25,26 @@ TEST_CASE("depth is limited exactly, and brackets in strings do not count")
     CHECK(parse_json(nested(500000), {.bytes = 2000000, .depth = 64}).has_error());
 }
 
+TEST_CASE("the members of one object are limited exactly, the elements of an array are not")
+{
+    const auto object = [](int members) {
+        std::string text = "{";
+        for (int i = 0; i < members; ++i) {
+            text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":[1,2,\"a,b\"]";
+        }
+        return text + "}";
+    };
+    CHECK(parse_json(object(999)).has_value());
+    CHECK(parse_json(object(1000)).has_value());
+    CHECK(parse_json(object(1001)).has_error());
+    CHECK(parse_json("[" + object(1000) + "," + object(1000) + "]").has_value());
+    std::string array = "[0";
+    for (int i = 1; i < 5000; ++i) {
+        array += ",0";
+    }
+    CHECK(parse_json(array + "]").has_value());
+}
+
 TEST_CASE("size is limited exactly")
 {
     CHECK(parse_json("[1]", {.bytes = 3}).has_value());

@@ -1,0 +1,101 @@
+#include "gateway/admin_handler.hpp"
+
+#include "gateway/content_type.hpp"
+#include "gateway/metrics_page.hpp"
+
+#include <utility>
+
+namespace gateway {
+namespace {
+
+using core::errc;
+using net::http1::method;
+
+answer text_answer(unsigned status, std::string body)
+{
+    answer out;
+    out.status = status;
+    out.content_type = "text/plain; charset=utf-8";
+    out.fields = "Cache-Control: no-store\r\n";
+    out.body = std::move(body);
+    return out;
+}
+
+}  // namespace
+
+admin_handler::admin_handler(
+    admin_services& services,
+    management& methods,
+    const config::settings& settings,
+    const core::logger& log
+)
+    : services_{services},
+      methods_{methods},
+      settings_{settings},
+      log_{log}
+{
+}
+
+net::task<> admin_handler::handle(net::server_connection& caller)
+{
+    const auto verb = caller.head().verb;
+    std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
+    const bool reads = verb == method::get || verb == method::head;
+    answer what;
+    if (path == "/rpc") {
+        if (verb == method::post) {
+            what = co_await answer_post(caller);
+        } else {
+            what = method_not_allowed("POST");
+        }
+    } else if (path != "/metrics" && path != "/healthz" && path != "/readyz") {
+        what = error_answer(errc::not_found, {});
+    } else if (!reads) {
+        what = method_not_allowed("GET, HEAD");
+    } else {
+        what = co_await answer_get(std::move(path));
+    }
+    // A caller that left before its answer was out is nobody's concern here: no line, no counter.
+    co_await send_answer(caller, std::move(what));
+}
+
+net::task<answer> admin_handler::answer_get(std::string path)
+{
+    if (path == "/healthz") {
+        co_return text_answer(200, "alive\n");
+    }
+    if (path == "/readyz") {
+        co_return services_.ready() ? text_answer(200, "ready\n") : text_answer(503, "draining\n");
+    }
+    auto page = text_answer(200, co_await services_.metrics_page());
+    page.content_type = metrics_content_type;
+    co_return page;
+}
+
+net::task<answer> admin_handler::answer_post(net::server_connection& caller)
+{
+    if (!takes_json(caller.head())) {
+        co_return error_answer(errc::unsupported_media_type, {});
+    }
+    auto body = co_await caller.read_body(settings_.limits.body);
+    if (!body) {
+        co_return error_answer(body.error().code, {});
+    }
+    answer what;
+    what.body = co_await methods_.handle(std::string(*body));
+    what.status = what.body.empty() ? 204 : 200;
+    what.fields = "Cache-Control: no-store\r\n";
+    co_return what;
+}
+
+net::task<> admin_handler::refuse(net::server_connection& caller, core::error why)
+{
+    co_await send_answer(caller, error_answer(why.code, {}));
+}
+
+void admin_handler::failed(std::string_view what) noexcept
+{
+    log_.write(core::log_level::error, "bug", {{"where", "admin"}, {"what", what}});
+}
+
+}  // namespace gateway

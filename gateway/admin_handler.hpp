@@ -1,0 +1,48 @@
+// The admin listener: what Prometheus and orchestrators ask, and the management methods. On the control loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/log.hpp"
+#include "gateway/answer.hpp"
+#include "gateway/management.hpp"
+#include "net/server_connection.hpp"
+
+#include <functional>
+#include <string>
+
+namespace gateway {
+
+// What the admin listener asks of the gateway as a whole.
+class admin_services {
+public:
+    virtual ~admin_services() = default;
+
+    virtual bool ready() const noexcept = 0;            // takes traffic
+    virtual net::task<std::string> metrics_page() = 0;  // Prometheus text format
+};
+
+class admin_handler final : public net::http_handler {
+public:
+    // References outlive the handler.
+    admin_handler(
+        admin_services& services,
+        management& methods,
+        const config::settings& settings,
+        const core::logger& log
+    );
+
+    net::task<> handle(net::server_connection& caller) override;
+    net::task<> refuse(net::server_connection& caller, core::error why) override;
+    void failed(std::string_view what) noexcept override;
+
+private:
+    net::task<answer> answer_get(std::string path);
+    net::task<answer> answer_post(net::server_connection& caller);
+
+    admin_services& services_;
+    management& methods_;
+    const config::settings& settings_;
+    const core::logger& log_;
+};
+
+}  // namespace gateway

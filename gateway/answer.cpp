@@ -1,0 +1,79 @@
+#include "gateway/answer.hpp"
+
+#include "core/jsonrpc_server.hpp"
+#include "core/status.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <utility>
+
+namespace gateway {
+namespace {
+
+constexpr std::uint64_t retry_after_seconds = 5;
+
+answer failure(core::errc code, std::string body)
+{
+    answer out;
+    out.status = core::http_status(code);
+    net::http1::head_writer head{out.fields};
+    head.field("Cardea-Error", core::name(code));
+    head.field("Cache-Control", "no-store");
+    if (out.status == 503) {
+        head.field("Retry-After", retry_after_seconds);
+    }
+    out.body = std::move(body);
+    return out;
+}
+
+}  // namespace
+
+answer error_answer(core::errc code, std::string_view agent)
+{
+    return failure(code, core::http_error_body(code, agent));
+}
+
+answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
+{
+    return failure(code, core::jsonrpc_error_body(id, code, agent));
+}
+
+answer method_not_allowed(std::string_view allowed)
+{
+    auto out = error_answer(core::errc::method_not_allowed, {});
+    net::http1::head_writer head{out.fields};
+    head.field("Allow", allowed);
+    return out;
+}
+
+void begin_head(std::string& head, net::server_connection& caller, unsigned status)
+{
+    head.clear();
+    net::http1::head_writer out{head};
+    out.status_line(status);
+    out.field("Date", caller.owner().http_date());
+    if (caller.closing()) {
+        out.field("Connection", "close");
+    }
+}
+
+net::task<core::result<>> send_answer(net::server_connection& caller, answer what)
+{
+    auto& head = caller.scratch();
+    begin_head(head, caller, what.status);
+    net::http1::head_writer out{head};
+    const bool has_body = what.status != 204 && what.status != 304;
+    if (has_body) {
+        out.field("Content-Type", what.content_type);
+        out.field("Content-Length", what.body.size());
+    }
+    head += what.fields;
+    out.end();
+    net::pieces pieces;
+    pieces.add(head);
+    if (has_body && caller.head().verb != net::http1::method::head) {
+        pieces.add(what.body);
+    }
+    co_return co_await caller.send(pieces);
+}
+
+}  // namespace gateway

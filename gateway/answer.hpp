@@ -1,0 +1,34 @@
+// The answers that the gateway gives itself: cards, errors, management, admin pages.
+#pragma once
+
+#include "core/error.hpp"
+#include "net/server_connection.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace gateway {
+
+struct answer {
+    unsigned status = 200;
+    std::string_view content_type = "application/json";  // a constant
+    std::string fields;                                  // further header lines, each with its CRLF
+    std::string body;
+};
+
+// {"error":{…}} with Cardea-Error; Retry-After for 503. `agent` is an id of ours, or empty.
+answer error_answer(core::errc code, std::string_view agent);
+
+// The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
+answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
+
+// 405 with what would be allowed (RFC 9110 section 15.5.6).
+answer method_not_allowed(std::string_view allowed);
+
+// Writes status line and the fields that every answer has (Date, and Connection when the connection ends) to `head`.
+void begin_head(std::string& head, net::server_connection& caller, unsigned status);
+
+// Sends the whole answer; to HEAD without its body. Fails with caller_gone.
+net::task<core::result<>> send_answer(net::server_connection& caller, answer what);
+
+}  // namespace gateway

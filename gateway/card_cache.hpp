@@ -1,0 +1,53 @@
+// The rules of the card cache, without a clock and without I/O: what to do with a request for a card, and what a fetch
+// changes. One state per agent, on the control loop.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/published_card.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway {
+
+struct card_state {
+    std::shared_ptr<const published_card> card;  // the last good one
+    std::optional<core::error> failure;          // of the latest fetch; nullopt: it succeeded, or there was none
+    core::steady_time failed_at{};
+};
+
+enum class card_decision {
+    serve,              // fresh
+    serve_and_refresh,  // just over its time: served, and fetched anew in the background
+    serve_stale,        // the agent has failed a moment ago, and there is a usable old card
+    refuse,             // the agent has failed a moment ago, and there is none
+    fetch,              // somebody has to wait
+};
+
+card_decision decide(const card_state& state, core::steady_time now, const config::card_settings& settings);
+
+// Whether the last good card may still be served after a fetch has failed.
+bool usable(const card_state& state, core::steady_time now);
+
+// What an agent's answer says of its card's freshness (RFC 9111 sections 4.2 and 5.2), kept within min_ttl and max_ttl.
+// Without a word: ttl. no-store and no-cache: min_ttl. An Age is subtracted.
+core::duration freshness(std::string_view cache_control, std::string_view age, const config::card_settings& settings);
+
+// The state after a fetch.
+void succeed(
+    card_state& state,
+    std::shared_ptr<const card_bytes> bytes,
+    core::steady_time now,
+    core::duration fresh_for,
+    const config::card_settings& settings
+);
+void fail(card_state& state, core::error why, core::steady_time now);
+
+// Seconds for `Cache-Control: max-age`: what is left of the freshness.
+long max_age(const published_card& card, core::steady_time now);
+
+}  // namespace gateway

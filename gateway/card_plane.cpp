@@ -1,0 +1,297 @@
+#include "gateway/card_plane.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+using core::errc;
+
+core::steady_time steady_now()
+{
+    return std::chrono::steady_clock::now();
+}
+
+}  // namespace
+
+card_plane::card_plane(
+    net::loop& control,
+    card_source& source,
+    const config::card_settings& settings,
+    const core::logger& log
+)
+    : loop_{control},
+      source_{source},
+      settings_{settings},
+      log_{log}
+{
+}
+
+void card_plane::set_agents(std::shared_ptr<const snapshot> now)
+{
+    public_base_ = now->public_base;
+    for (auto each = slots_.begin(); each != slots_.end();) {
+        const auto found = now->agents.find(each->first);
+        if (found != now->agents.end() && found->second->record == each->second->agent->record) {
+            ++each;
+            continue;
+        }
+        each->second->gone = true;
+        publish_(each->first, nullptr);
+        each = slots_.erase(each);
+    }
+    for (const auto& [id, agent] : now->agents) {
+        if (slots_.contains(id)) {
+            continue;
+        }
+        auto made = std::make_shared<slot>();
+        made->agent = agent;
+        slots_.emplace(id, made);
+        if (!agent->record.card.empty()) {
+            publish_inline(*made);
+        }
+    }
+}
+
+void card_plane::publish_inline(slot& which)
+{
+    auto done = accept(which, which.agent->record.card, settings_.ttl);
+    if (!done) {
+        failed(which, std::move(done).error());
+    }
+}
+
+net::task<card_answer> card_plane::obtain(std::string id)
+{
+    const auto found = slots_.find(id);
+    if (found == slots_.end()) {
+        co_return card_answer{nullptr, card_use::miss, core::caller_error(errc::agent_not_found)};
+    }
+    const auto which = found->second;
+    const auto& record = which->agent->record;
+    if (!record.card.empty()) {
+        // The operator wrote this card: it is as fresh as the configuration, and a bad one cannot be fetched better.
+        if (which->state.card) {
+            publish_inline(*which);
+            co_return card_answer{which->state.card, card_use::hit, std::nullopt};
+        }
+        co_return card_answer{nullptr, card_use::negative, which->state.failure};
+    }
+    if (which->agent->upstream == nullptr) {
+        co_return card_answer{nullptr, card_use::negative, core::upstream_error(errc::session_not_started)};
+    }
+    switch (decide(which->state, steady_now(), settings_)) {
+        case card_decision::serve:
+            co_return card_answer{which->state.card, card_use::hit, std::nullopt};
+        case card_decision::serve_and_refresh:
+            start_fetch(which);
+            co_return card_answer{which->state.card, card_use::stale, std::nullopt};
+        case card_decision::serve_stale:
+            co_return card_answer{which->state.card, card_use::stale, which->state.failure};
+        case card_decision::refuse:
+            co_return card_answer{nullptr, card_use::negative, which->state.failure};
+        case card_decision::fetch:
+            break;
+    }
+    if (stopped_) {
+        co_return card_answer{nullptr, card_use::miss, core::gateway_error(errc::draining)};
+    }
+    start_fetch(which);
+    co_await wait_for(which);
+    co_return after_fetch(*which);
+}
+
+card_answer card_plane::after_fetch(const slot& which) const
+{
+    if (!which.state.failure) {
+        return {which.state.card, card_use::miss, std::nullopt};
+    }
+    if (usable(which.state, steady_now())) {
+        return {which.state.card, card_use::stale, which.state.failure};
+    }
+    return {nullptr, card_use::miss, which.state.failure};
+}
+
+net::task<core::result<card_status>> card_plane::refresh(std::string id)
+{
+    const auto found = slots_.find(id);
+    if (found == slots_.end()) {
+        co_return core::caller_error(errc::agent_not_found);
+    }
+    const auto which = found->second;
+    if (!which->agent->record.card.empty()) {
+        publish_inline(*which);
+    } else if (which->agent->upstream == nullptr) {
+        co_return core::upstream_error(errc::session_not_started);
+    } else if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    } else {
+        start_fetch(which);
+        co_await wait_for(which);
+    }
+    co_return which->status;
+}
+
+const card_status* card_plane::status(const std::string& id) const
+{
+    const auto found = slots_.find(id);
+    return found == slots_.end() ? nullptr : &found->second->status;
+}
+
+void card_plane::each(const std::function<void(const std::string& id, const card_status&)>& visit) const
+{
+    for (const auto& [id, which] : slots_) {
+        visit(id, which->status);
+    }
+}
+
+void card_plane::start_fetch(const slot_pointer& which)
+{
+    if (stopped_ || std::exchange(which->fetching, true)) {
+        return;
+    }
+    net::asio::co_spawn(loop_.get_executor(), fetch(which), [this](const std::exception_ptr& bug) {
+        if (bug) {
+            try {
+                std::rethrow_exception(bug);
+            } catch (const std::exception& e) {
+                log_.write(core::log_level::error, "bug", {{"where", "card_fetch"}, {"what", e.what()}});
+            }
+        }
+    });
+}
+
+net::task<> card_plane::wait_for(slot_pointer which)
+{
+    net::signal done;
+    while (which->fetching) {
+        which->waiting.push_back(&done);
+        co_await done.wait();
+    }
+}
+
+net::task<> card_plane::fetch(slot_pointer which)
+{
+    core::result<fetched_card> outcome = core::gateway_error(errc::internal, "card: fetch ended by an exception");
+    std::exception_ptr bug;
+    try {
+        outcome = co_await source_.fetch(which->agent->record, which->validators);
+    } catch (...) {
+        bug = std::current_exception();
+    }
+    which->fetching = false;
+    if (!which->gone) {
+        take(*which, std::move(outcome));
+    } else {
+        which->state.failure = core::caller_error(errc::agent_not_found);
+    }
+    // Whoever waits goes on inside set() and may wait again: only those of this fetch are woken.
+    for (auto* waiter : std::exchange(which->waiting, {})) {
+        waiter->set();
+    }
+    if (bug) {
+        std::rethrow_exception(bug);
+    }
+}
+
+void card_plane::take(slot& which, core::result<fetched_card> outcome)
+{
+    if (!outcome) {
+        failed(which, std::move(outcome).error());
+        return;
+    }
+    take_card(which, *outcome);
+}
+
+void card_plane::take_card(slot& which, const fetched_card& fetched)
+{
+    if (fetched.not_modified && which.state.card) {
+        ++which.status.fetched;
+        ++which.status.not_modified;
+        succeed(which.state, which.state.card->bytes, steady_now(), fetched.fresh_for, settings_);
+        which.status.card = which.state.card;
+        which.status.failure.reset();
+        publish_(which.agent->record.id, which.state.card);
+        return;
+    }
+    auto done = accept(which, fetched.document, fetched.fresh_for);
+    if (!done) {
+        failed(which, std::move(done).error());
+        return;
+    }
+    ++which.status.fetched;
+    which.validators = fetched.validators;
+    which.status.found_at = fetched.validators.url;
+}
+
+core::result<> card_plane::accept(slot& which, std::string_view document, core::duration fresh_for)
+{
+    const auto& record = which.agent->record;
+    auto parsed = a2a::parse_card(document, {.bytes = settings_.max_size, .depth = 64});
+    if (!parsed) {
+        return std::move(parsed).error();
+    }
+    auto rewritten = a2a::rewrite_card(
+        *parsed,
+        {public_address(public_base_, record.id)},
+        {.url = record.url, .card_url = record.card_url}
+    );
+    if (!rewritten) {
+        return std::move(rewritten).error();
+    }
+    std::shared_ptr<const card_bytes> bytes = make_card_bytes(a2a::render(*rewritten));
+    const bool changed = !which.state.card || which.state.card->bytes->etag != bytes->etag;
+    if (!changed) {
+        bytes = which.state.card->bytes;  // the same object, so that memory holds the text once
+    }
+    succeed(which.state, std::move(bytes), steady_now(), fresh_for, settings_);
+    which.status.card = which.state.card;
+    which.status.failure.reset();
+    if (changed) {
+        ++which.status.changes;
+        which.status.facts = a2a::facts(*parsed);
+        which.status.problems = std::move(parsed->problems);
+        const auto& facts = which.status.facts;
+        log_.write(
+            core::log_level::info,
+            "agent_card_published",
+            {{"agent", record.id},
+             {"name", facts.name},
+             {"version", facts.version},
+             {"protocol_version", facts.protocol_version},
+             {"shape", a2a::name(facts.generation)},
+             {"skills", facts.skills},
+             {"problems", facts.errors + facts.warnings},
+             {"size", which.state.card->bytes->body.size()},
+             {"etag", which.state.card->bytes->etag}}
+        );
+    }
+    publish_(record.id, which.state.card);
+    return {};
+}
+
+void card_plane::failed(slot& which, core::error why)
+{
+    log_.write(
+        core::log_level::warn,
+        "card_fetch_failed",
+        {{"agent", which.agent->record.id}, {"code", core::name(why.code)}, {"detail", why.detail}}
+    );
+    auto& counts = which.status.failures;
+    const auto known =
+        std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == why.code; });
+    if (known == counts.end()) {
+        counts.emplace_back(why.code, 1);
+    } else {
+        ++known->second;
+    }
+    which.status.failure = why;
+    fail(which.state, std::move(why), steady_now());
+}
+
+}  // namespace gateway

@@ -1,0 +1,107 @@
+// Where cards come from: fetched from the agents, at most one fetch per agent at a time, kept by the rules of the cache,
+// published to the workers when they change. On the control loop's thread.
+#pragma once
+
+#include "a2a/card.hpp"
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "gateway/card_cache.hpp"
+#include "gateway/card_source.hpp"
+#include "gateway/request_record.hpp"
+#include "gateway/snapshot.hpp"
+#include "net/loop.hpp"
+#include "net/signal.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gateway {
+
+// The answer to a request for a card: a card, or why there is none.
+struct card_answer {
+    std::shared_ptr<const published_card> card;  // null: see failure
+    card_use use = card_use::miss;
+    std::optional<core::error> failure;  // with a card: why it is a stale one; nullopt then: it is being fetched anew
+};
+
+// What agents/get and the metrics say of an agent's card.
+struct card_status {
+    std::shared_ptr<const published_card> card;  // null: never had one
+    a2a::card_facts facts;                       // of that card
+    std::vector<a2a::card_problem> problems;
+    std::string found_at;                // the URL it was fetched from; empty: inline, or none yet
+    std::optional<core::error> failure;  // of the latest fetch
+    std::uint64_t changes = 0;           // how often different bytes were published
+    std::uint64_t fetched = 0;           // fetches that gave a card, also an unchanged one
+    std::uint64_t not_modified = 0;      // of those, answered with 304
+    std::vector<std::pair<core::errc, std::uint64_t>> failures;  // fetches that did not
+};
+
+class card_plane {
+public:
+    using publisher = std::function<void(const std::string& id, std::shared_ptr<const published_card> card)>;
+
+    // Everything given by reference outlives the plane, and the loop has run to its end before it is destroyed.
+    card_plane(net::loop& control, card_source& source, const config::card_settings& settings, const core::logger& log);
+
+    // From now on every card that is published goes here, a null one when an agent is gone or has changed.
+    void set_publisher(publisher publish) { publish_ = std::move(publish); }
+
+    // The agents of `now`: new ones get their inline card published, changed ones lose what was cached, others are
+    // forgotten.
+    void set_agents(std::shared_ptr<const snapshot> now);
+
+    // What to answer to a request for the agent's card; waits for a fetch only if there is nothing to serve.
+    net::task<card_answer> obtain(std::string id);
+
+    // Fetches now, whatever is cached. Fails with agent_not_found.
+    net::task<core::result<card_status>> refresh(std::string id);
+
+    // No more fetches: what would need one fails with draining.
+    void stop() noexcept { stopped_ = true; }
+
+    // Null: no such agent.
+    const card_status* status(const std::string& id) const;
+
+    void each(const std::function<void(const std::string& id, const card_status&)>& visit) const;
+
+private:
+    struct slot {
+        std::shared_ptr<const agent_entry> agent;
+        card_state state;
+        card_status status;
+        card_validators validators;
+        std::vector<net::signal*> waiting;
+        bool fetching = false;
+        bool gone = false;
+    };
+
+    using slot_pointer = std::shared_ptr<slot>;  // a fetch in flight outlives the agent's removal
+
+    void start_fetch(const slot_pointer& which);
+    net::task<> fetch(slot_pointer which);
+    net::task<> wait_for(slot_pointer which);
+    void take(slot& which, core::result<fetched_card> outcome);
+    void take_card(slot& which, const fetched_card& fetched);
+    core::result<> accept(slot& which, std::string_view document, core::duration fresh_for);
+    void publish_inline(slot& which);
+    void failed(slot& which, core::error why);
+    card_answer after_fetch(const slot& which) const;
+
+    net::loop& loop_;
+    card_source& source_;
+    const config::card_settings& settings_;
+    const core::logger& log_;
+    publisher publish_;
+    std::string public_base_;
+    string_map<slot_pointer> slots_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway

@@ -1,0 +1,163 @@
+#include "gateway/card_source.hpp"
+
+#include "a2a/card.hpp"
+#include "gateway/card_cache.hpp"
+#include "net/upstream.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+using core::errc;
+
+constexpr std::string_view card_path = "/.well-known/agent-card.json";
+constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
+
+std::string_view header(const net::fetch_response& response, std::string_view name)
+{
+    for (const auto& [key, value] : response.headers) {
+        if (key == name) {
+            return value;
+        }
+    }
+    return {};
+}
+
+// Several Cache-Control lines are one list (RFC 9110 section 5.3).
+std::string joined_header(const net::fetch_response& response, std::string_view name)
+{
+    std::string all;
+    for (const auto& [key, value] : response.headers) {
+        if (key == name) {
+            all += all.empty() ? value : ", " + value;
+        }
+    }
+    return all;
+}
+
+net::fetch_request make_request(const core::agent& agent, const std::string& url, const card_validators& last)
+{
+    net::fetch_request request;
+    request.url = url;
+    request.ca_file = agent.ca_file;
+    request.headers.emplace_back("Accept", "application/json");
+    if (last.url == url && !last.etag.empty()) {
+        request.headers.emplace_back("If-None-Match", last.etag);
+    } else if (last.url == url && !last.last_modified.empty()) {
+        request.headers.emplace_back("If-Modified-Since", last.last_modified);
+    }
+    if (!agent.bearer.empty() && net::origin_of(url) == net::origin_of(agent.url)) {
+        request.headers.emplace_back("Authorization", "Bearer " + agent.bearer.reveal());
+    }
+    for (const auto& [name, value] : agent.card_headers) {
+        request.headers.emplace_back(name, value.reveal());
+    }
+    return request;
+}
+
+// Whether the card may still be at another of the locations: the agent answered, but not with a card.
+bool worth_another_try(const core::error& why)
+{
+    return why.code == errc::upstream_status || why.code == errc::card_not_json || why.code == errc::card_invalid;
+}
+
+}  // namespace
+
+std::vector<std::string> card_locations(const core::agent& agent)
+{
+    if (!agent.card_url.empty()) {
+        return {agent.card_url};
+    }
+    auto base = agent.url;
+    while (base.ends_with('/')) {
+        base.pop_back();
+    }
+    const auto origin = net::origin_of(agent.url);
+    std::vector<std::string> all;
+    for (const auto& at : {base, origin}) {
+        for (const auto path : {card_path, legacy_card_path}) {
+            auto url = at + std::string(path);
+            if (std::find(all.begin(), all.end(), url) == all.end()) {
+                all.push_back(std::move(url));
+            }
+        }
+    }
+    // `http://agent:80` and `http://agent` are one place: do not ask it twice.
+    if (net::origin_of(base) == origin && base.find('/', base.find("//") + 2) == std::string::npos) {
+        all.resize(2);
+    }
+    return all;
+}
+
+card_source::card_source(net::fetcher& fetcher, const config::settings& settings)
+    : fetcher_{fetcher},
+      settings_{settings}
+{
+}
+
+net::task<core::result<fetched_card>> card_source::fetch(core::agent agent, card_validators last)
+{
+    auto locations = card_locations(agent);
+    if (const auto known = std::find(locations.begin(), locations.end(), last.url); known != locations.end()) {
+        std::rotate(locations.begin(), known, known + 1);
+    }
+    const auto by = std::chrono::steady_clock::now() + settings_.cards.timeout;
+    std::optional<core::error> first;
+    for (const auto& url : locations) {
+        const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
+        if (left <= core::duration::zero()) {
+            co_return core::upstream_error(errc::upstream_timeout, "card: all locations together took too long");
+        }
+        auto outcome = co_await fetch_one(agent, url, last, left);
+        if (outcome || !worth_another_try(outcome.error())) {
+            co_return outcome;
+        }
+        if (!first) {
+            first = std::move(outcome).error();
+        }
+    }
+    co_return std::move(*first);
+}
+
+net::task<core::result<fetched_card>>
+card_source::fetch_one(core::agent agent, std::string url, card_validators last, core::duration timeout)
+{
+    auto request = make_request(agent, url, last);
+    request.max_size = settings_.cards.max_size;
+    request.timeout = timeout;
+    request.connect_timeout = std::min(timeout, settings_.timeouts.connect);
+    const bool conditional = last.url == url && (!last.etag.empty() || !last.last_modified.empty());
+    auto answer = co_await fetcher_.fetch(std::move(request));
+    if (!answer) {
+        co_return std::move(answer).error();
+    }
+    fetched_card card;
+    card.fresh_for = freshness(joined_header(*answer, "cache-control"), header(*answer, "age"), settings_.cards);
+    if (answer->status == 304 && conditional) {
+        card.not_modified = true;
+        card.validators = std::move(last);
+        co_return card;
+    }
+    if (answer->status != 200) {
+        co_return core::upstream_error(errc::upstream_status, url + ": status " + std::to_string(answer->status));
+    }
+    auto parsed = a2a::parse_card(answer->body, {.bytes = settings_.cards.max_size, .depth = 64});
+    if (!parsed) {
+        auto why = std::move(parsed).error();
+        why.detail = url + ": " + why.detail;
+        co_return why;
+    }
+    card.validators = {
+        .url = url,
+        .etag = std::string(header(*answer, "etag")),
+        .last_modified = std::string(header(*answer, "last-modified"))
+    };
+    card.document = std::move(answer->body);
+    co_return card;
+}
+
+}  // namespace gateway

@@ -1,0 +1,50 @@
+// Fetches an agent's card from wherever it is: the search order, conditional requests, and which credentials go where.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/agent.hpp"
+#include "core/error.hpp"
+#include "net/fetch.hpp"
+#include "net/types.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gateway {
+
+// What makes the next fetch conditional (RFC 9110 section 13). Belongs to one URL.
+struct card_validators {
+    std::string url;  // where the card was found; tried first
+    std::string etag;
+    std::string last_modified;
+};
+
+struct fetched_card {
+    bool not_modified = false;  // 304: the card of last time
+    std::string document;       // JSON text that is an object with a name, unless not_modified
+    core::duration fresh_for{};
+    card_validators validators;
+};
+
+// Where a card is looked for, in this order: its own URL if it has one, and nothing else; else the two well-known paths
+// (of 0.3 and later, and of 0.2) below the agent's URL, then at its origin.
+std::vector<std::string> card_locations(const core::agent& agent);
+
+class card_source {
+public:
+    // Both outlive the source.
+    card_source(net::fetcher& fetcher, const config::settings& settings);
+
+    // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; card_not_json,
+    // card_invalid. All locations together take at most cards.timeout. The agent's bearer goes to its own origin only.
+    net::task<core::result<fetched_card>> fetch(core::agent agent, card_validators last);
+
+private:
+    net::task<core::result<fetched_card>>
+    fetch_one(core::agent agent, std::string url, card_validators last, core::duration timeout);
+
+    net::fetcher& fetcher_;
+    const config::settings& settings_;
+};
+
+}  // namespace gateway

@@ -1,0 +1,26 @@
+// What was asked for on the command line. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway {
+
+enum class verb { run, validate, version, help };
+
+struct command_line {
+    verb what = verb::help;
+    std::string config_file;          // empty: none
+    std::vector<std::string> agents;  // ID=URL, as written
+    std::string listen;               // HOST:PORT in place of the configuration's; empty: not given
+    std::string admin;
+    std::string problem;  // not empty: the arguments cannot be carried out; what is wrong and what is meant
+};
+
+// `arguments` without the program's name.
+command_line parse_command_line(const std::vector<std::string>& arguments);
+
+std::string_view help_text() noexcept;
+
+}  // namespace gateway

@@ -1,0 +1,23 @@
+// What the workers ask of the control loop. The coroutines run there: start them on its executor.
+#pragma once
+
+#include "gateway/card_plane.hpp"
+#include "net/types.hpp"
+
+#include <string>
+
+namespace gateway {
+
+class control_services {
+public:
+    virtual ~control_services() = default;
+
+    virtual net::executor executor() = 0;
+
+    virtual net::task<card_answer> card(std::string agent_id) = 0;
+
+    // Carries out a body sent to /rpc. The answer's body; empty if there is nothing to answer (notifications only).
+    virtual net::task<std::string> manage(std::string body) = 0;
+};
+
+}  // namespace gateway

@@ -1,0 +1,245 @@
+#include "gateway/management.hpp"
+
+#include "core/status.hpp"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace gateway {
+namespace {
+
+using core::errc;
+using core::json;
+
+constexpr std::string_view list_method = "agents/list";
+constexpr std::string_view get_method = "agents/get";
+constexpr std::string_view refresh_method = "agents/refreshCard";
+
+// `id`, `name` or `agentId`; or the first of positional parameters. Empty if there is none.
+std::string agent_parameter(const json& params)
+{
+    for (const auto* key : {"id", "agentId", "name"}) {
+        if (const auto* value = core::string_member(params, key)) {
+            return *value;
+        }
+    }
+    if (params.is_array() && params.size() == 1 && params.front().is_string()) {
+        return params.front().get<std::string>();
+    }
+    return {};
+}
+
+json parsed_or_null(std::string_view text)
+{
+    auto value = core::parse_json(text);
+    return value ? std::move(*value) : json{};
+}
+
+std::string_view card_state_name(const card_status& status, core::steady_time now)
+{
+    if (!status.card) {
+        return status.failure ? "failed" : "unknown";
+    }
+    return now < status.card->fresh_until ? "fresh" : "stale";
+}
+
+json failure_record(const core::error& why)
+{
+    return {
+        {"code", core::name(why.code)},
+        {"message", core::message(why.code)},
+        {"retryable", core::retryable(why.code)},
+    };
+}
+
+}  // namespace
+
+std::string_view management_method(std::string_view wire_name) noexcept
+{
+    if (wire_name == list_method || wire_name == "agents.list") {
+        return list_method;
+    }
+    if (wire_name == get_method || wire_name == "agents.get") {
+        return get_method;
+    }
+    if (wire_name == refresh_method || wire_name == "agents.refreshCard") {
+        return refresh_method;
+    }
+    return "other";
+}
+
+json agent_record(const core::agent& agent)
+{
+    json record = {{"id", agent.id}, {"protocol", core::name(agent.speaks)}};
+    const auto add_text = [&](const char* key, const std::string& value) {
+        if (!value.empty()) {
+            record[key] = value;
+        }
+    };
+    add_text("url", agent.url);
+    add_text("card_url", agent.card_url);
+    add_text("version", agent.version);
+    add_text("protocolVersion", agent.protocol_version);
+    if (!agent.bearer.empty()) {
+        record["bearer"] = core::masked;
+    }
+    if (!agent.card_headers.empty()) {
+        auto headers = json::object();
+        for (const auto& [name, value] : agent.card_headers) {
+            headers[name] = core::masked;
+        }
+        record["card_headers"] = std::move(headers);
+    }
+    if (agent.timeout) {
+        record["timeout"] = std::to_string(agent.timeout->count()) + "ms";
+    }
+    if (!agent.ca_file.empty()) {
+        record["tls"] = {{"ca_file", agent.ca_file}};
+    }
+    record["inline_card"] = !agent.card.empty();
+    record["disabled"] = agent.disabled;
+    record["metadata"] = parsed_or_null(agent.metadata);
+    return record;
+}
+
+json card_status_record(const card_status& status, core::steady_time now)
+{
+    using std::chrono::duration_cast;
+    using std::chrono::seconds;
+    json record = {{"state", card_state_name(status, now)}};
+    if (status.card) {
+        record["age_seconds"] = duration_cast<seconds>(now - status.card->fetched_at).count();
+        record["fresh_for_seconds"] = max_age(*status.card, now);
+        record["etag"] = status.card->bytes->etag;
+        record["size"] = status.card->bytes->body.size();
+        record["shape"] = a2a::name(status.facts.generation);
+        record["skills"] = status.facts.skills;
+    }
+    if (!status.found_at.empty()) {
+        record["found_at"] = status.found_at;
+    }
+    record["changes"] = status.changes;
+    if (status.failure) {
+        record["failure"] = failure_record(*status.failure);
+    }
+    auto problems = json::array();
+    for (const auto& each : status.problems) {
+        problems.push_back({{"path", each.path}, {"what", each.what}, {"severity", each.error ? "error" : "warning"}});
+    }
+    record["problems"] = std::move(problems);
+    return record;
+}
+
+management::management(const config::settings& settings, card_plane& cards)
+    : settings_{settings},
+      cards_{cards}
+{
+}
+
+net::task<std::string> management::handle(std::string body)
+{
+    auto parsed = core::parse_rpc(body, {.batch = settings_.limits.rpc_batch, .depth = 64});
+    std::vector<std::string> answers;
+    for (auto& item : parsed.items) {
+        if (auto* refusal = std::get_if<core::rpc_refusal>(&item)) {
+            answers.push_back(std::move(refusal->answer));
+            continue;
+        }
+        auto request = std::move(std::get<core::rpc_request>(item));
+        const bool silent = request.notification();
+        auto answer = co_await carry_out(std::move(request));
+        answers.push_back(silent ? std::string{} : std::move(answer));
+    }
+    co_return core::join_answers(parsed.batch, answers);
+}
+
+net::task<std::string> management::carry_out(core::rpc_request request)
+{
+    const auto method = management_method(request.method);
+    if (method == "other") {
+        co_return core::make_error(request.id, errc::method_not_found);
+    }
+    if (method == list_method) {
+        auto listed = list(request);
+        co_return listed ? core::make_result(request.id, *listed) : core::make_error(request.id, listed.error().code);
+    }
+    const auto id = agent_parameter(request.params);
+    if (id.empty()) {
+        co_return core::make_error(request.id, errc::invalid_params, {{"missing", "id"}});
+    }
+    const auto* agent = find(id);
+    if (agent == nullptr) {
+        co_return core::make_error(request.id, errc::agent_not_found, {{"agent", id}});
+    }
+    core::result<json> outcome = json{};
+    if (method == get_method) {
+        outcome = get(*agent);
+    } else {
+        outcome = co_await refresh(id);
+    }
+    if (!outcome) {
+        const auto code = outcome.error().code;
+        co_return core::make_error(request.id, code, {{"agent", id}, {"retryable", core::retryable(code)}});
+    }
+    co_return core::make_result(request.id, *outcome);
+}
+
+core::result<json> management::list(const core::rpc_request& request) const
+{
+    if (!request.params.is_null() && !request.params.is_structured()) {
+        return core::caller_error(errc::invalid_params);
+    }
+    auto agents = json::array();
+    for (const auto& agent : settings_.agents) {
+        agents.push_back(record_of(agent));
+    }
+    return json{{"agents", std::move(agents)}};
+}
+
+core::result<json> management::get(const core::agent& agent) const
+{
+    auto record = record_of(agent);
+    const auto* status = cards_.status(agent.id);
+    record["card"] = status != nullptr && status->card ? parsed_or_null(status->card->bytes->body) : json{};
+    return record;
+}
+
+json management::record_of(const core::agent& agent) const
+{
+    auto record = agent_record(agent);
+    const auto* status = cards_.status(agent.id);
+    record["card_status"] =
+        status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, std::chrono::steady_clock::now());
+    return record;
+}
+
+net::task<core::result<json>> management::refresh(std::string id)
+{
+    const auto* before = cards_.status(id);
+    const auto changes_before = before == nullptr ? 0 : before->changes;
+    auto refreshed = co_await cards_.refresh(id);
+    if (!refreshed) {
+        co_return std::move(refreshed).error();
+    }
+    if (refreshed->failure) {
+        co_return *refreshed->failure;
+    }
+    co_return json{
+        {"id", id},
+        {"changed", refreshed->changes != changes_before},
+        {"card_status", card_status_record(*refreshed, std::chrono::steady_clock::now())}
+    };
+}
+
+const core::agent* management::find(std::string_view id) const
+{
+    for (const auto& agent : settings_.agents) {
+        if (agent.id == id) {
+            return &agent;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace gateway

@@ -1,0 +1,467 @@
+#include "gateway/relay.hpp"
+
+#include "gateway/answer.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/tcp_state.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+using core::errc;
+using net::http1::field_name;
+using net::http1::framing;
+
+constexpr int most_interim_answers = 8;
+
+// A caller that closes its sending half may still read the answer (RFC 9112 section 9.6), or it may have left; nothing
+// tells the two apart. It gets this long for an answer that is about to come.
+constexpr core::duration half_close_grace{250};
+
+// Ours to set, ended at this hop, or a credential that was meant for the gateway.
+bool dropped_from_request(field_name id)
+{
+    switch (id) {
+        case field_name::host:
+        case field_name::authorization:
+        case field_name::cookie:
+        case field_name::expect:
+        case field_name::forwarded:
+        case field_name::x_forwarded:
+        case field_name::cardea:
+        case field_name::via:
+            return true;
+        default:
+            return net::http1::hop_by_hop(id);
+    }
+}
+
+bool dropped_from_answer(field_name id)
+{
+    return id == field_name::cardea || id == field_name::set_cookie || net::http1::hop_by_hop(id);
+}
+
+bool event_stream(const net::http1::response_head& head)
+{
+    constexpr std::string_view type = "text/event-stream";
+    const auto* value = net::http1::find(head.fields, field_name::content_type);
+    return value != nullptr && value->size() >= type.size() &&
+           net::http1::equal_ignoring_case(value->substr(0, type.size()), type) &&
+           (value->size() == type.size() || (*value)[type.size()] == ';' || (*value)[type.size()] == ' ');
+}
+
+}  // namespace
+
+relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call)
+    : caller_{caller},
+      pool_{pool},
+      settings_{settings},
+      call_{std::move(call)}
+{
+}
+
+relay::~relay()
+{
+    if (lease_) {
+        pool_.bury(std::move(lease_));
+    }
+}
+
+net::task<relay_outcome> relay::run()
+{
+    auto done = co_await exchange_head();
+    if (done) {
+        done = co_await pass_answer();
+    }
+    if (!done) {
+        finish_connection(false);
+        if (outcome_.answered) {
+            caller_.cut();
+        }
+        if (outcome_.stream && *outcome_.stream == stream_end::complete) {
+            outcome_.stream = done.error().from == core::side::caller       ? stream_end::caller
+                              : done.error().code == errc::upstream_timeout ? stream_end::idle
+                                                                            : stream_end::upstream;
+        }
+        outcome_.failure = std::move(done).error();
+    }
+    caller_.clock().stop();
+    co_return std::move(outcome_);
+}
+
+// Connects, sends and reads the answer's head; once more if the connection was a used one and the call did not arrive.
+net::task<core::result<>> relay::exchange_head()
+{
+    bool fresh = false;
+    for (;;) {
+        auto done = co_await obtain_connection(fresh);
+        if (!done) {
+            co_return done;
+        }
+        done = co_await send_request();
+        if (done) {
+            done = co_await read_head();
+        }
+        if (done) {
+            co_return done;
+        }
+        const bool nothing_came = lease_->side().received().empty();
+        const bool again = done.error().code == errc::upstream_reset && lease_->reused() && nothing_came &&
+                           (call_.repeatable || never_arrived());
+        if (!again || fresh) {
+            co_return done;
+        }
+        finish_connection(false);
+        fresh = true;
+    }
+}
+
+net::task<core::result<>> relay::obtain_connection(bool fresh)
+{
+    if (!fresh) {
+        lease_ = pool_.take_idle(*call_.agent->upstream);
+        if (lease_) {
+            lease_->set_listener(&caller_.clock().wake());
+            outcome_.reused = true;
+            co_return core::result<>{};
+        }
+    }
+    outcome_.reused = false;
+    lease_ = pool_.make(call_.agent->upstream);
+    const auto until = std::chrono::steady_clock::now() + settings_.connect;
+    lease_->connect(caller_.clock().wake());
+    while (lease_->connecting()) {
+        const auto how = co_await wait(until);
+        if (how != woken::by_event) {
+            co_return interrupted(how, "connect");
+        }
+    }
+    if (lease_->failure()) {
+        co_return *lease_->failure();
+    }
+    co_return core::result<>{};
+}
+
+void relay::write_request_head()
+{
+    const auto& head = caller_.head();
+    auto& text = caller_.request_scratch();
+    text.clear();
+    net::http1::head_writer out{text};
+    const bool has_connection = net::http1::find(head.fields, field_name::connection) != nullptr;
+    for (const auto& field : head.fields) {
+        if (dropped_from_request(field.id) ||
+            (has_connection && net::http1::named_by_connection(head.fields, field.name))) {
+            continue;
+        }
+        out.field(field.name, field.value);
+    }
+    out.field("Content-Length", call_.body.size());
+    out.end();
+}
+
+net::task<core::result<>> relay::send_request()
+{
+    write_request_head();
+    auto& side = lease_->side();
+    sent_before_ = side.bytes_out();
+    net::pieces request;
+    request.add(call_.agent->call_head);
+    request.add(caller_.request_scratch());
+    request.add(call_.body);
+    side.write(request);
+    side.arm();
+    const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
+    // An answer that comes before the whole call was sent is an answer (RFC 9112 section 9.5).
+    while (side.writing() && side.received().empty()) {
+        const auto how = co_await wait(until);
+        if (how != woken::by_event) {
+            co_return interrupted(how, "send");
+        }
+    }
+    co_return core::result<>{};
+}
+
+net::task<core::result<>> relay::read_head()
+{
+    auto& side = lease_->side();
+    auto& parser = lease_->parser();
+    const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
+    int interim = 0;
+    for (;;) {
+        if (!side.received().empty()) {
+            auto parsed = parser.parse(side.received(), net::http1::method::post);
+            if (!parsed) {
+                co_return std::move(parsed).error();
+            }
+            if (*parsed > 0 && parser.head().status >= 200) {
+                outcome_.first_byte = std::chrono::steady_clock::now();
+                head_length_ = *parsed;
+                co_return core::result<>{};
+            }
+            if (*parsed > 0) {
+                if (++interim > most_interim_answers) {
+                    co_return core::upstream_error(errc::upstream_protocol, "too many interim answers");
+                }
+                side.consume(*parsed);
+                parser.reset();
+                continue;
+            }
+            if (side.full() && !side.reading()) {
+                side.grow();
+            }
+        }
+        if (side.ended()) {
+            co_return upstream_ended();
+        }
+        side.arm();
+        const auto how = co_await wait(until);
+        if (how != woken::by_event) {
+            co_return interrupted(how, "answer");
+        }
+    }
+}
+
+net::task<core::result<>> relay::pass_answer()
+{
+    auto& side = lease_->side();
+    const auto& head = lease_->parser().head();
+    if (head.status >= 300 && head.status < 400) {
+        // Its Location would lead the caller past the gateway, and nothing of A2A needs it.
+        co_return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
+    }
+    outcome_.status = head.status;
+    if (event_stream(head)) {
+        outcome_.stream = stream_end::complete;
+        if (settings_.observer != nullptr) {
+            settings_.observer->stream_began(*this);
+        }
+    }
+    remaining_ = head.content_length;
+    body_done_ = head.body == framing::none || (head.body == framing::length && remaining_ == 0);
+    rechunk_ = !body_done_ && head.body != framing::length && caller_.head().minor_version == 1;
+    if (!body_done_ && head.body != framing::length && !rechunk_) {
+        caller_.close_after_answer();  // HTTP/1.0: the end of the connection is the end of the body
+    }
+    write_answer_head();
+    const bool keep = head.keep_alive;
+    const bool large = head.body == framing::length && remaining_ > net::small_block;
+    side.consume(head_length_);
+    if (large && !side.reading()) {
+        side.reserve(net::large_block);
+    }
+    net::pieces first;
+    first.add(caller_.scratch());
+    outcome_.answered = true;
+    auto done = co_await pass_body(first);
+    if (done) {
+        finish_connection(keep && !side.writing());
+    }
+    co_return done;
+}
+
+void relay::write_answer_head()
+{
+    const auto& head = lease_->parser().head();
+    auto& text = caller_.scratch();
+    text.clear();
+    net::http1::head_writer out{text};
+    out.status_line(head.status);
+    const bool has_connection = net::http1::find(head.fields, field_name::connection) != nullptr;
+    for (const auto& field : head.fields) {
+        if (dropped_from_answer(field.id) ||
+            (has_connection && net::http1::named_by_connection(head.fields, field.name))) {
+            continue;
+        }
+        out.field(field.name, field.value);
+    }
+    if (net::http1::find(head.fields, field_name::date) == nullptr) {
+        out.field("Date", caller_.owner().http_date());
+    }
+    if (rechunk_) {
+        out.field("Transfer-Encoding", "chunked");
+    } else if (head.body == framing::length || (head.body == framing::none && head.status != 204)) {
+        out.field("Content-Length", head.content_length);
+    }
+    if (caller_.closing()) {
+        out.field("Connection", "close");
+    }
+    out.end();
+}
+
+// Adds what can be passed on now; gives how much of `received` that used up.
+core::result<std::size_t> relay::take_pieces(net::pieces& out, std::string_view received)
+{
+    if (lease_->parser().head().body == framing::length) {
+        const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(received.size(), remaining_));
+        out.add(received.substr(0, taken));
+        remaining_ -= taken;
+        body_done_ = remaining_ == 0;
+        return taken;
+    }
+    const bool chunked = lease_->parser().head().body == framing::chunked;
+    std::size_t used = 0;
+    std::size_t spans = 0;
+    while (used < received.size() && spans < chunk_headers_.size() && !body_done_) {
+        auto data = received.substr(used);
+        if (chunked) {
+            auto step = decoder_.decode(data);
+            if (!step) {
+                return core::upstream_error(errc::upstream_protocol, "chunk: " + step.error().detail);
+            }
+            used += step->consumed;
+            data = step->data;
+            body_done_ = step->finished;
+        } else {
+            used += data.size();
+        }
+        if (!data.empty()) {
+            if (rechunk_) {
+                chunk_headers_[spans] = net::http1::chunk_header{data.size()};
+                out.add(chunk_headers_[spans].text());
+                out.add(data);
+                out.add(net::http1::chunk_end);
+            } else {
+                out.add(data);
+            }
+            ++spans;
+        }
+    }
+    if (body_done_ && rechunk_) {
+        out.add(net::http1::last_chunk);
+    }
+    return used;
+}
+
+net::task<core::result<>> relay::pass_body(net::pieces out)
+{
+    auto& side = lease_->side();
+    for (;;) {
+        if (end_stream_) {
+            co_return interrupted(woken::ended, "body");
+        }
+        std::size_t used = 0;
+        if (!body_done_ && !side.received().empty()) {
+            auto taken = take_pieces(out, side.received());
+            if (!taken) {
+                co_return std::move(taken).error();
+            }
+            used = *taken;
+        } else if (!body_done_ && side.ended()) {
+            if (lease_->parser().head().body != framing::until_close || side.read_error() != boost::asio::error::eof) {
+                co_return upstream_ended();
+            }
+            body_done_ = true;
+            if (rechunk_) {
+                out.add(net::http1::last_chunk);
+            }
+        }
+        if (out.size() > 0) {
+            auto sent = co_await caller_.send(out);
+            if (!sent) {
+                co_return sent;
+            }
+            out = {};
+        }
+        side.consume(used);
+        if (body_done_) {
+            co_return core::result<>{};
+        }
+        if (side.received().empty() && !side.ended()) {
+            side.arm();
+            const auto how = co_await wait(std::chrono::steady_clock::now() + settings_.upstream_idle);
+            if (how != woken::by_event) {
+                co_return interrupted(how, "body");
+            }
+        }
+    }
+}
+
+// Waits for one event of this exchange, whatever it is: the caller of this looks at what has changed.
+net::task<relay::woken> relay::wait(core::steady_time until)
+{
+    if (end_stream_) {
+        co_return woken::ended;
+    }
+    caller_.watch_caller();
+    auto wake_at = until;
+    if (caller_.caller_left()) {
+        const auto now = std::chrono::steady_clock::now();
+        if (!caller_left_at_) {
+            caller_left_at_ = now;
+        }
+        if (call_.streaming || outcome_.stream || caller_.was_reset() || now >= *caller_left_at_ + half_close_grace) {
+            co_return woken::caller_gone;
+        }
+        wake_at = std::min(until, *caller_left_at_ + half_close_grace);
+    }
+    caller_.clock().start_until(wake_at);
+    co_await caller_.clock().wait();
+    if (end_stream_) {
+        co_return woken::ended;
+    }
+    if (caller_.clock().expired() && wake_at == until) {
+        co_return woken::late;
+    }
+    co_return woken::by_event;
+}
+
+core::error relay::interrupted(woken how, std::string_view where) const
+{
+    switch (how) {
+        case woken::late:
+            return core::upstream_error(errc::upstream_timeout, std::string(where));
+        case woken::ended:
+            return core::gateway_error(errc::draining, std::string(where));
+        case woken::caller_gone:
+        case woken::by_event:
+            break;
+    }
+    return core::caller_error(errc::caller_gone, std::string(where));
+}
+
+core::error relay::upstream_ended() const
+{
+    return core::upstream_error(errc::upstream_reset, lease_->side().read_error().message());
+}
+
+// Whether the agent's side had closed the connection before the call came: it ended in order (a FIN: end of stream, or
+// EPIPE where our bytes then met no socket), and not one byte of the call was acknowledged. Then it cannot have been
+// processed, whatever it asks for.
+bool relay::never_arrived() const
+{
+    auto& side = lease_->side();
+    const auto why = side.read_error();
+    if (why != boost::asio::error::eof && why != boost::asio::error::broken_pipe) {
+        return false;
+    }
+    constexpr std::uint64_t handshake = 1;
+    const auto acknowledged = net::bytes_acknowledged(side.wire().socket().native_handle());
+    return acknowledged && *acknowledged <= sent_before_ + handshake;
+}
+
+void relay::finish_connection(bool clean)
+{
+    if (!lease_) {
+        return;
+    }
+    if (clean) {
+        pool_.give_back(std::move(lease_));
+    } else {
+        pool_.bury(std::move(lease_));
+    }
+}
+
+void relay::end_stream()
+{
+    end_stream_ = true;
+    outcome_.stream = stream_end::drain;
+    caller_.clock().wake().set();
+}
+
+}  // namespace gateway

@@ -1,0 +1,101 @@
+// One call passed on to an agent and its answer passed back, bytes untouched, framing made anew in both directions,
+// events as they come. Back-pressure is the loop itself: the agent is read again when the caller has taken what came.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/request_record.hpp"
+#include "gateway/snapshot.hpp"
+#include "net/http1/chunked.hpp"
+#include "net/server_connection.hpp"
+#include "net/upstream.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace gateway {
+
+class relay;
+
+// Told when an answer turns out to be a stream of events, so that a shutdown can end it.
+class stream_observer {
+public:
+    virtual ~stream_observer() = default;
+    virtual void stream_began(relay& which) = 0;
+};
+
+struct relay_settings {
+    core::duration connect{};
+    core::duration upstream_idle{};
+    stream_observer* observer = nullptr;  // outlives the relay; null: nobody
+};
+
+struct relay_call {
+    std::shared_ptr<const agent_entry> agent;
+    std::string_view body;    // held by the caller's connection
+    bool repeatable = false;  // may be sent again even if it may have been processed
+    bool streaming = false;   // may be answered with events: a caller that closes its half has left
+};
+
+struct relay_outcome {
+    std::optional<core::error> failure;           // nullopt: the whole answer is out
+    bool answered = false;                        // a head went to the caller; with a failure, the answer was cut
+    unsigned status = 0;                          // of that head
+    std::optional<stream_end> stream;             // the answer was an event stream
+    std::optional<core::steady_time> first_byte;  // of the agent's answer
+    bool reused = false;                          // on a connection that had carried a call before
+};
+
+// One exchange; made per call, on the loop of its caller. The observer may keep it in a list for as long as it lives.
+class relay : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+public:
+    // References outlive the relay.
+    relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call);
+    ~relay();
+
+    net::task<relay_outcome> run();
+
+    // An answer that is a stream of events is cut now, with a reset: it must not look complete.
+    void end_stream();
+    const agent_entry& agent() const noexcept { return *call_.agent; }
+
+private:
+    enum class woken { by_event, late, caller_gone, ended };
+
+    net::task<core::result<>> obtain_connection(bool fresh);
+    net::task<core::result<>> send_request();
+    net::task<core::result<>> read_head();
+    net::task<core::result<>> exchange_head();
+    net::task<core::result<>> pass_answer();
+    net::task<core::result<>> pass_body(net::pieces first);
+    net::task<woken> wait(core::steady_time until);
+    core::error interrupted(woken how, std::string_view where) const;
+    core::error upstream_ended() const;
+    bool never_arrived() const;
+    void write_request_head();
+    void write_answer_head();
+    core::result<std::size_t> take_pieces(net::pieces& out, std::string_view received);
+    void finish_connection(bool clean);
+
+    net::server_connection& caller_;
+    net::upstream_pool& pool_;
+    relay_settings settings_;
+    relay_call call_;
+    relay_outcome outcome_;
+    net::upstream_lease lease_;
+    net::http1::chunked_decoder decoder_;
+    std::array<net::http1::chunk_header, 2> chunk_headers_{net::http1::chunk_header{0}, net::http1::chunk_header{0}};
+    std::optional<core::steady_time> caller_left_at_;
+    std::size_t head_length_ = 0;    // of the answer
+    std::uint64_t sent_before_ = 0;  // bytes written on the connection before this call
+    std::uint64_t remaining_ = 0;    // of a body with a length
+    bool rechunk_ = false;           // the caller gets chunks
+    bool body_done_ = false;
+    bool end_stream_ = false;
+};
+
+}  // namespace gateway

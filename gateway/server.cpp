@@ -1,0 +1,247 @@
+#include "gateway/server.hpp"
+
+#include "gateway/metrics_page.hpp"
+#include "gateway/process_stats.hpp"
+#include "gateway/version.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+constexpr std::chrono::milliseconds poll_interval{10};
+
+std::size_t worker_count(std::uint64_t configured)
+{
+    if (configured > 0) {
+        return static_cast<std::size_t>(configured);
+    }
+    return std::max(1U, std::thread::hardware_concurrency());
+}
+
+net::task<worker::sample> sample_of(worker& which)
+{
+    co_return which.take_sample();
+}
+
+card_sample sample_of(const std::string& id, const card_status& status)
+{
+    card_sample out;
+    out.agent = id;
+    out.fetched = status.fetched;
+    out.not_modified = status.not_modified;
+    out.failures = status.failures;
+    out.changes = status.changes;
+    if (status.card) {
+        const auto age = std::chrono::steady_clock::now() - status.card->fetched_at;
+        out.age = std::chrono::duration_cast<core::duration>(age);
+    }
+    return out;
+}
+
+}  // namespace
+
+server::server(config::settings settings, const core::logger& log, std::function<std::uint64_t()> dropped_lines)
+    : settings_{std::move(settings)},
+      log_{log},
+      dropped_lines_{std::move(dropped_lines)},
+      started_{std::chrono::system_clock::now()},
+      signals_{control_.get_executor()},
+      poll_{control_.get_executor()}
+{
+}
+
+server::~server() = default;
+
+core::result<> server::start()
+{
+    fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(version()));
+    source_.emplace(*fetcher_, settings_);
+    cards_.emplace(control_, *source_, settings_.cards, log_);
+    management_.emplace(settings_, *cards_);
+    control_services& as_control = *this;
+    admin_services& as_admin = *this;
+    admin_.emplace(as_admin, *management_, settings_, log_);
+    admin_service_.emplace(control_, *admin_, connection_settings(settings_));
+    std::vector<net::http_service*> services;
+    for (std::size_t i = 0; i < worker_count(settings_.workers); ++i) {
+        workers_.push_back(std::make_unique<worker>(as_control, settings_, log_));
+        services.push_back(&workers_.back()->service());
+    }
+    traffic_listener_.emplace(control_, std::move(services), log_);
+    admin_listener_.emplace(control_, std::vector<net::http_service*>{&*admin_service_}, log_);
+    auto bound = traffic_listener_->open(settings_.listen.host, settings_.listen.port);
+    if (bound) {
+        bound = admin_listener_->open(settings_.admin.host, settings_.admin.port);
+    }
+    if (!bound) {
+        return bound;
+    }
+    auto public_base = settings_.public_url.empty() ? "http://" + traffic_address() : settings_.public_url;
+    auto made = make_snapshot(settings_, std::move(public_base));
+    if (!made) {
+        return std::move(made).error();
+    }
+    for (const auto& each : workers_) {
+        each->publish(*made);
+    }
+    cards_->set_publisher([this](const std::string& id, std::shared_ptr<const published_card> card) {
+        for (const auto& each : workers_) {
+            each->publish_card(id, card);
+        }
+    });
+    cards_->set_agents(std::move(*made));
+    return {};
+}
+
+void server::run(bool signals)
+{
+    if (signals) {
+        signals_.add(SIGINT);
+        signals_.add(SIGTERM);
+        wait_for_signal();
+    }
+    for (const auto& each : workers_) {
+        each->start();
+    }
+    traffic_listener_->start();
+    admin_listener_->start();
+    ready_ = true;
+    control_.run();
+    workers_.clear();  // joins
+}
+
+void server::wait_for_signal()
+{
+    signals_.async_wait([this](net::error_code ec, int number) {
+        if (!ec) {
+            log_.write(core::log_level::info, "signal", {{"number", number}});
+            wait_for_signal();
+            begin_stop();
+        }
+    });
+}
+
+void server::stop()
+{
+    net::asio::post(control_.get_executor(), [this] { begin_stop(); });
+}
+
+void server::begin_stop()
+{
+    if (std::exchange(stopping_, true)) {
+        abrupt_ = true;
+        return;
+    }
+    net::asio::co_spawn(control_.get_executor(), drain_and_stop(), [this](const std::exception_ptr& bug) {
+        if (bug) {
+            try {
+                std::rethrow_exception(bug);
+            } catch (const std::exception& e) {
+                log_.write(core::log_level::error, "bug", {{"where", "shutdown"}, {"what", e.what()}});
+            }
+        }
+    });
+}
+
+net::task<> server::drain_and_stop()
+{
+    log_.write(core::log_level::info, "draining", {{"connections", open_connections()}});
+    ready_ = false;
+    traffic_listener_->close();
+    for (const auto& each : workers_) {
+        each->drain();
+    }
+    const auto begun = std::chrono::steady_clock::now();
+    co_await wait_until_empty(begun + settings_.timeouts.drain_streams);
+    for (const auto& each : workers_) {
+        each->end_streams();
+    }
+    co_await wait_until_empty(begun + std::max(settings_.timeouts.drain, settings_.timeouts.drain_streams));
+    const auto cut = open_connections();
+    for (const auto& each : workers_) {
+        each->abort();
+    }
+    cards_->stop();
+    fetcher_.reset();
+    co_await wait_until_empty(net::never);
+    admin_listener_->close();
+    admin_service_->abort();
+    while (admin_service_->open() > 0) {
+        co_await pause();
+    }
+    for (const auto& each : workers_) {
+        each->stop();
+    }
+    signals_.cancel();
+    control_.stop();
+    log_.write(core::log_level::info, "stopped", {{"cut", cut}});
+}
+
+net::task<> server::wait_until_empty(core::steady_time until)
+{
+    while (open_connections() > 0 && std::chrono::steady_clock::now() < until && (!abrupt_ || until == net::never)) {
+        co_await pause();
+    }
+}
+
+net::task<> server::pause()
+{
+    net::error_code ignored;  // nothing cancels it
+    poll_.expires_after(poll_interval);
+    co_await poll_.async_wait(net::asio::redirect_error(net::use_task, ignored));
+}
+
+std::size_t server::open_connections() const noexcept
+{
+    std::size_t open = 0;
+    for (const auto& each : workers_) {
+        open += each->service().open();
+    }
+    return open;
+}
+
+net::task<card_answer> server::card(std::string agent_id)
+{
+    co_return co_await cards_->obtain(std::move(agent_id));
+}
+
+net::task<std::string> server::manage(std::string body)
+{
+    co_return co_await management_->handle(std::move(body));
+}
+
+net::task<std::string> server::metrics_page()
+{
+    std::vector<metrics_sample> samples;
+    gateway_sample now;
+    for (const auto& each : workers_) {
+        auto taking = sample_of(*each);
+        auto taken = co_await net::asio::co_spawn(each->executor(), std::move(taking), net::use_task);
+        samples.push_back(std::move(taken.metrics));
+        now.idle_upstream_connections += taken.idle_upstream_connections;
+    }
+    now.version = version();
+    now.compiler = compiler();
+    now.started = started_;
+    now.ready = ready_;
+    now.agents = settings_.agents.size();
+    now.connections = open_connections();
+    now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
+    if (auto process = read_process_stats()) {
+        now.process = std::move(*process);
+    }
+    cards_->each([&](const std::string& id, const card_status& status) { now.cards.push_back(sample_of(id, status)); });
+    co_return gateway::metrics_page(samples, now);
+}
+
+}  // namespace gateway

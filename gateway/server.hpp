@@ -1,0 +1,91 @@
+// The whole gateway: control loop, workers, both listeners, and their common end. Made once, run on the calling thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "gateway/admin_handler.hpp"
+#include "gateway/card_plane.hpp"
+#include "gateway/card_source.hpp"
+#include "gateway/control_services.hpp"
+#include "gateway/management.hpp"
+#include "gateway/snapshot.hpp"
+#include "gateway/worker.hpp"
+#include "net/fetch.hpp"
+#include "net/http_service.hpp"
+#include "net/listener.hpp"
+#include "net/loop.hpp"
+
+#include <boost/asio/basic_signal_set.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gateway {
+
+class server final : private control_services, private admin_services {
+public:
+    // `log` and its sink outlive the server. `dropped_lines`: how many log lines were lost, for the metrics.
+    server(config::settings settings, const core::logger& log, std::function<std::uint64_t()> dropped_lines);
+    ~server() override;
+
+    // Binds both addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
+    // address that cannot be bound, an agent's URL or trust store that cannot be used.
+    core::result<> start();
+
+    std::string traffic_address() const { return net::to_text(traffic_listener_->local()); }
+    std::string admin_address() const { return net::to_text(admin_listener_->local()); }
+
+    // Serves until stop() or, with `signals`, until SIGTERM or SIGINT; then no new work, calls in flight finish within
+    // timeouts.drain and streams within timeouts.drain_streams. A second signal ends it at once.
+    void run(bool signals);
+
+    // Any thread; the first call begins the orderly end, a second one makes it abrupt.
+    void stop();
+
+private:
+    net::executor executor() override { return control_.get_executor(); }
+    net::task<card_answer> card(std::string agent_id) override;
+    net::task<std::string> manage(std::string body) override;
+    bool ready() const noexcept override { return ready_; }
+    net::task<std::string> metrics_page() override;
+
+    void wait_for_signal();
+    void begin_stop();
+    net::task<> drain_and_stop();
+    net::task<> wait_until_empty(core::steady_time until);
+    net::task<> pause();
+    std::size_t open_connections() const noexcept;
+
+    using timer = net::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        net::asio::wait_traits<std::chrono::steady_clock>,
+        net::executor>;
+
+    config::settings settings_;
+    const core::logger& log_;
+    std::function<std::uint64_t()> dropped_lines_;
+    core::wall_time started_;
+    net::loop control_;
+    std::unique_ptr<net::curl_fetcher> fetcher_;
+    std::optional<card_source> source_;
+    std::optional<card_plane> cards_;
+    std::optional<management> management_;
+    std::optional<admin_handler> admin_;
+    std::optional<net::http_service> admin_service_;
+    std::vector<std::unique_ptr<worker>> workers_;
+    std::optional<net::listener> traffic_listener_;
+    std::optional<net::listener> admin_listener_;
+    net::asio::basic_signal_set<net::executor> signals_;
+    timer poll_;
+    bool ready_ = false;
+    bool stopping_ = false;
+    bool abrupt_ = false;
+};
+
+}  // namespace gateway

@@ -1,0 +1,66 @@
+#include "gateway/snapshot.hpp"
+
+#include "net/http1/head_writer.hpp"
+
+#include <utility>
+
+namespace gateway {
+namespace {
+
+// RFC 9110 section 7.6.3: a gateway names itself to the agent. Also how an agent can tell that a call came this way.
+constexpr std::string_view via = "1.1 cardea";
+
+std::string call_head(const core::agent& record, const net::upstream_target& target)
+{
+    std::string out;
+    net::http1::head_writer head{out};
+    head.request_line(net::http1::method::post, target.path);
+    head.field("Host", target.authority);
+    head.field("Via", via);
+    if (!record.bearer.empty()) {
+        head.field("Authorization", "Bearer " + record.bearer.reveal());
+    }
+    return out;
+}
+
+core::result<std::shared_ptr<const agent_entry>> make_entry(const core::agent& record, core::duration head_timeout)
+{
+    auto entry = std::make_shared<agent_entry>();
+    entry->record = record;
+    entry->head_timeout = record.timeout.value_or(head_timeout);
+    if (record.speaks == core::protocol::a2a && !record.url.empty()) {
+        auto target = net::make_target(record.url, record.ca_file);
+        if (!target) {
+            return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
+        }
+        entry->call_head = call_head(record, *target);
+        entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
+    }
+    return std::shared_ptr<const agent_entry>{std::move(entry)};
+}
+
+}  // namespace
+
+core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base)
+{
+    auto made = std::make_shared<snapshot>();
+    made->public_base = std::move(public_base);
+    for (const auto& record : settings.agents) {
+        if (record.disabled) {
+            continue;
+        }
+        auto entry = make_entry(record, settings.timeouts.upstream_head);
+        if (!entry) {
+            return std::move(entry).error();
+        }
+        made->agents.emplace(record.id, std::move(*entry));
+    }
+    return std::shared_ptr<const snapshot>{std::move(made)};
+}
+
+std::string public_address(const std::string& public_base, const std::string& agent_id)
+{
+    return public_base + "/agents/" + agent_id;
+}
+
+}  // namespace gateway

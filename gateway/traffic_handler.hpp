@@ -1,0 +1,88 @@
+// The data plane of one worker: what happens to a caller's request. Frame and route, look at the method, relay or answer
+// from memory, account: one access line and one set of counters per request, whatever happened to it. One thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/log.hpp"
+#include "gateway/access_log.hpp"
+#include "gateway/answer.hpp"
+#include "gateway/control_services.hpp"
+#include "gateway/published_card.hpp"
+#include "gateway/relay.hpp"
+#include "gateway/request_record.hpp"
+#include "gateway/router.hpp"
+#include "gateway/snapshot.hpp"
+#include "gateway/worker_metrics.hpp"
+#include "net/server_connection.hpp"
+#include "net/upstream.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gateway {
+
+class traffic_handler final : public net::http_handler, private stream_observer {
+public:
+    // References outlive the handler.
+    traffic_handler(
+        control_services& control,
+        net::upstream_pool& pool,
+        const config::settings& settings,
+        access_log& lines,
+        const core::logger& log
+    );
+
+    net::task<> handle(net::server_connection& caller) override;
+    net::task<> refuse(net::server_connection& caller, core::error why) override;
+    void failed(std::string_view what) noexcept override;
+
+    // What the control loop publishes; requests in flight keep what they began with.
+    void set_snapshot(const std::shared_ptr<const snapshot>& now);
+    void set_card(const std::string& agent_id, std::shared_ptr<const published_card> card);
+
+    // Streams of events that are open are cut.
+    void end_streams();
+
+    const worker_metrics& metrics() const noexcept { return metrics_; }
+
+private:
+    void stream_began(relay& which) override;
+
+    struct known_agent {
+        std::shared_ptr<const agent_entry> entry;
+        std::shared_ptr<const published_card> card;
+    };
+
+    // One request on its way through the handler; lives in handle() and outlives everything it is lent to.
+    struct exchange {
+        net::server_connection& caller;
+        request_record record;
+        std::shared_ptr<const agent_entry> agent;  // what record.agent points into
+        std::string detail;                        // what record.detail points into
+    };
+
+    net::task<> card(exchange& x, destination to);
+    net::task<> send_card(exchange& x, card_answer found, bool legacy);
+    net::task<> call(exchange& x, destination to);
+    net::task<> pass_on(exchange& x, std::string_view body);
+    net::task<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
+    net::task<> management(exchange& x);
+    net::task<bool> accepts_post(exchange& x);
+    net::task<> answer_with(exchange& x, answer what);
+    net::task<> answer_error(exchange& x, core::error why, answer what);
+    static void note_failure(exchange& x, core::error why);
+    void account(exchange& x);
+    known_agent* find(std::string_view id);
+
+    control_services& control_;
+    net::upstream_pool& pool_;
+    const config::settings& settings_;
+    access_log& lines_;
+    const core::logger& log_;
+    worker_metrics metrics_;
+    string_map<known_agent> agents_;
+    boost::intrusive::list<relay, boost::intrusive::constant_time_size<false>> streams_;
+};
+
+}  // namespace gateway

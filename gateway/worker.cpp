@@ -1,0 +1,86 @@
+#include "gateway/worker.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace gateway {
+
+net::server_settings connection_settings(const config::settings& settings)
+{
+    net::server_settings out;
+    out.head = {
+        .bytes = settings.limits.header,
+        .fields = settings.limits.header_fields,
+        .target = settings.limits.target
+    };
+    out.header_timeout = settings.timeouts.header;
+    out.body_timeout = settings.timeouts.body;
+    out.idle_timeout = settings.timeouts.idle;
+    out.write_timeout = settings.timeouts.write;
+    return out;
+}
+
+worker::worker(control_services& control, const config::settings& settings, const core::logger& log)
+    : lines_{log.sink(), settings.log_level, access_log::random_first_id()},
+      pool_{
+          loop_,
+          {.head_limit = settings.limits.upstream_header,
+           .idle_connections = settings.limits.upstream_connections,
+           .keep = settings.timeouts.upstream_keep}
+      },
+      traffic_{control, pool_, settings, lines_, log},
+      service_{loop_, traffic_, connection_settings(settings)},
+      flusher_{lines_}
+{
+    loop_.timers().add(flusher_);
+}
+
+worker::~worker()
+{
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void worker::start()
+{
+    thread_ = std::thread{[this] { loop_.run(); }};
+}
+
+void worker::publish(std::shared_ptr<const snapshot> now)
+{
+    net::asio::post(executor(), [this, s = std::move(now)] { traffic_.set_snapshot(s); });
+}
+
+void worker::publish_card(std::string agent_id, std::shared_ptr<const published_card> card)
+{
+    net::asio::post(executor(), [this, id = std::move(agent_id), c = std::move(card)]() mutable {
+        traffic_.set_card(id, std::move(c));
+    });
+}
+
+void worker::drain()
+{
+    net::asio::post(executor(), [this] { service_.drain(); });
+}
+
+void worker::end_streams()
+{
+    net::asio::post(executor(), [this] { traffic_.end_streams(); });
+}
+
+void worker::abort()
+{
+    net::asio::post(executor(), [this] { service_.abort(); });
+}
+
+void worker::stop()
+{
+    net::asio::post(executor(), [this] {
+        pool_.close();
+        loop_.stop();
+    });
+}
+
+}  // namespace gateway

@@ -1,0 +1,77 @@
+// One worker: a thread with its own loop, callers' connections, pool of connections to agents, counters and access log.
+// The control loop talks to it by posting.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/log.hpp"
+#include "gateway/access_log.hpp"
+#include "gateway/control_services.hpp"
+#include "gateway/traffic_handler.hpp"
+#include "gateway/worker_metrics.hpp"
+#include "net/http_service.hpp"
+#include "net/loop.hpp"
+#include "net/upstream.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace gateway {
+
+net::server_settings connection_settings(const config::settings& settings);
+
+class worker {
+public:
+    // References outlive the worker.
+    worker(control_services& control, const config::settings& settings, const core::logger& log);
+
+    // Joins the thread; stop() must have been called if start() was.
+    ~worker();
+
+    void start();
+
+    // For placement of new connections; any thread may ask it how many are open.
+    net::http_service& service() noexcept { return service_; }
+
+    // From any thread; carried out on the worker's.
+    void publish(std::shared_ptr<const snapshot> now);
+    void publish_card(std::string agent_id, std::shared_ptr<const published_card> card);
+    void drain();
+    void end_streams();
+    void abort();
+    void stop();
+
+    struct sample {
+        metrics_sample metrics;
+        std::size_t idle_upstream_connections = 0;
+    };
+
+    // On the worker's thread.
+    sample take_sample() const { return {traffic_.metrics().sample(), pool_.idle()}; }
+    net::executor executor() noexcept { return loop_.get_executor(); }
+
+private:
+    class flusher final : public net::timed {
+    public:
+        explicit flusher(access_log& lines)
+            : lines_{lines}
+        {
+        }
+        void on_due() override {}
+        void on_sweep(core::steady_time) override { lines_.flush(); }
+
+    private:
+        access_log& lines_;
+    };
+
+    net::loop loop_;
+    access_log lines_;
+    net::upstream_pool pool_;
+    traffic_handler traffic_;
+    net::http_service service_;
+    flusher flusher_;
+    std::thread thread_;
+};
+
+}  // namespace gateway

@@ -1,0 +1,61 @@
+#include "net/http_service.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace net {
+
+http_service::http_service(loop& owner, http_handler& handler, server_settings settings)
+    : loop_{owner},
+      handler_{handler},
+      settings_{settings}
+{
+}
+
+http_service::~http_service() = default;
+
+void http_service::serve(tcp_socket socket)
+{
+    if (draining_) {
+        open_.fetch_sub(1, std::memory_order_relaxed);
+        return;
+    }
+    auto connection = std::make_unique<server_connection>(loop_, std::move(socket), handler_, settings_);
+    auto* which = connection.get();
+    connections_.emplace(which, std::move(connection));
+    asio::co_spawn(loop_.get_executor(), which->run(), [this, which](const std::exception_ptr& bug) {
+        ended(which, bug);
+    });
+}
+
+void http_service::ended(server_connection* which, const std::exception_ptr& bug)
+{
+    if (bug) {
+        try {
+            std::rethrow_exception(bug);
+        } catch (const std::exception& e) {
+            handler_.failed(e.what());
+        }
+    }
+    connections_.erase(which);
+    open_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void http_service::drain()
+{
+    draining_ = true;
+    for (const auto& [which, connection] : connections_) {
+        connection->drain();
+    }
+}
+
+void http_service::abort()
+{
+    for (const auto& [which, connection] : connections_) {
+        connection->abort();
+    }
+}
+
+}  // namespace net

@@ -1,0 +1,41 @@
+#include "net/loop.hpp"
+
+#include <array>
+#include <ctime>
+
+namespace net {
+
+loop::loop()
+    : work_{asio::make_work_guard(io_)},
+      deadlines_{io_}
+{
+}
+
+void loop::run()
+{
+    deadlines_.start();
+    io_.run();
+}
+
+void loop::stop()
+{
+    deadlines_.stop();
+    work_.reset();
+}
+
+std::string_view loop::http_date()
+{
+    const auto now = std::time(nullptr);
+    if (now != date_second_) {
+        std::tm parts{};
+        ::gmtime_r(&now, &parts);
+        std::array<char, 40> text{};
+        // The process never calls setlocale: names of days and months are the C locale's, as the format demands.
+        const auto length = std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+        date_.assign(text.data(), length);
+        date_second_ = now;
+    }
+    return date_;
+}
+
+}  // namespace net

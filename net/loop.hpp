@@ -1,0 +1,45 @@
+// One thread's world: its io_context, deadlines and buffers. The control side has one, every worker has one; what lives
+// on a loop is touched by the thread that runs it and by no other.
+#pragma once
+
+#include "net/buffer_pool.hpp"
+#include "net/deadlines.hpp"
+#include "net/types.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace net {
+
+class loop {
+public:
+    loop();
+    loop(const loop&) = delete;
+    loop& operator=(const loop&) = delete;
+
+    // Runs on the calling thread until stop() and until nothing is left to do.
+    void run();
+
+    // The loop's own thread: sweeps no more and lets run() return once the last operation has completed.
+    void stop();
+
+    asio::io_context& io() noexcept { return io_; }
+    executor get_executor() noexcept { return io_.get_executor(); }
+    deadlines& timers() noexcept { return deadlines_; }
+    buffer_pool& buffers() noexcept { return buffers_; }
+
+    // The value of a Date field (RFC 9110 section 5.6.7), at most a second old.
+    std::string_view http_date();
+
+private:
+    asio::io_context io_{1};
+    asio::executor_work_guard<executor> work_;
+    deadlines deadlines_;
+    buffer_pool buffers_;
+    std::string date_;
+    std::time_t date_second_ = 0;
+};
+
+}  // namespace net

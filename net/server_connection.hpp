@@ -1,0 +1,163 @@
+// A caller's connection: reads request heads within their limits, hands each to the handler, keeps the connection for
+// the next, ends it in order. What the handler sees of a request, and how it answers, is here too. One loop's thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "net/deadlines.hpp"
+#include "net/http1/head.hpp"
+#include "net/loop.hpp"
+#include "net/stream.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace net {
+
+class server_connection;
+
+// What to do with requests. One per loop; outlives every connection it serves.
+class http_handler {
+public:
+    virtual ~http_handler() = default;
+
+    // A request head has arrived. Answers it exactly once and returns when the answer is out or cannot be finished.
+    // An exception is a bug: it is reported to failed() and the caller gets 500, or a reset if an answer had begun.
+    virtual task<> handle(server_connection& caller) = 0;
+
+    // No request could be read; `why` says what to answer before the connection closes. Answers once, too.
+    virtual task<> refuse(server_connection& caller, core::error why) = 0;
+
+    virtual void failed(std::string_view what) noexcept = 0;
+};
+
+struct server_settings {
+    http1::head_limits head;
+    core::duration header_timeout{};
+    core::duration body_timeout{};
+    core::duration idle_timeout{};
+    core::duration write_timeout{};
+};
+
+// The wake-up of a connection's coroutine, with its deadline: whoever works for the exchange sets the one or starts
+// the other.
+class alarm {
+public:
+    explicit alarm(timed& owner)
+        : owner_{owner}
+    {
+    }
+
+    void start(core::duration from_now);
+    void start_until(core::steady_time when) noexcept;
+    void stop() noexcept;
+    bool expired() const noexcept { return expired_; }
+
+    task<> wait() { return signal_.wait(); }
+    signal& wake() noexcept { return signal_; }
+
+    void expire();  // by the owner, when it is due
+
+private:
+    timed& owner_;
+    signal signal_;
+    bool expired_ = false;
+};
+
+class server_connection final : public timed {
+public:
+    server_connection(loop& owner, tcp_socket socket, http_handler& handler, const server_settings& settings);
+
+    // Serves until the caller leaves, an answer demands the end, or close(). Returns when nothing is in flight.
+    task<> run();
+
+    // Ends an idle connection now and a busy one after its answer.
+    void drain();
+
+    // Ends it now, visibly: an answer under way is cut with a reset.
+    void abort();
+
+    // What the handler may use, from handle() until it returns.
+    const http1::request_head& head() const noexcept { return parser_.head(); }
+    const std::string& peer() const noexcept { return peer_; }
+    core::steady_time started() const noexcept { return started_; }
+    std::uint64_t request_bytes() const noexcept { return request_length_; }
+    std::uint64_t answer_bytes() const noexcept { return caller_.bytes_out() - bytes_out_before_; }
+    loop& owner() noexcept { return loop_; }
+
+    // The whole request body in one piece, at most `limit` bytes; the view holds until handle() returns, but head()'s
+    // views may have moved. Fails with body_too_large, bad_request (framing), request_timeout or caller_gone.
+    task<core::result<std::string_view>> read_body(std::uint64_t limit);
+
+    // Whether this answer must carry `Connection: close`: decided once, when its head is written.
+    bool closing() const noexcept;
+    void close_after_answer() noexcept { close_ = true; }
+
+    // Writes a piece of the answer; the bytes outlive the call. Waits at most the write timeout for a caller that
+    // takes nothing. Fails with caller_gone; the answer then cannot be finished.
+    task<core::result<>> send(pieces what);
+
+    // The answer is cut off: no next request, and the caller must not take it for complete.
+    void cut() noexcept { cut_ = true; }
+
+    bool answered() const noexcept { return answered_; }
+
+    // Waits that other operations of the exchange share: set their listener to wake(), watch the caller, then wait.
+    alarm& clock() noexcept { return alarm_; }
+    void watch_caller() { caller_.arm(); }
+    bool caller_left() const noexcept { return caller_.ended() || caller_.closed(); }
+
+    // It left with a reset or an error rather than by closing its half.
+    bool was_reset() const noexcept
+    {
+        return caller_.closed() || (caller_.ended() && caller_.read_error() != asio::error::eof);
+    }
+
+    // Reused for the heads of answers and of the requests made for them, so that neither allocates.
+    std::string& scratch() noexcept { return scratch_; }
+    std::string& request_scratch() noexcept { return request_scratch_; }
+
+    void on_due() override { alarm_.expire(); }
+    void on_sweep(core::steady_time now) override;
+
+private:
+    enum class phase : std::uint8_t { idle, head, exchange, closing };
+
+    task<core::result<>> read_head();
+    task<core::result<>> need(std::size_t bytes);
+    task<core::result<std::string_view>> read_sized_body();
+    task<core::result<std::string_view>> read_chunked_body(std::uint64_t limit);
+    task<> say_continue();
+    task<bool> serve_one();
+    task<> guarded_handle();
+    task<> linger();
+    void make_room();
+    void finish_request();
+
+    loop& loop_;
+    http_handler& handler_;
+    const server_settings& settings_;
+    stream caller_;
+    alarm alarm_;
+    http1::request_parser parser_;
+    std::string peer_;
+    std::string scratch_;
+    std::string request_scratch_;
+    std::string fault_;
+    core::steady_time started_{};
+    core::steady_time idle_since_{};
+    std::size_t head_length_ = 0;
+    std::size_t request_length_ = 0;  // head and body, as far as it has been read
+    std::uint64_t bytes_out_before_ = 0;
+    phase phase_ = phase::idle;
+    bool body_read_ = false;
+    bool answered_ = false;
+    bool close_ = false;
+    bool cut_ = false;
+    bool draining_ = false;
+};
+
+}  // namespace net

@@ -1,0 +1,326 @@
+#include "net/upstream.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <utility>
+
+namespace net {
+namespace {
+
+using core::errc;
+
+core::result<std::shared_ptr<asio::ssl::context>> make_tls(const std::string& ca_file)
+{
+    auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
+    error_code ec;
+    ::SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+    if (ca_file.empty()) {
+        context->set_default_verify_paths(ec);
+    } else {
+        context->load_verify_file(ca_file, ec);
+    }
+    if (ec) {
+        return core::gateway_error(errc::config_invalid, "trust store " + ca_file + ": " + ec.message());
+    }
+    context->set_verify_mode(asio::ssl::verify_peer, ec);
+    return context;
+}
+
+std::string without_brackets(std::string host)
+{
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+        return host.substr(1, host.size() - 2);
+    }
+    return host;
+}
+
+bool is_address(const std::string& host)
+{
+    error_code ec;
+    asio::ip::make_address(host, ec);
+    return !ec;
+}
+
+}  // namespace
+
+core::result<upstream_target> make_target(const std::string& url, const std::string& ca_file)
+{
+    const auto parsed = boost::urls::parse_uri(url);
+    if (!parsed) {
+        return core::gateway_error(errc::config_invalid, "not a URL: " + url);
+    }
+    const bool secure = parsed->scheme_id() == boost::urls::scheme::https;
+    if ((!secure && parsed->scheme_id() != boost::urls::scheme::http) || parsed->host().empty()) {
+        return core::gateway_error(errc::config_invalid, "not an http or https URL: " + url);
+    }
+    upstream_target target;
+    target.host = without_brackets(parsed->host());
+    const std::string default_port = secure ? "443" : "80";
+    target.port = parsed->has_port() && !parsed->port().empty() ? std::string(parsed->port()) : default_port;
+    target.authority = std::string(parsed->encoded_host());
+    if (target.port != default_port) {
+        target.authority += ":" + target.port;
+    }
+    target.path = parsed->encoded_path().empty() ? "/" : std::string(parsed->encoded_path());
+    if (parsed->has_query()) {
+        target.path += "?" + std::string(parsed->encoded_query());
+    }
+    if (secure) {
+        auto tls = make_tls(ca_file);
+        if (!tls) {
+            return std::move(tls).error();
+        }
+        target.tls = std::move(*tls);
+    }
+    target.key = std::string(secure ? "https://" : "http://") + target.host + ":" + target.port + " " + ca_file;
+    return target;
+}
+
+std::string origin_of(const std::string& url)
+{
+    const auto parsed = boost::urls::parse_uri(url);
+    if (!parsed || parsed->host().empty()) {
+        return {};
+    }
+    const bool secure = parsed->scheme_id() == boost::urls::scheme::https;
+    if (!secure && parsed->scheme_id() != boost::urls::scheme::http) {
+        return {};
+    }
+    std::string host{parsed->encoded_host()};
+    std::transform(host.begin(), host.end(), host.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    const bool has_port = parsed->has_port() && !parsed->port().empty();
+    const auto port = has_port ? std::string(parsed->port()) : std::string(secure ? "443" : "80");
+    return std::string(secure ? "https://" : "http://") + host + ":" + port;
+}
+
+upstream_connection::upstream_connection(
+    loop& owner,
+    std::shared_ptr<const upstream_target> target,
+    std::size_t head_limit
+)
+    : target_{std::move(target)},
+      resolver_{owner.get_executor()},
+      side_{owner, tcp_socket{owner.get_executor()}},
+      parser_{http1::head_limits{.bytes = head_limit, .fields = 256, .target = 0}}
+{
+}
+
+void upstream_connection::connect(signal& listener)
+{
+    set_listener(&listener);
+    connecting_ = true;
+    error_code ec;
+    const auto literal = asio::ip::make_address(target_->host, ec);
+    if (!ec) {
+        addresses_.emplace_back(literal, static_cast<std::uint16_t>(std::stoul(target_->port)));
+        try_next();
+        return;
+    }
+    resolver_.async_resolve(
+        target_->host,
+        target_->port,
+        asio::ip::resolver_base::numeric_service,
+        [this](error_code failed, const resolver_type::results_type& found) { on_resolved(failed, found); }
+    );
+}
+
+void upstream_connection::on_resolved(error_code ec, const resolver_type::results_type& found)
+{
+    if (ec || closed_) {
+        fail(errc::upstream_unresolved, ec.message());
+        return;
+    }
+    for (const auto& entry : found) {
+        addresses_.push_back(entry.endpoint());
+    }
+    try_next();
+}
+
+void upstream_connection::try_next()
+{
+    if (closed_ || next_address_ == addresses_.size()) {
+        fail(errc::upstream_refused, last_error_.message());
+        return;
+    }
+    const auto address = addresses_[next_address_++];
+    auto& socket = side_.wire().socket();
+    error_code ignored;
+    socket.close(ignored);
+    socket.async_connect(address, [this](error_code ec) { on_connected(ec); });
+}
+
+void upstream_connection::on_connected(error_code ec)
+{
+    if (ec) {
+        last_error_ = ec;
+        try_next();
+        return;
+    }
+    if (closed_) {
+        fail(errc::upstream_refused, "closed");
+        return;
+    }
+    side_.opened();
+    if (target_->tls == nullptr) {
+        finish();
+        return;
+    }
+    auto& tls = side_.wire().start_tls(*target_->tls);
+    if (is_address(target_->host)) {
+        // RFC 6066 section 3: no literal addresses in SNI.
+        ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(tls.native_handle()), target_->host.c_str());
+    } else {
+        ::SSL_set_tlsext_host_name(tls.native_handle(), target_->host.c_str());
+        ::SSL_set1_host(tls.native_handle(), target_->host.c_str());
+        ::SSL_set_hostflags(tls.native_handle(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    }
+    tls.async_handshake(asio::ssl::stream_base::client, [this](error_code failed) { on_handshake(failed); });
+}
+
+void upstream_connection::on_handshake(error_code ec)
+{
+    if (ec) {
+        const auto verdict = ::SSL_get_verify_result(side_.wire().tls().native_handle());
+        std::string why = ec.message();
+        if (verdict != X509_V_OK) {
+            why += std::string(": ") + ::X509_verify_cert_error_string(verdict);
+        }
+        fail(errc::upstream_tls, std::move(why));
+        return;
+    }
+    finish();
+}
+
+void upstream_connection::fail(errc code, std::string detail)
+{
+    failure_ = core::upstream_error(code, std::move(detail));
+    close();
+    finish();
+}
+
+void upstream_connection::finish()
+{
+    connecting_ = false;
+    if (listener_ != nullptr) {
+        listener_->set();
+    }
+}
+
+void upstream_connection::set_listener(signal* listener) noexcept
+{
+    listener_ = listener;
+    side_.set_listener(listener);
+}
+
+void upstream_connection::close() noexcept
+{
+    closed_ = true;
+    resolver_.cancel();
+    side_.close();
+}
+
+upstream_pool::upstream_pool(loop& owner, pool_settings settings)
+    : loop_{owner},
+      settings_{settings}
+{
+    loop_.timers().add(*this);
+}
+
+upstream_pool::~upstream_pool() = default;
+
+upstream_lease upstream_pool::take_idle(const upstream_target& target)
+{
+    const auto found = idle_.find(target.key);
+    if (found == idle_.end()) {
+        return nullptr;
+    }
+    auto& list = found->second;
+    while (!list.empty()) {
+        auto last = std::move(list.back());
+        list.pop_back();
+        --idle_count_;
+        // Bytes that nobody asked for are as bad as an end: they would be taken for the next answer.
+        if (!last->side().ended() && last->side().received().empty()) {
+            return last;
+        }
+        bury(std::move(last));
+    }
+    return nullptr;
+}
+
+upstream_lease upstream_pool::make(std::shared_ptr<const upstream_target> target)
+{
+    return std::make_unique<upstream_connection>(loop_, std::move(target), settings_.head_limit);
+}
+
+void upstream_pool::give_back(upstream_lease connection)
+{
+    auto& side = connection->side();
+    connection->set_listener(nullptr);
+    auto& list = idle_[connection->target().key];
+    if (closed_ || side.ended() || side.writing() || !side.received().empty() ||
+        list.size() >= settings_.idle_connections) {
+        bury(std::move(connection));
+        return;
+    }
+    connection->mark_reused();
+    connection->parser().reset();
+    connection->idle_since = std::chrono::steady_clock::now();
+    side.arm();  // its end is noticed while it waits
+    list.push_back(std::move(connection));
+    ++idle_count_;
+}
+
+void upstream_pool::bury(upstream_lease connection)
+{
+    connection->set_listener(nullptr);
+    connection->close();
+    if (!connection->quiet()) {
+        buried_.push_back(std::move(connection));
+    }
+}
+
+void upstream_pool::close()
+{
+    closed_ = true;
+    for (auto& [key, list] : idle_) {
+        while (!list.empty()) {
+            bury(std::move(list.back()));
+            list.pop_back();
+        }
+    }
+    idle_count_ = 0;
+}
+
+void upstream_pool::on_sweep(core::steady_time now)
+{
+    std::erase_if(buried_, [](const upstream_lease& each) { return each->quiet(); });
+    for (auto& [key, list] : idle_) {
+        for (std::size_t i = list.size(); i-- > 0;) {
+            auto& each = *list[i];
+            const auto idle_for = now - each.idle_since;
+            if (each.side().ended() || !each.side().received().empty() || idle_for > settings_.keep) {
+                bury(std::move(list[i]));
+                list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+                --idle_count_;
+            } else if (idle_for > 2 * sweep_interval) {
+                each.side().doze();
+            }
+        }
+    }
+}
+
+}  // namespace net

@@ -1,0 +1,131 @@
+// Connections to agents: where an agent is, one connection to it, and the pool of those that can be used again. A pool
+// belongs to one loop; a target is an immutable value that all loops share.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "net/http1/head.hpp"
+#include "net/loop.hpp"
+#include "net/stream.hpp"
+
+#include <boost/asio/ip/basic_resolver.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace net {
+
+struct upstream_target {
+    std::string key;  // equal keys share connections: scheme, host, port and trust store
+    std::string host;
+    std::string port;
+    std::string authority;                    // for the Host field: without the scheme's default port
+    std::string path;                         // origin-form, with the query if the URL has one; at least "/"
+    std::shared_ptr<asio::ssl::context> tls;  // null: plain
+};
+
+// From an http or https URL. Certificates and names are verified against `ca_file` (PEM), or against the system's trust
+// store when it is empty. Fails with config_invalid: a URL that is none of these, a CA file that cannot be used.
+core::result<upstream_target> make_target(const std::string& url, const std::string& ca_file);
+
+// Scheme, host and port of an http or https URL, normalised: `http://agent:8080`. Empty for anything else.
+std::string origin_of(const std::string& url);
+
+class upstream_connection {
+public:
+    upstream_connection(loop& owner, std::shared_ptr<const upstream_target> target, std::size_t head_limit);
+    upstream_connection(const upstream_connection&) = delete;
+    upstream_connection& operator=(const upstream_connection&) = delete;
+
+    // Resolves, connects to the addresses in their order, shakes hands. The listener is set when it has ended.
+    void connect(signal& listener);
+    bool connecting() const noexcept { return connecting_; }
+    const std::optional<core::error>& failure() const noexcept { return failure_; }
+
+    // Who is woken by what happens on this connection; null: nobody.
+    void set_listener(signal* listener) noexcept;
+
+    stream& side() noexcept { return side_; }
+    http1::response_parser& parser() noexcept { return parser_; }
+    const upstream_target& target() const noexcept { return *target_; }
+
+    // Whether it has carried an exchange before: an end before the first byte of an answer may then be the agent's
+    // idle timeout crossing our request.
+    bool reused() const noexcept { return reused_; }
+    void mark_reused() noexcept { reused_ = true; }
+
+    void close() noexcept;
+    bool quiet() const noexcept { return !connecting_ && side_.quiet(); }
+
+    core::steady_time idle_since{};
+
+private:
+    using resolver_type = asio::ip::basic_resolver<tcp, executor>;
+
+    void on_resolved(error_code ec, const resolver_type::results_type& found);
+    void try_next();
+    void on_connected(error_code ec);
+    void on_handshake(error_code ec);
+    void fail(core::errc code, std::string detail);
+    void finish();
+
+    std::shared_ptr<const upstream_target> target_;
+    resolver_type resolver_;
+    std::vector<tcp::endpoint> addresses_;
+    std::size_t next_address_ = 0;
+    stream side_;
+    http1::response_parser parser_;
+    std::optional<core::error> failure_;
+    signal* listener_ = nullptr;
+    error_code last_error_;
+    bool connecting_ = false;
+    bool closed_ = false;
+    bool reused_ = false;
+};
+
+using upstream_lease = std::unique_ptr<upstream_connection>;
+
+struct pool_settings {
+    std::size_t head_limit = 64 * 1024;
+    std::size_t idle_connections = 256;  // per target
+    core::duration keep{60000};
+};
+
+class upstream_pool final : public timed {
+public:
+    upstream_pool(loop& owner, pool_settings settings);
+    ~upstream_pool() override;  // everything must be quiet: close(), then the loop has run to its end
+
+    // A connection that was used before and is open as far as can be known, or null.
+    upstream_lease take_idle(const upstream_target& target);
+
+    // A new one, not yet connected.
+    upstream_lease make(std::shared_ptr<const upstream_target> target);
+
+    // After an exchange that left it clean: for the next one. Else: bury().
+    void give_back(upstream_lease connection);
+    void bury(upstream_lease connection);
+
+    // Closes what is idle and keeps nothing from now on.
+    void close();
+
+    std::size_t idle() const noexcept { return idle_count_; }
+
+    void on_due() override {}
+    void on_sweep(core::steady_time now) override;
+
+private:
+    loop& loop_;
+    pool_settings settings_;
+    std::unordered_map<std::string, std::vector<upstream_lease>> idle_;
+    std::vector<upstream_lease> buried_;  // closed, waiting for their last operation to complete
+    std::size_t idle_count_ = 0;
+    bool closed_ = false;
+};
+
+}  // namespace net
