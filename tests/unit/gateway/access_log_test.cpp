@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -216,6 +217,19 @@ TEST_CASE("no text of others can end a line or forge a member")
     CHECK(string_at(value, "detail") == kept);
     CHECK(string_at(value, "method") == kept);
     CHECK(string_at(value, "rpc") == kept);
+}
+
+TEST_CASE("every single byte is written so that it reads back, or as not being UTF-8")
+{
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        CAPTURE(byte);
+        const std::string text{'a', static_cast<char>(byte), 'z'};
+        auto record = a_call();
+        record.peer = text;
+        const auto line = line_of(record);
+        CHECK(std::ranges::none_of(line, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }));
+        CHECK(string_at(parsed(line), "peer") == (byte < 0x80 ? text : "a\xEF\xBF\xBDz"));
+    }
 }
 
 TEST_CASE("a detail is cut at 200 bytes and a peer at 64, not within a character")

@@ -1,4 +1,4 @@
-// How often this thread has allocated: linking allocations.cpp replaces the global operator new.
+// How often this thread has allocated: allocations.cpp replaces the global operator new of the program it is linked to.
 #pragma once
 
 #include <cstddef>

@@ -234,6 +234,22 @@ TEST_CASE("the end does not wait for a reader who never reads")
     CHECK(std::chrono::steady_clock::now() - start < 30s);
 }
 
+TEST_CASE("the end does not wait for a reader who stops within a line")
+{
+    pipe_ends pipe;
+    pipe.fill();
+    std::array<char, 4096> block{};
+    REQUIRE(::read(pipe.reader(), block.data(), block.size()) == block.size());
+    const auto start = std::chrono::steady_clock::now();
+    {
+        gateway::log_output output{{.descriptor = pipe.writer(), .patience = 10ms}};
+        output.write(std::string(100'000, 'x'));
+    }
+    CHECK(std::chrono::steady_clock::now() - start < 30s);
+    pipe.close_writer();
+    CHECK(pipe.read_all() == std::string(pipe.filled - block.size(), '.') + std::string(block.size(), 'x'));
+}
+
 TEST_CASE("lines that the descriptor refuses are counted, and end nothing")
 {
     const auto previous = std::signal(SIGPIPE, SIG_IGN);
@@ -268,6 +284,7 @@ TEST_CASE("a line that was cut by an error does not run into the next one")
         while (output.dropped() < 2) {
             std::this_thread::yield();
         }
+        CHECK(output.dropped() == 2);
         REQUIRE(::setrlimit(RLIMIT_FSIZE, &original) == 0);
         output.write("fourth");
     }

@@ -306,6 +306,14 @@ TEST_CASE("agents cost nothing before their first request and little after it")
     CHECK(metrics.sample().agents.empty());
 }
 
+TEST_CASE("an allocation would be noticed")
+{
+    const auto before = tests::allocations();
+    gateway::worker_metrics metrics;
+    metrics.count(a_call());
+    CHECK(tests::allocations() >= before + 2);
+}
+
 TEST_CASE("counting does not allocate after an agent's first call")
 {
     gateway::worker_metrics metrics;
