@@ -46,7 +46,7 @@ public:
         if (frames_.empty()) {
             return {};
         }
-        return frames_.back().key ? frames_.back().key->at : frames_.back().value.at;
+        return frames_.back().has_key ? frames_.back().key.at : frames_.back().value.at;
     }
 
     void OnDocumentStart(const YAML::Mark& mark) override
@@ -104,8 +104,9 @@ public:
 private:
     struct frame {
         node value;
-        std::optional<node::name> key;  // read, and its value is not
-        bool duplicate = false;         // that key was there before
+        node::name key;
+        bool has_key = false;    // its value comes next
+        bool duplicate = false;  // that key was there before
         std::map<std::string, place> seen;
     };
 
@@ -139,7 +140,7 @@ private:
         if (!frames_.empty() && expects_key()) {
             throw stopped{to_place(mark), "a { or [ has no end, or stands as a key; text is meant as a key"};
         }
-        frames_.push_back({make(kind, mark), {}, false, {}});
+        frames_.push_back({make(kind, mark), {}, false, false, {}});
     }
 
     void close()
@@ -149,7 +150,7 @@ private:
         add(std::move(value));
     }
 
-    bool expects_key() const { return frames_.back().value.is == node::kind::map && !frames_.back().key; }
+    bool expects_key() const { return frames_.back().value.is == node::kind::map && !frames_.back().has_key; }
 
     void add(node value)
     {
@@ -160,7 +161,7 @@ private:
         auto& parent = frames_.back();
         if (parent.value.is == node::kind::list) {
             parent.value.items.push_back(std::move(value));
-        } else if (!parent.key) {
+        } else if (!parent.has_key) {
             add_key(parent, std::move(value));
         } else {
             add_member(parent, std::move(value));
@@ -182,15 +183,16 @@ private:
         }
         parent.duplicate = !is_new;
         parent.key = {std::move(value.text), value.at};
+        parent.has_key = true;
     }
 
     static void add_member(frame& parent, node value)
     {
         if (!parent.duplicate) {
-            parent.value.keys.push_back(std::move(*parent.key));
+            parent.value.keys.push_back(std::move(parent.key));
             parent.value.items.push_back(std::move(value));
         }
-        parent.key.reset();
+        parent.has_key = false;
     }
 
     // Of the map that is open.
@@ -200,8 +202,8 @@ private:
         for (const auto& open_frame : frames_) {
             if (open_frame.value.is == node::kind::list) {
                 text += '[' + std::to_string(open_frame.value.items.size()) + ']';
-            } else if (open_frame.key) {
-                text = join(text, open_frame.key->text);
+            } else if (open_frame.has_key) {
+                text = join(text, open_frame.key.text);
             }
         }
         return text;

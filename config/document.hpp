@@ -37,9 +37,9 @@ struct node {
     std::vector<node> items;    // of a list or a map
 };
 
-// Null if the text is not one document; why is in `problems`: longer than the limits, not UTF-8, control characters
-// (yaml-cpp takes 0x04 for the end), not YAML, aliases, tags other than !!str, keys that are not text, a second document,
-// or nothing at all. Duplicate keys are reported too, and the first one stands. Never throws.
+// Null if the text is not one document; why is in `problems`: beyond the limits, not UTF-8, control characters, not
+// YAML, aliases, tags other than !!str, keys that are not text, a second document, or nothing at all. Duplicate keys
+// are reported too, and the first one stands. Never throws.
 std::optional<node> parse_document(std::string_view text, problem_list& problems, document_limits limits = {});
 
 }  // namespace config

@@ -6,7 +6,6 @@
 #include "config/settings.hpp"
 #include "config/url.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -9,8 +9,8 @@
 namespace config {
 
 // Plain scalars get the type that they look like; quoted ones and those with a variable in them are strings. A number
-// that JSON's readers would change (an integer beyond 64 bits, more digits than a double keeps, infinities) stays the text
-// that was written.
+// that JSON's readers would change (an integer beyond 64 bits, more digits than a double keeps, infinities) stays the
+// text that was written.
 core::json to_json(const node& value);
 
 // Adds a member that is not there yet. ordered_json itself looks first, so that building an object is quadratic.

@@ -16,8 +16,8 @@ struct loaded {
     std::vector<problem> problems;  // all of them, in the order of the file; at most problem_list::most
 };
 
-// `file_name` is what problems are reported with. `variables` expands `${NAME}`; `secrets` reads what `bearer_file` names:
-// without it, such a key is a problem.
+// `file_name` is what problems are reported with. `variables` expands `${NAME}`; `secrets` reads what `bearer_file`
+// names: without it, such a key is a problem.
 loaded load(
     std::string_view text,
     std::string_view file_name,

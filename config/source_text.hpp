@@ -18,8 +18,8 @@ struct foreign_text {
 // yaml-cpp checks neither, and takes 0x04 for the end of the file.
 std::optional<foreign_text> not_text(std::string_view text);
 
-// JSON writes a character beyond U+FFFF as two escapes (RFC 8259 section 7), YAML as one, and yaml-cpp refuses halves: the
-// same JSON text with one escape `\Uxxxxxxxx` for each two.
+// JSON writes a character beyond U+FFFF as two escapes (RFC 8259 section 7), YAML as one, and yaml-cpp refuses halves:
+// the same JSON text with one escape `\Uxxxxxxxx` for each two.
 std::string join_surrogates(std::string_view json);
 
 }  // namespace config

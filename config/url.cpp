@@ -67,7 +67,7 @@ core::result<std::string> parse_http_url(std::string_view text, query allowed)
         return invalid("is not a URL");
     }
     const auto& url = *parsed;
-    // Boost.URL 1.81 takes `http://[::1]x/` and makes a path of the x (RFC 3986 section 3.3: it must start with a slash).
+    // Boost.URL 1.81 takes `http://[::1]x/` and makes a path of the x (RFC 3986 section 3.3: it starts with a slash).
     if (url.has_authority() && !url.encoded_path().empty() && !url.encoded_path().starts_with('/')) {
         return invalid("is not a URL");
     }

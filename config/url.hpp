@@ -1,5 +1,5 @@
-// The URLs that an operator may write. Pure. Failures are errc::config_invalid; the detail is a predicate ("has no host")
-// and never quotes the URL, which may hold a credential.
+// The URLs that an operator may write. Pure. Failures are errc::config_invalid; the detail is a predicate ("has no
+// host") and never quotes the URL, which may hold a credential.
 #pragma once
 
 #include "core/error.hpp"

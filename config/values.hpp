@@ -13,7 +13,7 @@
 
 namespace config {
 
-// Whole numbers with the units d, h, m, s, ms, largest first, each at most once: `500ms`, `5m`, `1h30m`. `0` needs none.
+// Whole numbers with the units d, h, m, s, ms, largest first, each at most once: `500ms`, `1h30m`. `0` needs none.
 core::result<core::duration> parse_duration(std::string_view text);
 
 // Bytes: a whole number and B, KiB, MiB, GiB (powers of 1024) or kB, MB, GB (powers of 1000); none is B.

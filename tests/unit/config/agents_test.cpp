@@ -63,7 +63,9 @@ TEST_CASE("agents are a map from ids to maps")
 TEST_CASE("an id is 1 to 128 characters that no path changes")
 {
     const auto problem_of = [](const std::string& id) {
-        return problems_of("agents: {\"" + id + "\": {url: \"http://h\"}}");
+        auto text = std::string{"agents: {\""};
+        text.append(id).append("\": {url: \"http://h\"}}");
+        return problems_of(text);
     };
     const std::string meant =
         "is not an agent's id; 1 to 128 letters, digits, '.', '_' and '-', without '..', are meant\n";

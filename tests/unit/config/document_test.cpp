@@ -22,6 +22,15 @@ std::string refusal(std::string_view text, config::document_limits limits = {})
     return lines(problems.take());
 }
 
+config::node tree(std::string_view text)
+{
+    config::problem_list problems{"c.yml"};
+    auto root = config::parse_document(text, problems);
+    REQUIRE(lines(problems.take()) == "");
+    REQUIRE(root.has_value());
+    return root.value_or(config::node{});
+}
+
 std::string nested(std::size_t depth)
 {
     return "a: " + std::string(depth - 1, '[') + std::string(depth - 1, ']');
@@ -31,14 +40,12 @@ std::string nested(std::size_t depth)
 
 TEST_CASE("every key and value knows its place")
 {
-    config::problem_list problems{"c.yml"};
-    const auto root = config::parse_document("# c\na:  1\nb:\n  - x\n  - {k: \"v\"}\n", problems);
-    REQUIRE(root.has_value());
-    CHECK(root->keys.at(0).text == "a");
-    CHECK(root->keys.at(0).at == config::place{2, 1});
-    CHECK(root->items.at(0).at == config::place{2, 5});
-    CHECK(root->items.at(0).plain);
-    const auto& list = root->items.at(1);
+    const auto root = tree("# c\na:  1\nb:\n  - x\n  - {k: \"v\"}\n");
+    CHECK(root.keys.at(0).text == "a");
+    CHECK(root.keys.at(0).at == config::place{2, 1});
+    CHECK(root.items.at(0).at == config::place{2, 5});
+    CHECK(root.items.at(0).plain);
+    const auto& list = root.items.at(1);
     CHECK(list.items.at(0).at == config::place{4, 5});
     CHECK(list.items.at(1).keys.at(0).at == config::place{5, 6});
     CHECK(list.items.at(1).items.at(0).at == config::place{5, 9});
@@ -143,19 +150,15 @@ TEST_CASE("what is not text is refused before it is read")
 
 TEST_CASE("halves of a character beyond U+FFFF are joined in JSON only, and refused when alone")
 {
-    config::problem_list problems{"c.yml"};
-    const auto root = config::parse_document(R"({"a":"\uD83D\uDE00 \\uD83D\\uDE00 \ud83d\ude00","b":1})", problems);
-    REQUIRE(root.has_value());
-    CHECK(root->items.at(0).text == "\xF0\x9F\x98\x80 \\uD83D\\uDE00 \xF0\x9F\x98\x80");
+    const auto root = tree(R"({"a":"\uD83D\uDE00 \\uD83D\\uDE00 \ud83d\ude00","b":1})");
+    CHECK(root.items.at(0).text == "\xF0\x9F\x98\x80 \\uD83D\\uDE00 \xF0\x9F\x98\x80");
     for (const auto* alone :
          {R"({"a":"\uD83D"})", R"({"a":"\uDE00"})", R"({"a":"\uD83D\u0041"})", R"({"a":"\uDE00\uD83D"})"}) {
         CAPTURE(alone);
         const auto said = refusal(alone);
         CHECK(said.ends_with("is not YAML: an escape names no Unicode character\n"));
     }
-    const auto literal = config::parse_document("a: '\\uD83D\\uDE00'", problems);
-    REQUIRE(literal.has_value());
-    CHECK(literal->items.at(0).text == "\\uD83D\\uDE00");
+    CHECK(tree("a: '\\uD83D\\uDE00'").items.at(0).text == "\\uD83D\\uDE00");
 }
 
 TEST_SUITE_END();

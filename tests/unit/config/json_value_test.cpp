@@ -19,7 +19,7 @@ std::string as_json(const std::string& yaml)
     const auto root = config::parse_document("x: " + yaml, problems);
     REQUIRE(config::testing::lines(problems.take()) == "");
     REQUIRE(root.has_value());
-    return core::to_text(config::to_json(root->items.at(0)));
+    return core::to_text(config::to_json(root.value_or(config::node{}).items.at(0)));
 }
 
 }  // namespace
