@@ -155,7 +155,8 @@ void relay::write_request_head()
     net::http1::head_writer out{text};
     const bool has_connection = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
-        if (dropped_from_request(field.id) ||
+        // A name with '_' turns into one of ours where a CGI-like environment reads it.
+        if (dropped_from_request(field.id) || field.name.find('_') != std::string_view::npos ||
             (has_connection && net::http1::named_by_connection(head.fields, field.name))) {
             continue;
         }

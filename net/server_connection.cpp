@@ -103,7 +103,8 @@ task<bool> server_connection::serve_one()
     }
     phase_ = phase::exchange;
     bytes_out_before_ = caller_.bytes_out();
-    body_read_ = head().body == http1::framing::none;
+    body_read_ =
+        head().body == http1::framing::none || (head().body == http1::framing::length && head().content_length == 0);
     alarm_.stop();
     co_await guarded_handle();
     if (cut_ || close_ || caller_.closed() || caller_.write_error() || closing()) {

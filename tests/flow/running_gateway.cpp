@@ -1,0 +1,130 @@
+#include "tests/flow/running_gateway.hpp"
+
+#include "tests/support/http_client.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace flow {
+namespace {
+
+std::uint16_t port_of(const std::string& address)
+{
+    return static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
+}
+
+}  // namespace
+
+void kept_lines::write(std::string_view lines)
+{
+    {
+        const std::lock_guard guard{mutex_};
+        while (!lines.empty()) {
+            const auto end = std::min(lines.find('\n'), lines.size());
+            lines_.emplace_back(lines.substr(0, end));
+            lines.remove_prefix(std::min(end + 1, lines.size()));
+        }
+    }
+    changed_.notify_all();
+}
+
+std::vector<std::string> kept_lines::all() const
+{
+    const std::lock_guard guard{mutex_};
+    return lines_;
+}
+
+std::optional<std::string>
+kept_lines::wait_for(const std::function<bool(std::string_view line)>& wanted, std::chrono::milliseconds timeout) const
+{
+    std::unique_lock lock{mutex_};
+    std::optional<std::string> found;
+    changed_.wait_for(lock, timeout, [&] {
+        for (const auto& line : lines_) {
+            if (wanted(line)) {
+                found = line;
+                return true;
+            }
+        }
+        return false;
+    });
+    return found;
+}
+
+core::agent a2a_agent(std::string id, std::string url)
+{
+    core::agent agent;
+    agent.id = std::move(id);
+    agent.url = std::move(url);
+    return agent;
+}
+
+config::settings quick_settings()
+{
+    using namespace std::chrono_literals;
+    config::settings settings;
+    settings.listen.port = 0;
+    settings.admin.port = 0;
+    settings.workers = 1;
+    settings.cards.timeout = 2s;
+    settings.timeouts.upstream_head = 2s;
+    settings.timeouts.drain = 2s;
+    settings.timeouts.drain_streams = 300ms;
+    return settings;
+}
+
+running_gateway::running_gateway(config::settings settings)
+    : logger_{lines_, settings.log_level}
+{
+    server_.emplace(std::move(settings), logger_, nullptr);
+    if (const auto started = server_->start(); !started) {
+        throw std::runtime_error("the gateway did not start: " + started.error().detail);
+    }
+    port_ = port_of(server_->traffic_address());
+    admin_port_ = port_of(server_->admin_address());
+    thread_ = std::thread{[this] {
+        server_->run(/*signals=*/false);
+        {
+            const std::lock_guard guard{mutex_};
+            stopped_ = true;
+        }
+        changed_.notify_all();
+    }};
+}
+
+running_gateway::~running_gateway()
+{
+    server_->stop();
+    server_->stop();
+    thread_.join();
+}
+
+bool running_gateway::wait_until_stopped(std::chrono::milliseconds timeout)
+{
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, timeout, [this] { return stopped_; });
+}
+
+std::optional<double> running_gateway::metric(std::string_view series) const
+{
+    const auto page = test_support::request(admin_port_, "GET", "/metrics").body;
+    const auto wanted = "\n" + std::string(series) + " ";
+    const auto at = page.find(wanted);
+    if (at == std::string::npos) {
+        return std::nullopt;
+    }
+    return std::stod(page.substr(at + wanted.size()));
+}
+
+bool running_gateway::wait_for_metric(std::string_view series, double value) const
+{
+    const auto until = std::chrono::steady_clock::now() + test_support::patience;
+    while (std::chrono::steady_clock::now() < until) {
+        if (metric(series).value_or(-1) == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace flow
