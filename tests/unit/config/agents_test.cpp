@@ -88,7 +88,9 @@ TEST_CASE("an id is 1 to 128 characters that no path changes")
     };
     for (const auto& [id, shown] : rows) {
         CAPTURE(id);
-        CHECK(problem_of(id) == "c.yml:1:10: agents." + shown + ": " + meant);
+        auto told = std::string{"c.yml:1:10: agents."};
+        told.append(shown).append(": ").append(meant);
+        CHECK(problem_of(id) == told);
     }
 }
 
