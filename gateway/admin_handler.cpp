@@ -90,7 +90,8 @@ net::task<answer> admin_handler::answer_post(net::server_connection& caller)
 
 net::task<> admin_handler::refuse(net::server_connection& caller, core::error why)
 {
-    co_await send_answer(caller, error_answer(why.code, {}));
+    auto what = error_answer(why.code, {});
+    co_await send_answer(caller, std::move(what));
 }
 
 void admin_handler::failed(std::string_view what) noexcept

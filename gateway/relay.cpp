@@ -1,8 +1,7 @@
 #include "gateway/relay.hpp"
 
-#include "gateway/answer.hpp"
+#include "gateway/forwarding.hpp"
 #include "net/http1/head_writer.hpp"
-#include "net/tcp_state.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -22,38 +21,6 @@ constexpr int most_interim_answers = 8;
 // A caller that closes its sending half may still read the answer (RFC 9112 section 9.6), or it may have left; nothing
 // tells the two apart. It gets this long for an answer that is about to come.
 constexpr core::duration half_close_grace{250};
-
-// Ours to set, ended at this hop, or a credential that was meant for the gateway.
-bool dropped_from_request(field_name id)
-{
-    switch (id) {
-        case field_name::host:
-        case field_name::authorization:
-        case field_name::cookie:
-        case field_name::expect:
-        case field_name::forwarded:
-        case field_name::x_forwarded:
-        case field_name::cardea:
-        case field_name::via:
-            return true;
-        default:
-            return net::http1::hop_by_hop(id);
-    }
-}
-
-bool dropped_from_answer(field_name id)
-{
-    return id == field_name::cardea || id == field_name::set_cookie || net::http1::hop_by_hop(id);
-}
-
-bool event_stream(const net::http1::response_head& head)
-{
-    constexpr std::string_view type = "text/event-stream";
-    const auto* value = net::http1::find(head.fields, field_name::content_type);
-    return value != nullptr && value->size() >= type.size() &&
-           net::http1::equal_ignoring_case(value->substr(0, type.size()), type) &&
-           (value->size() == type.size() || (*value)[type.size()] == ';' || (*value)[type.size()] == ' ');
-}
 
 }  // namespace
 
@@ -112,7 +79,7 @@ net::task<core::result<>> relay::exchange_head()
         }
         const bool nothing_came = lease_->side().received().empty();
         const bool again = done.error().code == errc::upstream_reset && lease_->reused() && nothing_came &&
-                           (call_.repeatable || never_arrived());
+                           (call_.repeatable || lease_->ended_before(sent_before_));
         if (!again || fresh) {
             co_return done;
         }
@@ -147,28 +114,9 @@ net::task<core::result<>> relay::obtain_connection(bool fresh)
     co_return core::result<>{};
 }
 
-void relay::write_request_head()
-{
-    const auto& head = caller_.head();
-    auto& text = caller_.request_scratch();
-    text.clear();
-    net::http1::head_writer out{text};
-    const bool has_connection = net::http1::find(head.fields, field_name::connection) != nullptr;
-    for (const auto& field : head.fields) {
-        // A name with '_' turns into one of ours where a CGI-like environment reads it.
-        if (dropped_from_request(field.id) || field.name.find('_') != std::string_view::npos ||
-            (has_connection && net::http1::named_by_connection(head.fields, field.name))) {
-            continue;
-        }
-        out.field(field.name, field.value);
-    }
-    out.field("Content-Length", call_.body.size());
-    out.end();
-}
-
 net::task<core::result<>> relay::send_request()
 {
-    write_request_head();
+    write_request_fields(caller_.request_scratch(), caller_.head(), call_.body.size());
     auto& side = lease_->side();
     sent_before_ = side.bytes_out();
     net::pieces request;
@@ -237,7 +185,7 @@ net::task<core::result<>> relay::pass_answer()
         co_return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
     }
     outcome_.status = head.status;
-    if (event_stream(head)) {
+    if (is_event_stream(head)) {
         outcome_.stream = stream_end::complete;
         if (settings_.observer != nullptr) {
             settings_.observer->stream_began(*this);
@@ -270,17 +218,8 @@ void relay::write_answer_head()
 {
     const auto& head = lease_->parser().head();
     auto& text = caller_.scratch();
-    text.clear();
+    write_answer_fields(text, head);
     net::http1::head_writer out{text};
-    out.status_line(head.status);
-    const bool has_connection = net::http1::find(head.fields, field_name::connection) != nullptr;
-    for (const auto& field : head.fields) {
-        if (dropped_from_answer(field.id) ||
-            (has_connection && net::http1::named_by_connection(head.fields, field.name))) {
-            continue;
-        }
-        out.field(field.name, field.value);
-    }
     if (net::http1::find(head.fields, field_name::date) == nullptr) {
         out.field("Date", caller_.owner().http_date());
     }
@@ -429,21 +368,6 @@ core::error relay::interrupted(woken how, std::string_view where) const
 core::error relay::upstream_ended() const
 {
     return core::upstream_error(errc::upstream_reset, lease_->side().read_error().message());
-}
-
-// Whether the agent's side had closed the connection before the call came: it ended in order (a FIN: end of stream, or
-// EPIPE where our bytes then met no socket), and not one byte of the call was acknowledged. Then it cannot have been
-// processed, whatever it asks for.
-bool relay::never_arrived() const
-{
-    auto& side = lease_->side();
-    const auto why = side.read_error();
-    if (why != boost::asio::error::eof && why != boost::asio::error::broken_pipe) {
-        return false;
-    }
-    constexpr std::uint64_t handshake = 1;
-    const auto acknowledged = net::bytes_acknowledged(side.wire().socket().native_handle());
-    return acknowledged && *acknowledged <= sent_before_ + handshake;
 }
 
 void relay::finish_connection(bool clean)

@@ -75,8 +75,6 @@ private:
     net::task<woken> wait(core::steady_time until);
     core::error interrupted(woken how, std::string_view where) const;
     core::error upstream_ended() const;
-    bool never_arrived() const;
-    void write_request_head();
     void write_answer_head();
     core::result<std::size_t> take_pieces(net::pieces& out, std::string_view received);
     void finish_connection(bool clean);

@@ -234,13 +234,13 @@ net::task<std::string> server::metrics_page()
     now.compiler = compiler();
     now.started = started_;
     now.ready = ready_;
-    now.agents = settings_.agents.size();
     now.connections = open_connections();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     if (auto process = read_process_stats()) {
         now.process = std::move(*process);
     }
     cards_->each([&](const std::string& id, const card_status& status) { now.cards.push_back(sample_of(id, status)); });
+    now.agents = now.cards.size();
     co_return gateway::metrics_page(samples, now);
 }
 

@@ -74,7 +74,8 @@ net::task<> traffic_handler::handle(net::server_connection& caller)
     } else if (to.where == route::management) {
         co_await management(x);
     } else {
-        co_await answer_error(x, core::caller_error(errc::not_found), error_answer(errc::not_found, {}));
+        auto what = error_answer(errc::not_found, {});
+        co_await answer_error(x, core::caller_error(errc::not_found), std::move(what));
     }
     account(x);
 }

@@ -1,5 +1,7 @@
 #include "net/upstream.hpp"
 
+#include "net/tcp_state.hpp"
+
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/error.hpp>
@@ -223,6 +225,17 @@ void upstream_connection::set_listener(signal* listener) noexcept
 {
     listener_ = listener;
     side_.set_listener(listener);
+}
+
+bool upstream_connection::ended_before(std::uint64_t bytes) noexcept
+{
+    const auto why = side_.read_error();
+    if (why != asio::error::eof && why != asio::error::broken_pipe) {
+        return false;
+    }
+    constexpr std::uint64_t handshake = 1;
+    const auto acknowledged = bytes_acknowledged(side_.wire().socket().native_handle());
+    return acknowledged && *acknowledged <= bytes + handshake;
 }
 
 void upstream_connection::close() noexcept

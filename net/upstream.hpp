@@ -59,6 +59,11 @@ public:
     bool reused() const noexcept { return reused_; }
     void mark_reused() noexcept { reused_ = true; }
 
+    // Whether the agent's side had ended the connection before anything beyond its first `bytes` written bytes came:
+    // it ended in order (a FIN: end of stream, or EPIPE where our bytes then met no socket), and its kernel acknowledged
+    // nothing more. What was written since then cannot have been processed, whatever it asks for.
+    bool ended_before(std::uint64_t bytes) noexcept;
+
     void close() noexcept;
     bool quiet() const noexcept { return !connecting_ && side_.quiet(); }
 

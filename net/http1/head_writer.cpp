@@ -2,6 +2,7 @@
 
 namespace net::http1 {
 
+// A table; over 60 lines: one for each status that we or agents commonly send.
 std::string_view reason(unsigned status) noexcept
 {
     switch (status) {

@@ -1,0 +1,23 @@
+// Which fields of a message go on to the other side of the gateway (RFC 9110 section 7.6), in both directions. Pure.
+#pragma once
+
+#include "net/http1/head.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace gateway {
+
+// Replaces `text` by what follows the agent's own part of a request head (agent_entry::call_head): the caller's fields that
+// go on, Content-Length and the empty line. What stays behind: what ends at this hop; what the gateway sets itself; the
+// caller's credentials; where the caller says it came from; names with '_', which turn into one of ours wherever a
+// CGI-like environment reads them.
+void write_request_fields(std::string& text, const net::http1::request_head& head, std::size_t body_size);
+
+// Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line.
+void write_answer_fields(std::string& text, const net::http1::response_head& head);
+
+// Whether the answer is a stream of server-sent events, whatever its parameters.
+bool is_event_stream(const net::http1::response_head& head) noexcept;
+
+}  // namespace gateway
