@@ -27,21 +27,24 @@ struct multi_deleter {
     void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
 };
 
-// A socket of libcurl's, for as long as libcurl wants to hear of it. Handlers hold it weakly: when they run, libcurl may
-// be done with the socket and the fetcher may be gone.
+// A socket of libcurl's, for as long as libcurl wants to hear of it. Handlers hold it weakly: when they run, libcurl
+// may be done with the socket and the fetcher may be gone.
 struct watch {
     explicit watch(asio::io_context& io)
         : descriptor{io}
     {
     }
-    ~watch()
-    {
-        if (descriptor.is_open()) {
-            descriptor.release();  // libcurl closes it
-        }
-    }
+    ~watch() { leave(); }
     watch(const watch&) = delete;
     watch& operator=(const watch&) = delete;
+
+    // libcurl closes the socket, and may get the same number again before the handler that led here has returned.
+    void leave()
+    {
+        if (descriptor.is_open()) {
+            descriptor.release();
+        }
+    }
 
     asio::posix::basic_stream_descriptor<fetcher::executor_type> descriptor;
     int wanted = 0;   // CURL_POLL_IN | CURL_POLL_OUT
@@ -153,7 +156,9 @@ int curl_fetcher::engine::on_socket(CURL*, curl_socket_t socket, int what, void*
 void curl_fetcher::engine::watch_socket(curl_socket_t socket, int what)
 {
     if (what == CURL_POLL_REMOVE) {
-        watches_.erase(socket);
+        if (const auto gone = watches_.extract(socket)) {
+            gone.mapped()->leave();
+        }
         return;
     }
     auto& watched = watches_[socket];
@@ -193,7 +198,7 @@ void curl_fetcher::engine::arm(const std::shared_ptr<watch>& watched, int direct
             }
             const auto happened = direction == CURL_POLL_IN ? CURL_CSELECT_IN : CURL_CSELECT_OUT;
             act(ready->descriptor.native_handle(), failed ? CURL_CSELECT_ERR : happened);
-            if (held.use_count() > 1) {
+            if (ready->descriptor.is_open()) {
                 arm(ready, direction);
             }
         }

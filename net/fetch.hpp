@@ -47,8 +47,8 @@ public:
 
 // libcurl's multi interface driven by `io`: many transfers at once, connections kept and reused, HTTP/1.1, certificate
 // and host name always verified, no proxy from the environment, gzip accepted. Everything, construction and destruction
-// included, on the one thread that runs `io`, which must outlive the fetcher. Destruction aborts what is in flight: each
-// waiting coroutine goes on, with an error, when `io` runs next.
+// included, on the one thread that runs `io`, which must outlive the fetcher. Destruction aborts what is in flight:
+// each waiting coroutine goes on, with an error, when `io` runs next.
 class curl_fetcher final : public fetcher {
 public:
     curl_fetcher(boost::asio::io_context& io, std::string user_agent);

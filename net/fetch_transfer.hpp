@@ -1,5 +1,5 @@
-// One exchange of curl_fetcher: the options, what libcurl's callbacks collect, and what its codes mean. Seen by fetch.cpp
-// only.
+// One exchange of curl_fetcher: the options, what libcurl's callbacks collect, and what its codes mean. Seen by
+// fetch.cpp only.
 #pragma once
 
 #include "net/fetch.hpp"
@@ -43,13 +43,16 @@ public:
     std::optional<fetch_completion> waiting;
 
 private:
+    enum class expecting : std::uint8_t { status_line, fields, body };
+
     static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) noexcept;
     static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) noexcept;
+    // False: libcurl is to give up; refused_ says why.
     bool take_head_line(std::string_view line);
-    bool take_body(std::string_view data);
-    bool end_of_head();
-    bool refuse(core::errc code, const char* why);
     bool take_field(std::string_view line);
+    bool end_of_head();
+    bool take_body(std::string_view data);
+    bool refuse(core::errc code, const char* why);
     bool add_headers();
     void set_options();
     template <class Value>
@@ -65,7 +68,7 @@ private:
     CURLcode failed_option_ = CURLE_OK;
     std::array<char, CURL_ERROR_SIZE> why_{};
     std::size_t head_size_ = 0;
-    enum class expecting : std::uint8_t { status_line, fields, body } expecting_ = expecting::status_line;
+    expecting expecting_ = expecting::status_line;
     bool bodiless_ = false;  // 304: its Content-Length is that of what it does not send
     bool interim_ = false;   // 1xx: another head follows (RFC 9110 section 15.2)
     std::optional<core::error> refused_;

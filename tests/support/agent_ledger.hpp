@@ -19,8 +19,8 @@
 
 namespace test_support {
 
-// A coroutine waits for `wake` to expire. Waking moves the expiry into the past instead of cancelling: a wait that begins
-// only afterwards is then over at once.
+// A coroutine waits for `wake` to expire. Waking moves the expiry into the past instead of cancelling: a wait that
+// begins only afterwards is then over at once.
 inline void rearm(boost::asio::steady_timer& wake)
 {
     wake.expires_at(boost::asio::steady_timer::time_point::max());

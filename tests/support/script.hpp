@@ -34,7 +34,8 @@ struct recorded_request {
     std::size_t count(std::string_view name) const { return count_values(headers, name); }
 };
 
-// Holds a script back until the test lets it go on. Made by the test, given to `raw`; any thread. May outlive the agent.
+// Holds a script back until the test lets it go on. Made by the test, given to `raw`; any thread. May outlive the
+// agent.
 class gate {
 public:
     gate();

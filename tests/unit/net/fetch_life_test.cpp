@@ -1,10 +1,10 @@
-#include "tests/support/http_client.hpp"
 #include "tests/support/scripted_agent.hpp"
 #include "tests/support/test_ca.hpp"
 #include "tests/unit/net/fetch_client.hpp"
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 using namespace test_support;
@@ -26,6 +26,15 @@ net::fetch_request get_trusting(std::string url, std::string ca_file)
 {
     auto request = get(std::move(url));
     request.ca_file = std::move(ca_file);
+    return request;
+}
+
+// A wakeup that is missed shall not be made good by a deadline.
+net::fetch_request get_patiently(std::string url)
+{
+    auto request = get(std::move(url));
+    request.timeout = 10 * patience;
+    request.connect_timeout = 10 * patience;
     return request;
 }
 
@@ -103,7 +112,6 @@ TEST_CASE("silence is upstream_timeout, wherever it falls")
         request.timeout = 100ms;
         return fetch(std::move(request));
     };
-    gate never;
     const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n";
     for (const auto& what : {
              silence(),
@@ -122,6 +130,47 @@ TEST_CASE("silence is upstream_timeout, wherever it falls")
     check_fails(late(shaking), errc::upstream_timeout);
     shaking.connect_timeout = 100ms;
     check_fails(fetch(shaking), errc::upstream_timeout);
+}
+
+TEST_CASE("each fetch has the deadline it was given")
+{
+    gate held;
+    scripted_agent agent;
+    agent.next(raw({"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}, held));
+    agent.otherwise(always(silence()));
+    fetch_client client;
+    auto patient = get(agent.url("/patient"));
+    patient.timeout = 10 * patience;
+    client.start(patient);
+    client.run_until([&] { return held.wait_until_reached(1, 0ms); });
+    auto hasty = get(agent.url("/hasty"));
+    hasty.timeout = 50ms;
+    client.start(hasty);
+    client.run_until_done(1);
+    check_fails(client.results.front(), errc::upstream_timeout);
+    held.release();
+    client.run_until_done(2);
+    CHECK(client.results.back().has_value());
+}
+
+TEST_CASE("a response that comes in pieces is read as they come")
+{
+    gate held;
+    const std::vector<std::string> pieces{"HTTP/1.1 200 OK\r\nContent-", "Length: 4\r\n\r\n", "ab", "c", "d"};
+    scripted_agent agent{always(raw(pieces, held))};
+    agent.next(answer(200, "first"));
+    fetch_client client;
+    client.start(get_patiently(agent.url()));
+    client.run_until_done(1);
+    client.start(get_patiently(agent.url()));  // on the kept connection: no timer of connecting helps along
+    for (std::size_t i = 1; i <= pieces.size(); ++i) {
+        client.run_until([&] { return held.wait_until_reached(i, 0ms); });
+        client.io.poll();  // the piece before this gate is there to be read
+        held.release();
+    }
+    client.run_until_done(2);
+    REQUIRE(client.results.back().has_value());
+    CHECK(client.results.back()->body == "abcd");
 }
 
 TEST_CASE("a body that trickles does not outlive the deadline")
@@ -171,29 +220,35 @@ TEST_CASE("a connection is used again, and when it was closed meanwhile the fetc
 {
     scripted_agent agent{always(answer(200, "again"))};
     fetch_client client;
+    const auto request = get_patiently(agent.url());
     for (std::size_t i = 1; i <= 3; ++i) {
-        client.start(get(agent.url()));
+        client.start(request);
         client.run_until_done(i);
         CHECK(client.results.back().has_value());
     }
     CHECK(agent.accepted_connections() == 1);
 
     agent.otherwise(closing_on_reuse(answer(200, "fresh")));
-    client.start(get(agent.url()));
-    client.run_until_done(4);
-    REQUIRE(client.results.back().has_value());
-    CHECK(client.results.back()->body == "fresh");
-    CHECK(agent.accepted_connections() == 2);
+    for (std::size_t i = 2; i <= 30; ++i) {
+        client.start(request);
+        client.run_until_done(i + 2);
+        REQUIRE(client.results.back().has_value());
+        CHECK(client.results.back()->body == "fresh");
+        CHECK(agent.accepted_connections() == i);
+    }
 }
 
 TEST_CASE("an idle fetcher leaves its loop nothing to wait for")
 {
     scripted_agent agent{always(answer(200, "x"))};
     fetch_client client;
-    client.start(get(agent.url()));
-    client.io.run_for(patience);
-    CHECK(client.results.size() == 1);
-    CHECK(client.io.stopped());
+    for (std::size_t i = 1; i <= 2; ++i) {  // the second one on a kept connection
+        client.start(get_patiently(agent.url()));
+        client.io.restart();
+        client.io.run_for(patience);
+        CHECK(client.results.size() == i);
+        CHECK(client.io.stopped());
+    }
 }
 
 TEST_CASE("destroying the fetcher ends what is in flight, in whatever state")

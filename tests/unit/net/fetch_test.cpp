@@ -134,10 +134,13 @@ TEST_CASE("an answer that ends too early is upstream_reset")
          }) {
         check_fails(fetch_from(what), errc::upstream_reset);
     }
-    for (const auto how : {on_accept::close, on_accept::reset}) {
-        scripted_agent agent{{.accepts = how}};
-        check_fails(fetch(get(agent.url())), errc::upstream_reset);
-    }
+    scripted_agent closing{{.accepts = on_accept::close}};
+    check_fails(fetch(get(closing.url())), errc::upstream_reset);
+    scripted_agent resetting{{.accepts = on_accept::reset}};
+    const auto got = fetch(get(resetting.url()));
+    REQUIRE(got.has_error());
+    // Which of the two depends on whether the RST comes before the connection is seen to stand.
+    CHECK((got.error().code == errc::upstream_reset || got.error().code == errc::upstream_refused));
 }
 
 TEST_CASE("what is not HTTP/1.x is upstream_protocol")
@@ -165,30 +168,29 @@ TEST_CASE("what is not HTTP/1.x is upstream_protocol")
     }
 }
 
-TEST_CASE("a coding that was not asked for is upstream_protocol")
+TEST_CASE("a coding that was not asked for, or is not kept, is upstream_protocol")
 {
-    const auto body = gzip("{}");
-    for (const auto* const field : {
-             "Content-Encoding: br",
-             "Content-Encoding: deflate",
-             "Content-Encoding: zstd",
-             "Content-Encoding: gzip, gzip",
-             "Content-Encoding: gzip\r\nContent-Encoding: gzip",
-             "Content-Encoding: unheard-of",
-             "Transfer-Encoding: gzip, chunked",
-             "Transfer-Encoding: gzip",
-             "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
-             "Content-Encoding: gzip\r\nX-Garbled: yes",
+    const auto once = gzip("{}");
+    const auto twice = gzip(once);
+    struct row {
+        const char* fields;
+        std::string body;
+    };
+    for (const auto& [fields, body] : {
+             row{"Content-Encoding: gzip\r\n", "not gzip at all"},
+             row{"Content-Encoding: br\r\n", "{}"},
+             row{"Content-Encoding: deflate\r\n", once},
+             row{"Content-Encoding: zstd\r\n", "{}"},
+             row{"Content-Encoding: unheard-of\r\n", "{}"},
+             row{"Content-Encoding: gzip, gzip\r\n", twice},
+             row{"Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n", twice},
+             row{"Transfer-Encoding: gzip\r\n", once},
+             row{"Transfer-Encoding: gzip, chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"},
+             row{"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"},
          }) {
-        CAPTURE(field);
-        const bool garbled = std::string_view{field}.ends_with("yes");
-        check_fails(
-            fetch_from(then(
-                raw({ok_head(std::string{field} + "\r\nConnection: close\r\n") + (garbled ? "not gzip at all" : body)}),
-                close_unanswered()
-            )),
-            errc::upstream_protocol
-        );
+        CAPTURE(fields);
+        const auto what = raw({ok_head(std::string{fields} + "Connection: close\r\n") + body});
+        check_fails(fetch_from(then(what, close_unanswered())), errc::upstream_protocol);
     }
 }
 
@@ -225,6 +227,17 @@ TEST_CASE("the body's limit holds at its exact size, announced or streamed")
         const auto until_closed = raw({ok_head("Connection: close\r\n") + std::string(limit + 1, 'x')});
         check_fails(fetch_from(then(until_closed, {close_now{}}), limit), errc::card_too_large);
     }
+}
+
+TEST_CASE("an announced length over the limit is refused before the body comes")
+{
+    const auto announcing = [&](std::uint64_t length) {
+        const auto head = ok_head("Content-Length: " + std::to_string(length) + "\r\n");
+        return then(raw({head}), close_unanswered());
+    };
+    check_fails(fetch_from(announcing(1000), 1000), errc::upstream_reset);
+    check_fails(fetch_from(announcing(1001), 1000), errc::card_too_large);
+    check_fails(fetch_from(raw({ok_head("Content-Length: 99999999999999999999\r\n")}), 1000), errc::card_too_large);
 }
 
 TEST_CASE("a body over the limit is not read to its end")
