@@ -1,0 +1,193 @@
+#include "net/loop.hpp"
+#include "net/upstream.hpp"
+#include "tests/support/scripted_agent.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/co_spawn.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+using namespace std::chrono_literals;
+using test_support::scripted_agent;
+
+TEST_SUITE_BEGIN("net/upstream_pool");
+
+namespace {
+
+std::shared_ptr<const net::upstream_target> target_of(const std::string& url)
+{
+    auto target = net::make_target(url, "");
+    REQUIRE(target.has_value());
+    return std::make_shared<const net::upstream_target>(std::move(*target));
+}
+
+// A loop with a pool and an agent to connect to. run() drives one coroutine to its end and lets both end as a worker does.
+struct rig {
+    explicit rig(net::pool_settings settings = {}, test_support::agent_options options = {})
+        : agent{std::move(options)},
+          pool{loop, settings}
+    {
+    }
+
+    void run(net::task<> work)
+    {
+        std::exception_ptr failure;
+        net::asio::co_spawn(loop.get_executor(), std::move(work), [&](std::exception_ptr e) {
+            failure = std::move(e);
+            pool.close();
+            loop.stop();
+        });
+        loop.run();
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+    }
+
+    scripted_agent agent;
+    net::loop loop;
+    net::upstream_pool pool;
+};
+
+net::task<net::upstream_lease> connected(net::upstream_pool& pool, std::shared_ptr<const net::upstream_target> target)
+{
+    net::signal changed;
+    auto lease = pool.make(std::move(target));
+    lease->connect(changed);
+    while (lease->connecting()) {
+        co_await changed.wait();
+    }
+    lease->set_listener(nullptr);
+    co_return lease;
+}
+
+net::task<> take_the_latest(rig& r)
+{
+    const auto target = target_of(r.agent.url());
+    const auto other = target_of("http://127.0.0.1:1/");
+    auto first = co_await connected(r.pool, target);
+    auto second = co_await connected(r.pool, target);
+    CHECK_FALSE(first->failure().has_value());
+    CHECK_FALSE(first->reused());
+    const auto* second_address = second.get();
+    r.pool.give_back(std::move(first));
+    r.pool.give_back(std::move(second));
+    CHECK(r.pool.idle() == 2);
+    CHECK(r.pool.take_idle(*other) == nullptr);
+    auto taken = r.pool.take_idle(*target);
+    CHECK(taken.get() == second_address);
+    CHECK(taken->reused());
+    r.pool.bury(std::move(taken));
+    CHECK(r.pool.idle() == 1);
+}
+
+net::task<> keep_two(rig& r, std::size_t expected)
+{
+    const auto target = target_of(r.agent.url());
+    auto first = co_await connected(r.pool, target);
+    auto second = co_await connected(r.pool, target);
+    r.pool.give_back(std::move(first));
+    r.pool.give_back(std::move(second));
+    CHECK(r.pool.idle() == expected);
+}
+
+net::task<> fail_to_connect(rig& r)
+{
+    const auto nobody = target_of("http://127.0.0.1:" + std::to_string(test_support::unused_port()));
+    auto refused = co_await connected(r.pool, nobody);
+    CHECK(refused->failure().value().code == core::errc::upstream_refused);
+    CHECK(refused->failure().value().from == core::side::upstream);
+
+    auto unknown = co_await connected(r.pool, target_of("http://no-such-host.invalid/"));
+    CHECK(unknown->failure().value().code == core::errc::upstream_unresolved);
+}
+
+net::task<> give_up_while_connecting(rig& r)
+{
+    net::signal changed;
+    auto lease = r.pool.make(target_of(r.agent.url()));
+    lease->connect(changed);
+    CHECK(lease->connecting());
+    r.pool.bury(std::move(lease));
+    CHECK(r.pool.idle() == 0);
+    co_return;
+}
+
+// Until the condition holds: the sweep of the pool changes it, and tells nobody.
+net::task<> until_nothing_is_idle(rig& r)
+{
+    net::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        net::asio::wait_traits<std::chrono::steady_clock>,
+        net::executor>
+        timer{r.loop.get_executor()};
+    while (r.pool.idle() > 0) {
+        timer.expires_after(5ms);
+        co_await timer.async_wait(net::use_task);
+    }
+}
+
+net::task<> outlive_the_keep(rig& r)
+{
+    auto lease = co_await connected(r.pool, target_of(r.agent.url()));
+    r.pool.give_back(std::move(lease));
+    CHECK(r.pool.idle() == 1);
+    co_await until_nothing_is_idle(r);
+    CHECK(r.agent.wait_until_peer_closed());
+}
+
+net::task<> lose_the_agent(rig& r)
+{
+    auto lease = co_await connected(r.pool, target_of(r.agent.url()));
+    r.pool.give_back(std::move(lease));
+    co_await until_nothing_is_idle(r);
+}
+
+}  // namespace
+
+TEST_CASE("a connection that was given back is taken again for the same target, the latest first")
+{
+    rig r;
+    r.run(take_the_latest(r));
+}
+
+TEST_CASE("no more connections are kept than the limit says")
+{
+    for (std::size_t limit : {0U, 1U, 2U, 3U}) {
+        CAPTURE(limit);
+        rig r{{.head_limit = 1024, .idle_connections = limit, .keep = 1min}};
+        r.run(keep_two(r, std::min<std::size_t>(limit, 2)));
+    }
+}
+
+TEST_CASE("a refused connection says so, and so does a name that does not resolve")
+{
+    rig r;
+    r.run(fail_to_connect(r));
+}
+
+TEST_CASE("a connection that is given up while it connects is closed and forgotten")
+{
+    rig r;
+    r.run(give_up_while_connecting(r));
+}
+
+TEST_CASE("an idle connection is closed when its time is up")
+{
+    rig r{{.head_limit = 1024, .idle_connections = 4, .keep = 50ms}};
+    r.run(outlive_the_keep(r));
+}
+
+TEST_CASE("an idle connection that the agent closes is dropped without being asked for")
+{
+    rig r{{}, {.accepts = test_support::on_accept::close}};
+    r.run(lose_the_agent(r));
+}
+
+TEST_SUITE_END();
