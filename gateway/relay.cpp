@@ -19,7 +19,7 @@ using net::http1::framing;
 constexpr int most_interim_answers = 8;
 
 // A caller that closes its sending half may still read the answer (RFC 9112 section 9.6), or it may have left; nothing
-// tells the two apart. It gets this long for an answer that is about to come.
+// tells the two apart. It gets this long for an answer that is about to come, and for each further piece of it.
 constexpr core::duration half_close_grace{250};
 
 }  // namespace
@@ -206,7 +206,6 @@ net::task<core::result<>> relay::pass_answer()
     }
     net::pieces first;
     first.add(caller_.scratch());
-    outcome_.answered = true;
     auto done = co_await pass_body(first);
     if (done) {
         finish_connection(keep && !side.writing());
@@ -302,11 +301,13 @@ net::task<core::result<>> relay::pass_body(net::pieces out)
             }
         }
         if (out.size() > 0) {
+            outcome_.answered = true;
             auto sent = co_await caller_.send(out);
             if (!sent) {
                 co_return sent;
             }
             out = {};
+            caller_left_at_.reset();
         }
         side.consume(used);
         if (body_done_) {
