@@ -215,6 +215,8 @@ void stream::on_written(error_code ec, std::size_t bytes)
     out_.consume(bytes);
     if (ec == asio::error::operation_aborted && !closed_) {
         ec = {};  // a doze() or arm() cancelled what was in flight on the socket: this write goes on
+    } else if (closed_ && !ec) {
+        ec = asio::error::operation_aborted;  // the rest may lie in memory that its owner has given up by now
     }
     if (!ec && out_.size() > 0) {
         write_rest();
