@@ -107,6 +107,7 @@ int run(const gateway::command_line& asked)
         complain(started.error().detail);
         return exit_unusable;
     }
+    server.handle_signals();  // before the line that tells whoever started us that there is something to stop
     // Whatever the level: whoever starts a gateway on port 0 needs this line.
     output.write(core::format_log_line(
         std::chrono::system_clock::now(),
@@ -114,7 +115,7 @@ int run(const gateway::command_line& asked)
         "listening",
         {{"traffic", server.traffic_address()}, {"admin", server.admin_address()}, {"version", gateway::version()}}
     ));
-    server.run(/*signals=*/true);
+    server.run();
     return EXIT_SUCCESS;
 }
 

@@ -103,13 +103,15 @@ core::result<> server::start()
     return {};
 }
 
-void server::run(bool signals)
+void server::handle_signals()
 {
-    if (signals) {
-        signals_.add(SIGINT);
-        signals_.add(SIGTERM);
-        wait_for_signal();
-    }
+    signals_.add(SIGINT);
+    signals_.add(SIGTERM);
+    wait_for_signal();
+}
+
+void server::run()
+{
     for (const auto& each : workers_) {
         each->start();
     }
@@ -123,11 +125,13 @@ void server::run(bool signals)
 void server::wait_for_signal()
 {
     signals_.async_wait([this](net::error_code ec, int number) {
-        if (!ec) {
-            log_.write(core::log_level::info, "signal", {{"number", number}});
-            wait_for_signal();
-            begin_stop();
+        // A signal that came with the end: to wait for another one would keep the loop from ending.
+        if (ec || ended_) {
+            return;
         }
+        log_.write(core::log_level::info, "signal", {{"number", number}});
+        wait_for_signal();
+        begin_stop();
     });
 }
 
@@ -182,6 +186,7 @@ net::task<> server::drain_and_stop()
     for (const auto& each : workers_) {
         each->stop();
     }
+    ended_ = true;
     signals_.cancel();
     control_.stop();
     log_.write(core::log_level::info, "stopped", {{"cut", cut}});

@@ -41,9 +41,12 @@ public:
     std::string traffic_address() const { return net::to_text(traffic_listener_->local()); }
     std::string admin_address() const { return net::to_text(admin_listener_->local()); }
 
-    // Serves until stop() or, with `signals`, until SIGTERM or SIGINT; then no new work, calls in flight finish within
-    // timeouts.drain and streams within timeouts.drain_streams. A second signal ends it at once.
-    void run(bool signals);
+    // From now on SIGTERM and SIGINT are stop(), also those that come before run().
+    void handle_signals();
+
+    // Serves until stop(); then no new work, calls in flight finish within timeouts.drain and streams within
+    // timeouts.drain_streams.
+    void run();
 
     // Any thread; the first call begins the orderly end, a second one makes it abrupt.
     void stop();
@@ -86,6 +89,7 @@ private:
     bool ready_ = false;
     bool stopping_ = false;
     bool abrupt_ = false;
+    bool ended_ = false;
 };
 
 }  // namespace gateway

@@ -83,7 +83,7 @@ running_gateway::running_gateway(config::settings settings)
     port_ = port_of(server_->traffic_address());
     admin_port_ = port_of(server_->admin_address());
     thread_ = std::thread{[this] {
-        server_->run(/*signals=*/false);
+        server_->run();
         {
             const std::lock_guard guard{mutex_};
             stopped_ = true;
