@@ -41,6 +41,7 @@ std::string_view trimmed(std::string_view text)
 
 struct directives {
     std::optional<std::int64_t> max_age;
+    std::optional<std::int64_t> shared_max_age;  // wins here: this is a shared cache (RFC 9111 section 5.2.2.10)
     bool uncacheable = false;
 };
 
@@ -54,12 +55,8 @@ directives read_directives(std::string_view field)
         const auto equals = std::min(item.find('='), item.size());
         const auto key = trimmed(item.substr(0, equals));
         const auto value = equals < item.size() ? trimmed(item.substr(equals + 1)) : std::string_view{};
-        // s-maxage is for shared caches, which this is, and wins (RFC 9111 section 5.2.2.10).
-        if (net::http1::equal_ignoring_case(key, "s-maxage")) {
-            found.max_age = seconds(value);
-            if (found.max_age) {
-                return found;
-            }
+        if (net::http1::equal_ignoring_case(key, "s-maxage") && !found.shared_max_age) {
+            found.shared_max_age = seconds(value);
         } else if (net::http1::equal_ignoring_case(key, "max-age") && !found.max_age) {
             found.max_age = seconds(value);
         } else if (net::http1::equal_ignoring_case(key, "no-store") ||
@@ -101,10 +98,11 @@ core::duration freshness(std::string_view cache_control, std::string_view age, c
     if (said.uncacheable) {
         return settings.min_ttl;
     }
-    if (!said.max_age) {
+    const auto life = said.shared_max_age ? said.shared_max_age : said.max_age;
+    if (!life) {
         return settings.ttl;
     }
-    const auto left = *said.max_age - seconds(trimmed(age)).value_or(0);
+    const auto left = *life - seconds(trimmed(age)).value_or(0);
     const auto wanted =
         std::chrono::duration_cast<core::duration>(std::chrono::seconds{std::max<std::int64_t>(left, 0)});
     return std::clamp(wanted, settings.min_ttl, settings.max_ttl);

@@ -63,8 +63,12 @@ public:
     // Fetches now, whatever is cached. Fails with agent_not_found.
     net::task<core::result<card_status>> refresh(std::string id);
 
-    // No more fetches: what would need one fails with draining.
-    void stop() noexcept { stopped_ = true; }
+    // No more fetches: what would need one fails with draining, and so does one that is on its way to its next location.
+    void stop() noexcept
+    {
+        stopped_ = true;
+        source_.stop();
+    }
 
     // Null: no such agent.
     const card_status* status(const std::string& id) const;

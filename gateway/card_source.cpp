@@ -72,7 +72,7 @@ std::vector<std::string> card_locations(const core::agent& agent)
     if (!agent.card_url.empty()) {
         return {agent.card_url};
     }
-    auto base = agent.url;
+    auto base = agent.url.substr(0, agent.url.find('?'));
     while (base.ends_with('/')) {
         base.pop_back();
     }
@@ -108,6 +108,9 @@ net::task<core::result<fetched_card>> card_source::fetch(core::agent agent, card
     const auto by = std::chrono::steady_clock::now() + settings_.cards.timeout;
     std::optional<core::error> first;
     for (const auto& url : locations) {
+        if (stopped_) {
+            co_return core::gateway_error(errc::draining);
+        }
         const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
         if (left <= core::duration::zero()) {
             co_return core::upstream_error(errc::upstream_timeout, "card: all locations together took too long");

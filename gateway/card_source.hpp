@@ -27,17 +27,20 @@ struct fetched_card {
 };
 
 // Where a card is looked for, in this order: its own URL if it has one, and nothing else; else the two well-known paths
-// (of 0.3 and later, and of 0.2) below the agent's URL, then at its origin.
+// (of 0.3 and later, and of 0.2) below the agent's URL without its query, then at its origin.
 std::vector<std::string> card_locations(const core::agent& agent);
 
 class card_source {
 public:
-    // Both outlive the source.
+    // Both outlive the source, the fetcher only until stop().
     card_source(net::fetcher& fetcher, const config::settings& settings);
 
     // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; card_not_json,
     // card_invalid. All locations together take at most cards.timeout. The agent's bearer goes to its own origin only.
     net::task<core::result<fetched_card>> fetch(core::agent agent, card_validators last);
+
+    // From now on the fetcher is not touched: a fetch that would ask a further location fails with draining.
+    void stop() noexcept { stopped_ = true; }
 
 private:
     net::task<core::result<fetched_card>>
@@ -45,6 +48,7 @@ private:
 
     net::fetcher& fetcher_;
     const config::settings& settings_;
+    bool stopped_ = false;
 };
 
 }  // namespace gateway

@@ -1,0 +1,92 @@
+#include "gateway/command_line.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/command_line");
+
+namespace {
+
+using arguments = std::vector<std::string>;
+using gateway::parse_command_line;
+using gateway::verb;
+
+void check_problem(const arguments& given, const std::string& said)
+{
+    const auto parsed = parse_command_line(given);
+    CAPTURE(said);
+    CHECK(parsed.problem.find(said) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("nothing, help and --help ask for help, also behind a command")
+{
+    for (const auto& given :
+         {arguments{}, {"--help"}, {"-h"}, {"help"}, {"run", "--help"}, {"run", "-c", "f", "-h"}, {"validate", "-h"}}) {
+        const auto parsed = parse_command_line(given);
+        CHECK(parsed.what == verb::help);
+        CHECK(parsed.problem.empty());
+    }
+}
+
+TEST_CASE("help names every command and option")
+{
+    for (const auto* word : {"run", "validate", "version", "--config", "--agent", "--listen", "--admin"}) {
+        CAPTURE(word);
+        CHECK(gateway::help_text().find(word) != std::string_view::npos);
+    }
+}
+
+TEST_CASE("version is asked for in three ways and takes no options")
+{
+    for (const auto* word : {"version", "--version", "-V"}) {
+        CHECK(parse_command_line({word}).what == verb::version);
+        CHECK(parse_command_line({word}).problem.empty());
+    }
+    check_problem({"version", "-c", "f"}, "unknown option '-c'");
+}
+
+TEST_CASE("run takes a file, agents and addresses in any order")
+{
+    const auto parsed = parse_command_line(
+        {"run", "--agent", "a=http://x", "-c", "f.yml", "--listen", "[::1]:0", "--agent", "b=http://y", "--admin", ":1"}
+    );
+    CHECK(parsed.what == verb::run);
+    CHECK(parsed.problem.empty());
+    CHECK(parsed.config_file == "f.yml");
+    CHECK(parsed.agents == arguments{"a=http://x", "b=http://y"});
+    CHECK(parsed.listen == "[::1]:0");
+    CHECK(parsed.admin == ":1");
+}
+
+TEST_CASE("run and validate read the file of --config and of -c")
+{
+    for (const auto* command : {"run", "validate"}) {
+        for (const auto* option : {"-c", "--config"}) {
+            const auto parsed = parse_command_line({command, option, "f.yml"});
+            CHECK(parsed.problem.empty());
+            CHECK(parsed.config_file == "f.yml");
+            CHECK(parsed.what == (std::string{command} == "run" ? verb::run : verb::validate));
+        }
+    }
+}
+
+TEST_CASE("what cannot be carried out says what is wrong and what is meant")
+{
+    check_problem({"serve"}, "unknown command 'serve'; known are run, validate and version");
+    check_problem({""}, "unknown command ''");
+    check_problem({"run"}, "nothing to serve: give a configuration (-c FILE) or an agent (--agent ID=URL)");
+    check_problem({"run", "--listen", ":0"}, "nothing to serve");
+    check_problem({"validate"}, "validate needs a configuration: cardea validate -c FILE");
+    check_problem({"run", "-c"}, "-c needs a value");
+    check_problem({"run", "--agent", "a=http://x", "--admin"}, "--admin needs a value");
+    check_problem({"run", "f.yml"}, "unknown option 'f.yml' of 'run'");
+    check_problem({"run", "--agnet", "a=http://x"}, "unknown option '--agnet' of 'run'");
+    check_problem({"validate", "-c", "f", "--listen", ":0"}, "unknown option '--listen' of 'validate'");
+    check_problem({"validate", "-c", "f", "--agent", "a=http://x"}, "unknown option '--agent' of 'validate'");
+}
+
+TEST_SUITE_END();

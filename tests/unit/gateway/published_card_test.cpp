@@ -1,0 +1,84 @@
+#include "gateway/published_card.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/published_card");
+
+using gateway::make_card_bytes;
+using gateway::none_match_hits;
+
+TEST_CASE("the bytes of a card carry their own fields, whose length is the body's")
+{
+    for (const std::string body : {R"({"name":"a"})", "", "{\"name\":\"\xc3\xa4\"}"}) {
+        const auto made = make_card_bytes(body);
+        CHECK(made->body == body);
+        CHECK(
+            made->fields == "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+                                "\r\nETag: " + made->etag + "\r\n"
+        );
+    }
+}
+
+TEST_CASE("the ETag is strong, the same for the same bytes, and another for others")
+{
+    const auto one = make_card_bytes(R"({"name":"a"})");
+    const auto same = make_card_bytes(R"({"name":"a"})");
+    const auto other = make_card_bytes(R"({"name":"b"})");
+    CHECK(one->etag == same->etag);
+    CHECK(one->etag != other->etag);
+    REQUIRE(one->etag.size() > 2);
+    CHECK(one->etag.front() == '"');
+    CHECK(one->etag.back() == '"');
+    CHECK(one->etag.find('"', 1) == one->etag.size() - 1);
+}
+
+TEST_CASE("If-None-Match matches a list, weakly, and the star")
+{
+    for (const auto* field : {
+             R"("x")",
+             R"(W/"x")",
+             R"(*)",
+             R"("a","x")",
+             R"("a", "x")",
+             R"("a" ,"x", "b")",
+             R"(W/"a", W/"x")",
+             R"(,, "x")",
+             R"(  "x")",
+             "\"a\",\t\"x\"",
+             R"("a,b", "x")",
+             R"("", "x")",
+         }) {
+        CAPTURE(field);
+        CHECK(none_match_hits(field, R"("x")"));
+    }
+}
+
+TEST_CASE("If-None-Match that is malformed or of something else does not match")
+{
+    for (const auto* field : {
+             "",
+             " ",
+             ",",
+             "x",
+             R"("x)",
+             R"(x")",
+             R"("X")",
+             R"("xx")",
+             R"("a")",
+             R"(w/"x")",
+             R"(W/ "x")",
+             R"(W/W/"x")",
+             R"(*, "y")",
+             R"("a" "b)",
+             R"("a,"x)",
+             R"("a"; "x")",
+         }) {
+        CAPTURE(field);
+        CHECK_FALSE(none_match_hits(field, R"("x")"));
+    }
+}
+
+TEST_SUITE_END();
