@@ -119,7 +119,8 @@ void server::run()
     admin_listener_->start();
     ready_ = true;
     control_.run();
-    workers_.clear();  // joins
+    workers_.clear();  // joins; writes the last access lines
+    log_.write(core::log_level::info, "stopped", {{"cut", cut_}});
 }
 
 void server::wait_for_signal()
@@ -171,7 +172,7 @@ net::task<> server::drain_and_stop()
         each->end_streams();
     }
     co_await wait_until_empty(begun + std::max(settings_.timeouts.drain, settings_.timeouts.drain_streams));
-    const auto cut = open_connections();
+    cut_ = open_connections();
     for (const auto& each : workers_) {
         each->abort();
     }
@@ -189,7 +190,6 @@ net::task<> server::drain_and_stop()
     ended_ = true;
     signals_.cancel();
     control_.stop();
-    log_.write(core::log_level::info, "stopped", {{"cut", cut}});
 }
 
 net::task<> server::wait_until_empty(core::steady_time until)

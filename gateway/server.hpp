@@ -19,6 +19,7 @@
 #include <boost/asio/basic_signal_set.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -90,6 +91,7 @@ private:
     bool stopping_ = false;
     bool abrupt_ = false;
     bool ended_ = false;
+    std::size_t cut_ = 0;  // connections that were in use when time was over
 };
 
 }  // namespace gateway
