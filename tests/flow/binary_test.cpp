@@ -1,0 +1,315 @@
+#include "tests/flow/child_process.hpp"
+#include "tests/flow/gateway_answers.hpp"
+#include "tests/support/http_client.hpp"
+#include "tests/support/scripted_agent.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/binary");
+
+namespace {
+
+using flow::child_process;
+using flow::parsed;
+using test_support::scripted_agent;
+
+using arguments = std::vector<std::string>;
+
+// A file of its own, gone with the object.
+class written_file {
+public:
+    explicit written_file(std::string_view text)
+    {
+        std::string pattern = (std::filesystem::temp_directory_path() / "cardea-test-XXXXXX").string();
+        if (::mkdtemp(pattern.data()) == nullptr) {
+            throw std::runtime_error{"mkdtemp"};
+        }
+        directory_ = pattern;
+        std::ofstream{path()} << text;
+    }
+    ~written_file()
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(directory_, ignored);
+    }
+    written_file(const written_file&) = delete;
+    written_file& operator=(const written_file&) = delete;
+
+    std::string path() const { return (directory_ / "cardea.yml").string(); }
+
+private:
+    std::filesystem::path directory_;
+};
+
+struct outcome {
+    int code = -1;
+    std::string out;
+    std::string err;
+};
+
+// Runs to its end.
+outcome cardea(const arguments& given)
+{
+    child_process child{CARDEA_BIN, given};
+    const auto code = child.wait();
+    REQUIRE(code.has_value());
+    return {*code, child.out(), child.err()};
+}
+
+// Runs until it is told to end; its addresses are those of its first log line.
+class running_binary {
+public:
+    explicit running_binary(arguments given)
+        : process{CARDEA_BIN, with_free_ports(std::move(given))}
+    {
+        const auto line = process.wait_for_line([](auto each) {
+            return each.find(R"("event":"listening")") != std::string_view::npos;
+        });
+        if (!line) {
+            throw std::runtime_error{"no listening line: " + process.err()};
+        }
+        listening = parsed(*line);
+    }
+
+    std::uint16_t port(const char* which) const
+    {
+        const auto address = listening[which].get<std::string>();
+        return static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
+    }
+
+    child_process process;
+    core::json listening;
+
+private:
+    static arguments with_free_ports(arguments given)
+    {
+        given.insert(given.begin(), "run");
+        given.insert(given.end(), {"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"});
+        return given;
+    }
+};
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> out;
+    std::istringstream in{text};
+    for (std::string line; std::getline(in, line);) {
+        out.push_back(line);
+    }
+    return out;
+}
+
+constexpr const char* good_file = "agents:\n  weather:\n    url: http://127.0.0.1:1/rpc\n";
+constexpr const char* broken_file =
+    "agnets: {}\ncards:\n  ttl: soon\nagents:\n  c:\n    url: 7\n    bearer: ${CARDEA_NO_SUCH_VARIABLE}\n";
+
+}  // namespace
+
+TEST_CASE("version and help go to stdout and succeed")
+{
+    const auto version = cardea({"version"});
+    CHECK(version.code == 0);
+    CHECK(std::regex_match(version.out, std::regex{R"(cardea [0-9]+\.[0-9]+\.[0-9]+\n)"}));
+    CHECK(version.err.empty());
+    CHECK(cardea({"--version"}).out == version.out);
+    for (const auto& asked : {arguments{"--help"}, {"-h"}, {"help"}, {}, {"run", "--help"}}) {
+        const auto help = cardea(asked);
+        CHECK(help.code == 0);
+        CHECK(help.out.find("cardea run -c FILE") != std::string::npos);
+        CHECK(help.err.empty());
+    }
+}
+
+TEST_CASE("arguments that cannot be carried out are said on stderr with exit code 2")
+{
+    struct row {
+        arguments given;
+        const char* said;
+    };
+    for (const auto& each : std::vector<row>{
+             {{"serve"}, "cardea: unknown command 'serve'; known are run, validate and version\n"},
+             {{"run", "--agent"}, "cardea: --agent needs a value; see cardea --help\n"},
+             {{"run"}, "cardea: nothing to serve: give a configuration (-c FILE) or an agent (--agent ID=URL)\n"},
+             {{"validate"}, "cardea: validate needs a configuration: cardea validate -c FILE\n"},
+             {{"version", "now"}, "cardea: unknown option 'now' of 'version'; see cardea --help\n"},
+         }) {
+        const auto done = cardea(each.given);
+        CHECK(done.code == 2);
+        CHECK(done.err == each.said);
+        CHECK(done.out.empty());
+    }
+}
+
+TEST_CASE("options of run that cannot be read name the option, and nothing is started")
+{
+    struct row {
+        arguments given;
+        const char* option;
+    };
+    for (const auto& each : std::vector<row>{
+             {{"run", "--agent", "weather"}, "--agent"},
+             {{"run", "--agent", "a/b=http://127.0.0.1:1"}, "--agent"},
+             {{"run", "--agent", "a=ftp://127.0.0.1:1"}, "--agent"},
+             {{"run", "--agent", "a=http://127.0.0.1:1", "--agent", "a=http://127.0.0.1:2"}, "--agent"},
+             {{"run", "--agent", "a=http://127.0.0.1:1", "--listen", "nonsense:port"}, "--listen"},
+             {{"run", "--agent", "a=http://127.0.0.1:1", "--admin", "127.0.0.1:65536"}, "--admin"},
+         }) {
+        const auto done = cardea(each.given);
+        CAPTURE(done.err);
+        CHECK(done.code == 2);
+        CHECK(done.err.starts_with("cardea: " + std::string(each.option) + ": "));
+        CHECK(lines_of(done.err).size() == 1);
+    }
+}
+
+TEST_CASE("a good file is valid and says how many agents it has")
+{
+    const written_file file{good_file};
+    for (const auto* option : {"-c", "--config"}) {
+        const auto done = cardea({"validate", option, file.path()});
+        CHECK(done.code == 0);
+        CHECK(done.out == file.path() + ": 1 agent, no problems\n");
+        CHECK(done.err.empty());
+    }
+}
+
+TEST_CASE("every problem of a file is a line with its place, its key and what is meant, and exit code 2")
+{
+    const written_file file{broken_file};
+    const auto done = cardea({"validate", "-c", file.path()});
+    CHECK(done.code == 2);
+    CHECK(done.out.empty());
+    const auto lines = lines_of(done.err);
+    REQUIRE(lines.size() == 4);
+    CHECK(lines[0] == file.path() + ":1:1: agnets: is not a known key; did you mean `agents`?");
+    CHECK(lines[1].starts_with(file.path() + ":3:8: cards.ttl: "));
+    CHECK(lines[2].starts_with(file.path() + ":6:10: agents.c.url: "));
+    CHECK(lines[3].starts_with(file.path() + ":7:13: agents.c.bearer: "));
+}
+
+TEST_CASE("a broken or missing file starts nothing")
+{
+    const written_file file{broken_file};
+    const auto broken = cardea({"run", "-c", file.path(), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"});
+    CHECK(broken.code == 2);
+    CHECK(broken.err == cardea({"validate", "-c", file.path()}).err);
+    for (const auto* command : {"run", "validate"}) {
+        const auto missing = cardea({command, "-c", "/no/such/file.yml"});
+        CHECK(missing.code == 2);
+        CHECK(missing.err.starts_with("cardea: /no/such/file.yml: "));
+    }
+}
+
+TEST_CASE("an address that is taken is said with exit code 2")
+{
+    scripted_agent there;
+    const auto taken = "127.0.0.1:" + std::to_string(there.port());
+    for (const auto& [listen, admin] : {std::pair{taken, std::string{"127.0.0.1:0"}}, {"127.0.0.1:0", taken}}) {
+        const auto done = cardea({"run", "--agent", "a=http://127.0.0.1:1", "--listen", listen, "--admin", admin});
+        CHECK(done.code == 2);
+        CHECK(done.err.starts_with("cardea: cannot listen on 127.0.0.1 port " + std::to_string(there.port()) + ": "));
+        CHECK(done.err.find("listening\"") == std::string::npos);
+    }
+}
+
+TEST_CASE("on port 0 the first line names the addresses, which serve until the process is told to end")
+{
+    scripted_agent agent{[](const auto&) { return test_support::answer_json(R"({"name":"Alone"})"); }};
+    for (const int number : {SIGTERM, SIGINT}) {
+        CAPTURE(number);
+        running_binary gateway{{"--agent", "weather=" + agent.url()}};
+        CHECK(gateway.listening["level"] == "info");
+        CHECK(gateway.listening["traffic"].get<std::string>().starts_with("127.0.0.1:"));
+        CHECK(gateway.port("traffic") != 0);
+        CHECK(gateway.port("admin") != 0);
+        const auto card = test_support::request(gateway.port("traffic"), "GET", flow::card_target("weather"));
+        CHECK(card.status == 200);
+        CHECK(
+            parsed(card.body)["url"] == "http://" + gateway.listening["traffic"].get<std::string>() + "/agents/weather"
+        );
+        CHECK(test_support::request(gateway.port("admin"), "GET", "/readyz").status == 200);
+
+        gateway.process.signal(number);
+        CHECK(gateway.process.wait() == 0);
+        CHECK(gateway.process.out().empty());
+        const auto lines = lines_of(gateway.process.err());
+        REQUIRE(lines.size() >= 5);
+        for (const auto& line : lines) {
+            CHECK(parsed(line)["event"].is_string());
+        }
+        CHECK(parsed(lines.front())["event"] == "listening");
+        CHECK(parsed(lines.back())["event"] == "stopped");
+        CHECK(gateway.process.err().find(R"("event":"request")") != std::string::npos);
+    }
+}
+
+TEST_CASE("the configuration file of a process is what it serves")
+{
+    scripted_agent agent{[](const auto&) { return test_support::answer_json(R"({"name":"Filed"})"); }};
+    const written_file file{
+        "public_url: https://agents.example.com\nlog:\n  level: error\nagents:\n  filed:\n    url: " + agent.url() +
+        "\n"
+    };
+    running_binary gateway{{"-c", file.path()}};
+    const auto card = test_support::request(gateway.port("traffic"), "GET", flow::card_target("filed"));
+    CHECK(parsed(card.body)["url"] == "https://agents.example.com/agents/filed");
+    gateway.process.signal(SIGTERM);
+    CHECK(gateway.process.wait() == 0);
+    CHECK(lines_of(gateway.process.err()).size() == 1);
+}
+
+TEST_CASE("a signal that comes with the listening line is not lost")
+{
+    for (int i = 0; i < 5; ++i) {
+        running_binary gateway{{"--agent", "a=http://127.0.0.1:1"}};
+        gateway.process.signal(SIGTERM);
+        CHECK(gateway.process.wait() == 0);
+    }
+}
+
+TEST_CASE("several signals at once end the process like one")
+{
+    for (int i = 0; i < 10; ++i) {
+        running_binary gateway{{"--agent", "a=http://127.0.0.1:1"}};
+        gateway.process.signal(SIGINT);
+        gateway.process.signal(SIGTERM);
+        gateway.process.signal(SIGINT);
+        CHECK(gateway.process.wait() == 0);
+    }
+}
+
+TEST_CASE("a call in flight is finished before the process ends")
+{
+    test_support::gate held;
+    scripted_agent agent{[&](const auto&) {
+        return test_support::then({test_support::pass_gate{held.shared()}}, test_support::answer_json(R"({"done":1})"));
+    }};
+    running_binary gateway{{"--agent", "a=" + agent.url()}};
+    test_support::http_client caller{gateway.port("traffic")};
+    caller.send(test_support::request_text(
+        "POST",
+        "/agents/a",
+        {{"Content-Type", "application/json"}},
+        R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{}})"
+    ));
+    REQUIRE(held.wait_until_reached());
+    gateway.process.signal(SIGTERM);
+    REQUIRE(gateway.process.wait_for_line([](auto line) { return line.find("draining") != std::string_view::npos; }));
+    held.release();
+    const auto answer = caller.read_response();
+    CHECK(answer.status == 200);
+    CHECK(answer.body == R"({"done":1})");
+    CHECK(gateway.process.wait() == 0);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,56 @@
+// The gateway's own binary as a process of the test's, with its output kept. Killed, if it still runs, when the object
+// ends.
+#pragma once
+
+#include "tests/support/script.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flow {
+
+class child_process {
+public:
+    // Throws std::system_error when the program cannot be started.
+    child_process(const std::string& program, std::vector<std::string> arguments);
+    ~child_process();
+    child_process(const child_process&) = delete;
+    child_process& operator=(const child_process&) = delete;
+
+    void signal(int number) const;
+
+    // The first line on stderr that satisfies the predicate; nothing if none came in time or the process ended.
+    std::optional<std::string> wait_for_line(
+        const std::function<bool(std::string_view line)>& wanted,
+        std::chrono::milliseconds timeout = test_support::patience
+    );
+
+    // The exit code, or the negative number of the signal that ended it; nothing if it still runs.
+    std::optional<int> wait(std::chrono::milliseconds timeout = test_support::patience);
+
+    // What has been read so far: all of it after wait().
+    const std::string& out() const noexcept { return out_.text; }
+    const std::string& err() const noexcept { return err_.text; }
+
+private:
+    struct pipe_end {
+        int descriptor = -1;
+        std::string text;
+    };
+
+    bool pump(std::chrono::steady_clock::time_point until);
+    static void take(pipe_end& from);
+
+    pid_t id_ = -1;
+    std::optional<int> ended_;
+    pipe_end out_;
+    pipe_end err_;
+};
+
+}  // namespace flow

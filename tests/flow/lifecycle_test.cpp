@@ -1,0 +1,320 @@
+#include "tests/flow/gateway_answers.hpp"
+#include "tests/flow/running_gateway.hpp"
+#include "tests/support/http_client.hpp"
+#include "tests/support/scripted_agent.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/lifecycle");
+
+namespace {
+
+using namespace std::chrono_literals;
+using flow::a2a_agent;
+using flow::becomes_true;
+using flow::quick_settings;
+using flow::running_gateway;
+using test_support::answer_json;
+using test_support::http_client;
+using test_support::request_text;
+using test_support::scripted_agent;
+
+const test_support::field_list json_type{{"Content-Type", "application/json"}};
+
+config::settings settings_for(const scripted_agent& agent)
+{
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("a", agent.url()));
+    return settings;
+}
+
+std::string call_text(std::string_view method = "message/send")
+{
+    const auto body = R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) + R"(","params":{}})";
+    return request_text("POST", "/agents/a", json_type, body);
+}
+
+test_support::handler held_back(const test_support::gate& at)
+{
+    return [shared = at.shared()](const auto&) {
+        return test_support::then({test_support::pass_gate{shared}}, answer_json(R"({"late":true})"));
+    };
+}
+
+bool refuses(std::uint16_t port)
+{
+    try {
+        const http_client caller{port};
+        return false;
+    } catch (const std::system_error&) {
+        return true;
+    }
+}
+
+bool begins_to_drain(running_gateway& gateway)
+{
+    gateway.stop();
+    return gateway.log()
+        .wait_for([](auto line) { return line.find(R"("event":"draining")") != std::string_view::npos; })
+        .has_value();
+}
+
+std::string log_of(const running_gateway& gateway)
+{
+    std::string all;
+    for (const auto& line : gateway.log().all()) {
+        all += line + "\n";
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a gateway nobody uses ends at once")
+{
+    running_gateway gateway{quick_settings()};
+    gateway.stop();
+    CHECK(gateway.wait_until_stopped(5s));
+    CHECK(refuses(gateway.port()));
+    CHECK(refuses(gateway.admin_port()));
+}
+
+TEST_CASE("idle connections do not hold up the end")
+{
+    scripted_agent agent{[](const auto&) { return answer_json("{}"); }};
+    auto settings = settings_for(agent);
+    settings.timeouts.drain = 1h;
+    settings.timeouts.drain_streams = 1h;
+    settings.workers = 2;
+    running_gateway gateway{std::move(settings)};
+    std::vector<http_client> callers;
+    for (const auto port : {gateway.port(), gateway.admin_port()}) {
+        for (int i = 0; i < 6; ++i) {
+            callers.emplace_back(port);
+            if (i < 3) {
+                callers.back().send(request_text("GET", "/nothing"));
+                CHECK(callers.back().read_response().status == 404);
+            }
+        }
+    }
+    CHECK(gateway.wait_for_metric("cardea_connections_open", 6));
+    gateway.stop();
+    CHECK(gateway.wait_until_stopped(5s));
+    for (auto& each : callers) {
+        CHECK(each.closed_by_peer());
+    }
+}
+
+TEST_CASE("a call in flight is finished, its connection is closed, and no new one is taken meanwhile")
+{
+    test_support::gate held;
+    scripted_agent agent{held_back(held)};
+    auto settings = settings_for(agent);
+    settings.timeouts.drain = 1h;
+    running_gateway gateway{std::move(settings)};
+    http_client caller{gateway.port()};
+    caller.send(call_text());
+    REQUIRE(held.wait_until_reached());
+    REQUIRE(begins_to_drain(gateway));
+    CHECK(becomes_true([&] { return refuses(gateway.port()); }));
+    held.release();
+    const auto answer = caller.read_response();
+    CHECK(answer.status == 200);
+    CHECK(answer.body == R"({"late":true})");
+    CHECK(answer.header("Connection") == "close");
+    CHECK(caller.closed_by_peer());
+    CHECK(gateway.wait_until_stopped(5s));
+    CHECK(log_of(gateway).find(R"("event":"stopped","cut":0)") != std::string::npos);
+}
+
+TEST_CASE("a request that follows on a connection that drains is not read")
+{
+    test_support::gate held;
+    scripted_agent agent{held_back(held)};
+    running_gateway gateway{settings_for(agent)};
+    http_client caller{gateway.port()};
+    caller.send(call_text() + call_text());
+    REQUIRE(held.wait_until_reached());
+    REQUIRE(begins_to_drain(gateway));
+    held.release(2);
+    CHECK(caller.read_response().header("Connection") == "close");
+    CHECK(caller.closed_by_peer());
+    CHECK(agent.request_count() == 1);
+    CHECK(gateway.wait_until_stopped(5s));
+}
+
+TEST_CASE("a card that is being fetched when the end begins is still served")
+{
+    test_support::gate held;
+    scripted_agent agent{[&](const auto&) {
+        return test_support::then({test_support::pass_gate{held.shared()}}, answer_json(R"({"name":"Late"})"));
+    }};
+    running_gateway gateway{settings_for(agent)};
+    http_client caller{gateway.port()};
+    caller.send(request_text("GET", flow::card_target("a")));
+    REQUIRE(held.wait_until_reached());
+    REQUIRE(begins_to_drain(gateway));
+    held.release();
+    const auto answer = caller.read_response();
+    CHECK(answer.status == 200);
+    CHECK(answer.header("Connection") == "close");
+    CHECK(gateway.wait_until_stopped(5s));
+}
+
+TEST_CASE("a stream in flight has drain_streams, then ends visibly, and its agent is left")
+{
+    scripted_agent agent{[](const auto&) { return test_support::event_stream(); }};
+    auto settings = settings_for(agent);
+    settings.timeouts.drain = 1h;
+    settings.timeouts.drain_streams = 300ms;
+    running_gateway gateway{std::move(settings)};
+    http_client caller{gateway.port()};
+    caller.send(call_text("message/stream"));
+    REQUIRE(agent.wait_for_streams(1));
+    agent.send_event("1");
+    caller.read_until("data: 1\n\n");
+    const auto begun = std::chrono::steady_clock::now();
+    REQUIRE(begins_to_drain(gateway));
+    agent.send_event("2");
+    caller.read_until("data: 2\n\n");
+    const auto rest = caller.read_until_closed();
+    CHECK(rest.find("0\r\n\r\n") == std::string::npos);
+    CHECK(std::chrono::steady_clock::now() - begun >= 290ms);
+    CHECK(agent.wait_until_peer_closed());
+    CHECK(gateway.wait_until_stopped(5s));
+    CHECK(log_of(gateway).find(R"("stream":"drain")") != std::string::npos);
+}
+
+TEST_CASE("a stream that its agent ends within drain_streams is whole")
+{
+    scripted_agent agent{[](const auto&) { return test_support::event_stream(); }};
+    auto settings = settings_for(agent);
+    settings.timeouts.drain = 1h;
+    settings.timeouts.drain_streams = 1h;
+    running_gateway gateway{std::move(settings)};
+    http_client caller{gateway.port()};
+    caller.send(call_text("message/stream"));
+    REQUIRE(agent.wait_for_streams(1));
+    REQUIRE(begins_to_drain(gateway));
+    agent.send_event("last");
+    agent.end_streams();
+    const auto answer = caller.read_response();
+    CHECK(answer.body == "data: last\n\n");
+    CHECK(gateway.wait_until_stopped(5s));
+}
+
+TEST_CASE("a call that is silent until drain is over is cut, and so is its agent")
+{
+    scripted_agent agent{[](const auto&) { return test_support::silence(); }};
+    auto settings = settings_for(agent);
+    settings.timeouts.upstream_head = 1h;
+    settings.timeouts.drain = 200ms;
+    settings.timeouts.drain_streams = 50ms;
+    running_gateway gateway{std::move(settings)};
+    http_client caller{gateway.port()};
+    caller.send(call_text());
+    REQUIRE(agent.wait_for_requests(1));
+    gateway.stop();
+    CHECK(caller.read_until_closed().empty());
+    CHECK(agent.wait_until_peer_closed());
+    CHECK(gateway.wait_until_stopped(5s));
+    CHECK(log_of(gateway).find(R"("event":"stopped","cut":1)") != std::string::npos);
+}
+
+TEST_CASE("a card fetch that is silent until drain is over is cut")
+{
+    scripted_agent agent{[](const auto&) { return test_support::silence(); }};
+    auto settings = settings_for(agent);
+    settings.cards.timeout = 1h;
+    settings.timeouts.drain = 200ms;
+    settings.timeouts.drain_streams = 50ms;
+    running_gateway gateway{std::move(settings)};
+    http_client caller{gateway.port()};
+    caller.send(request_text("GET", flow::card_target("a")));
+    REQUIRE(agent.wait_for_requests(1));
+    gateway.stop();
+    CHECK(gateway.wait_until_stopped(5s));
+    CHECK(agent.wait_until_peer_closed());
+    CHECK(caller.read_until_closed().find("200 OK") == std::string::npos);
+}
+
+TEST_CASE("a refresh asked for on the admin listener does not hold up the end")
+{
+    scripted_agent agent{[](const auto&) { return test_support::silence(); }};
+    auto settings = settings_for(agent);
+    settings.cards.timeout = 1h;
+    running_gateway gateway{std::move(settings)};
+    http_client operator_{gateway.admin_port()};
+    operator_.send(request_text(
+        "POST",
+        "/rpc",
+        json_type,
+        R"({"jsonrpc":"2.0","id":1,"method":"agents/refreshCard","params":{"id":"a"}})"
+    ));
+    REQUIRE(agent.wait_for_requests(1));
+    gateway.stop();
+    CHECK(gateway.wait_until_stopped(5s));
+    CHECK(agent.wait_until_peer_closed());
+}
+
+TEST_CASE("a second stop ends everything at once")
+{
+    scripted_agent agent{[](const test_support::recorded_request& request) {
+        return request.body.find("message/stream") == std::string::npos ? test_support::silence()
+                                                                        : test_support::event_stream();
+    }};
+    auto settings = settings_for(agent);
+    settings.timeouts.upstream_head = 1h;
+    settings.timeouts.drain = 1h;
+    settings.timeouts.drain_streams = 1h;
+    settings.workers = 2;
+    running_gateway gateway{std::move(settings)};
+    std::vector<http_client> callers;
+    for (const auto* method : {"message/send", "message/stream", "message/send"}) {
+        callers.emplace_back(gateway.port());
+        callers.back().send(call_text(method));
+    }
+    REQUIRE(agent.wait_for_requests(3));
+    REQUIRE(begins_to_drain(gateway));
+    CHECK_FALSE(gateway.wait_until_stopped(100ms));
+    gateway.stop();
+    CHECK(gateway.wait_until_stopped(5s));
+    for (auto& each : callers) {
+        CHECK(each.read_until_closed().find("0\r\n\r\n") == std::string::npos);
+    }
+}
+
+TEST_CASE("half a request does not outlive drain")
+{
+    scripted_agent agent;
+    auto settings = settings_for(agent);
+    settings.timeouts.drain = 200ms;
+    settings.timeouts.drain_streams = 50ms;
+    running_gateway gateway{std::move(settings)};
+    http_client half_head{gateway.port()};
+    half_head.send("GET /agents/a HTTP/1.1\r\nHost: ");
+    http_client half_body{gateway.port()};
+    half_body.send("POST /agents/a HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{");
+    CHECK(gateway.wait_for_metric("cardea_connections_open", 2));
+    gateway.stop();
+    CHECK(gateway.wait_until_stopped(5s));
+    CHECK(half_head.read_until_closed().find("200 OK") == std::string::npos);
+    CHECK(half_body.read_until_closed().find("200 OK") == std::string::npos);
+}
+
+TEST_CASE("a gateway that is told to end as it begins ends")
+{
+    for (int i = 0; i < 20; ++i) {
+        running_gateway gateway{quick_settings()};
+        gateway.stop();
+        gateway.stop();
+        CHECK(gateway.wait_until_stopped(5s));
+    }
+}
+
+TEST_SUITE_END();

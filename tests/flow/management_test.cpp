@@ -1,0 +1,367 @@
+#include "tests/flow/gateway_answers.hpp"
+#include "tests/flow/running_gateway.hpp"
+#include "tests/support/http_client.hpp"
+#include "tests/support/scripted_agent.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/management");
+
+namespace {
+
+using core::json;
+using flow::a2a_agent;
+using flow::card_text;
+using flow::parsed;
+using flow::post_json;
+using flow::quick_settings;
+using flow::running_gateway;
+using test_support::answer_json;
+using test_support::request;
+using test_support::scripted_agent;
+
+constexpr const char* json_type = "application/json";
+
+// The answer to one JSON-RPC body, the same from both listeners.
+test_support::http_response ask(const running_gateway& gateway, std::string_view body)
+{
+    auto from_traffic = post_json(gateway.port(), "/rpc", body);
+    const auto from_admin = post_json(gateway.admin_port(), "/rpc", body);
+    CHECK(from_traffic.status == from_admin.status);
+    CHECK(from_traffic.body == from_admin.body);
+    CHECK(from_traffic.header("Content-Type") == from_admin.header("Content-Type"));
+    return from_traffic;
+}
+
+std::string call(std::string_view method, std::string_view params)
+{
+    return R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) + R"(","params":)" + std::string(params) + "}";
+}
+
+json error_of(const running_gateway& gateway, std::string_view method, std::string_view params)
+{
+    const auto answer = post_json(gateway.port(), "/rpc", call(method, params));
+    CHECK(answer.status == 200);
+    auto body = parsed(answer.body);
+    const auto* error = core::member(body, "error");
+    return error == nullptr ? json{} : *error;
+}
+
+}  // namespace
+
+TEST_CASE("JSON-RPC is answered to the letter")
+{
+    auto settings = quick_settings();
+    settings.limits.rpc_batch = 3;
+    const running_gateway gateway{std::move(settings)};
+    const std::string parse_error =
+        R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"The body is not valid JSON.","data":{"code":"parse_error"}}})";
+    const std::string invalid =
+        R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"The body is not a JSON-RPC 2.0 request.","data":{"code":"invalid_request"}}})";
+    const auto list = [](const std::string& id) {
+        return R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"agents/list"})";
+    };
+    const auto listed = [](const std::string& id) {
+        return R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"agents":[]}})";
+    };
+    const auto no_method = [](const std::string& id) {
+        return R"({"jsonrpc":"2.0","id":)" + id +
+               R"(,"error":{"code":-32601,"message":"There is no such method.","data":{"code":"method_not_found"}}})";
+    };
+    struct row {
+        std::string body;
+        std::string expected;
+    };
+    for (const auto& each : std::vector<row>{
+             {"", parse_error},
+             {"{", parse_error},
+             {R"({"jsonrpc":"2.0","id":1,"method":"agents/list")", parse_error},
+             {"[1,", parse_error},
+             {"[]", invalid},
+             {"1", invalid},
+             {"null", invalid},
+             {R"("agents/list")", invalid},
+             {"{}", invalid},
+             {R"({"id":null,"method":"agents/list"})", invalid},
+             {R"({"jsonrpc":"1.0","id":null,"method":"agents/list"})", invalid},
+             {R"({"jsonrpc":"2.0","id":{},"method":"agents/list"})", invalid},
+             {R"({"jsonrpc":"2.0","id":null,"method":1})", invalid},
+             {list("1"), listed("1")},
+             {list("\"1\""), listed("\"1\"")},
+             {list("1.0"), listed("1.0")},
+             {list("-0.5e3"), listed("-0.5e3")},
+             {list("12345678901234567890123"), listed("12345678901234567890123")},
+             {list(R"("\u00e4\/")"), listed(R"("\u00e4\/")")},
+             {list("null"), listed("null")},
+             {R"({"jsonrpc":"2.0","id":2,"method":"nope"})", no_method("2")},
+             {R"({"jsonrpc":"2.0","id":2,"method":"agents/list ","params":[]})", no_method("2")},
+             {"[1]", "[" + invalid + "]"},
+             {"[1,2]", "[" + invalid + "," + invalid + "]"},
+             {"[" + list("1") + "]", "[" + listed("1") + "]"},
+             {"[" + list("\"b\"") +
+                  R"(,{"jsonrpc":"2.0","method":"agents/list"},{"jsonrpc":"2.0","id":3,"method":"x"}])",
+              "[" + listed("\"b\"") + "," + no_method("3") + "]"},
+             {"[" + list("1") + "," + list("2") + "," + list("3") + "]",
+              "[" + listed("1") + "," + listed("2") + "," + listed("3") + "]"},
+             {"[" + list("1") + "," + list("2") + "," + list("3") + "," + list("4") + "]", invalid},
+         }) {
+        CAPTURE(each.body);
+        const auto answer = ask(gateway, each.body);
+        CHECK(answer.status == 200);
+        CHECK(answer.header("Content-Type") == json_type);
+        CHECK(answer.header("Cache-Control") == "no-store");
+        CHECK(answer.body == each.expected);
+    }
+}
+
+TEST_CASE("notifications are carried out and not answered")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("a", agent.url()));
+    const running_gateway gateway{std::move(settings)};
+    const std::string refresh = R"({"jsonrpc":"2.0","method":"agents/refreshCard","params":{"id":"a"}})";
+    for (const auto& body : {refresh, "[" + refresh + "]", "[" + refresh + "," + refresh + "]"}) {
+        const auto answer = post_json(gateway.port(), "/rpc", body);
+        CHECK(answer.status == 204);
+        CHECK(answer.body.empty());
+        CHECK(answer.count("Content-Type") == 0);
+        CHECK(answer.count("Content-Length") == 0);
+    }
+    CHECK(agent.request_count() == 4);
+    CHECK(post_json(gateway.admin_port(), "/rpc", R"({"jsonrpc":"2.0","method":"nope"})").status == 204);
+    CHECK(post_json(gateway.port(), "/rpc", R"({"jsonrpc":"2.0","method":"agents/get","params":{}})").status == 204);
+}
+
+TEST_CASE("after a 204 the connection goes on")
+{
+    const running_gateway gateway{quick_settings()};
+    test_support::http_client caller{gateway.port()};
+    const test_support::field_list type{{"Content-Type", json_type}};
+    caller.send(test_support::request_text("POST", "/rpc", type, R"({"jsonrpc":"2.0","method":"agents/list"})"));
+    CHECK(caller.read_response().status == 204);
+    caller.send(test_support::request_text("POST", "/rpc", type, call("agents/list", "{}")));
+    CHECK(caller.read_response().status == 200);
+}
+
+TEST_CASE("an agent is found by id, agentId, name or position, under both spellings of a method")
+{
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("a", "http://127.0.0.1:1"));
+    settings.agents.push_back(a2a_agent("b", "http://127.0.0.1:1"));
+    const running_gateway gateway{std::move(settings)};
+    for (const auto* method : {"agents/get", "agents.get"}) {
+        for (const auto* params :
+             {R"({"id":"b"})",
+              R"({"agentId":"b"})",
+              R"({"name":"b"})",
+              R"(["b"])",
+              R"({"id":"b","name":"a"})",
+              R"({"id":1,"name":"b"})"}) {
+            CAPTURE(params);
+            const auto answer = ask(gateway, call(method, params));
+            CHECK(parsed(answer.body)["result"]["id"] == "b");
+        }
+    }
+    for (const auto* method : {"agents/list", "agents.list"}) {
+        for (const auto* params : {"{}", "[]", R"({"more":1})"}) {
+            const auto answer = parsed(ask(gateway, call(method, params)).body);
+            REQUIRE(answer["result"]["agents"].size() == 2);
+            CHECK(answer["result"]["agents"][0]["id"] == "a");
+            CHECK(answer["result"]["agents"][1]["id"] == "b");
+        }
+    }
+}
+
+TEST_CASE("a request that names no agent, or one that is not there, is told so with a stable code")
+{
+    const running_gateway gateway{quick_settings()};
+    for (const auto* method : {"agents/get", "agents/refreshCard", "agents.refreshCard"}) {
+        for (const auto* params : {"{}", "[]", R"({"id":""})", R"({"id":null})", R"(["a","b"])", "[1]"}) {
+            CAPTURE(params);
+            const auto error = error_of(gateway, method, params);
+            CHECK(error["code"] == -32602);
+            CHECK(error["data"]["code"] == "invalid_params");
+        }
+        const auto error = error_of(gateway, method, R"({"id":"ghost"})");
+        CHECK(error["code"] == -31404);
+        CHECK(error["data"] == parsed(R"({"code":"agent_not_found","agent":"ghost"})"));
+    }
+}
+
+TEST_CASE("get shows the record, the card that callers see, and how the card stands")
+{
+    scripted_agent agent;
+    agent.otherwise([&](const auto&) { return answer_json(R"({"name":"A","url":")" + agent.url() + R"("})"); });
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("a", agent.url("/rpc")));
+    settings.agents.back().metadata = R"({"team":"x"})";
+    const running_gateway gateway{std::move(settings)};
+
+    const auto before = flow::manage(gateway, "agents/get", {{"id", "a"}});
+    CHECK(before["card"] == nullptr);
+    CHECK(before["card_status"]["state"] == "unknown");
+    CHECK(agent.request_count() == 0);
+
+    const auto served = flow::get_card(gateway, "a");
+    const auto after = flow::manage(gateway, "agents/get", {{"id", "a"}});
+    CHECK(after["url"] == agent.url("/rpc"));
+    CHECK(after["protocol"] == "a2a");
+    CHECK(after["metadata"] == json{{"team", "x"}});
+    CHECK(after["card"] == parsed(served.body));
+    CHECK(after["card_status"]["state"] == "fresh");
+    CHECK(after["card_status"]["etag"] == served.header("ETag"));
+    CHECK(after["card_status"]["size"] == served.body.size());
+    CHECK(after["card_status"]["changes"] == 1);
+    CHECK(after["card_status"]["found_at"] == agent.url("/rpc/.well-known/agent-card.json"));
+    CHECK(after["card_status"]["problems"].size() > 0);
+    CHECK_FALSE(after["card_status"].contains("failure"));
+}
+
+TEST_CASE("refreshCard fetches now and says whether the card has changed")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("a", agent.url()));
+    const running_gateway gateway{std::move(settings)};
+    CHECK(flow::manage(gateway, "agents/refreshCard", {{"id", "a"}})["changed"] == true);
+    CHECK(flow::manage(gateway, "agents.refreshCard", {{"name", "a"}})["changed"] == false);
+    agent.otherwise([](const auto&) { return answer_json(R"({"name":"B"})"); });
+    const auto third = flow::manage(gateway, "agents/refreshCard", {{"agentId", "a"}});
+    CHECK(third["changed"] == true);
+    CHECK(third["id"] == "a");
+    CHECK(third["card_status"]["changes"] == 2);
+    CHECK(agent.request_count() == 3);
+    CHECK(parsed(flow::get_card(gateway, "a").body)["name"] == "B");
+    CHECK(agent.request_count() == 3);
+}
+
+TEST_CASE("refreshCard of an agent that fails gives the reason's code")
+{
+    scripted_agent broken{[](const auto&) { return test_support::answer(500, ""); }};
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("refused", "http://127.0.0.1:" + std::to_string(test_support::unused_port())));
+    settings.agents.push_back(a2a_agent("broken", broken.url()));
+    settings.agents.push_back(a2a_agent("mcp", broken.url()));
+    settings.agents.back().speaks = core::protocol::mcp;
+    settings.agents.push_back(a2a_agent("off", broken.url()));
+    settings.agents.back().disabled = true;
+    const running_gateway gateway{std::move(settings)};
+    struct row {
+        const char* id;
+        int code;
+        const char* name;
+        bool retryable;
+    };
+    for (const auto& each : std::vector<row>{
+             {"refused", -32603, "upstream_refused", true},
+             {"broken", -32603, "upstream_status", true},
+             {"mcp", -31503, "session_not_started", true},
+             {"off", -31404, "agent_not_found", false},
+         }) {
+        CAPTURE(each.id);
+        const auto error = error_of(gateway, "agents/refreshCard", json{{"id", each.id}}.dump());
+        CHECK(error["code"] == each.code);
+        CHECK(error["data"] == json{{"code", each.name}, {"agent", each.id}, {"retryable", each.retryable}});
+    }
+    CHECK(
+        flow::manage(gateway, "agents/get", {{"id", "broken"}})["card_status"]["failure"]["code"] == "upstream_status"
+    );
+    CHECK(flow::manage(gateway, "agents/get", {{"id", "broken"}})["card_status"]["state"] == "failed");
+    const auto off = flow::manage(gateway, "agents/get", {{"id", "off"}});
+    CHECK(off["disabled"] == true);
+    CHECK(off["card_status"] == json{{"state", "disabled"}});
+}
+
+TEST_CASE("a refresh that fails leaves the card that callers have")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("a", agent.url()));
+    const running_gateway gateway{std::move(settings)};
+    const auto before = flow::get_card(gateway, "a");
+    agent.otherwise([](const auto&) { return test_support::answer(500, ""); });
+    CHECK(error_of(gateway, "agents/refreshCard", R"({"id":"a"})")["data"]["code"] == "upstream_status");
+    const auto after = flow::get_card(gateway, "a");
+    CHECK(after.status == 200);
+    CHECK(after.body == before.body);
+    CHECK(after.count("Cardea-Card") == 0);
+}
+
+TEST_CASE("no secret of an agent is seen anywhere")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
+    auto settings = quick_settings();
+    settings.log_level = core::log_level::debug;
+    settings.agents.push_back(a2a_agent("a", agent.url()));
+    settings.agents.back().bearer = core::secret{"hunter-bearer"};
+    settings.agents.back().card_headers.emplace_back("X-Key", core::secret{"hunter-header"});
+    settings.agents.push_back(settings.agents.back());
+    settings.agents.back().id = "dead";
+    settings.agents.back().url = "http://127.0.0.1:" + std::to_string(test_support::unused_port());
+    const running_gateway gateway{std::move(settings)};
+    std::string seen;
+    for (const auto* id : {"a", "dead"}) {
+        const auto params = json{{"id", id}}.dump();
+        seen += flow::get_card(gateway, id).body;
+        seen += ask(gateway, call("agents/refreshCard", params)).body;
+        seen += ask(gateway, call("agents/get", params)).body;
+        seen += post_json(gateway.port(), "/agents/" + std::string(id), call("message/send", "{}")).body;
+    }
+    seen += ask(gateway, call("agents/list", "{}")).body;
+    seen += request(gateway.admin_port(), "GET", "/metrics").body;
+    REQUIRE(gateway.log().wait_for([](auto line) { return line.find("card_fetch_failed") != std::string_view::npos; }));
+    for (const auto& line : gateway.log().all()) {
+        seen += line;
+    }
+    REQUIRE(agent.request(0).header("Authorization") == "Bearer hunter-bearer");
+    CHECK(seen.find("hunter") == std::string::npos);
+    const auto record = flow::manage(gateway, "agents/get", {{"id", "a"}});
+    CHECK(record["bearer"] == "********");
+    CHECK(record["card_headers"] == json{{"X-Key", "********"}});
+}
+
+TEST_CASE("the management takes POST of JSON only")
+{
+    const running_gateway gateway{quick_settings()};
+    for (const auto port : {gateway.port(), gateway.admin_port()}) {
+        for (const auto* method : {"GET", "HEAD", "PUT", "DELETE", "OPTIONS"}) {
+            CAPTURE(method);
+            const auto answer = request(port, method, "/rpc");
+            CHECK(answer.status == 405);
+            CHECK(answer.header("Allow") == "POST");
+            CHECK(answer.header("Cardea-Error") == "method_not_allowed");
+        }
+        for (const auto* type :
+             {"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"}) {
+            CAPTURE(type);
+            const auto answer = request(port, "POST", "/rpc", {{"Content-Type", type}}, call("agents/list", "{}"));
+            flow::check_refusal(answer, 415, "unsupported_media_type", "");
+        }
+    }
+}
+
+TEST_CASE("a management body of limits.body is read, one byte more is refused")
+{
+    auto settings = quick_settings();
+    settings.limits.body = 512;
+    const running_gateway gateway{std::move(settings)};
+    for (const auto port : {gateway.port(), gateway.admin_port()}) {
+        for (const std::size_t size : {std::size_t{511}, std::size_t{512}, std::size_t{513}}) {
+            CAPTURE(size);
+            auto body = call("agents/list", "{}");
+            body += std::string(size - body.size(), ' ');
+            const auto answer = post_json(port, "/rpc", body);
+            if (size <= 512) {
+                CHECK(answer.status == 200);
+            } else {
+                flow::check_refusal(answer, 413, "body_too_large", "");
+            }
+        }
+    }
+}
+
+TEST_SUITE_END();
