@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# README.md and docs/ say what is: links and paths lead somewhere, functions exist, the table of answers has every code
+# with its status and number, every configuration key is one, every metric is listed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+pages=(README.md docs/*.md)
+bad=0
+
+complain() {
+    printf '%s\n' "$*"
+    bad=1
+}
+
+# What stands between backticks on one line, outside of fenced blocks: PAGE:LINE<tab>TEXT.
+code_spans() {
+    awk '/^```/ { fenced = !fenced; next }
+        !fenced {
+            line = $0
+            while (match(line, /`[^`]+`/)) {
+                printf "%s:%d\t%s\n", FILENAME, FNR, substr(line, RSTART + 1, RLENGTH - 2)
+                line = substr(line, RSTART + RLENGTH)
+            }
+        }' "$@"
+}
+
+# A heading as GitHub makes an anchor of it.
+anchors() {
+    sed -nE 's/^#+ +(.*)$/\1/p' "$1" | tr '[:upper:]' '[:lower:]' | tr -d "\`'.,:()/" | tr ' ' '-'
+}
+
+check_links() {
+    local page target file anchor
+    for page in "${pages[@]}"; do
+        while IFS= read -r target; do
+            case $target in *://* | mailto:*) continue ;; esac
+            file=${target%%#*}
+            anchor=
+            if [[ $target == *'#'* ]]; then
+                anchor=${target#*#}
+            fi
+            if [ -n "$file" ]; then
+                file=$(dirname "$page")/$file
+            else
+                file=$page
+            fi
+            if [ ! -e "$file" ]; then
+                complain "$page: the link $target leads nowhere"
+            elif [ -n "$anchor" ] && ! anchors "$file" | grep -qxF -- "$anchor"; then
+                complain "$page: $file has no heading #$anchor"
+            fi
+        done < <(grep -oE '\]\([^) ]+\)' "$page" | sed -E 's/^\]\((.*)\)$/\1/')
+    done
+}
+
+# A path is what begins with a folder of ours, or is a source file or page by its name.
+check_paths() {
+    local where text
+    while IFS=$'\t' read -r where text; do
+        if [[ $text =~ ^(\./)?(\.ci|a2a|bench|config|core|docs|examples|gateway|mcp|net|store|tests)/[^\ \<]*$ ]] ||
+            [[ $text =~ ^(\./)?[A-Za-z0-9_./-]+\.(md|hpp|cpp|sh|cmake)$ ]]; then
+            compgen -G "$text" >/dev/null || complain "$where: there is no $text"
+        fi
+    done < <(code_spans "${pages[@]}")
+}
+
+# `name()` and `type::name()` are functions of ours.
+check_functions() {
+    local where text name
+    while IFS=$'\t' read -r where text; do
+        [[ $text =~ ^[a-z_][a-z0-9_:]*\(\)$ ]] || continue
+        name=${text%()}
+        grep -rqE "\b${name##*::}\(" core net config a2a gateway examples --include='*.hpp' --include='*.cpp' ||
+            complain "$where: there is no function $text"
+        if [[ $name == *::* ]]; then
+            grep -rqE "\b${name%%::*}\b" core net config a2a gateway --include='*.hpp' || complain "$where: there is no $text"
+        fi
+    done < <(code_spans "${pages[@]}")
+}
+
+# The cases of a switch in core/status.cpp with what each returns: NAME VALUE.
+switch_values() {
+    awk -v function_name="$1" '
+        index($0, " " function_name "(errc code)") { inside = 1 }
+        inside && /^}/ { exit }
+        inside && /case errc::/ { sub(/.*errc::/, ""); sub(/:.*/, ""); waiting[++n] = $0; next }
+        inside && n && /return/ {
+            sub(/.*return */, ""); sub(/;.*/, "")
+            for (i = 1; i <= n; i++) print waiting[i], $0
+            n = 0
+        }' core/status.cpp
+}
+
+# Rows `| STATUS | NUMBER | `code`, `code` | … |`.
+check_answers() {
+    local name status number rows statuses numbers
+    statuses=$(switch_values http_status)
+    numbers=$(switch_values jsonrpc_code)
+    local names
+    names=$(grep -oE 'return \{"[a-z_]+"' core/error.cpp | cut -d'"' -f2 | sort -u)
+    [ "$(wc -l <<<"$names")" -gt 20 ] || complain "core/error.cpp: its codes cannot be read any more"
+    for name in $names; do
+        status=$(sed -n "s/^$name //p" <<<"$statuses")
+        number=$(sed -n "s/^$name //p" <<<"$numbers")
+        case $number in *http_status*) number=-$((31000 + status)) ;; esac
+        rows=$(awk -F'|' -v code="\`$name\`" 'NF >= 6 && index($4, code) { gsub(/ /, "", $2); gsub(/ /, "", $3); print $2, $3 }' "${pages[@]}")
+        if [ "$rows" != "$status $number" ]; then
+            complain "the table of answers: $name is '${rows:-missing}', and core/status.cpp says '$status $number'"
+        fi
+    done
+}
+
+# The keys of docs/configuration.md, agents' below `agents.ID.`; those whose members are not ours end in `.*`.
+known_keys() {
+    awk -F'|' '
+        /^## Agents/ { prefix = "agents.ID." }
+        /^\| `/ {
+            key = $2; gsub(/[ `]/, "", key)
+            print prefix key ($3 ~ /^ *map/ ? ".*" : "")
+        }' docs/configuration.md
+}
+
+# The keys of fenced YAML in block style: PAGE:LINE<tab>PATH.
+yaml_keys() {
+    awk '
+        FNR == 1 { inside = 0 }
+        /^```/ { inside = /^```yaml/; depth = 0; next }
+        inside && /^ *[A-Za-z0-9_.-]+:( |$)/ {
+            match($0, /^ */); indent = RLENGTH
+            key = substr($0, indent + 1); sub(/:.*/, "", key)
+            while (depth > 0 && indents[depth] >= indent) depth--
+            path = depth > 0 ? paths[depth] "." key : key
+            indents[++depth] = indent; paths[depth] = path
+            printf "%s:%d\t%s\n", FILENAME, FNR, path
+        }' "$@"
+}
+
+is_known() {
+    local path=$1 key
+    for key in "${keys[@]}"; do
+        case $key in
+            *.\*) [[ $path == "${key%.\*}" || $path == "${key%\*}"* ]] && return 0 ;;
+            *) [[ $key == "$path" ]] && return 0 ;;
+        esac
+        [[ $key == "$path".* ]] && return 0
+    done
+    return 1
+}
+
+check_keys() {
+    local where text section
+    mapfile -t keys < <(known_keys)
+    [ "${#keys[@]}" -gt 20 ] || complain "docs/configuration.md: its keys cannot be read any more"
+    while IFS=$'\t' read -r where text; do
+        text=$(sed -E 's/^agents\.[^.]+/agents.ID/' <<<"$text")
+        is_known "$text" || [ "$text" = agents ] || complain "$where: $text is no key of docs/configuration.md"
+    done < <(yaml_keys "${pages[@]}")
+    # `section.key`, also with a value behind it. The management methods look the same.
+    section=$(printf '%s\n' "${keys[@]}" | sed -nE 's/^(agents\.ID\.)?([a-z]+)\..*/\2/p' | sort -u | paste -sd'|')
+    while IFS=$'\t' read -r where text; do
+        [[ $text =~ ^($section)\.[A-Za-z_]+(:.*)?$ ]] || continue
+        text=${text%%:*}
+        grep -qF "\"$text\"" gateway/management.cpp && continue
+        is_known "$text" || is_known "agents.ID.$text" || complain "$where: $text is no key of docs/configuration.md"
+    done < <(code_spans "${pages[@]}")
+}
+
+check_metrics() {
+    local listed served name
+    listed=$(code_spans docs/operations.md | grep -oE '\b(cardea|process)_[a-z_]+' | sort -u)
+    served=$(grep -oE '"(cardea|process)_[a-z_]+"' gateway/metrics_page.cpp | tr -d '"' | sort -u)
+    while read -r name; do
+        complain "docs/operations.md and gateway/metrics_page.cpp: only one of them has $name"
+    done < <(comm -3 <(echo "$listed") <(echo "$served") | tr -d '\t')
+}
+
+check_links
+check_paths
+check_functions
+check_answers
+check_keys
+check_metrics
+exit "$bad"
