@@ -235,6 +235,14 @@ void server_connection::make_room()
     }
 }
 
+// A full buffer takes no read, and without one nobody notices that the caller leaves while its call is answered.
+void server_connection::keep_watching()
+{
+    if (caller_.full() && !caller_.reading()) {
+        make_room();
+    }
+}
+
 // Waits until more than `bytes` bytes of this request have been received.
 task<core::result<>> server_connection::need(std::size_t bytes)
 {
@@ -264,6 +272,7 @@ task<core::result<std::string_view>> server_connection::read_sized_body()
             co_return std::move(more).error();
         }
     }
+    keep_watching();
     request_length_ = total;
     co_return caller_.received().substr(head_length_, total - head_length_);
 }
@@ -300,6 +309,7 @@ task<core::result<std::string_view>> server_connection::read_chunked_body(std::u
             }
         }
     }
+    keep_watching();
     request_length_ = coded;
     co_return caller_.received().substr(head_length_, body_end - head_length_);
 }

@@ -135,6 +135,7 @@ private:
     task<> guarded_handle();
     task<> linger();
     void make_room();
+    void keep_watching();
     void finish_request();
 
     loop& loop_;

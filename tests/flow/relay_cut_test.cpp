@@ -197,11 +197,11 @@ TEST_CASE("a chunked body that is none is cut, not ended")
     flow::check_jsonrpc_error(flow::call(x.port(), call_body("5")), flow::not_http, "5");
 }
 
-TEST_CASE("trailers of the agent are dropped")
+TEST_CASE("trailers and chunk extensions of the agent are dropped")
 {
     relayed x{
         {bytes{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Set-Cookie\r\n\r\n"
-               "3\r\nabc\r\n0\r\nSet-Cookie: a=b\r\n\r\n"}}
+               "3;x=\"y\"\r\nabc\r\n0\r\nSet-Cookie: a=b\r\n\r\n"}}
     };
     http_client caller{x.port()};
     caller.send(call_text(call_body(), {{"Connection", "close"}}));

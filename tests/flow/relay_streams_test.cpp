@@ -199,6 +199,33 @@ TEST_CASE("a caller of a unary call that leaves cancels it")
     }
 }
 
+TEST_CASE("a caller's leaving is noticed whatever the size of its call")
+{
+    // Among them those that fill a buffer to its last byte.
+    const std::size_t sizes[] = {16'383, 16'384, 16'385, 32'768, 65'536, 131'072};
+    for (const auto size : sizes) {
+        for (const bool chunked : {false, true}) {
+            CAPTURE(size);
+            CAPTURE(chunked);
+            relayed x{test_support::silence(), never_ending};
+            http_client caller{x.port()};
+            const auto text = [&](std::size_t id) {
+                const auto body = call_body('"' + std::string(id, 'b') + '"');
+                const auto coded = flow::chunked(body, size);
+                return chunked
+                           ? test_support::request_text("POST", "/agents/a", {{"Transfer-Encoding", "chunked"}}, coded)
+                           : call_text(body);
+            };
+            const auto frame = text(size - 1'000).size() - (size - 1'000);
+            REQUIRE(text(size - frame).size() == size);
+            caller.send(text(size - frame));
+            REQUIRE(x.agent.wait_for_requests(1));
+            caller.reset();
+            CHECK(x.agent.wait_until_peer_closed(soon));
+        }
+    }
+}
+
 TEST_CASE("a caller that leaves in the middle of a large answer ends the agent's side")
 {
     for (const bool chunked : {false, true}) {
@@ -233,6 +260,38 @@ TEST_CASE("a stream that the agent cuts is cut for the caller, and counted as th
     CHECK(x.gateway.wait_for_metric(active, 0));
     CHECK(x.gateway.metric(ended("upstream")) == 1);
     CHECK(x.gateway.metric(R"(cardea_upstream_errors_total{agent="a",reason="upstream_reset"})") == 1);
+}
+
+TEST_CASE("a stream that breaks before a byte of it was passed is an error, and is counted as ended")
+{
+    const relayed x{
+        {bytes{"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n"},
+         test_support::hold{}},
+        never_ending
+    };
+    http_client caller{x.port()};
+    for (const std::string id : {"1", "2"}) {
+        caller.send(call_text(call_body(id, "message/stream")));
+        flow::check_jsonrpc_error(caller.read_response(), flow::not_http, id);
+    }
+    CHECK(x.gateway.wait_for_metric(ended("upstream"), 2));
+    CHECK(x.gateway.metric(active) == 0);
+    CHECK(x.gateway.metric(R"(cardea_upstream_errors_total{agent="a",reason="upstream_protocol"})") == 2);
+}
+
+TEST_CASE("a call that comes during a stream is answered after it")
+{
+    relayed x{test_support::answer_json("{}"), never_ending};
+    x.agent.next(test_support::event_stream());
+    auto caller = streaming_caller(x);
+    caller.send(call_text(call_body("2")));
+    x.agent.send_event("one");
+    caller.read_until("one\n\n\r\n");
+    CHECK(x.agent.request_count() == 1);
+    x.agent.end_streams();
+    caller.read_until("0\r\n\r\n");
+    CHECK(caller.read_response().body == "{}");
+    CHECK(x.agent.request_count() == 2);
 }
 
 TEST_CASE("a stream that is silent for too long is cut, and counted as idle")
