@@ -160,12 +160,12 @@ void server::begin_stop()
 
 net::task<> server::drain_and_stop()
 {
-    log_.write(core::log_level::info, "draining", {{"connections", open_connections()}});
     ready_ = false;
     traffic_listener_->close();
     for (const auto& each : workers_) {
         each->drain();
     }
+    log_.write(core::log_level::info, "draining", {{"connections", open_connections()}});
     const auto begun = std::chrono::steady_clock::now();
     co_await wait_until_empty(begun + settings_.timeouts.drain_streams);
     for (const auto& each : workers_) {
