@@ -1,0 +1,183 @@
+# shellcheck shell=bash
+# Sourced by bench/run.sh: the agent and the proxies of one scenario. Every start_… function puts the process on its core
+# into the background, waits until it listens and sets `address` (host:port) and `started` (process id).
+
+# What run.sh has chosen.
+: "${binaries:=}" "${scratch:=}" "${proxy_core:=}" "${load_core:=}" "${priority:=0}" "${nginx_buffering:=}" "${haproxy_delay:=}"
+address=''
+
+# Below the range that the kernel gives to outgoing connections.
+free_port() {
+    local port
+    for _ in {1..100}; do
+        port=$((20000 + RANDOM % 10000))
+        if ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+            echo "$port"
+            return
+        fi
+    done
+    die "found no free port"
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@" 2>/dev/null; do
+        [ "$SECONDS" -lt "$deadline" ] || return 1
+        sleep 0.05
+    done
+}
+
+accepts() { (exec 3<>"/dev/tcp/${1%:*}/${1##*:}"); }
+
+# on CORE COMMAND...: becomes the command, so call it in the background or a subshell. As root it goes before whatever
+# else the machine does (a proxy that waits for a compiler finds its caches cold): where the kernel schedules sessions as
+# groups, that takes a session of its own.
+on() {
+    local core=$1
+    shift
+    # shellcheck disable=SC2016 # the inner shell expands it
+    exec setsid taskset -c "$core" nice -n "$priority" \
+        bash -c '{ [ "$0" -eq 0 ] || echo "$0" >/proc/self/autogroup; } 2>/dev/null; exec "$@"' "$priority" "$@"
+}
+
+start_agent() {
+    rm -f "$scratch/agent.port"
+    on "$load_core" "$binaries/bench_upstream" "$@" >"$scratch/agent.port" &
+    started=$!
+    children+=("$started")
+    wait_for 5 test -s "$scratch/agent.port" || die "bench_upstream did not start"
+    address=127.0.0.1:$(<"$scratch/agent.port")
+}
+
+# start_cardea AGENT NAME LOG: LOG is batches (the gateway's own way) or none.
+start_cardea() {
+    local level=info listening
+    [ "$3" != none ] || level=warn
+    cat >"$scratch/$2.yml" <<END
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+workers: 1
+log: {level: $level}
+cards: {ttl: 1d}
+limits: {upstream_connections: 1024}
+agents: {bench: {url: "http://$1/a2a"}}
+END
+    # The line that says where it listens has level info: without it the port must be known before.
+    address=127.0.0.1:$(free_port)
+    on "$proxy_core" "$binaries/cardea" run -c "$scratch/$2.yml" --listen "$address" 2>>"$scratch/$2.log" &
+    started=$!
+    children+=("$started")
+    wait_for 10 accepts "$address" || die "cardea did not start: $(head -c 2000 "$scratch/$2.log")"
+    if [ "$3" != none ]; then
+        listening=$(grep -m 1 '"event":"listening"' "$scratch/$2.log") || die "cardea does not say that it listens"
+        [[ $listening == *"$address"* ]] || die "cardea listens elsewhere: $listening"
+    fi
+}
+
+# start_nginx AGENT NAME LOG: LOG is batches (as much at once, and as late, as the gateway writes), lines (its default) or none.
+start_nginx() {
+    local log user='' home=$scratch/$2
+    case $3 in
+        batches) log="access_log $scratch/$2.log bench buffer=16k flush=100ms" ;;
+        lines) log="access_log $scratch/$2.log bench" ;;
+        none) log="access_log off" ;;
+    esac
+    # As root, workers would become a user who may not enter the scratch folder.
+    [ "$(id -u)" -ne 0 ] || user='user root root;'
+    address=127.0.0.1:$(free_port)
+    mkdir -p "$home"
+    cat >"$home/nginx.conf" <<END
+$user
+worker_processes 1;
+daemon off;
+pid $home/pid;
+error_log $home/error.log;
+events { worker_connections 4096; }
+http {
+    log_format bench escape=json '{"ts":"\$time_iso8601","id":"\$connection-\$connection_requests","method":"\$request_method",'
+        '"path":"\$uri","status":\$status,"bytes_in":\$request_length,"bytes_out":\$bytes_sent,'
+        '"ttfb":"\$upstream_header_time","time":\$request_time,"peer":"\$remote_addr:\$remote_port"}';
+    $log;
+    client_body_temp_path $home/body;
+    proxy_temp_path $home/proxy;
+    fastcgi_temp_path $home/fastcgi;
+    uwsgi_temp_path $home/uwsgi;
+    scgi_temp_path $home/scgi;
+    default_type application/json;
+    sendfile on;
+    tcp_nopush on;
+    open_file_cache max=100 inactive=1h;
+    open_file_cache_valid 1h;
+    keepalive_requests 1000000000;
+    upstream agent {
+        server $1;
+        keepalive 1024;
+        keepalive_requests 1000000000;
+    }
+    server {
+        listen $address backlog=4096;
+        location = /agents/bench {
+            proxy_pass http://agent/a2a;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+            $nginx_buffering
+        }
+        location = /agents/bench/.well-known/agent-card.json { alias $scratch/card.json; }
+    }
+}
+END
+    on "$proxy_core" nginx -p "$home" -e "$home/error.log" -c "$home/nginx.conf" &
+    started=$!
+    children+=("$started")
+    wait_for 10 accepts "$address" || die "nginx did not start: $(head -c 2000 "$home/error.log")"
+}
+
+# start_haproxy AGENT NAME LOG: LOG is lines (it knows no other way) or none.
+start_haproxy() {
+    local log='log stderr format raw local0 info'
+    [ "$3" != none ] || log=''
+    address=127.0.0.1:$(free_port)
+    cat >"$scratch/$2.cfg" <<END
+global
+    nbthread 1
+    maxconn 4096
+    $log
+defaults
+    mode http
+    ${log:+log global}
+    option http-keep-alive
+    $haproxy_delay
+    http-reuse always
+    timeout connect 5s
+    timeout client 60s
+    timeout server 60s
+    log-format '{"ts":"%T","id":%rt,"method":"%HM","path":"%HPO","status":%ST,"bytes_in":%U,"bytes_out":%B,"ttfb":%Tr,"time":%Ta,"peer":"%ci:%cp"}'
+frontend traffic
+    bind $address backlog 4096
+    http-request return status 200 content-type application/json file $scratch/card.json if { path /agents/bench/.well-known/agent-card.json }
+    http-request return status 404 unless { path /agents/bench }
+    use_backend agent
+backend agent
+    http-request set-path /a2a
+    server agent $1
+END
+    on "$proxy_core" haproxy -db -f "$scratch/$2.cfg" 2>>"$scratch/$2.log" &
+    started=$!
+    children+=("$started")
+    wait_for 10 accepts "$address" || die "haproxy did not start: $(head -c 2000 "$scratch/$2.log")"
+}
+
+# start_proxy NAME AGENT: a name is a proxy, or a proxy and what its access log is (nginx-lines).
+start_proxy() {
+    local log=batches
+    [[ $1 != *-* ]] || log=${1#*-}
+    case ${1%%-*}-$log in
+        cardea-batches | cardea-none) start_cardea "$2" "$1" "$log" ;;
+        nginx-batches | nginx-lines | nginx-none) start_nginx "$2" "$1" "$log" ;;
+        haproxy-batches | haproxy-lines) start_haproxy "$2" "$1" lines ;;
+        haproxy-none) start_haproxy "$2" "$1" none ;;
+        *) die "unknown proxy: $1" ;;
+    esac
+}

@@ -1,0 +1,346 @@
+#!/usr/bin/env bash
+# Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
+#   bench/run.sh [call|call512|card|card304|sse|large]... [--rounds N] [--seconds S] [--warmup S] [--proxies "NAME..."]
+# Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own.
+# Exit code 1 if a round had an error or a wrong answer, 2 if nothing can be measured here.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+binaries=${BENCH_BINARIES:-$PWD/build/release}
+rounds=3
+seconds=5
+warmup=2
+priority=0
+scenarios=()
+proxies=()
+children=()
+scratch=''
+failed=0
+
+die() {
+    echo "bench: $*" >&2
+    exit 2
+}
+
+# shellcheck source=bench/proxies.sh
+. bench/proxies.sh
+
+read_arguments() {
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --rounds | --seconds | --warmup)
+                [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "$1 needs a whole number"
+                declare -g "${1#--}=$2"
+                shift 2
+                ;;
+            --proxies)
+                read -r -a proxies <<<"${2:-}"
+                shift 2
+                ;;
+            call | call512 | card | card304 | sse | large)
+                scenarios+=("$1")
+                shift
+                ;;
+            *) die "unknown argument: $1" ;;
+        esac
+    done
+    [ "${#scenarios[@]}" -gt 0 ] || scenarios=(call call512 card card304 sse large)
+    [ "${#proxies[@]}" -gt 0 ] || proxies=(cardea nginx haproxy)
+}
+
+# The first two cores that this process may use: `proxy_core` and `load_core`.
+choose_cores() {
+    local list range first last core cores=()
+    list=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+    for range in ${list//,/ }; do
+        first=${range%-*}
+        last=${range#*-}
+        for ((core = first; core <= last; core++)); do
+            cores+=("$core")
+        done
+    done
+    [ "${#cores[@]}" -ge 2 ] || die "this machine has one core for us: the proxy and its load need one each"
+    proxy_core=${cores[0]}
+    load_core=${cores[1]}
+}
+
+check_machine() {
+    local tool
+    PATH=$PATH:/usr/sbin
+    for tool in wrk curl taskset setsid timeout awk "${proxies[@]%%-*}"; do
+        [ "$tool" != cardea ] || continue
+        command -v "$tool" >/dev/null || die "$tool is not installed"
+    done
+    for tool in cardea bench_upstream; do
+        [ -x "$binaries/$tool" ] || die "$binaries/$tool is not built"
+    done
+    [ "$(ulimit -Sn)" -ge 16384 ] || ulimit -Sn 16384 || die "needs 16384 open files (ulimit -n)"
+    choose_cores
+    if [ "$(nice -n -20 nice 2>/dev/null)" = -20 ]; then
+        priority=-20
+    fi
+    echo "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r); proxy on core $proxy_core," \
+        "agent and wrk on core $load_core; load average before: $(cut -d ' ' -f 1 /proc/loadavg)"
+}
+
+stop_children() {
+    local child deadline=$((SECONDS + 5))
+    for child in "${children[@]}"; do
+        kill "$child" 2>/dev/null || true
+    done
+    for child in "${children[@]}"; do
+        while kill -0 "$child" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ]; do
+            sleep 0.05
+        done
+        # What nginx's master leaves behind when it is killed ends with it: its workers see the closed channel.
+        kill -KILL "$child" 2>/dev/null || true
+        wait "$child" 2>/dev/null || true
+    done
+    children=()
+}
+
+finish() {
+    trap - EXIT
+    trap '' INT TERM
+    stop_children
+    [ -z "$scratch" ] || rm -rf "$scratch"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# The processes that share the work of PROXY: itself and its children.
+processes_of() {
+    local stat fields
+    echo "$1"
+    for stat in /proc/[0-9]*/stat; do
+        { fields=$(<"$stat"); } 2>/dev/null || continue
+        fields=${fields##*) }
+        read -r _ parent _ <<<"$fields"
+        if [ "$parent" = "$1" ]; then
+            stat=${stat%/stat}
+            echo "${stat##*/}"
+        fi
+    done
+}
+
+# User and system time of these processes, in clock ticks.
+cpu_ticks() {
+    local process stat fields sum=0
+    for process in "$@"; do
+        stat=$(<"/proc/$process/stat")
+        read -r -a fields <<<"${stat##*) }"
+        sum=$((sum + fields[11] + fields[12]))
+    done
+    echo "$sum"
+}
+
+# The largest of these processes at its peak, in KiB.
+peak_memory() {
+    local process
+    for process in "$@"; do
+        sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$process/status"
+    done | sort -n | tail -n 1
+}
+
+events_sent() { curl -s --max-time 5 "http://$agent/count" | sed 's/.*"events":\([0-9]*\).*/\1/'; }
+
+# load ADDRESS TARGET SECONDS: wrk's line.
+load() {
+    (on "$load_core" timeout --foreground $(($3 + 20)) wrk -t 1 -c "$connections" -d "${3}s" --timeout 10s \
+        -s bench/load.lua "http://$1$2") >"$scratch/wrk" 2>&1 || true
+    sed -n 's/^bench //p' "$scratch/wrk"
+}
+
+invalid() {
+    failed=1
+    echo "      $1: this round does not count: $2"
+}
+
+# measure ROUND INDEX: one proxy under load, one line of the table and one of $scratch/results.
+measure() {
+    local round=$1 name=${proxies[$2]} at=${addresses[$2]} log lines=0 problem='' events=0
+    local line count microseconds bytes errors p50 p99 ticks per_thousand rate memory units
+    read -r -a pids <<<"${processes[$2]}"
+    log=$scratch/$name.log
+    export BENCH_ETAG=${etags[$2]}
+    [ -n "$BENCH_ETAG" ] || unset BENCH_ETAG
+    load "$at" "$target" "$warmup" >/dev/null
+    sleep 0.3
+    [ ! -e "$log" ] || : >"$log"
+    [ "$scenario" != sse ] || events=$(events_sent)
+    ticks=$(cpu_ticks "${pids[@]}")
+    line=$(load "$at" "$target" "$seconds")
+    ticks=$(($(cpu_ticks "${pids[@]}") - ticks))
+    memory=$(peak_memory "${pids[@]}")
+    [ "$scenario" != sse ] || events=$(($(events_sent) - events))
+    if [ -z "$line" ]; then
+        invalid "$name" "wrk failed: $(tail -n 1 "$scratch/wrk")"
+        return
+    fi
+    read -r count microseconds bytes errors <<<"$line"
+    p50=$(cut -d ' ' -f 9 <<<"$line")
+    p99=${line##* }
+    errors=${errors% * *}
+    sleep 0.3
+    [ ! -e "$log" ] || lines=$(wc -l <"$log")
+    if [ "$errors" != "0 0 0 0 0" ]; then
+        problem="errors of wrk (connect, read, write, status, timeout): $errors"
+    elif [ "$count" -eq 0 ] || [ $((bytes / count)) -lt "$least_bytes" ]; then
+        problem="$count answers of $((bytes / (count > 0 ? count : 1))) bytes, not $least_bytes or more"
+    elif [[ $name != *-none ]] && [ "$lines" -lt "$count" ]; then
+        problem="$count answers, but $lines lines in the access log"
+    elif [ "$ticks" -eq 0 ]; then
+        problem="no CPU time was seen"
+    fi
+    if [ -n "$problem" ]; then
+        invalid "$name" "$problem"
+        return
+    fi
+    units=$count
+    [ "$scenario" != sse ] || units=$events
+    read -r per_thousand rate memory < <(awk -v t="$ticks" -v hz="$(getconf CLK_TCK)" -v n="$units" -v us="$microseconds" \
+        -v kib="$memory" 'BEGIN {printf "%.2f %.0f %.1f\n", t * 1e6 / hz / n, n * 1e6 / us, kib / 1024}')
+    printf '%5s %-13s %11s %10s %8s %8s %9s\n' "$round" "$name" "$per_thousand" "$rate" "$p50" "$p99" "$memory"
+    echo "$scenario $name $round $per_thousand $rate $p50 $p99 $memory" >>"$scratch/results"
+}
+
+# Medians of the scenario, and the first proxy's figure by each other's: the ratio within each round (the machine's mood
+# changes from round to round), of these the median, the least and the greatest.
+summarise() {
+    sort -k 2,2 -k 4,4n "$scratch/results" | awk -v scenario="$scenario" -v names="${proxies[*]}" '
+        function median(values, n,   i, j, v) {
+            for (i = 2; i <= n; i++)
+                for (j = i; j > 1 && values[j - 1] > values[j]; j--) { v = values[j]; values[j] = values[j - 1]; values[j - 1] = v }
+            return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
+        }
+        $1 == scenario { n = ++seen[$2]; round[$2, $3] = $4; for (c = 4; c <= 8; c++) value[$2, c, n] = $c; if ($3 > last) last = $3 }
+        END {
+            count = split(names, order, " ")
+            for (p = 1; p <= count; p++) {
+                name = order[p]
+                for (c = 4; c <= 8; c++) {
+                    for (i = 1; i <= seen[name]; i++) column[i] = value[name, c, i] + 0
+                    middle[name, c] = seen[name] ? median(column, seen[name]) : 0
+                }
+                if (seen[name]) printf "  mid %-13s %11.2f %10.0f %8.0f %8.0f %9.1f\n", name, middle[name, 4], middle[name, 5], middle[name, 6], middle[name, 7], middle[name, 8]
+            }
+            for (p = 2; p <= count; p++) {
+                name = order[p]
+                if (!seen[order[1]] || !seen[name]) continue
+                n = 0
+                for (i = 1; i <= last; i++) {
+                    if (((order[1], i) in round) && ((name, i) in round)) column[++n] = round[order[1], i] / round[name, i]
+                }
+                if (!n) continue
+                middle_ratio = median(column, n)
+                printf "ratio %s/%s %.2f (rounds: %.2f to %.2f)\n", order[1], name, middle_ratio, column[1], column[n]
+            }
+        }'
+}
+
+# What the scenario asks and how; starts its agent. Sets connections, target, least_bytes and the rest that is used above.
+prepare() {
+    local options=()
+    connections=64
+    target=/agents/bench
+    least_bytes=1024
+    nginx_buffering=''
+    haproxy_delay=''
+    export BENCH_BODY=bench/call.json
+    case $scenario in
+        call) title="relayed call: POST of 400 bytes, answer of 1 KiB" ;;
+        call512)
+            title="relayed call: POST of 400 bytes, answer of 1 KiB"
+            connections=512
+            ;;
+        large)
+            title="relayed call: POST of 400 bytes, answer of 64 KiB"
+            least_bytes=65536
+            options=(--body "$least_bytes")
+            ;;
+        sse)
+            title="stream: POST, answer of 250 events of 200 bytes, one every 2 ms; figures per 1,000 events"
+            options=(--events 250 --interval 2000)
+            least_bytes=$((250 * 200))
+            nginx_buffering='proxy_buffering off;'
+            haproxy_delay='option http-no-delay'
+            ;;
+        card | card304)
+            title="agent card of 4 KiB: Cardea from its cache, nginx a static file, HAProxy from memory"
+            target=$target/.well-known/agent-card.json
+            least_bytes=4096
+            unset BENCH_BODY
+            if [ "$scenario" = card304 ]; then
+                title="the same card, conditional: 304"
+                least_bytes=50
+            fi
+            ;;
+    esac
+    start_agent "${options[@]}"
+    agent=$address
+    curl -sSf --max-time 5 "http://$agent/agent-card.json" >"$scratch/card.json"
+}
+
+# Whether the proxy gives what the agent gives: speed is no excuse for a wrong answer.
+check_answers() {
+    local name=$1 at=$2 got=$scratch/got wanted=$scratch/wanted status etag=''
+    if [ -n "${BENCH_BODY:-}" ]; then
+        curl -sSf --max-time 10 --json @"$BENCH_BODY" "http://$agent/a2a" >"$wanted"
+        curl -sSf --max-time 10 --json @"$BENCH_BODY" "http://$at$target" >"$got" || die "$name does not relay"
+        cmp -s "$wanted" "$got" || die "$name does not give the agent's answer"
+        etags+=('')
+        return
+    fi
+    curl -sSf --max-time 10 -D "$scratch/head" "http://$at$target" >"$got" || die "$name gives no card"
+    if ! grep -q '"name":"bench"' "$got" || [ "$(wc -c <"$got")" -lt 4000 ]; then
+        die "$name gives another card"
+    fi
+    if [ "$scenario" = card304 ]; then
+        etag=$(tr -d '\r' <"$scratch/head" | sed -n 's/^[Ee][Tt]ag: //p')
+        status=$(curl -sS --max-time 10 -o "$got" -w '%{http_code}' -H "If-None-Match: $etag" "http://$at$target")
+        [ "$status" = 304 ] || die "$name answers a conditional request with $status"
+    fi
+    etags+=("$etag")
+}
+
+run_scenario() {
+    local round i all=("${proxies[@]}")
+    addresses=()
+    processes=()
+    etags=()
+    rm -f "$scratch"/*.log
+    prepare
+    if [ "$scenario" = card304 ]; then
+        # HAProxy gives what it has in memory without a validator.
+        read -r -a proxies <<<"$(printf '%s\n' "${all[@]}" | grep -v haproxy | tr '\n' ' ')"
+    fi
+    for i in "${!proxies[@]}"; do
+        start_proxy "${proxies[i]}" "$agent"
+        addresses+=("$address")
+        processes+=("$(processes_of "$started" | tr '\n' ' ')")
+        check_answers "${proxies[i]}" "$address"
+    done
+    printf '\n%s: %s; %d connections\n' "$scenario" "$title" "$connections"
+    printf '%5s %-13s %11s %10s %8s %8s %9s\n' round proxy 'CPU ms/1k' per-second p50-us p99-us peak-MiB
+    for ((round = 1; round <= rounds; round++)); do
+        for i in "${!proxies[@]}"; do
+            measure "$round" "$i"
+        done
+    done
+    summarise
+    proxies=("${all[@]}")
+    stop_children
+}
+
+read_arguments "$@"
+check_machine
+scratch=$(mktemp -d)
+: >"$scratch/results"
+for scenario in "${scenarios[@]}"; do
+    run_scenario
+done
+if [ "$failed" -ne 0 ]; then
+    echo "bench: some rounds do not count (above)" >&2
+    exit 1
+fi

@@ -1,0 +1,371 @@
+// The agent behind the proxies that are measured: as little work per call as a process can do, so that it is never what
+// limits them. One thread, raw epoll, every answer built at the start. It listens on 127.0.0.1 and answers
+//   POST (any target)          a JSON-RPC answer of --body bytes, or, with --events N, a stream of N server-sent events
+//                              of 200 bytes, one every --interval microseconds
+//   GET …/agent-card.json      an agent card of 4 KiB
+//   GET /count                 how much was answered, as JSON
+// with the header fields of an agent that runs on Node.js and Express. On start it prints the port. It trusts its peers:
+// nothing but the proxies of a bench may reach it.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "bench/answers.hpp"
+#include "bench/request.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t request_bytes = 16 * 1024;
+
+struct options {
+    std::uint16_t port = 0;
+    std::size_t body = 1024;
+    std::uint64_t events = 0;
+    std::int64_t interval = 2000;  // microseconds
+};
+
+[[noreturn]] void fail(const char* what)
+{
+    throw std::system_error{errno, std::generic_category(), what};
+}
+
+struct connection {
+    int descriptor = -1;
+    std::size_t received = 0;
+    std::uint64_t events_left = 0;
+    std::string_view unsent;  // lives as long as the upstream
+    std::array<char, request_bytes> bytes;
+};
+
+class upstream {
+public:
+    explicit upstream(const options& chosen)
+        : chosen_{chosen},
+          answer_{call_answer(chosen.body)},
+          stream_head_{event_stream_head()},
+          event_{event_chunk()},
+          last_event_{event_chunk() + "0\r\n\r\n"},
+          epoll_{::epoll_create1(EPOLL_CLOEXEC)}
+    {
+        if (epoll_ < 0) {
+            fail("epoll_create1");
+        }
+        listen();
+        card_ = card_answer(port_);
+        if (chosen_.events > 0) {
+            start_timer();
+        }
+    }
+
+    std::uint16_t port() const noexcept { return port_; }
+
+    [[noreturn]] void run()
+    {
+        std::array<epoll_event, 256> ready{};
+        for (;;) {
+            const int count = ::epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), -1);
+            if (count < 0 && errno != EINTR) {
+                fail("epoll_wait");
+            }
+            for (int i = 0; i < count; ++i) {
+                const auto descriptor = ready[static_cast<std::size_t>(i)].data.fd;
+                if (descriptor == listener_) {
+                    accept_all();
+                } else if (descriptor == timer_) {
+                    tick();
+                } else if (auto& each = connections_[static_cast<std::size_t>(descriptor)]) {
+                    serve(*each);
+                }
+            }
+        }
+    }
+
+private:
+    void listen();
+    void start_timer();
+    void accept_all();
+    void tick();
+    void serve(connection& c);
+    bool receive(connection& c);
+    bool answer_received(connection& c);
+    bool answer(connection& c, const request& what);
+    bool send_static(connection& c, std::string_view bytes);
+    bool send_count(connection& c);
+    void watch(connection& c, std::uint32_t events, int operation) const;
+    void close(connection& c);
+
+    const options chosen_;
+    const std::string answer_;
+    const std::string stream_head_;
+    const std::string event_;
+    const std::string last_event_;
+    std::string card_;
+    const int epoll_;
+    int listener_ = -1;
+    int timer_ = -1;
+    std::uint16_t port_ = 0;
+    std::uint64_t answers_ = 0;
+    std::uint64_t events_ = 0;
+    std::vector<std::unique_ptr<connection>> connections_;  // by descriptor
+    std::vector<int> streams_;
+};
+
+void upstream::listen()
+{
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int on = 1;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(chosen_.port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    // The sockets interface takes every address as a sockaddr.
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    if (listener_ < 0 || ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        ::bind(listener_, generic, size) != 0 || ::listen(listener_, SOMAXCONN) != 0 ||
+        ::getsockname(listener_, generic, &size) != 0) {
+        fail("listen");
+    }
+    port_ = ntohs(address.sin_port);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = listener_;
+    if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) != 0) {
+        fail("epoll_ctl");
+    }
+}
+
+void upstream::start_timer()
+{
+    timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    const timespec interval{chosen_.interval / 1'000'000, chosen_.interval % 1'000'000 * 1000};
+    const itimerspec every{interval, interval};
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = timer_;
+    if (timer_ < 0 || ::timerfd_settime(timer_, 0, &every, nullptr) != 0 ||
+        ::epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &event) != 0) {
+        fail("timerfd");
+    }
+}
+
+void upstream::accept_all()
+{
+    for (;;) {
+        const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (descriptor < 0) {
+            if (errno == EAGAIN || errno == ECONNABORTED) {
+                return;
+            }
+            fail("accept4");
+        }
+        const int on = 1;
+        if (::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
+            fail("setsockopt");
+        }
+        const auto at = static_cast<std::size_t>(descriptor);
+        if (connections_.size() <= at) {
+            connections_.resize(at + 1);
+        }
+        connections_[at] = std::make_unique<connection>();
+        connections_[at]->descriptor = descriptor;
+        watch(*connections_[at], EPOLLIN, EPOLL_CTL_ADD);
+    }
+}
+
+void upstream::watch(connection& c, std::uint32_t events, int operation) const
+{
+    epoll_event event{};
+    event.events = events;
+    event.data.fd = c.descriptor;
+    if (::epoll_ctl(epoll_, operation, c.descriptor, &event) != 0) {
+        fail("epoll_ctl");
+    }
+}
+
+void upstream::close(connection& c)
+{
+    std::erase(streams_, c.descriptor);
+    ::close(c.descriptor);
+    connections_[static_cast<std::size_t>(c.descriptor)].reset();
+}
+
+// Sends what of `bytes` fits now and leaves the rest for later; false if the peer is gone.
+bool upstream::send_static(connection& c, std::string_view bytes)
+{
+    const bool waited = !c.unsent.empty();
+    c.unsent = bytes;
+    while (!c.unsent.empty()) {
+        const auto sent = ::send(c.descriptor, c.unsent.data(), c.unsent.size(), MSG_NOSIGNAL);
+        if (sent < 0 && errno == EAGAIN) {
+            break;
+        }
+        if (sent < 0) {
+            return false;
+        }
+        c.unsent.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    if (waited != !c.unsent.empty()) {
+        watch(c, waited ? EPOLLIN : EPOLLOUT, EPOLL_CTL_MOD);
+    }
+    return true;
+}
+
+bool upstream::send_count(connection& c)
+{
+    const auto text =
+        whole_answer(R"({"answers":)" + std::to_string(answers_) + R"(,"events":)" + std::to_string(events_) + "}");
+    return ::send(c.descriptor, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+}
+
+bool upstream::receive(connection& c)
+{
+    if (c.received == c.bytes.size()) {
+        throw std::runtime_error{"a request of more than 16 KiB"};
+    }
+    const auto got = ::recv(c.descriptor, c.bytes.data() + c.received, c.bytes.size() - c.received, 0);
+    if (got > 0) {
+        c.received += static_cast<std::size_t>(got);
+        return true;
+    }
+    return got < 0 && errno == EAGAIN;
+}
+
+bool upstream::answer(connection& c, const request& what)
+{
+    if (what.method == "GET" && what.target == "/count") {
+        return send_count(c);
+    }
+    if (what.method == "GET" && what.target.ends_with("/agent-card.json")) {
+        return send_static(c, card_);
+    }
+    if (what.method != "POST") {
+        throw std::runtime_error{"no answer to " + std::string{what.method} + " " + std::string{what.target}};
+    }
+    ++answers_;
+    if (chosen_.events == 0) {
+        return send_static(c, answer_);
+    }
+    c.events_left = chosen_.events;
+    streams_.push_back(c.descriptor);
+    return send_static(c, stream_head_);
+}
+
+bool upstream::answer_received(connection& c)
+{
+    while (c.unsent.empty() && c.events_left == 0) {
+        const auto what = first_request({c.bytes.data(), c.received});
+        if (!what) {
+            return true;
+        }
+        const auto alive = answer(c, *what);
+        c.received -= what->length;
+        std::memmove(c.bytes.data(), c.bytes.data() + what->length, c.received);
+        if (!alive) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void upstream::serve(connection& c)
+{
+    const bool alive = c.unsent.empty() ? receive(c) : send_static(c, c.unsent);
+    if (!alive || !answer_received(c)) {
+        close(c);
+    }
+}
+
+// One event for every stream whose reader has taken the last one.
+void upstream::tick()
+{
+    std::uint64_t expirations = 0;
+    if (::read(timer_, &expirations, sizeof expirations) != sizeof expirations) {
+        return;
+    }
+    for (std::size_t i = streams_.size(); i-- > 0;) {
+        auto& c = *connections_[static_cast<std::size_t>(streams_[i])];
+        if (!c.unsent.empty()) {
+            continue;
+        }
+        ++events_;
+        const bool last = --c.events_left == 0;
+        if (last) {
+            streams_[i] = streams_.back();
+            streams_.pop_back();
+        }
+        if (!send_static(c, last ? last_event_ : event_) || (last && !answer_received(c))) {
+            close(c);
+        }
+    }
+}
+
+template <class Number>
+void read_number(std::string_view text, Number& out)
+{
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) {
+        throw std::invalid_argument{"not a number: " + std::string{text}};
+    }
+}
+
+options read_options(const std::vector<std::string_view>& arguments)
+{
+    options out;
+    for (std::size_t i = 0; i < arguments.size(); i += 2) {
+        if (i + 1 == arguments.size()) {
+            throw std::invalid_argument{std::string{arguments[i]} + " needs a value"};
+        }
+        const auto value = arguments[i + 1];
+        if (arguments[i] == "--port") {
+            read_number(value, out.port);
+        } else if (arguments[i] == "--body") {
+            read_number(value, out.body);
+        } else if (arguments[i] == "--events") {
+            read_number(value, out.events);
+        } else if (arguments[i] == "--interval") {
+            read_number(value, out.interval);
+        } else {
+            throw std::invalid_argument{"unknown option " + std::string{arguments[i]}};
+        }
+    }
+    if (out.interval <= 0) {
+        throw std::invalid_argument{"--interval must be positive"};
+    }
+    return out;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv)
+{
+    try {
+        bench::upstream server{bench::read_options({argv + 1, argv + argc})};
+        std::printf("%u\n", static_cast<unsigned>(server.port()));
+        std::fflush(stdout);
+        server.run();
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "bench_upstream: %s\n", problem.what());
+        return 1;
+    }
+}
