@@ -199,6 +199,28 @@ std::vector<std::pair<std::string, core::secret>> read_card_headers(const field&
     return headers;
 }
 
+std::vector<std::string> read_relay_paths(const field& f, problem_list& problems)
+{
+    constexpr std::string_view meant = "a pattern such as /v1/* or /**";
+    std::vector<std::string> patterns;
+    for (const auto& element : read_list(f, "a list of patterns", problems)) {
+        const auto pattern = read_line(element, meant, problems);
+        if (!pattern) {
+            continue;
+        }
+        const auto segments = *pattern + '/';
+        const bool dots = segments.find("/./") != std::string::npos || segments.find("/../") != std::string::npos;
+        if (pattern->front() != '/') {
+            refuse(element, "does not begin with '/'", meant, problems);
+        } else if (dots || pattern->find_first_of("?# %\\") != std::string::npos) {
+            refuse(element, "is not a pattern of paths", meant, problems);
+        } else {
+            patterns.push_back(*pattern);
+        }
+    }
+    return patterns;
+}
+
 std::string read_ca_file(const field& f, problem_list& problems)
 {
     const auto* map = read_map(f, "a map with ca_file", problems);

@@ -20,6 +20,9 @@ core::secret bearer_of(const field& f, const std::string& text, problem_list& pr
 // Names are tokens (RFC 9110 section 5.6.2), each once, none that frames or routes the message; values are one line.
 std::vector<std::pair<std::string, core::secret>> read_card_headers(const field& f, problem_list& problems);
 
+// `relay_paths`: each begins with '/' and has no query, no dot segment and no control character.
+std::vector<std::string> read_relay_paths(const field& f, problem_list& problems);
+
 // `tls.ca_file`. Whether the file is there is not looked at.
 std::string read_ca_file(const field& f, problem_list& problems);
 

@@ -220,6 +220,9 @@ private:
         if (const auto* f = find(agent_key::timeout)) {
             agent_.timeout = read_duration(*f, std::chrono::milliseconds{1}, std::chrono::hours{24}, problems_);
         }
+        if (const auto* f = find(agent_key::relay_paths)) {
+            agent_.relay_paths = read_relay_paths(*f, problems_);
+        }
         if (const auto* f = find(agent_key::disabled)) {
             agent_.disabled = read_switch(*f, problems_).value_or(false);
         }

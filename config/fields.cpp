@@ -91,6 +91,22 @@ const node* read_map(const field& f, std::string_view meant, problem_list& probl
     return f.value;
 }
 
+std::vector<field> read_list(const field& f, std::string_view meant, problem_list& problems)
+{
+    std::vector<field> elements;
+    if (f.value->is != node::kind::list) {
+        if (!f.value->unusable && f.value->is != node::kind::null) {
+            problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; " + std::string{meant} + " is meant");
+        }
+        return elements;
+    }
+    for (std::size_t i = 0; i < f.value->items.size(); ++i) {
+        const auto& item = f.value->items[i];
+        elements.push_back({f.path + '[' + std::to_string(i) + ']', &item, item.at, f.secret});
+    }
+    return elements;
+}
+
 std::optional<core::duration>
 read_duration(const field& f, core::duration least, core::duration most, problem_list& problems)
 {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace config {
 
@@ -36,6 +37,9 @@ std::optional<core::duration>
 read_duration(const field& f, core::duration least, core::duration most, problem_list& problems);
 std::optional<bool> read_switch(const field& f, problem_list& problems);
 std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems);
+
+// The elements of a list, or nothing (reported). No value at all is an empty list.
+std::vector<field> read_list(const field& f, std::string_view meant, problem_list& problems);
 
 // Text without control characters, not empty.
 std::optional<std::string> read_line(const field& f, std::string_view meant, problem_list& problems);

@@ -184,6 +184,26 @@ private:
         read_parsed(quiet, type, meant, known);
     }
 
+    void read_value(const field& f, const host_list_setting& type, const std::string& meant)
+    {
+        for (const auto& element : read_list(f, meant, problems_)) {
+            const auto* text = read_text(element, "a host name", problems_);
+            if (text == nullptr) {
+                continue;
+            }
+            if (*text == "*" || valid_host(*text)) {
+                type.member(value_).push_back(*text);
+            } else {
+                refuse(
+                    element,
+                    text->empty() ? "is empty" : "is not a host name",
+                    "a name or address without a port, or *,",
+                    problems_
+                );
+            }
+        }
+    }
+
     void check_together()
     {
         if (value_.cards.min_ttl > value_.cards.max_ttl) {

@@ -40,6 +40,13 @@ constexpr auto settings_table = std::to_array<setting>({
     {"public_url",
      base_url_setting{of<&settings::public_url>},
      "How callers reach the gateway; agent cards say so. Without it: `http://` and the address of `listen`."},
+    {"hosts",
+     host_list_setting{of<&settings::hosts>},
+     "The names that callers may give in `Host`, without a port; `*` is any. Others get 421. Without it: any name, but "
+     "on "
+     "a loopback address only the loopback names, the address of `listen` and the host of `public_url`, so that no "
+     "page "
+     "of another site can reach the gateway through a name of its own (DNS rebinding)."},
     {"workers", count_setting{of<&settings::workers>, 0, 256}, "Threads that carry traffic; 0 is one per core."},
     {"log.level", log_level_setting{of<&settings::log_level>}, "The least severe lines that are written."},
     {"store", store_setting{of<&settings::store>}, "Where agent records live."},
@@ -96,6 +103,9 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.body",
      size_setting{of<&settings::limits, &limit_settings::body>, kib, gib},
      "A request's body; beyond it 413."},
+    {"limits.stream_body",
+     size_setting{of<&settings::limits, &limit_settings::stream_body>, kib, 1024 * gib},
+     "A request's body on one of an agent's `relay_paths`, passed through as it comes; beyond it 413."},
     {"limits.header",
      size_setting{of<&settings::limits, &limit_settings::header>, kib, mib},
      "A request's head; beyond it 431."},
@@ -134,6 +144,13 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "duration, 1ms to 1d",
      "`timeouts.upstream_head`",
      "From a request sent to the head of the answer."},
+    {"relay_paths",
+     agent_key::relay_paths,
+     "list of patterns",
+     "none",
+     "Further paths below `/agents/<id>` that are relayed as they are, any method and body, to the same path below "
+     "`url`. "
+     "`*` stands for anything within a segment, `**` for any number of segments: `/v1/*`, `/**`."},
     {"disabled", agent_key::disabled, "`true` or `false`", "`false`", "Known, but answered like an unknown agent."},
     {"card_url", agent_key::card_url, "URL", "beside `url`", "Where the agent's card is fetched; a query is allowed."},
     {"card",
@@ -195,6 +212,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b)
     return last[b.size()];
 }
 
+std::string joined(const std::vector<std::string>& all)
+{
+    std::string text;
+    for (const auto& each : all) {
+        text += (text.empty() ? "" : ", ") + each;
+    }
+    return text;
+}
+
 std::string lower(std::string_view text)
 {
     std::string out{text};
@@ -229,6 +255,7 @@ std::string written_as(const setting_type& type)
             [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
             [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
             [](const store_setting&) { return std::string{"memory"}; },
+            [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
         },
         type
     );
@@ -245,6 +272,7 @@ std::string value_text(const setting_type& type, settings of)
             [&](const base_url_setting& s) { return s.member(of); },
             [&](const log_level_setting& s) { return std::string{core::name(s.member(of))}; },
             [&](const store_setting& s) { return s.member(of); },
+            [&](const host_list_setting& s) { return joined(s.member(of)); },
         },
         type
     );

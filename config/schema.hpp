@@ -52,6 +52,10 @@ struct store_setting {
     member_of<std::string> member;
 };
 
+struct host_list_setting {
+    member_of<std::vector<std::string>> member;
+};
+
 using setting_type = std::variant<
     duration_setting,
     size_setting,
@@ -59,7 +63,8 @@ using setting_type = std::variant<
     address_setting,
     base_url_setting,
     log_level_setting,
-    store_setting>;
+    store_setting,
+    host_list_setting>;
 
 struct setting {
     std::string_view path;
@@ -82,6 +87,7 @@ enum class agent_key : std::uint8_t {
     bearer,
     bearer_file,
     timeout,
+    relay_paths,
     disabled,
     card_url,
     card,

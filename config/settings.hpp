@@ -46,20 +46,22 @@ struct timeout_settings {
 };
 
 struct limit_settings {
-    std::uint64_t body = 1024 * 1024;           // a request body: 413
-    std::uint64_t header = 16 * 1024;           // a request head: 431
-    std::uint64_t header_fields = 100;          // its fields: 431
-    std::uint64_t target = 8 * 1024;            // its target: 414
-    std::uint64_t upstream_header = 64 * 1024;  // an answer's head: 502
-    std::uint64_t upstream_connections = 256;   // idle connections kept per agent and worker
-    std::uint64_t rpc_batch = 50;               // calls in one management batch
+    std::uint64_t stream_body = 64 * 1024 * 1024;  // a request body that is passed through as it comes: 413
+    std::uint64_t body = 1024 * 1024;              // a request body: 413
+    std::uint64_t header = 16 * 1024;              // a request head: 431
+    std::uint64_t header_fields = 100;             // its fields: 431
+    std::uint64_t target = 8 * 1024;               // its target: 414
+    std::uint64_t upstream_header = 64 * 1024;     // an answer's head: 502
+    std::uint64_t upstream_connections = 256;      // idle connections kept per agent and worker
+    std::uint64_t rpc_batch = 50;                  // calls in one management batch
 };
 
 struct settings {
     endpoint listen{"127.0.0.1", 4000};
     endpoint admin{"127.0.0.1", 4001};
-    std::string public_url;     // no trailing slash; empty: http:// and the address that listen got
-    std::uint64_t workers = 0;  // 0: one per core
+    std::string public_url;          // no trailing slash; empty: http:// and the address that listen got
+    std::vector<std::string> hosts;  // names of Host that are answered, `*` for all; empty: see docs/configuration.md
+    std::uint64_t workers = 0;       // 0: one per core
     core::log_level log_level = core::log_level::info;
     std::string store = "memory";
     card_settings cards;

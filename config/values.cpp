@@ -75,6 +75,8 @@ core::error not_a_number(std::string_view text, std::string_view otherwise)
     return invalid(text.empty() ? "is empty" : text.front() == '-' ? "is negative" : otherwise);
 }
 
+}  // namespace
+
 bool valid_host(std::string_view host)
 {
     constexpr std::size_t longest = 253;  // RFC 1035 section 2.3.4
@@ -85,8 +87,6 @@ bool valid_host(std::string_view host)
     const bool numeric = std::none_of(host.begin(), host.end(), is_letter);
     return !numeric || boost::urls::parse_ipv4_address(host).has_value();
 }
-
-}  // namespace
 
 core::result<core::duration> parse_duration(std::string_view text)
 {

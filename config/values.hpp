@@ -28,6 +28,9 @@ core::result<bool> parse_switch(std::string_view text);
 // `host:port`: an IPv4 address, an IPv6 address in brackets, or a name; port 0 lets the system choose.
 core::result<endpoint> parse_endpoint(std::string_view text);
 
+// A name of letters, digits, '.', '-' and '_', at most 253 of them, or an IPv4 address.
+bool valid_host(std::string_view host);
+
 core::result<core::log_level> parse_log_level(std::string_view text);
 
 // The inverse, in the largest unit that keeps the value exact: `5m`, `1MiB`.

@@ -26,6 +26,7 @@ struct agent {
     secret bearer;                                             // sent with calls and card fetches
     std::optional<duration> timeout;                           // in place of timeouts.upstream_head
     std::string ca_file;                                       // PEM; empty: the system's trust store
+    std::vector<std::string> relay_paths;                      // glob patterns: what is relayed opaquely
     bool disabled = false;                                     // known, but answered like an unknown agent
     std::string version;                                       // the operator's note; shown, never interpreted
     std::string protocol_version;                              // likewise

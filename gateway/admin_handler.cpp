@@ -82,7 +82,8 @@ net::task<answer> admin_handler::answer_post(net::server_connection& caller)
         co_return error_answer(body.error().code, {});
     }
     answer what;
-    what.body = co_await methods_.handle(std::string(*body));
+    auto done = co_await methods_.handle(std::string(*body));
+    what.body = std::move(done.body);
     what.status = what.body.empty() ? 204 : 200;
     what.fields = "Cache-Control: no-store\r\n";
     co_return what;

@@ -77,6 +77,9 @@ card_decision decide(const card_state& state, core::steady_time now, const confi
     if (state.failure && now < state.failed_at + settings.negative_ttl) {
         return usable(state, now) ? card_decision::serve_stale : card_decision::refuse;
     }
+    if (state.failure && usable(state, now)) {
+        return card_decision::serve_and_refresh;  // nobody waits for an agent that was just found failing
+    }
     if (state.card && !state.failure) {
         const auto life = state.card->fresh_until - state.card->fetched_at;
         const auto grace = std::min<core::steady_time::duration>(life, longest_grace);

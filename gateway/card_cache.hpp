@@ -22,7 +22,7 @@ struct card_state {
 
 enum class card_decision {
     serve,              // fresh
-    serve_and_refresh,  // just over its time: served, and fetched anew in the background
+    serve_and_refresh,  // over its time, but usable: served as stale, and fetched anew in the background
     serve_stale,        // the agent has failed a moment ago, and there is a usable old card
     refuse,             // the agent has failed a moment ago, and there is none
     fetch,              // somebody has to wait

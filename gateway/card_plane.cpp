@@ -90,7 +90,7 @@ net::task<card_answer> card_plane::obtain(std::string id)
             co_return card_answer{which->state.card, card_use::hit, std::nullopt};
         case card_decision::serve_and_refresh:
             start_fetch(which);
-            co_return card_answer{which->state.card, card_use::stale, std::nullopt};
+            co_return card_answer{which->state.card, card_use::stale, which->state.failure};
         case card_decision::serve_stale:
             co_return card_answer{which->state.card, card_use::stale, which->state.failure};
         case card_decision::refuse:

@@ -5,7 +5,7 @@
 namespace gateway {
 namespace {
 
-constexpr std::string_view help = R"(cardea: one address for the A2A and MCP agents behind it.
+constexpr std::string_view help = R"(cardea: one address for the A2A agents behind it.
 
   cardea run -c FILE                 serve the agents of a configuration file (YAML or JSON)
   cardea run --agent ID=URL ...      serve these A2A agents, no file needed

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gateway/card_plane.hpp"
+#include "gateway/management.hpp"
 #include "net/types.hpp"
 
 #include <string>
@@ -16,8 +17,8 @@ public:
 
     virtual net::task<card_answer> card(std::string agent_id) = 0;
 
-    // Carries out a body sent to /rpc. The answer's body; empty if there is nothing to answer (notifications only).
-    virtual net::task<std::string> manage(std::string body) = 0;
+    // Carries out a body sent to /rpc.
+    virtual net::task<managed> manage(std::string body) = 0;
 };
 
 }  // namespace gateway

@@ -32,9 +32,13 @@ bool stays_with_answer(field_name id)
 
 }  // namespace
 
-void write_request_fields(std::string& text, const net::http1::request_head& head, std::size_t body_size)
+void write_request_fields(
+    std::string& text,
+    const net::http1::request_head& head,
+    net::http1::framing body,
+    std::uint64_t body_size
+)
 {
-    text.clear();
     net::http1::head_writer out{text};
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
@@ -44,7 +48,11 @@ void write_request_fields(std::string& text, const net::http1::request_head& hea
         }
         out.field(field.name, field.value);
     }
-    out.field("Content-Length", body_size);
+    if (body == net::http1::framing::length) {
+        out.field("Content-Length", body_size);
+    } else if (body == net::http1::framing::chunked) {
+        out.field("Transfer-Encoding", "chunked");
+    }
     out.end();
 }
 

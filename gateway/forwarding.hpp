@@ -3,16 +3,21 @@
 
 #include "net/http1/head.hpp"
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace gateway {
 
-// Replaces `text` by what follows the agent's own part of a request head (agent_entry::call_head): the caller's fields that
-// go on, Content-Length and the empty line. What stays behind: what ends at this hop; what the gateway sets itself; the
+// Appends to `text`, which holds the agent's own part of a request head (agent_entry::fixed_fields) or nothing: the caller's
+// fields that go on, the body's framing (`body_size` counts with framing::length), and the empty line. What stays behind: what ends at this hop; what the gateway sets itself; the
 // caller's credentials; where the caller says it came from; names with '_', which turn into one of ours wherever a
 // CGI-like environment reads them.
-void write_request_fields(std::string& text, const net::http1::request_head& head, std::size_t body_size);
+void write_request_fields(
+    std::string& text,
+    const net::http1::request_head& head,
+    net::http1::framing body,
+    std::uint64_t body_size
+);
 
 // Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line.
 void write_answer_fields(std::string& text, const net::http1::response_head& head);

@@ -137,9 +137,11 @@ management::management(const config::settings& settings, card_plane& cards)
 {
 }
 
-net::task<std::string> management::handle(std::string body)
+net::task<managed> management::handle(std::string body)
 {
+    managed out;
     auto parsed = core::parse_rpc(body, {.batch = settings_.limits.rpc_batch, .depth = 64});
+    out.method = parsed.batch ? "batch" : std::string_view{};
     std::vector<std::string> answers;
     for (auto& item : parsed.items) {
         if (auto* refusal = std::get_if<core::rpc_refusal>(&item)) {
@@ -148,10 +150,14 @@ net::task<std::string> management::handle(std::string body)
         }
         auto request = std::move(std::get<core::rpc_request>(item));
         const bool silent = request.notification();
+        if (!parsed.batch) {
+            out.method = management_method(request.method);
+        }
         auto answer = co_await carry_out(std::move(request));
         answers.push_back(silent ? std::string{} : std::move(answer));
     }
-    co_return core::join_answers(parsed.batch, answers);
+    out.body = core::join_answers(parsed.batch, answers);
+    co_return out;
 }
 
 net::task<std::string> management::carry_out(core::rpc_request request)

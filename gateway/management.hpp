@@ -16,13 +16,18 @@ namespace gateway {
 // `agents/list`, `agents/get`, `agents/refreshCard`, or "other"; the dotted spellings are the same methods.
 std::string_view management_method(std::string_view wire_name) noexcept;
 
+struct managed {
+    std::string body;         // of the answer; empty: nothing may be answered (notifications only)
+    std::string_view method;  // for the log: a management method, "other", "batch", or empty for what is no request
+};
+
 class management {
 public:
     // References outlive it.
     management(const config::settings& settings, card_plane& cards);
 
-    // A whole body, one request or a batch. Empty: nothing may be answered.
-    net::task<std::string> handle(std::string body);
+    // A whole body, one request or a batch.
+    net::task<managed> handle(std::string body);
 
 private:
     net::task<std::string> carry_out(core::rpc_request request);

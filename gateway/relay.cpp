@@ -61,81 +61,6 @@ net::task<relay_outcome> relay::run()
     co_return std::move(outcome_);
 }
 
-// Connects, sends and reads the answer's head; once more if the connection was a used one and the call did not arrive.
-net::task<core::result<>> relay::exchange_head()
-{
-    bool fresh = false;
-    for (;;) {
-        auto done = co_await obtain_connection(fresh);
-        if (!done) {
-            co_return done;
-        }
-        done = co_await send_request();
-        if (done) {
-            done = co_await read_head();
-        }
-        if (done) {
-            co_return done;
-        }
-        const bool nothing_came = lease_->side().received().empty();
-        const bool again = done.error().code == errc::upstream_reset && lease_->reused() && nothing_came &&
-                           (call_.repeatable || lease_->ended_before(sent_before_));
-        if (!again || fresh) {
-            co_return done;
-        }
-        finish_connection(false);
-        fresh = true;
-    }
-}
-
-net::task<core::result<>> relay::obtain_connection(bool fresh)
-{
-    if (!fresh) {
-        lease_ = pool_.take_idle(*call_.agent->upstream);
-        if (lease_) {
-            lease_->set_listener(&caller_.clock().wake());
-            outcome_.reused = true;
-            co_return core::result<>{};
-        }
-    }
-    outcome_.reused = false;
-    lease_ = pool_.make(call_.agent->upstream);
-    const auto until = std::chrono::steady_clock::now() + settings_.connect;
-    lease_->connect(caller_.clock().wake());
-    while (lease_->connecting()) {
-        const auto how = co_await wait(until);
-        if (how != woken::by_event) {
-            co_return interrupted(how, "connect");
-        }
-    }
-    if (lease_->failure()) {
-        co_return *lease_->failure();
-    }
-    co_return core::result<>{};
-}
-
-net::task<core::result<>> relay::send_request()
-{
-    write_request_fields(caller_.request_scratch(), caller_.head(), call_.body.size());
-    auto& side = lease_->side();
-    sent_before_ = side.bytes_out();
-    net::pieces request;
-    request.add(call_.agent->call_head);
-    request.add(caller_.request_scratch());
-    request.add(call_.body);
-    side.write(request);
-    side.arm();
-    const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
-    // An answer that comes before the whole call was sent is an answer (RFC 9112 section 9.5).
-    while (side.writing() && side.received().empty()) {
-        const auto how = co_await wait(until);
-        if (how != woken::by_event) {
-            co_return interrupted(how, "send");
-        }
-    }
-    co_return core::result<>{};
-}
-
 net::task<core::result<>> relay::read_head()
 {
     auto& side = lease_->side();
@@ -144,7 +69,7 @@ net::task<core::result<>> relay::read_head()
     int interim = 0;
     for (;;) {
         if (!side.received().empty()) {
-            auto parsed = parser.parse(side.received(), net::http1::method::post);
+            auto parsed = parser.parse(side.received(), call_.verb);
             if (!parsed) {
                 co_return std::move(parsed).error();
             }
@@ -180,7 +105,8 @@ net::task<core::result<>> relay::pass_answer()
 {
     auto& side = lease_->side();
     const auto& head = lease_->parser().head();
-    if (head.status >= 300 && head.status < 400) {
+    const bool reads = call_.verb == net::http1::method::get || call_.verb == net::http1::method::head;
+    if (head.status >= 300 && head.status < 400 && !(head.status == 304 && reads)) {
         // Its Location would lead the caller past the gateway, and nothing of A2A needs it.
         co_return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
     }
@@ -208,7 +134,7 @@ net::task<core::result<>> relay::pass_answer()
     first.add(caller_.scratch());
     auto done = co_await pass_body(first);
     if (done) {
-        finish_connection(keep && !side.writing());
+        finish_connection(keep && request_done_ && !side.writing());
     }
     co_return done;
 }
@@ -224,7 +150,8 @@ void relay::write_answer_head()
     }
     if (rechunk_) {
         out.field("Transfer-Encoding", "chunked");
-    } else if (head.body == framing::length || (head.body == framing::none && head.status != 204)) {
+    } else if (head.body == framing::length || (head.body == framing::none && head.status != 204 &&
+                                                head.status != 304 && call_.verb != net::http1::method::head)) {
         out.field("Content-Length", head.content_length);
     }
     if (caller_.closing()) {

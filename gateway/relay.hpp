@@ -31,12 +31,17 @@ public:
 struct relay_settings {
     core::duration connect{};
     core::duration upstream_idle{};
+    core::duration body{};                // between two pieces of a caller's body that is passed through
+    std::uint64_t stream_body = 0;        // limit of such a body
     stream_observer* observer = nullptr;  // outlives the relay; null: nobody
 };
 
 struct relay_call {
     std::shared_ptr<const agent_entry> agent;
-    std::string_view body;    // held by the caller's connection
+    net::http1::method verb = net::http1::method::post;
+    std::string_view head;    // request line and fixed fields; outlives the relay
+    std::string_view body;    // held by the caller's connection, whole
+    bool passed = false;      // in place of `body`: what the caller sends, piece by piece as it comes
     bool repeatable = false;  // may be sent again even if it may have been processed
     bool streaming = false;   // may be answered with events: a caller that closes its half has left
 };
@@ -68,6 +73,8 @@ private:
 
     net::task<core::result<>> obtain_connection(bool fresh);
     net::task<core::result<>> send_request();
+    net::task<core::result<>> pass_request_body();
+    net::task<core::result<bool>> write_piece(net::server_connection::request_piece piece, bool chunked);
     net::task<core::result<>> read_head();
     net::task<core::result<>> exchange_head();
     net::task<core::result<>> pass_answer();
@@ -87,11 +94,13 @@ private:
     net::upstream_lease lease_;
     net::http1::chunked_decoder decoder_;
     std::array<net::http1::chunk_header, 2> chunk_headers_{net::http1::chunk_header{0}, net::http1::chunk_header{0}};
+    net::http1::chunk_header request_chunk_{0};
     std::optional<core::steady_time> caller_left_at_;
     std::size_t head_length_ = 0;    // of the answer
     std::uint64_t sent_before_ = 0;  // bytes written on the connection before this call
     std::uint64_t remaining_ = 0;    // of a body with a length
     bool rechunk_ = false;           // the caller gets chunks
+    bool request_done_ = false;      // all of it is with the agent
     bool body_done_ = false;
     bool end_stream_ = false;
 };

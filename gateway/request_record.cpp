@@ -9,6 +9,8 @@ std::string_view name(route r) noexcept
             return "card";
         case route::call:
             return "call";
+        case route::relay:
+            return "relay";
         case route::management:
             return "management";
         case route::admin:

@@ -1,6 +1,8 @@
 #include "gateway/router.hpp"
 
 #include "core/agent.hpp"
+#include "gateway/path_pattern.hpp"
+#include "net/http1/fields.hpp"
 
 namespace gateway {
 namespace {
@@ -13,26 +15,39 @@ constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
 
 destination find_destination(std::string_view target) noexcept
 {
+    destination to;
     const auto path = target.substr(0, target.find('?'));
+    if (path.starts_with("//") || (path.starts_with('/') && !unambiguous(path))) {
+        to.refusal = core::errc::bad_request;
+        to.astray = true;
+        return to;
+    }
     if (path == "/rpc") {
-        return {.where = route::management, .agent = {}, .legacy_card = false};
+        to.where = route::management;
+        return to;
     }
     if (!path.starts_with(agents_prefix)) {
-        return {};
+        to.astray = net::http1::equal_ignoring_case(path.substr(0, agents_prefix.size()), agents_prefix);
+        return to;
     }
     const auto after = path.substr(agents_prefix.size());
     const auto id = after.substr(0, after.find('/'));
-    const auto rest = after.substr(id.size());
     if (!core::valid_agent_id(id)) {
-        return {};
+        to.astray = true;
+        return to;
     }
-    if (rest.empty() || rest == "/") {
-        return {.where = route::call, .agent = id, .legacy_card = false};
+    to.agent = id;
+    to.below = after.substr(id.size());
+    to.query = target.substr(path.size());
+    if (to.below.empty() || to.below == "/") {
+        to.where = route::call;
+    } else if (to.below == card_path || to.below == legacy_card_path) {
+        to.where = route::card;
+        to.legacy_card = to.below == legacy_card_path;
+    } else {
+        to.where = route::relay;
     }
-    if (rest == card_path || rest == legacy_card_path) {
-        return {.where = route::card, .agent = id, .legacy_card = rest == legacy_card_path};
-    }
-    return {};
+    return to;
 }
 
 }  // namespace gateway

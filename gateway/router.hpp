@@ -10,8 +10,14 @@ namespace gateway {
 
 struct destination {
     route where = route::none;
-    std::string_view agent;    // of card and call; a view into the target
+    std::string_view agent;    // of card, call and relay; a view into the target
+    std::string_view below;    // the path below the agent, from its '/'; empty for the agent itself; without the query
+    std::string_view query;    // with its '?', or empty
     bool legacy_card = false;  // the card was asked for under its name of 0.2, agent.json
+    // Of none: why. not_found, or bad_request for a path that another reader may take for a different one.
+    core::errc refusal = core::errc::not_found;
+    bool astray =
+        false;  // of none: almost an agent's address, which looks like a try; the connection ends with the answer
 };
 
 // `target` is origin-form or "*" (net/http1/head.hpp).

@@ -220,7 +220,7 @@ net::task<card_answer> server::card(std::string agent_id)
     co_return co_await cards_->obtain(std::move(agent_id));
 }
 
-net::task<std::string> server::manage(std::string body)
+net::task<managed> server::manage(std::string body)
 {
     co_return co_await management_->handle(std::move(body));
 }

@@ -55,7 +55,7 @@ public:
 private:
     net::executor executor() override { return control_.get_executor(); }
     net::task<card_answer> card(std::string agent_id) override;
-    net::task<std::string> manage(std::string body) override;
+    net::task<managed> manage(std::string body) override;
     bool ready() const noexcept override { return ready_; }
     net::task<std::string> metrics_page() override;
 

@@ -10,11 +10,10 @@ namespace {
 // RFC 9110 section 7.6.3: a gateway names itself to the agent. Also how an agent can tell that a call came this way.
 constexpr std::string_view via = "1.1 cardea";
 
-std::string call_head(const core::agent& record, const net::upstream_target& target)
+std::string fixed_fields(const core::agent& record, const net::upstream_target& target)
 {
     std::string out;
     net::http1::head_writer head{out};
-    head.request_line(net::http1::method::post, target.path);
     head.field("Host", target.authority);
     head.field("Via", via);
     if (!record.bearer.empty()) {
@@ -33,7 +32,13 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(const core::agent& r
         if (!target) {
             return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
         }
-        entry->call_head = call_head(record, *target);
+        entry->fixed_fields = fixed_fields(record, *target);
+        net::http1::head_writer{entry->call_head}.request_line(net::http1::method::post, target->path);
+        entry->call_head += entry->fixed_fields;
+        entry->base_path = target->path.substr(0, target->path.find('?'));
+        while (entry->base_path.ends_with('/')) {
+            entry->base_path.pop_back();
+        }
         entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
     }
     return std::shared_ptr<const agent_entry>{std::move(entry)};

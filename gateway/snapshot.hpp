@@ -26,7 +26,9 @@ using string_map = std::unordered_map<std::string, Value, string_hash, std::equa
 struct agent_entry {
     core::agent record;
     std::shared_ptr<const net::upstream_target> upstream;  // null: this agent cannot be called (docs: protocol mcp)
-    std::string call_head;  // the part of every relayed request's head that does not change; holds the agent's bearer
+    std::string call_head;     // the part of every call's head that does not change; holds the agent's bearer
+    std::string fixed_fields;  // the same without the request line, for requests of other methods and paths
+    std::string base_path;     // of the agent's URL, without a slash at the end
     core::duration head_timeout{};
 };
 

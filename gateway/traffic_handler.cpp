@@ -2,14 +2,10 @@
 
 #include "a2a/method.hpp"
 #include "core/jsonrpc_scan.hpp"
-#include "core/status.hpp"
-#include "gateway/content_type.hpp"
+#include "gateway/path_pattern.hpp"
 #include "net/http1/head_writer.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-
-#include <array>
-#include <charconv>
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -17,31 +13,31 @@ namespace gateway {
 namespace {
 
 using core::errc;
-using net::http1::field_name;
+
+// A notification has no id to answer to: it gets the plain form.
+answer call_error(errc code, std::string_view agent, std::string_view id)
+{
+    return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);
+}
 
 a2a::method method_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? a2a::find_method(core::unescape_json(call.method)) : a2a::find_method(call.method);
 }
 
+// A body up to this size is read whole before the agent hears of the request: faults in it then cost the agent nothing.
+constexpr std::uint64_t held_body = 64 * 1024;
+
+bool may_relay(const core::agent& agent, std::string_view path)
+{
+    return std::any_of(agent.relay_paths.begin(), agent.relay_paths.end(), [&](const std::string& pattern) {
+        return fits(pattern, path);
+    });
+}
+
 std::chrono::nanoseconds since(core::steady_time start)
 {
     return std::chrono::steady_clock::now() - start;
-}
-
-void write_card_fields(std::string& text, const card_answer& found, core::steady_time now)
-{
-    net::http1::head_writer head{text};
-    const auto left = static_cast<std::uint64_t>(max_age(*found.card, now));
-    text += "Cache-Control: public, max-age=";
-    std::array<char, 20> digits{};
-    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), left).ptr);
-    text += "\r\n";
-    if (found.use == card_use::stale) {
-        const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - found.card->fetched_at).count();
-        const auto reason = found.failure ? core::name(found.failure->code) : std::string_view{"refreshing"};
-        head.field("Cardea-Card", "stale; age=" + std::to_string(age) + "; reason=" + std::string(reason));
-    }
 }
 
 }  // namespace
@@ -63,26 +59,31 @@ traffic_handler::traffic_handler(
 
 net::task<> traffic_handler::handle(net::server_connection& caller)
 {
-    exchange x{caller, {}, nullptr, {}};
+    exchange x{caller, {}, nullptr, {}, {}};
     x.record.http_method = net::http1::name(caller.head().verb);
     const auto to = find_destination(caller.head().target);
     x.record.where = to.where;
-    if (to.where == route::call) {
+    if (hosts_ && !hosts_->answers(caller.head().authority)) {
+        x.record.where = route::none;
+        co_await refuse_target(x, errc::misdirected_request, /*ends_connection=*/true);
+    } else if (to.where == route::call && !relays_root(caller.head().verb, to.agent)) {
         co_await call(x, to);
     } else if (to.where == route::card) {
         co_await card(x, to);
     } else if (to.where == route::management) {
         co_await management(x);
+    } else if (to.where == route::none) {
+        co_await refuse_target(x, to.refusal, to.astray);
     } else {
-        auto what = error_answer(errc::not_found, {});
-        co_await answer_error(x, core::caller_error(errc::not_found), std::move(what));
+        x.record.where = route::relay;
+        co_await relay_opaquely(x, to);
     }
     account(x);
 }
 
 net::task<> traffic_handler::refuse(net::server_connection& caller, core::error why)
 {
-    exchange x{caller, {}, nullptr, {}};
+    exchange x{caller, {}, nullptr, {}, {}};
     auto what = error_answer(why.code, {});
     co_await answer_error(x, std::move(why), std::move(what));
     account(x);
@@ -91,86 +92,6 @@ net::task<> traffic_handler::refuse(net::server_connection& caller, core::error 
 void traffic_handler::failed(std::string_view what) noexcept
 {
     log_.write(core::log_level::error, "bug", {{"where", "request"}, {"what", what}});
-}
-
-net::task<> traffic_handler::card(exchange& x, destination to)
-{
-    const auto verb = x.caller.head().verb;
-    if (verb != net::http1::method::get && verb != net::http1::method::head) {
-        auto what = method_not_allowed("GET, HEAD");
-        co_await answer_error(x, core::caller_error(errc::method_not_allowed), std::move(what));
-        co_return;
-    }
-    const auto* known = find(to.agent);
-    if (known == nullptr) {
-        auto what = error_answer(errc::agent_not_found, to.agent);
-        co_await answer_error(x, core::caller_error(errc::agent_not_found), std::move(what));
-        co_return;
-    }
-    x.agent = known->entry;
-    x.record.agent = x.agent->record.id;
-    card_answer found{known->card, card_use::hit, std::nullopt};
-    if (!found.card || std::chrono::steady_clock::now() >= found.card->fresh_until) {
-        auto asked = control_.card(x.agent->record.id);
-        found = co_await net::asio::co_spawn(control_.executor(), std::move(asked), net::use_task);
-    }
-    x.record.card = found.use;
-    if (found.card) {
-        co_await send_card(x, std::move(found), to.legacy_card);
-    } else {
-        auto what = error_answer(found.failure->code, x.record.agent);
-        co_await answer_error(x, std::move(*found.failure), std::move(what));
-    }
-}
-
-net::task<> traffic_handler::send_card(exchange& x, card_answer found, bool legacy)
-{
-    const auto& bytes = *found.card->bytes;
-    const auto now = std::chrono::steady_clock::now();
-    const auto* asked = net::http1::find(x.caller.head().fields, field_name::if_none_match);
-    const bool unchanged = asked != nullptr && none_match_hits(*asked, bytes.etag);
-    x.record.status = unchanged ? 304 : 200;
-    auto& text = x.caller.scratch();
-    begin_head(text, x.caller, x.record.status);
-    write_card_fields(text, found, now);
-    if (legacy) {
-        text += "Deprecation: true\r\nLink: </agents/";
-        text += x.record.agent;
-        text += "/.well-known/agent-card.json>; rel=\"successor-version\"\r\n";
-    }
-    net::http1::head_writer head{text};
-    if (unchanged) {
-        head.field("ETag", bytes.etag);
-    } else {
-        text += bytes.fields;
-    }
-    head.end();
-    net::pieces pieces;
-    pieces.add(text);
-    if (!unchanged && x.caller.head().verb != net::http1::method::head) {
-        pieces.add(bytes.body);
-    }
-    x.record.first_byte = since(x.caller.started());
-    auto sent = co_await x.caller.send(pieces);
-    if (!sent) {
-        note_failure(x, std::move(sent).error());
-    }
-}
-
-// Whether this is a POST with a body that may be JSON; if not, it has been answered.
-net::task<bool> traffic_handler::accepts_post(exchange& x)
-{
-    if (x.caller.head().verb != net::http1::method::post) {
-        auto what = method_not_allowed("POST");
-        co_await answer_error(x, core::caller_error(errc::method_not_allowed), std::move(what));
-        co_return false;
-    }
-    if (!takes_json(x.caller.head())) {
-        auto what = error_answer(errc::unsupported_media_type, {});
-        co_await answer_error(x, core::caller_error(errc::unsupported_media_type), std::move(what));
-        co_return false;
-    }
-    co_return true;
 }
 
 net::task<> traffic_handler::call(exchange& x, destination to)
@@ -193,6 +114,49 @@ net::task<> traffic_handler::call(exchange& x, destination to)
     co_await pass_on(x, *body);
 }
 
+net::task<> traffic_handler::relay_opaquely(exchange& x, destination to)
+{
+    const auto* known = find(to.agent);
+    const auto path = to.below.empty() ? std::string_view{"/"} : to.below;
+    if (known == nullptr || !known->entry->upstream || !may_relay(known->entry->record, path)) {
+        const auto code = known == nullptr ? errc::agent_not_found : errc::not_found;
+        auto what = error_answer(code, known == nullptr ? to.agent : std::string_view{});
+        co_await answer_error(x, core::caller_error(code), std::move(what));
+        co_return;
+    }
+    x.agent = known->entry;
+    x.record.agent = x.agent->record.id;
+    auto whole = co_await x.caller.hold_body(held_body, settings_.limits.stream_body);
+    core::result<std::string_view> body = std::string_view{};
+    if (whole && *whole) {
+        body = co_await x.caller.read_body(settings_.limits.stream_body);
+    }
+    if (!whole || !body) {
+        auto why = whole ? std::move(body).error() : std::move(whole).error();
+        auto what = error_answer(why.code, x.record.agent);
+        co_await answer_error(x, std::move(why), std::move(what));
+        co_return;
+    }
+    const auto& head = x.caller.head();
+    to = find_destination(head.target);  // the head may lie elsewhere since the body was read
+    const bool bare = to.below.empty() && x.agent->base_path.empty();
+    net::http1::head_writer writer{x.head};
+    writer.request_line(head.verb, x.agent->base_path + std::string(bare ? "/" : to.below) + std::string(to.query));
+    x.head += x.agent->fixed_fields;
+    using net::http1::method;
+    relay_call what{
+        .agent = x.agent,
+        .verb = head.verb,
+        .head = x.head,
+        .body = *body,
+        .passed = !*whole,
+        .repeatable = head.verb == method::get || head.verb == method::head || head.verb == method::options,
+        .streaming = false
+    };
+    constexpr std::string_view no_id;
+    co_await relay_to_agent(x, std::move(what), no_id);
+}
+
 net::task<> traffic_handler::pass_on(exchange& x, std::string_view body)
 {
     const auto scanned = core::scan_jsonrpc(body);
@@ -209,13 +173,16 @@ net::task<> traffic_handler::pass_on(exchange& x, std::string_view body)
         const auto id = find_destination(x.caller.head().target).agent;
         auto why =
             x.agent ? core::upstream_error(errc::session_not_started) : core::caller_error(errc::agent_not_found);
-        auto what = jsonrpc_error_answer(why.code, id, scanned.call.id);
+        auto what = call_error(why.code, id, scanned.call.id);
         co_await answer_error(x, std::move(why), std::move(what));
         co_return;
     }
     relay_call what{
         .agent = x.agent,
+        .verb = net::http1::method::post,
+        .head = x.agent->call_head,
         .body = body,
+        .passed = false,
         .repeatable = a2a::safe_to_repeat(method),
         .streaming = a2a::streaming(method)
     };
@@ -227,6 +194,8 @@ net::task<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std::s
     const relay_settings waits{
         .connect = settings_.timeouts.connect,
         .upstream_idle = settings_.timeouts.upstream_idle,
+        .body = settings_.timeouts.body,
+        .stream_body = settings_.limits.stream_body,
         .observer = this
     };
     relay passing{x.caller, pool_, waits, std::move(call)};
@@ -247,60 +216,8 @@ net::task<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std::s
         co_return;
     }
     const auto code = outcome.failure->code;
-    auto what = id.empty() ? error_answer(code, x.record.agent) : jsonrpc_error_answer(code, x.record.agent, id);
+    auto what = call_error(code, x.record.agent, id);
     co_await answer_error(x, std::move(*outcome.failure), std::move(what));
-}
-
-net::task<> traffic_handler::management(exchange& x)
-{
-    const bool acceptable = co_await accepts_post(x);
-    if (!acceptable) {
-        co_return;
-    }
-    auto body = co_await x.caller.read_body(settings_.limits.body);
-    if (!body) {
-        auto what = error_answer(body.error().code, {});
-        co_await answer_error(x, std::move(body).error(), std::move(what));
-        co_return;
-    }
-    auto asked = control_.manage(std::string(*body));
-    answer what;
-    what.body = co_await net::asio::co_spawn(control_.executor(), std::move(asked), net::use_task);
-    what.status = what.body.empty() ? 204 : 200;
-    what.fields = "Cache-Control: no-store\r\n";
-    co_await answer_with(x, std::move(what));
-}
-
-net::task<> traffic_handler::answer_with(exchange& x, answer what)
-{
-    x.record.status = what.status;
-    x.record.first_byte = since(x.caller.started());
-    auto sent = co_await send_answer(x.caller, std::move(what));
-    if (!sent) {
-        note_failure(x, std::move(sent).error());
-    }
-}
-
-net::task<> traffic_handler::answer_error(exchange& x, core::error why, answer what)
-{
-    const auto code = why.code;
-    note_failure(x, std::move(why));
-    if (code == errc::caller_gone) {
-        x.caller.cut();
-        co_return;
-    }
-    co_await answer_with(x, std::move(what));
-}
-
-void traffic_handler::note_failure(exchange& x, core::error why)
-{
-    x.record.code = why.code;
-    x.record.from = why.from;
-    x.detail = std::move(why.detail);
-    x.record.detail = x.detail;
-    if (why.code == errc::caller_gone) {
-        x.record.status = core::http_status(why.code);
-    }
 }
 
 void traffic_handler::account(exchange& x)
@@ -311,6 +228,13 @@ void traffic_handler::account(exchange& x)
     x.record.total = since(x.caller.started());
     metrics_.count(x.record);
     lines_.write(x.record, std::chrono::system_clock::now());
+}
+
+// A POST to the agent itself is a call. Anything else is none, but its `relay_paths` may let it through.
+bool traffic_handler::relays_root(net::http1::method verb, std::string_view id)
+{
+    const auto* known = find(id);
+    return verb != net::http1::method::post && known != nullptr && may_relay(known->entry->record, "/");
 }
 
 traffic_handler::known_agent* traffic_handler::find(std::string_view id)

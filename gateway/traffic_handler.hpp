@@ -7,6 +7,7 @@
 #include "gateway/access_log.hpp"
 #include "gateway/answer.hpp"
 #include "gateway/control_services.hpp"
+#include "gateway/host_policy.hpp"
 #include "gateway/published_card.hpp"
 #include "gateway/relay.hpp"
 #include "gateway/request_record.hpp"
@@ -17,6 +18,7 @@
 #include "net/upstream.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,6 +34,9 @@ public:
         access_log& lines,
         const core::logger& log
     );
+
+    // For which names of Host requests are taken; all until it is said.
+    void set_hosts(host_policy hosts) { hosts_ = std::move(hosts); }
 
     net::task<> handle(net::server_connection& caller) override;
     net::task<> refuse(net::server_connection& caller, core::error why) override;
@@ -60,11 +65,14 @@ private:
         request_record record;
         std::shared_ptr<const agent_entry> agent;  // what record.agent points into
         std::string detail;                        // what record.detail points into
+        std::string head;                          // what a relayed request begins with, if not a call
     };
 
     net::task<> card(exchange& x, destination to);
     net::task<> send_card(exchange& x, card_answer found, bool legacy);
     net::task<> call(exchange& x, destination to);
+    net::task<> relay_opaquely(exchange& x, destination to);
+    net::task<> refuse_target(exchange& x, core::errc code, bool ends_connection);
     net::task<> pass_on(exchange& x, std::string_view body);
     net::task<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
     net::task<> management(exchange& x);
@@ -73,6 +81,7 @@ private:
     net::task<> answer_error(exchange& x, core::error why, answer what);
     static void note_failure(exchange& x, core::error why);
     void account(exchange& x);
+    bool relays_root(net::http1::method verb, std::string_view id);
     known_agent* find(std::string_view id);
 
     control_services& control_;
@@ -80,6 +89,7 @@ private:
     const config::settings& settings_;
     access_log& lines_;
     const core::logger& log_;
+    std::optional<host_policy> hosts_;
     worker_metrics metrics_;
     string_map<known_agent> agents_;
     boost::intrusive::list<relay, boost::intrusive::constant_time_size<false>> streams_;

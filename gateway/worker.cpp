@@ -33,6 +33,7 @@ worker::worker(control_services& control, const config::settings& settings, cons
       service_{loop_, traffic_, connection_settings(settings)},
       flusher_{lines_}
 {
+    traffic_.set_hosts(host_policy{settings, settings.listen});
     loop_.timers().add(flusher_);
 }
 

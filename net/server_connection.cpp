@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <utility>
 
 namespace net {
@@ -15,7 +16,6 @@ using core::errc;
 
 constexpr std::size_t lingering_bytes = 64 * 1024;
 constexpr core::duration lingering_time{1000};
-constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::string address_of(const tcp_socket& socket)
 {
@@ -159,6 +159,9 @@ task<core::result<>> server_connection::read_head()
             if (*parsed > 0) {
                 head_length_ = *parsed;
                 request_length_ = head_length_;
+                coded_at_ = head_length_;
+                held_ = 0;
+                body_taken_ = 0;
                 co_return core::result<>{};
             }
             if (caller_.full() && !caller_.reading()) {
@@ -183,135 +186,6 @@ task<core::result<>> server_connection::read_head()
         caller_.arm();
         co_await alarm_.wait();
     }
-}
-
-task<core::result<std::string_view>> server_connection::read_body(std::uint64_t limit)
-{
-    if (body_read_) {
-        co_return caller_.received().substr(head_length_, request_length_ - head_length_);
-    }
-    if (head().body == http1::framing::length && head().content_length > limit) {
-        close_ = true;
-        co_return core::caller_error(errc::body_too_large);
-    }
-    if (head().expect_continue && caller_.received().size() == head_length_) {
-        co_await say_continue();
-    }
-    alarm_.start(settings_.body_timeout);
-    core::result<std::string_view> body = std::string_view{};
-    if (head().body == http1::framing::length) {
-        body = co_await read_sized_body();
-    } else {
-        body = co_await read_chunked_body(limit);
-    }
-    alarm_.stop();
-    if (body) {
-        body_read_ = true;
-    } else {
-        close_ = true;
-    }
-    co_return body;
-}
-
-task<> server_connection::say_continue()
-{
-    pieces what;
-    what.add(continue_head);
-    // A caller that does not take it does not send the body either: the body timeout ends both.
-    caller_.write(what);
-    while (caller_.writing() && !caller_left()) {
-        co_await alarm_.wait();
-    }
-}
-
-// Views into the buffer move: the head is parsed once more where it lies now.
-void server_connection::make_room()
-{
-    caller_.grow();
-    parser_.reset();
-    const auto parsed = parser_.parse(caller_.received());
-    if (!parsed || *parsed != head_length_) {
-        throw std::logic_error("a head that was parsed does not parse again");
-    }
-}
-
-// A full buffer takes no read, and without one nobody notices that the caller leaves while its call is answered.
-void server_connection::keep_watching()
-{
-    if (caller_.full() && !caller_.reading()) {
-        make_room();
-    }
-}
-
-// Waits until more than `bytes` bytes of this request have been received.
-task<core::result<>> server_connection::need(std::size_t bytes)
-{
-    while (caller_.received().size() <= bytes) {
-        if (caller_left()) {
-            co_return core::caller_error(errc::caller_gone, "body");
-        }
-        if (alarm_.expired()) {
-            co_return core::caller_error(errc::request_timeout, "body");
-        }
-        caller_.arm();
-        co_await alarm_.wait();
-    }
-    co_return core::result<>{};
-}
-
-task<core::result<std::string_view>> server_connection::read_sized_body()
-{
-    const auto total = head_length_ + static_cast<std::size_t>(head().content_length);
-    while (caller_.received().size() < total) {
-        if (caller_.full() && !caller_.reading()) {
-            // By doubling, not by what the caller announces: a length costs nothing to write.
-            make_room();
-        }
-        auto more = co_await need(caller_.received().size());
-        if (!more) {
-            co_return std::move(more).error();
-        }
-    }
-    keep_watching();
-    request_length_ = total;
-    co_return caller_.received().substr(head_length_, total - head_length_);
-}
-
-task<core::result<std::string_view>> server_connection::read_chunked_body(std::uint64_t limit)
-{
-    http1::chunked_decoder decoder;
-    std::size_t body_end = head_length_;  // the decoded body stands in front of what is still coded
-    std::size_t coded = head_length_;
-    while (!decoder.finished()) {
-        auto step = decoder.decode(caller_.received().substr(coded));
-        if (!step) {
-            co_return core::caller_error(step.error().code, step.error().detail);
-        }
-        if (!step->data.empty()) {
-            if (body_end - head_length_ + step->data.size() > limit) {
-                co_return core::caller_error(errc::body_too_large);
-            }
-            caller_.move(body_end, step->data);
-            body_end += step->data.size();
-        }
-        coded += step->consumed;
-        if (!decoder.finished() && coded == caller_.received().size()) {
-            if (!caller_.reading()) {
-                caller_.truncate(body_end);
-                coded = body_end;
-                if (caller_.full()) {
-                    make_room();
-                }
-            }
-            auto more = co_await need(coded);
-            if (!more) {
-                co_return std::move(more).error();
-            }
-        }
-    }
-    keep_watching();
-    request_length_ = coded;
-    co_return caller_.received().substr(head_length_, body_end - head_length_);
 }
 
 bool server_connection::closing() const noexcept

@@ -5,12 +5,14 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "net/deadlines.hpp"
+#include "net/http1/chunked.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop.hpp"
 #include "net/stream.hpp"
 
 #include <boost/asio/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -84,13 +86,28 @@ public:
     const http1::request_head& head() const noexcept { return parser_.head(); }
     const std::string& peer() const noexcept { return peer_; }
     core::steady_time started() const noexcept { return started_; }
-    std::uint64_t request_bytes() const noexcept { return request_length_; }
+    std::uint64_t request_bytes() const noexcept
+    {
+        return head_length_ + std::max(body_taken_, request_length_ - head_length_);
+    }
     std::uint64_t answer_bytes() const noexcept { return caller_.bytes_out() - bytes_out_before_; }
     loop& owner() noexcept { return loop_; }
 
     // The whole request body in one piece, at most `limit` bytes; the view holds until handle() returns, but head()'s
     // views may have moved. Fails with body_too_large, bad_request (framing), request_timeout or caller_gone.
     task<core::result<std::string_view>> read_body(std::uint64_t limit);
+
+    // Reads the body until it is whole or larger than `enough` bytes, so that a body with a fault in it goes nowhere.
+    // True: it is whole, and read_body() gives it. False: take_piece() gives it as it comes. Fails as read_body() does.
+    task<core::result<bool>> hold_body(std::uint64_t enough, std::uint64_t limit);
+
+    // The next piece after hold_body(). One without data that is not the last means: wait for the caller, then ask again.
+    // The data holds until the next piece is taken. Fails with body_too_large or bad_request.
+    struct request_piece {
+        std::string_view data;
+        bool last = false;
+    };
+    core::result<request_piece> take_piece(std::uint64_t limit);
 
     // Whether this answer must carry `Connection: close`: decided once, when its head is written.
     bool closing() const noexcept;
@@ -128,8 +145,8 @@ private:
 
     task<core::result<>> read_head();
     task<core::result<>> need(std::size_t bytes);
-    task<core::result<std::string_view>> read_sized_body();
-    task<core::result<std::string_view>> read_chunked_body(std::uint64_t limit);
+    task<core::result<>> read_sized_body();
+    task<core::result<>> gather_chunks(std::uint64_t enough, std::uint64_t limit);
     task<> say_continue();
     task<bool> serve_one();
     task<> guarded_handle();
@@ -152,6 +169,10 @@ private:
     core::steady_time idle_since_{};
     std::size_t head_length_ = 0;
     std::size_t request_length_ = 0;  // head and body, as far as it has been read
+    http1::chunked_decoder decoder_;
+    std::size_t held_ = 0;          // decoded bytes behind the head, not yet given as a piece
+    std::size_t coded_at_ = 0;      // where what is still coded begins, in what was received
+    std::uint64_t body_taken_ = 0;  // of the body, in pieces
     std::uint64_t bytes_out_before_ = 0;
     phase phase_ = phase::idle;
     bool body_read_ = false;

@@ -176,6 +176,9 @@ http_response http_client::read_response(bool to_head)
                 fail("no whole response within the timeout");
             }
             if (ended_) {
+                if (!parser.got_some()) {
+                    fail("closed without a byte of a response");
+                }
                 boost::system::error_code failed;
                 parser.put_eof(failed);
                 if (failed) {

@@ -57,6 +57,7 @@ constexpr row rows[] = {
     {"timeouts.drain", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"timeouts.drain_streams", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"limits.body", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
+    {"limits.stream_body", "1023", "1KiB", "1024GiB", "1099511627777", "1KiB to 1024GiB"},
     {"limits.header", "1023", "1KiB", "1MiB", "1048577", "1KiB to 1MiB"},
     {"limits.header_fields", "9", "10", "1000", "1001", "a whole number, 10 to 1000"},
     {"limits.target", "63", "64", "64KiB", "65537", "64B to 64KiB"},

@@ -45,6 +45,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.listen == config::endpoint{"0.0.0.0", 5000});
     CHECK(s.admin == config::endpoint{"::1", 5001});
     CHECK(s.public_url == "https://agents.example.com/base");
+    CHECK(s.hosts == std::vector<std::string>{"agents.example.com", "10.0.0.1"});
     CHECK(s.workers == 3);
     CHECK(s.log_level == core::log_level::warn);
     CHECK(s.store == "memory");
@@ -66,6 +67,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.drain == 33s);
     CHECK(s.timeouts.drain_streams == 7s);
     CHECK(s.limits.body == 2 * 1024 * 1024);
+    CHECK(s.limits.stream_body == 65 * 1024 * 1024);
     CHECK(s.limits.header == 32 * 1024);
     CHECK(s.limits.header_fields == 101);
     CHECK(s.limits.target == 9 * 1024);
@@ -87,6 +89,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     };
     weather.bearer = core::secret{"s3cr3t-token"};
     weather.timeout = 90s;
+    weather.relay_paths = {"/v1/*", "/files/**"};
     weather.ca_file = "/etc/cardea/ca.pem";
     weather.disabled = true;
     weather.version = "1.0";
@@ -132,6 +135,26 @@ TEST_CASE("the full example has every setting of the schema, and none with its d
              text.find(' ' + std::string{last} + ":\n") != text.npos)
         );
     }
+}
+
+TEST_CASE("hosts and relay_paths say what is wrong with each element")
+{
+    CHECK(
+        problems_of("hosts: [a.example, \"b.example:80\", \"\", \"*\"]") ==
+        "c.yml:1:20: hosts[1]: \"b.example:80\" is not a host name; a name or address without a port, or *, is meant\n"
+        "c.yml:1:36: hosts[2]: is empty; a name or address without a port, or *, is meant\n"
+    );
+    CHECK(
+        problems_of("hosts: gw") == "c.yml:1:8: hosts: is a single value; a list of host names or addresses is meant\n"
+    );
+    CHECK(
+        problems_of("agents: {a: {url: \"http://h\", relay_paths: [v1, /a/../b, \"/a?b\", /ok/**]}}") ==
+        "c.yml:1:45: agents.a.relay_paths[0]: \"v1\" does not begin with '/'; a pattern such as /v1/* or /** is meant\n"
+        "c.yml:1:49: agents.a.relay_paths[1]: \"/a/../b\" is not a pattern of paths; a pattern such as /v1/* or /** is "
+        "meant\n"
+        "c.yml:1:58: agents.a.relay_paths[2]: \"/a?b\" is not a pattern of paths; a pattern such as /v1/* or /** is "
+        "meant\n"
+    );
 }
 
 TEST_CASE("what is not in the file keeps its default")

@@ -69,15 +69,6 @@ TEST_CASE("a target that would mean an agent only after decoding or normalising 
              "/agents/.",
              "/agents/../rpc",
              "/agents/a/..",
-             "/agents/a//",
-             "/agents/a/rest",
-             "/agents/a/.well-known",
-             "/agents/a/.well-known/",
-             "/agents/a/.well-known/agent-card.json/",
-             "/agents/a//.well-known/agent-card.json",
-             "/agents/a/.well-known/agent-card.json%3f",
-             "/agents/a/.well-known/Agent-Card.json",
-             "/agents/a/%2ewell-known/agent-card.json",
              "/agents/a%2fb",
              "/agents/%61",
              "/agents/a;v=1",
@@ -90,6 +81,57 @@ TEST_CASE("a target that would mean an agent only after decoding or normalising 
              "/.well-known/agent-card.json",
          }) {
         check({target, route::none});
+    }
+}
+
+TEST_CASE("any other path below an agent is one that it may let through, as it was written")
+{
+    for (const std::string below : {
+             "//",
+             "/rest",
+             "/.well-known",
+             "/.well-known/",
+             "/.well-known/agent-card.json/",
+             "//.well-known/agent-card.json",
+             "/.well-known/agent-card.json%3f",
+             "/.well-known/Agent-Card.json",
+             "/%2ewell-known/agent-card.json",
+             "/...",
+         }) {
+        const auto target = "/agents/a" + below + "?x=/../y";
+        check({target, route::relay, "a"});
+        CHECK(find_destination(target).below == below);
+        CHECK(find_destination(target).query == "?x=/../y");
+    }
+}
+
+TEST_CASE("a path that another reader may take for a different one is a bad request, a near miss ends the connection")
+{
+    struct refusal {
+        const char* target;
+        core::errc code;
+        bool astray;
+    };
+    for (const auto& each : std::vector<refusal>{
+             {"//agents/a", core::errc::bad_request, true},
+             {"/agents/../rpc", core::errc::bad_request, true},
+             {"/agents/a/%2e%2e/b", core::errc::bad_request, true},
+             {"/agents/a/..;x=1/b", core::errc::bad_request, true},
+             {"/agents/a/b%2fc", core::errc::bad_request, true},
+             {"/agents/a/b%5Cc", core::errc::bad_request, true},
+             {"/agents/a/b%00c", core::errc::bad_request, true},
+             {"/AGENTS/a", core::errc::not_found, true},
+             {"/agents/a;x=1", core::errc::not_found, true},
+             {"/agents/a%20b", core::errc::not_found, true},
+             {"/nowhere", core::errc::not_found, false},
+             {"/", core::errc::not_found, false},
+             {"*", core::errc::not_found, false},
+         }) {
+        CAPTURE(each.target);
+        const auto found = find_destination(each.target);
+        CHECK(found.where == route::none);
+        CHECK(found.refusal == each.code);
+        CHECK(found.astray == each.astray);
     }
 }
 

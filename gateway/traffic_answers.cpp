@@ -1,0 +1,185 @@
+// What the traffic_handler answers itself: cards, management, errors.
+#include "core/status.hpp"
+#include "gateway/content_type.hpp"
+#include "gateway/traffic_handler.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+using core::errc;
+using net::http1::field_name;
+
+std::chrono::nanoseconds since(core::steady_time start)
+{
+    return std::chrono::steady_clock::now() - start;
+}
+
+void write_card_fields(std::string& text, const card_answer& found, core::steady_time now)
+{
+    net::http1::head_writer head{text};
+    const auto left = static_cast<std::uint64_t>(max_age(*found.card, now));
+    text += "Cache-Control: public, max-age=";
+    std::array<char, 20> digits{};
+    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), left).ptr);
+    text += "\r\n";
+    if (found.use == card_use::stale) {
+        const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - found.card->fetched_at).count();
+        const auto reason = found.failure ? core::name(found.failure->code) : std::string_view{"refreshing"};
+        head.field("Cardea-Card", "stale; age=" + std::to_string(age) + "; reason=" + std::string(reason));
+    }
+}
+
+}  // namespace
+
+net::task<> traffic_handler::card(exchange& x, destination to)
+{
+    const auto verb = x.caller.head().verb;
+    if (verb != net::http1::method::get && verb != net::http1::method::head) {
+        auto what = method_not_allowed("GET, HEAD");
+        co_await answer_error(x, core::caller_error(errc::method_not_allowed), std::move(what));
+        co_return;
+    }
+    const auto* known = find(to.agent);
+    if (known == nullptr) {
+        auto what = error_answer(errc::agent_not_found, to.agent);
+        co_await answer_error(x, core::caller_error(errc::agent_not_found), std::move(what));
+        co_return;
+    }
+    x.agent = known->entry;
+    x.record.agent = x.agent->record.id;
+    card_answer found{known->card, card_use::hit, std::nullopt};
+    if (!found.card || std::chrono::steady_clock::now() >= found.card->fresh_until) {
+        auto asked = control_.card(x.agent->record.id);
+        found = co_await net::asio::co_spawn(control_.executor(), std::move(asked), net::use_task);
+    }
+    x.record.card = found.use;
+    if (found.card) {
+        co_await send_card(x, std::move(found), to.legacy_card);
+    } else {
+        auto what = error_answer(found.failure->code, x.record.agent);
+        co_await answer_error(x, std::move(*found.failure), std::move(what));
+    }
+}
+
+net::task<> traffic_handler::send_card(exchange& x, card_answer found, bool legacy)
+{
+    const auto& bytes = *found.card->bytes;
+    const auto now = std::chrono::steady_clock::now();
+    const auto* asked = net::http1::find(x.caller.head().fields, field_name::if_none_match);
+    const bool unchanged = asked != nullptr && none_match_hits(*asked, bytes.etag);
+    x.record.status = unchanged ? 304 : 200;
+    auto& text = x.caller.scratch();
+    begin_head(text, x.caller, x.record.status);
+    write_card_fields(text, found, now);
+    if (legacy) {
+        text += "Deprecation: true\r\nLink: </agents/";
+        text += x.record.agent;
+        text += "/.well-known/agent-card.json>; rel=\"successor-version\"\r\n";
+    }
+    net::http1::head_writer head{text};
+    if (unchanged) {
+        head.field("ETag", bytes.etag);
+    } else {
+        text += bytes.fields;
+    }
+    head.end();
+    net::pieces pieces;
+    pieces.add(text);
+    if (!unchanged && x.caller.head().verb != net::http1::method::head) {
+        pieces.add(bytes.body);
+    }
+    x.record.first_byte = since(x.caller.started());
+    auto sent = co_await x.caller.send(pieces);
+    if (!sent) {
+        note_failure(x, std::move(sent).error());
+    }
+}
+
+net::task<> traffic_handler::management(exchange& x)
+{
+    const bool acceptable = co_await accepts_post(x);
+    if (!acceptable) {
+        co_return;
+    }
+    auto body = co_await x.caller.read_body(settings_.limits.body);
+    if (!body) {
+        auto what = error_answer(body.error().code, {});
+        co_await answer_error(x, std::move(body).error(), std::move(what));
+        co_return;
+    }
+    auto asked = control_.manage(std::string(*body));
+    answer what;
+    auto done = co_await net::asio::co_spawn(control_.executor(), std::move(asked), net::use_task);
+    x.record.management_method = done.method;
+    what.body = std::move(done.body);
+    what.status = what.body.empty() ? 204 : 200;
+    what.fields = "Cache-Control: no-store\r\n";
+    co_await answer_with(x, std::move(what));
+}
+
+// Whether this is a POST with a body that may be JSON; if not, it has been answered.
+net::task<bool> traffic_handler::accepts_post(exchange& x)
+{
+    if (x.caller.head().verb != net::http1::method::post) {
+        auto what = method_not_allowed("POST");
+        co_await answer_error(x, core::caller_error(errc::method_not_allowed), std::move(what));
+        co_return false;
+    }
+    if (!takes_json(x.caller.head())) {
+        auto what = error_answer(errc::unsupported_media_type, {});
+        co_await answer_error(x, core::caller_error(errc::unsupported_media_type), std::move(what));
+        co_return false;
+    }
+    co_return true;
+}
+
+net::task<> traffic_handler::answer_with(exchange& x, answer what)
+{
+    x.record.status = what.status;
+    x.record.first_byte = since(x.caller.started());
+    auto sent = co_await send_answer(x.caller, std::move(what));
+    if (!sent) {
+        note_failure(x, std::move(sent).error());
+    }
+}
+
+net::task<> traffic_handler::answer_error(exchange& x, core::error why, answer what)
+{
+    const auto code = why.code;
+    note_failure(x, std::move(why));
+    if (code == errc::caller_gone) {
+        x.caller.cut();
+        co_return;
+    }
+    co_await answer_with(x, std::move(what));
+}
+
+net::task<> traffic_handler::refuse_target(exchange& x, errc code, bool ends_connection)
+{
+    if (ends_connection) {
+        x.caller.close_after_answer();
+    }
+    auto what = error_answer(code, {});
+    co_await answer_error(x, core::caller_error(code), std::move(what));
+}
+
+void traffic_handler::note_failure(exchange& x, core::error why)
+{
+    x.record.code = why.code;
+    x.record.from = why.from;
+    x.detail = std::move(why.detail);
+    x.record.detail = x.detail;
+    if (why.code == errc::caller_gone) {
+        x.record.status = core::http_status(why.code);
+    }
+}
+
+}  // namespace gateway

@@ -1,0 +1,204 @@
+// How a server_connection reads request bodies.
+#include "net/server_connection.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace net {
+namespace {
+
+using core::errc;
+
+constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n\r\n";
+
+}  // namespace
+
+task<core::result<std::string_view>> server_connection::read_body(std::uint64_t limit)
+{
+    if (!body_read_) {
+        auto whole = co_await hold_body(std::numeric_limits<std::uint64_t>::max(), limit);
+        if (!whole) {
+            co_return std::move(whole).error();
+        }
+    }
+    co_return caller_.received().substr(head_length_, held_);
+}
+
+task<core::result<bool>> server_connection::hold_body(std::uint64_t enough, std::uint64_t limit)
+{
+    if (body_read_) {
+        co_return true;
+    }
+    const bool sized = head().body == http1::framing::length;
+    if (sized && head().content_length > limit) {
+        close_ = true;
+        co_return core::caller_error(errc::body_too_large);
+    }
+    alarm_.start(settings_.body_timeout);
+    if (head().expect_continue && caller_.received().size() == head_length_) {
+        co_await say_continue();
+    }
+    core::result<> done;
+    if (!sized) {
+        decoder_ = http1::chunked_decoder{};
+        done = co_await gather_chunks(enough, limit);
+    } else if (head().content_length <= enough) {
+        done = co_await read_sized_body();
+    }
+    alarm_.stop();
+    if (!done) {
+        close_ = true;
+        co_return std::move(done).error();
+    }
+    if (body_read_) {
+        keep_watching();
+    }
+    co_return body_read_;
+}
+
+task<> server_connection::say_continue()
+{
+    pieces what;
+    what.add(continue_head);
+    // A caller that does not take it does not send the body either: the body timeout ends both.
+    caller_.write(what);
+    while (caller_.writing() && !caller_left()) {
+        co_await alarm_.wait();
+    }
+}
+
+// Views into the buffer move: the head is parsed once more where it lies now.
+void server_connection::make_room()
+{
+    caller_.grow();
+    parser_.reset();
+    const auto parsed = parser_.parse(caller_.received());
+    if (!parsed || *parsed != head_length_) {
+        throw std::logic_error("a head that was parsed does not parse again");
+    }
+}
+
+// A full buffer takes no read, and without one nobody notices that the caller leaves while its call is answered.
+void server_connection::keep_watching()
+{
+    if (caller_.full() && !caller_.reading()) {
+        make_room();
+    }
+}
+
+// Waits until more than `bytes` bytes of this request have been received.
+task<core::result<>> server_connection::need(std::size_t bytes)
+{
+    while (caller_.received().size() <= bytes) {
+        if (caller_left()) {
+            co_return core::caller_error(errc::caller_gone, "body");
+        }
+        if (alarm_.expired()) {
+            co_return core::caller_error(errc::request_timeout, "body");
+        }
+        caller_.arm();
+        co_await alarm_.wait();
+    }
+    co_return core::result<>{};
+}
+
+task<core::result<>> server_connection::read_sized_body()
+{
+    held_ = static_cast<std::size_t>(head().content_length);
+    const auto total = head_length_ + held_;
+    while (caller_.received().size() < total) {
+        if (caller_.full() && !caller_.reading()) {
+            // By doubling, not by what the caller announces: a length costs nothing to write.
+            make_room();
+        }
+        auto more = co_await need(caller_.received().size());
+        if (!more) {
+            co_return more;
+        }
+    }
+    request_length_ = total;
+    body_read_ = true;
+    co_return core::result<>{};
+}
+
+// The decoded bytes stand behind the head, in front of what is still coded.
+task<core::result<>> server_connection::gather_chunks(std::uint64_t enough, std::uint64_t limit)
+{
+    while (!decoder_.finished() && held_ <= enough) {
+        auto step = decoder_.decode(caller_.received().substr(coded_at_));
+        if (!step) {
+            co_return core::caller_error(step.error().code, step.error().detail);
+        }
+        if (held_ + step->data.size() > limit) {
+            co_return core::caller_error(errc::body_too_large);
+        }
+        if (!step->data.empty()) {
+            caller_.move(head_length_ + held_, step->data);
+            held_ += step->data.size();
+        }
+        coded_at_ += step->consumed;
+        if (!decoder_.finished() && coded_at_ == caller_.received().size()) {
+            if (!caller_.reading()) {
+                caller_.truncate(head_length_ + held_);
+                coded_at_ = head_length_ + held_;
+                if (caller_.full()) {
+                    make_room();
+                }
+            }
+            auto more = co_await need(coded_at_);
+            if (!more) {
+                co_return more;
+            }
+        }
+    }
+    if (decoder_.finished()) {
+        request_length_ = coded_at_;
+        body_read_ = true;
+    }
+    co_return core::result<>{};
+}
+
+core::result<server_connection::request_piece> server_connection::take_piece(std::uint64_t limit)
+{
+    request_piece piece;
+    if (held_ > 0 || body_read_) {
+        piece.data = caller_.received().substr(head_length_, std::exchange(held_, 0));
+        piece.last = body_read_;
+        body_taken_ += piece.data.size();
+        return piece;
+    }
+    if (coded_at_ == caller_.received().size() && !caller_.reading()) {
+        caller_.truncate(head_length_);
+        coded_at_ = head_length_;
+    }
+    const auto available = caller_.received().substr(coded_at_);
+    if (head().body == http1::framing::length) {
+        const auto left = head().content_length - body_taken_;
+        piece.data = available.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(left, available.size())));
+        coded_at_ += piece.data.size();
+        piece.last = piece.data.size() == left;
+    } else {
+        auto step = decoder_.decode(available);
+        if (!step) {
+            close_ = true;
+            return core::caller_error(step.error().code, step.error().detail);
+        }
+        piece.data = step->data;
+        coded_at_ += step->consumed;
+        piece.last = step->finished;
+    }
+    body_taken_ += piece.data.size();
+    if (body_taken_ > limit) {
+        close_ = true;
+        return core::caller_error(errc::body_too_large);
+    }
+    if (piece.last) {
+        body_read_ = true;
+        request_length_ = coded_at_;
+    }
+    return piece;
+}
+
+}  // namespace net
