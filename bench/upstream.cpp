@@ -6,6 +6,9 @@
 //   GET /count                 how much was answered, as JSON
 // with the header fields of an agent that runs on Node.js and Express. On start it prints the port. It trusts its peers:
 // nothing but the proxies of a bench may reach it.
+#include "bench/answers.hpp"
+#include "bench/request.hpp"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -27,9 +30,6 @@
 #include <string_view>
 #include <system_error>
 #include <vector>
-
-#include "bench/answers.hpp"
-#include "bench/request.hpp"
 
 namespace bench {
 namespace {

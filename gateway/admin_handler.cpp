@@ -31,6 +31,7 @@ admin_handler::admin_handler(
 )
     : services_{services},
       methods_{methods},
+      hosts_{settings, settings.admin},
       settings_{settings},
       log_{log}
 {
@@ -42,7 +43,10 @@ net::task<> admin_handler::handle(net::server_connection& caller)
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
     const bool reads = verb == method::get || verb == method::head;
     answer what;
-    if (path == "/rpc") {
+    if (!hosts_.answers(caller.head().authority)) {
+        caller.close_after_answer();
+        what = error_answer(errc::misdirected_request, {});
+    } else if (path == "/rpc") {
         if (verb == method::post) {
             what = co_await answer_post(caller);
         } else {

@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "core/log.hpp"
 #include "gateway/answer.hpp"
+#include "gateway/host_policy.hpp"
 #include "gateway/management.hpp"
 #include "net/server_connection.hpp"
 
@@ -41,6 +42,7 @@ private:
 
     admin_services& services_;
     management& methods_;
+    host_policy hosts_;
     const config::settings& settings_;
     const core::logger& log_;
 };

@@ -213,6 +213,7 @@ void add_card_uses(families& page, const totals& sum)
 void add_cards(families& page, const gateway_sample& gateway)
 {
     std::vector<const card_sample*> cards;
+    cards.reserve(gateway.cards.size());
     for (const auto& card : gateway.cards) {
         cards.push_back(&card);
     }

@@ -60,8 +60,8 @@ net::task<core::result<>> relay::obtain_connection(bool fresh)
             co_return interrupted(how, "connect");
         }
     }
-    if (lease_->failure()) {
-        co_return *lease_->failure();
+    if (const auto& failed = lease_->failure()) {
+        co_return *failed;
     }
     co_return core::result<>{};
 }

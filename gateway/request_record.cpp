@@ -13,8 +13,6 @@ std::string_view name(route r) noexcept
             return "relay";
         case route::management:
             return "management";
-        case route::admin:
-            return "admin";
         case route::none:
             return "none";
     }

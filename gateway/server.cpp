@@ -65,20 +65,21 @@ server::~server() = default;
 core::result<> server::start()
 {
     fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(version()));
-    source_.emplace(*fetcher_, settings_);
-    cards_.emplace(control_, *source_, settings_.cards, log_);
-    management_.emplace(settings_, *cards_);
+    source_ = std::make_unique<card_source>(*fetcher_, settings_);
+    cards_ = std::make_unique<card_plane>(control_, *source_, settings_.cards, log_);
+    management_ = std::make_unique<management>(settings_, *cards_);
     control_services& as_control = *this;
     admin_services& as_admin = *this;
-    admin_.emplace(as_admin, *management_, settings_, log_);
-    admin_service_.emplace(control_, *admin_, connection_settings(settings_));
+    admin_ = std::make_unique<admin_handler>(as_admin, *management_, settings_, log_);
+    admin_service_ = std::make_unique<net::http_service>(control_, *admin_, connection_settings(settings_));
     std::vector<net::http_service*> services;
     for (std::size_t i = 0; i < worker_count(settings_.workers); ++i) {
         workers_.push_back(std::make_unique<worker>(as_control, settings_, log_));
         services.push_back(&workers_.back()->service());
     }
-    traffic_listener_.emplace(control_, std::move(services), log_);
-    admin_listener_.emplace(control_, std::vector<net::http_service*>{&*admin_service_}, log_);
+    traffic_listener_ = std::make_unique<net::listener>(control_, std::move(services), log_);
+    admin_listener_ =
+        std::make_unique<net::listener>(control_, std::vector<net::http_service*>{admin_service_.get()}, log_);
     auto bound = traffic_listener_->open(settings_.listen.host, settings_.listen.port);
     if (bound) {
         bound = admin_listener_->open(settings_.admin.host, settings_.admin.port);
@@ -242,7 +243,7 @@ net::task<std::string> server::metrics_page()
     now.connections = open_connections();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     if (auto process = read_process_stats()) {
-        now.process = std::move(*process);
+        now.process = *process;
     }
     cards_->each([&](const std::string& id, const card_status& status) { now.cards.push_back(sample_of(id, status)); });
     now.agents = now.cards.size();

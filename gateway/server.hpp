@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,14 +76,14 @@ private:
     core::wall_time started_;
     net::loop control_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
-    std::optional<card_source> source_;
-    std::optional<card_plane> cards_;
-    std::optional<management> management_;
-    std::optional<admin_handler> admin_;
-    std::optional<net::http_service> admin_service_;
+    std::unique_ptr<card_source> source_;
+    std::unique_ptr<card_plane> cards_;
+    std::unique_ptr<management> management_;
+    std::unique_ptr<admin_handler> admin_;
+    std::unique_ptr<net::http_service> admin_service_;
     std::vector<std::unique_ptr<worker>> workers_;
-    std::optional<net::listener> traffic_listener_;
-    std::optional<net::listener> admin_listener_;
+    std::unique_ptr<net::listener> traffic_listener_;
+    std::unique_ptr<net::listener> admin_listener_;
     net::asio::basic_signal_set<net::executor> signals_;
     timer poll_;
     bool ready_ = false;

@@ -129,12 +129,14 @@ bool fetch_transfer::add_headers()
             return false;
         }
         // "Name:" would remove the field, "Name;" sends it empty (CURLOPT_HTTPHEADER).
-        const auto line = trimmed(value).empty() ? name + ";" : name + ": " + value;
+        std::string line = name;
+        line += trimmed(value).empty() ? std::string{";"} : ": " + value;
         auto* const longer = curl_slist_append(headers_.get(), line.c_str());
         if (longer == nullptr) {
             return false;
         }
-        static_cast<void>(headers_.release());
+        auto* const shorter = headers_.release();  // its elements are part of the longer one
+        static_cast<void>(shorter);
         headers_.reset(longer);
     }
     return true;
