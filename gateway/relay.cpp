@@ -229,9 +229,12 @@ net::task<core::result<>> relay::pass_body(net::pieces out)
         }
         if (out.size() > 0) {
             outcome_.answered = true;
-            auto sent = co_await caller_.send(out);
+            auto sent = caller_.try_send(out);
             if (!sent) {
-                co_return sent;
+                sent = co_await caller_.finish_send();
+            }
+            if (!*sent) {
+                co_return std::move(*sent);
             }
             out = {};
             caller_left_at_.reset();

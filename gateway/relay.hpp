@@ -71,8 +71,10 @@ public:
 private:
     enum class woken { by_event, late, caller_gone, ended };
 
-    net::task<core::result<>> obtain_connection(bool fresh);
-    net::task<core::result<>> send_request();
+    bool take_connection();
+    net::task<core::result<>> make_connection();
+    bool begin_request();
+    net::task<core::result<>> finish_request();
     net::task<core::result<>> pass_request_body();
     net::task<core::result<bool>> write_piece(net::server_connection::request_piece piece, bool chunked);
     net::task<core::result<>> read_head();

@@ -18,11 +18,16 @@ net::task<core::result<>> relay::exchange_head()
 {
     bool fresh = false;
     for (;;) {
-        auto done = co_await obtain_connection(fresh);
-        if (!done) {
-            co_return done;
+        core::result<> done;
+        if (fresh || !take_connection()) {
+            done = co_await make_connection();
+            if (!done) {
+                co_return done;
+            }
         }
-        done = co_await send_request();
+        if (!begin_request()) {
+            done = co_await finish_request();
+        }
         if (done) {
             done = co_await read_head();
         }
@@ -40,16 +45,20 @@ net::task<core::result<>> relay::exchange_head()
     }
 }
 
-net::task<core::result<>> relay::obtain_connection(bool fresh)
+// An idle connection to this agent, if there is one.
+bool relay::take_connection()
 {
-    if (!fresh) {
-        lease_ = pool_.take_idle(*call_.agent->upstream);
-        if (lease_) {
-            lease_->set_listener(&caller_.clock().wake());
-            outcome_.reused = true;
-            co_return core::result<>{};
-        }
+    lease_ = pool_.take_idle(*call_.agent->upstream);
+    if (!lease_) {
+        return false;
     }
+    lease_->set_listener(&caller_.clock().wake());
+    outcome_.reused = true;
+    return true;
+}
+
+net::task<core::result<>> relay::make_connection()
+{
     outcome_.reused = false;
     lease_ = pool_.make(call_.agent->upstream);
     const auto until = std::chrono::steady_clock::now() + settings_.connect;
@@ -66,7 +75,8 @@ net::task<core::result<>> relay::obtain_connection(bool fresh)
     co_return core::result<>{};
 }
 
-net::task<core::result<>> relay::send_request()
+// False: not all of it has gone out, or more is to come: finish_request().
+bool relay::begin_request()
 {
     auto& text = caller_.request_scratch();
     text.clear();
@@ -85,6 +95,13 @@ net::task<core::result<>> relay::send_request()
     request.add(call_.body);
     side.write(request);
     side.arm();
+    request_done_ = !side.writing() && !call_.passed;
+    return request_done_;
+}
+
+net::task<core::result<>> relay::finish_request()
+{
+    auto& side = lease_->side();
     const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
     // An answer that comes before the whole request was sent is an answer (RFC 9112 section 9.5).
     while (side.writing() && side.received().empty()) {

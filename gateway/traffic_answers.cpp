@@ -105,8 +105,8 @@ net::task<> traffic_handler::send_card(exchange& x, card_answer found, bool lega
 
 net::task<> traffic_handler::management(exchange& x)
 {
-    const bool acceptable = co_await accepts_post(x);
-    if (!acceptable) {
+    if (const auto objection = objection_to_post(x.caller.head())) {
+        co_await refuse_post(x, *objection);
         co_return;
     }
     auto body = co_await x.caller.read_body(settings_.limits.body);
@@ -125,20 +125,22 @@ net::task<> traffic_handler::management(exchange& x)
     co_await answer_with(x, std::move(what));
 }
 
-// Whether this is a POST with a body that may be JSON; if not, it has been answered.
-net::task<bool> traffic_handler::accepts_post(exchange& x)
+// What speaks against taking this for a POST of JSON; nothing: it may be read.
+std::optional<errc> traffic_handler::objection_to_post(const net::http1::request_head& head)
 {
-    if (x.caller.head().verb != net::http1::method::post) {
-        auto what = method_not_allowed("POST");
-        co_await answer_error(x, core::caller_error(errc::method_not_allowed), std::move(what));
-        co_return false;
+    if (head.verb != net::http1::method::post) {
+        return errc::method_not_allowed;
     }
-    if (!takes_json(x.caller.head())) {
-        auto what = error_answer(errc::unsupported_media_type, {});
-        co_await answer_error(x, core::caller_error(errc::unsupported_media_type), std::move(what));
-        co_return false;
+    if (!takes_json(head)) {
+        return errc::unsupported_media_type;
     }
-    co_return true;
+    return std::nullopt;
+}
+
+net::task<> traffic_handler::refuse_post(exchange& x, errc code)
+{
+    auto what = code == errc::method_not_allowed ? method_not_allowed("POST") : error_answer(code, std::string_view{});
+    co_await answer_error(x, core::caller_error(code), std::move(what));
 }
 
 net::task<> traffic_handler::answer_with(exchange& x, answer what)

@@ -101,11 +101,14 @@ net::task<> traffic_handler::call(exchange& x, destination to)
         x.agent = known->entry;
         x.record.agent = x.agent->record.id;
     }
-    const bool acceptable = co_await accepts_post(x);
-    if (!acceptable) {
+    if (const auto objection = objection_to_post(x.caller.head())) {
+        co_await refuse_post(x, *objection);
         co_return;
     }
-    auto body = co_await x.caller.read_body(settings_.limits.body);
+    auto body = x.caller.body_at_hand(settings_.limits.body);
+    if (!body) {
+        body = co_await x.caller.read_body(settings_.limits.body);
+    }
     if (!body) {
         auto what = error_answer(body.error().code, x.record.agent);
         co_await answer_error(x, std::move(body).error(), std::move(what));

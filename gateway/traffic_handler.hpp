@@ -76,7 +76,8 @@ private:
     net::task<> pass_on(exchange& x, std::string_view body);
     net::task<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
     net::task<> management(exchange& x);
-    net::task<bool> accepts_post(exchange& x);
+    static std::optional<core::errc> objection_to_post(const net::http1::request_head& head);
+    net::task<> refuse_post(exchange& x, core::errc code);
     net::task<> answer_with(exchange& x, answer what);
     net::task<> answer_error(exchange& x, core::error why, answer what);
     static void note_failure(exchange& x, core::error why);

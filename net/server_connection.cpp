@@ -195,31 +195,51 @@ bool server_connection::closing() const noexcept
 
 task<core::result<>> server_connection::send(pieces what)
 {
+    auto sent = try_send(what);
+    if (!sent) {
+        sent = co_await finish_send();
+    }
+    co_return std::move(*sent);
+}
+
+std::optional<core::result<>> server_connection::try_send(pieces what)
+{
     answered_ = true;
     caller_.write(what);
     if (caller_.writing()) {
-        const auto before = due();
-        alarm_.start(settings_.write_timeout);
-        while (caller_.writing() && !alarm_.expired() && !caller_.closed()) {
-            co_await alarm_.wait();
-        }
-        const bool stalled = alarm_.expired();
-        alarm_.stop();
-        set_due(before);
-        if (stalled) {
-            cut_ = true;
-            caller_.close(/*hard=*/true);
-            while (caller_.writing()) {
-                co_await alarm_.wait();
-            }
-            co_return core::caller_error(errc::caller_gone, "takes nothing");
-        }
+        return std::nullopt;
     }
+    return sent();
+}
+
+core::result<> server_connection::sent()
+{
     if (caller_.write_error() || caller_.closed()) {
         cut_ = true;
-        co_return core::caller_error(errc::caller_gone, "write");
+        return core::caller_error(errc::caller_gone, "write");
     }
-    co_return core::result<>{};
+    return {};
+}
+
+task<core::result<>> server_connection::finish_send()
+{
+    const auto before = due();
+    alarm_.start(settings_.write_timeout);
+    while (caller_.writing() && !alarm_.expired() && !caller_.closed()) {
+        co_await alarm_.wait();
+    }
+    const bool stalled = alarm_.expired();
+    alarm_.stop();
+    set_due(before);
+    if (stalled) {
+        cut_ = true;
+        caller_.close(/*hard=*/true);
+        while (caller_.writing()) {
+            co_await alarm_.wait();
+        }
+        co_return core::caller_error(errc::caller_gone, "takes nothing");
+    }
+    co_return sent();
 }
 
 void server_connection::finish_request()

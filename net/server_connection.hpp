@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -97,6 +98,9 @@ public:
     // views may have moved. Fails with body_too_large, bad_request (framing), request_timeout or caller_gone.
     task<core::result<std::string_view>> read_body(std::uint64_t limit);
 
+    // The same without waiting, if the whole body has come with its head and has a length; else any error: read_body().
+    core::result<std::string_view> body_at_hand(std::uint64_t limit);
+
     // Reads the body until it is whole or larger than `enough` bytes, so that a body with a fault in it goes nowhere.
     // True: it is whole, and read_body() gives it. False: take_piece() gives it as it comes. Fails as read_body() does.
     task<core::result<bool>> hold_body(std::uint64_t enough, std::uint64_t limit);
@@ -112,6 +116,10 @@ public:
     // Whether this answer must carry `Connection: close`: decided once, when its head is written.
     bool closing() const noexcept;
     void close_after_answer() noexcept { close_ = true; }
+
+    // Writes a piece of the answer if the caller takes it at once: the outcome. Nothing: finish_send() says when.
+    std::optional<core::result<>> try_send(pieces what);
+    task<core::result<>> finish_send();
 
     // Writes a piece of the answer; the bytes outlive the call. Waits at most the write timeout for a caller that
     // takes nothing. Fails with caller_gone; the answer then cannot be finished.
@@ -143,6 +151,7 @@ public:
 private:
     enum class phase : std::uint8_t { idle, head, exchange, closing };
 
+    core::result<> sent();
     task<core::result<>> read_head();
     task<core::result<>> need(std::size_t bytes);
     task<core::result<>> read_sized_body();

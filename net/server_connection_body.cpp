@@ -26,6 +26,21 @@ task<core::result<std::string_view>> server_connection::read_body(std::uint64_t 
     co_return caller_.received().substr(head_length_, held_);
 }
 
+core::result<std::string_view> server_connection::body_at_hand(std::uint64_t limit)
+{
+    const auto length = head().content_length;
+    const bool here =
+        head().body == http1::framing::length && length <= limit && caller_.received().size() - head_length_ >= length;
+    if (!here) {
+        return core::caller_error(errc::bad_request, "not whole yet");
+    }
+    held_ = static_cast<std::size_t>(length);
+    request_length_ = head_length_ + held_;
+    body_read_ = true;
+    keep_watching();
+    return caller_.received().substr(head_length_, held_);
+}
+
 task<core::result<bool>> server_connection::hold_body(std::uint64_t enough, std::uint64_t limit)
 {
     if (body_read_) {
