@@ -8,6 +8,8 @@
 #include "gateway/server.hpp"
 #include "gateway/version.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -30,6 +32,16 @@ std::optional<std::string> environment_variable(std::string_view name)
     // Before any thread is started: nothing changes the environment meanwhile.
     const char* value = std::getenv(std::string(name).c_str());  // NOLINT(concurrency-mt-unsafe)
     return value == nullptr ? std::nullopt : std::optional<std::string>{value};
+}
+
+// A descriptor below 3 that was closed at the start would be given to the next socket, and log lines written into it.
+void open_standard_descriptors()
+{
+    for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+        if (::fcntl(descriptor, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) != descriptor) {
+            std::abort();
+        }
+    }
 }
 
 bool complain(std::string_view what)
@@ -160,6 +172,7 @@ int carry_out(const gateway::command_line& asked)
 
 int main(int argc, char** argv)
 {
+    open_standard_descriptors();
     try {
         return carry_out(gateway::parse_command_line({argv + 1, argv + argc}));
     } catch (const std::exception& bug) {

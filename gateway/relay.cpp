@@ -61,34 +61,47 @@ net::task<relay_outcome> relay::run()
     co_return std::move(outcome_);
 }
 
-net::task<core::result<>> relay::read_head()
+// Whether the head of the final answer has come; interim ones (RFC 9110 section 15.2) are skipped.
+core::result<bool> relay::answer_begun()
 {
     auto& side = lease_->side();
     auto& parser = lease_->parser();
-    const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
-    int interim = 0;
-    for (;;) {
-        if (!side.received().empty()) {
-            auto parsed = parser.parse(side.received(), call_.verb);
-            if (!parsed) {
-                co_return std::move(parsed).error();
-            }
-            if (*parsed > 0 && parser.head().status >= 200) {
-                outcome_.first_byte = std::chrono::steady_clock::now();
-                head_length_ = *parsed;
-                co_return core::result<>{};
-            }
-            if (*parsed > 0) {
-                if (++interim > most_interim_answers) {
-                    co_return core::upstream_error(errc::upstream_protocol, "too many interim answers");
-                }
-                side.consume(*parsed);
-                parser.reset();
-                continue;
-            }
+    while (!answer_begun_ && !side.received().empty()) {
+        auto parsed = parser.parse(side.received(), call_.verb);
+        if (!parsed) {
+            return std::move(parsed).error();
+        }
+        if (*parsed == 0) {
             if (side.full() && !side.reading()) {
                 side.grow();
             }
+            return false;
+        }
+        if (parser.head().status >= 200) {
+            outcome_.first_byte = std::chrono::steady_clock::now();
+            head_length_ = *parsed;
+            answer_begun_ = true;
+        } else if (++interim_ > most_interim_answers) {
+            return core::upstream_error(errc::upstream_protocol, "too many interim answers");
+        } else {
+            side.consume(*parsed);
+            parser.reset();
+        }
+    }
+    return answer_begun_;
+}
+
+net::task<core::result<>> relay::read_head()
+{
+    auto& side = lease_->side();
+    const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
+    for (;;) {
+        auto begun = answer_begun();
+        if (!begun) {
+            co_return std::move(begun).error();
+        }
+        if (*begun) {
+            co_return core::result<>{};
         }
         if (side.ended()) {
             co_return upstream_ended();
@@ -259,6 +272,9 @@ net::task<relay::woken> relay::wait(core::steady_time until)
     if (end_stream_) {
         co_return woken::ended;
     }
+    if (caller_.aborted()) {
+        co_return woken::ended;
+    }
     caller_.watch_caller();
     auto wake_at = until;
     if (caller_.caller_left()) {
@@ -273,7 +289,7 @@ net::task<relay::woken> relay::wait(core::steady_time until)
     }
     caller_.clock().start_until(wake_at);
     co_await caller_.clock().wait();
-    if (end_stream_) {
+    if (end_stream_ || caller_.aborted()) {
         co_return woken::ended;
     }
     if (caller_.clock().expired() && wake_at == until) {
@@ -317,6 +333,7 @@ void relay::end_stream()
 {
     end_stream_ = true;
     outcome_.stream = stream_end::drain;
+    caller_.abort();  // also if it is waited for, because it takes nothing
     caller_.clock().wake().set();
 }
 

@@ -77,6 +77,7 @@ private:
     net::task<core::result<>> finish_request();
     net::task<core::result<>> pass_request_body();
     net::task<core::result<bool>> write_piece(net::server_connection::request_piece piece, bool chunked);
+    core::result<bool> answer_begun();
     net::task<core::result<>> read_head();
     net::task<core::result<>> exchange_head();
     net::task<core::result<>> pass_answer();
@@ -102,6 +103,8 @@ private:
     std::uint64_t sent_before_ = 0;  // bytes written on the connection before this call
     std::uint64_t remaining_ = 0;    // of a body with a length
     bool rechunk_ = false;           // the caller gets chunks
+    int interim_ = 0;                // answers before the final one
+    bool answer_begun_ = false;      // the head of the final answer has come
     bool request_done_ = false;      // all of it is with the agent
     bool body_done_ = false;
     bool end_stream_ = false;

@@ -89,6 +89,8 @@ bool relay::begin_request()
     auto& side = lease_->side();
     sent_before_ = side.bytes_out();
     request_done_ = false;
+    interim_ = 0;
+    answer_begun_ = false;
     net::pieces request;
     request.add(call_.head);
     request.add(text);
@@ -104,7 +106,14 @@ net::task<core::result<>> relay::finish_request()
     auto& side = lease_->side();
     const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
     // An answer that comes before the whole request was sent is an answer (RFC 9112 section 9.5).
-    while (side.writing() && side.received().empty()) {
+    while (side.writing()) {
+        auto begun = answer_begun();
+        if (!begun) {
+            co_return std::move(begun).error();
+        }
+        if (*begun) {
+            co_return core::result<>{};
+        }
         const auto how = co_await wait(until);
         if (how != woken::by_event) {
             co_return interrupted(how, "send");
@@ -121,7 +130,15 @@ net::task<core::result<>> relay::pass_request_body()
 {
     auto& side = lease_->side();
     const bool chunked = caller_.head().body == framing::chunked;
-    while (side.received().empty() && !side.ended()) {
+    while (!side.ended()) {
+        auto begun = answer_begun();
+        if (!begun) {
+            co_return std::move(begun).error();
+        }
+        if (*begun) {
+            co_return core::result<>{};
+        }
+        side.arm();
         auto piece = caller_.take_piece(settings_.stream_body);
         if (!piece) {
             co_return std::move(piece).error();
@@ -173,13 +190,21 @@ net::task<core::result<bool>> relay::write_piece(net::server_connection::request
     }
     side.write(out);
     const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
-    while (side.writing() && side.received().empty()) {
+    while (side.writing()) {
+        auto begun = answer_begun();
+        if (!begun) {
+            co_return std::move(begun).error();
+        }
+        if (*begun) {
+            co_return false;
+        }
+        side.arm();
         const auto how = co_await wait(until);
         if (how != woken::by_event) {
             co_return interrupted(how, "send");
         }
     }
-    co_return !side.writing() && !side.write_error();
+    co_return !side.write_error();
 }
 
 }  // namespace gateway

@@ -120,8 +120,8 @@ net::task<> traffic_handler::call(exchange& x, destination to)
 net::task<> traffic_handler::relay_opaquely(exchange& x, destination to)
 {
     const auto* known = find(to.agent);
-    const auto path = to.below.empty() ? std::string_view{"/"} : to.below;
-    if (known == nullptr || !known->entry->upstream || !may_relay(known->entry->record, path)) {
+    const auto wanted = to.below.empty() ? std::string_view{"/"} : to.below;
+    if (known == nullptr || !known->entry->upstream || !may_relay(known->entry->record, wanted)) {
         const auto code = known == nullptr ? errc::agent_not_found : errc::not_found;
         auto what = error_answer(code, known == nullptr ? to.agent : std::string_view{});
         co_await answer_error(x, core::caller_error(code), std::move(what));
@@ -142,9 +142,10 @@ net::task<> traffic_handler::relay_opaquely(exchange& x, destination to)
     }
     const auto& head = x.caller.head();
     to = find_destination(head.target);  // the head may lie elsewhere since the body was read
-    const bool bare = to.below.empty() && x.agent->base_path.empty();
+    const bool itself = to.below.empty() || to.below == "/";
+    const auto path = itself ? x.agent->upstream->path : x.agent->base_path + std::string(to.below);
     net::http1::head_writer writer{x.head};
-    writer.request_line(head.verb, x.agent->base_path + std::string(bare ? "/" : to.below) + std::string(to.query));
+    writer.request_line(head.verb, path + std::string(to.query));
     x.head += x.agent->fixed_fields;
     using net::http1::method;
     relay_call what{
@@ -264,12 +265,17 @@ void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<cons
 
 void traffic_handler::stream_began(relay& which)
 {
-    streams_.push_back(which);
     metrics_.stream_started(which.agent().record.id);
+    if (ending_streams_) {
+        which.end_stream();
+    } else {
+        streams_.push_back(which);
+    }
 }
 
 void traffic_handler::end_streams()
 {
+    ending_streams_ = true;
     // Ending one resumes its coroutine, which unlinks it; what goes on meanwhile may unlink others.
     while (!streams_.empty()) {
         auto& first = streams_.front();

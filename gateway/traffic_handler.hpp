@@ -93,6 +93,7 @@ private:
     std::optional<host_policy> hosts_;
     worker_metrics metrics_;
     string_map<known_agent> agents_;
+    bool ending_streams_ = false;
     boost::intrusive::list<relay, boost::intrusive::constant_time_size<false>> streams_;
 };
 

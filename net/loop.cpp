@@ -7,7 +7,8 @@ namespace net {
 
 loop::loop()
     : work_{asio::make_work_guard(io_)},
-      deadlines_{io_}
+      deadlines_{io_},
+      resolver_{io_}
 {
 }
 

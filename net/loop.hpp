@@ -4,6 +4,7 @@
 
 #include "net/buffer_pool.hpp"
 #include "net/deadlines.hpp"
+#include "net/resolver.hpp"
 #include "net/types.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -29,6 +30,7 @@ public:
     executor get_executor() noexcept { return io_.get_executor(); }
     deadlines& timers() noexcept { return deadlines_; }
     buffer_pool& buffers() noexcept { return buffers_; }
+    resolver& names() noexcept { return resolver_; }
 
     // The value of a Date field (RFC 9110 section 5.6.7), at most a second old.
     std::string_view http_date();
@@ -38,6 +40,7 @@ private:
     asio::executor_work_guard<executor> work_;
     deadlines deadlines_;
     buffer_pool buffers_;
+    resolver resolver_;
     std::string date_;
     std::time_t date_second_ = 0;
 };

@@ -214,6 +214,9 @@ std::optional<core::result<>> server_connection::try_send(pieces what)
 
 core::result<> server_connection::sent()
 {
+    if (aborted_) {
+        return core::gateway_error(errc::draining, "write");
+    }
     if (caller_.write_error() || caller_.closed()) {
         cut_ = true;
         return core::caller_error(errc::caller_gone, "write");
@@ -224,11 +227,16 @@ core::result<> server_connection::sent()
 task<core::result<>> server_connection::finish_send()
 {
     const auto before = due();
+    auto taken = caller_.bytes_out();
+    bool stalled = false;
     alarm_.start(settings_.write_timeout);
-    while (caller_.writing() && !alarm_.expired() && !caller_.closed()) {
+    while (caller_.writing() && !stalled && !caller_.closed()) {
         co_await alarm_.wait();
+        if (alarm_.expired()) {
+            stalled = std::exchange(taken, caller_.bytes_out()) == caller_.bytes_out();
+            alarm_.start(settings_.write_timeout);
+        }
     }
-    const bool stalled = alarm_.expired();
     alarm_.stop();
     set_due(before);
     if (stalled) {
@@ -274,6 +282,7 @@ void server_connection::drain()
 
 void server_connection::abort()
 {
+    aborted_ = true;
     cut_ = true;
     caller_.close(/*hard=*/true);
     // Whatever the exchange waits for, it has to see that its caller is gone.

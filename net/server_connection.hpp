@@ -133,6 +133,7 @@ public:
     // Waits that other operations of the exchange share: set their listener to wake(), watch the caller, then wait.
     alarm& clock() noexcept { return alarm_; }
     void watch_caller() { caller_.arm(); }
+    bool aborted() const noexcept { return aborted_; }
     bool caller_left() const noexcept { return caller_.ended() || caller_.closed(); }
 
     // It left with a reset or an error rather than by closing its half.
@@ -188,6 +189,7 @@ private:
     bool answered_ = false;
     bool close_ = false;
     bool cut_ = false;
+    bool aborted_ = false;
     bool draining_ = false;
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 using core::errc;
 
+constexpr std::size_t smallest_room = 8 * 1024;  // for pieces of a body
 constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
@@ -187,6 +188,9 @@ core::result<server_connection::request_piece> server_connection::take_piece(std
     if (coded_at_ == caller_.received().size() && !caller_.reading()) {
         caller_.truncate(head_length_);
         coded_at_ = head_length_;
+        if (caller_.capacity() < head_length_ + smallest_room) {
+            make_room();  // behind a large head, pieces would shrink to nothing
+        }
     }
     const auto available = caller_.received().substr(coded_at_);
     if (head().body == http1::framing::length) {

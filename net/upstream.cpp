@@ -114,7 +114,7 @@ upstream_connection::upstream_connection(
     std::size_t head_limit
 )
     : target_{std::move(target)},
-      resolver_{owner.get_executor()},
+      names_{owner.names()},
       side_{owner, tcp_socket{owner.get_executor()}},
       parser_{http1::head_limits{.bytes = head_limit, .fields = 256, .target = 0}}
 {
@@ -131,30 +131,28 @@ void upstream_connection::connect(signal& listener)
         try_next();
         return;
     }
-    resolver_.async_resolve(
-        target_->host,
-        target_->port,
-        asio::ip::resolver_base::numeric_service,
-        [this](error_code failed, const resolver_type::results_type& found) { on_resolved(failed, found); }
-    );
+    lookup_ = names_.ask(target_->host, target_->port, [this](error_code failed, const auto& found) {
+        on_resolved(failed, found);
+    });
 }
 
-void upstream_connection::on_resolved(error_code ec, const resolver_type::results_type& found)
+void upstream_connection::on_resolved(error_code ec, const std::vector<tcp::endpoint>& found)
 {
-    if (ec || closed_) {
-        fail(errc::upstream_unresolved, ec.message());
+    lookup_.reset();
+    if (ec) {
+        fail(ec == asio::error::no_descriptors ? errc::overloaded : errc::upstream_unresolved, ec.message());
         return;
     }
-    for (const auto& entry : found) {
-        addresses_.push_back(entry.endpoint());
-    }
+    addresses_ = found;
     try_next();
 }
 
 void upstream_connection::try_next()
 {
     if (closed_ || next_address_ == addresses_.size()) {
-        fail(errc::upstream_refused, last_error_.message());
+        const bool ours = last_error_ == asio::error::no_descriptors ||
+                          last_error_ == boost::system::errc::too_many_files_open_in_system;
+        fail(ours ? errc::overloaded : errc::upstream_refused, last_error_.message());
         return;
     }
     const auto address = addresses_[next_address_++];
@@ -208,7 +206,8 @@ void upstream_connection::on_handshake(error_code ec)
 
 void upstream_connection::fail(errc code, std::string detail)
 {
-    failure_ = core::upstream_error(code, std::move(detail));
+    failure_ = code == errc::overloaded ? core::gateway_error(code, std::move(detail))
+                                        : core::upstream_error(code, std::move(detail));
     close();
     finish();
 }
@@ -241,7 +240,10 @@ bool upstream_connection::ended_before(std::uint64_t bytes) noexcept
 void upstream_connection::close() noexcept
 {
     closed_ = true;
-    resolver_.cancel();
+    if (lookup_) {
+        lookup_.reset();
+        connecting_ = false;  // nothing else was under way, and nobody will be told
+    }
     side_.close();
 }
 

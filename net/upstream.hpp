@@ -8,7 +8,6 @@
 #include "net/loop.hpp"
 #include "net/stream.hpp"
 
-#include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/ssl/context.hpp>
 
 #include <cstdint>
@@ -70,9 +69,7 @@ public:
     core::steady_time idle_since{};
 
 private:
-    using resolver_type = asio::ip::basic_resolver<tcp, executor>;
-
-    void on_resolved(error_code ec, const resolver_type::results_type& found);
+    void on_resolved(error_code ec, const std::vector<tcp::endpoint>& found);
     void try_next();
     void on_connected(error_code ec);
     void on_handshake(error_code ec);
@@ -80,7 +77,8 @@ private:
     void finish();
 
     std::shared_ptr<const upstream_target> target_;
-    resolver_type resolver_;
+    resolver& names_;
+    resolver::ticket lookup_;  // while a name is being looked up
     std::vector<tcp::endpoint> addresses_;
     std::size_t next_address_ = 0;
     stream side_;
