@@ -26,6 +26,8 @@ struct agent {
     secret bearer;                                             // sent with calls and card fetches
     std::optional<duration> timeout;                           // in place of timeouts.upstream_head
     std::string ca_file;                                       // PEM; empty: the system's trust store
+    std::string cert_file;                                     // PEM: what agents are shown that ask who calls
+    std::string key_file;                                      // PEM; goes with cert_file
     std::vector<std::string> relay_paths;                      // glob patterns: what is relayed opaquely
     bool disabled = false;                                     // known, but answered like an unknown agent
     std::string version;                                       // the operator's note; shown, never interpreted

@@ -2,6 +2,7 @@
 
 #include "a2a/card.hpp"
 #include "gateway/card_cache.hpp"
+#include "gateway/snapshot.hpp"
 #include "net/upstream.hpp"
 
 #include <algorithm>
@@ -43,14 +44,19 @@ net::fetch_request make_request(const core::agent& agent, const std::string& url
 {
     net::fetch_request request;
     request.url = url;
-    request.ca_file = agent.ca_file;
+    request.tls = tls_files(agent);
     request.headers.emplace_back("Accept", "application/json");
     if (last.url == url && !last.etag.empty()) {
         request.headers.emplace_back("If-None-Match", last.etag);
     } else if (last.url == url && !last.last_modified.empty()) {
         request.headers.emplace_back("If-Modified-Since", last.last_modified);
     }
-    if (!agent.bearer.empty() && net::origin_of(url) == net::origin_of(agent.url)) {
+    const bool at_home = net::origin_of(url) == net::origin_of(agent.url);
+    if (!at_home) {
+        request.tls.cert_file.clear();
+        request.tls.key_file.clear();
+    }
+    if (!agent.bearer.empty() && at_home) {
         request.headers.emplace_back("Authorization", "Bearer " + agent.bearer.reveal());
     }
     for (const auto& [name, value] : agent.card_headers) {

@@ -30,6 +30,18 @@ std::string agent_parameter(const json& params)
     return {};
 }
 
+json tls_of(const core::agent& agent)
+{
+    auto files = json::object();
+    for (const auto& [key, path] :
+         {std::pair{"ca_file", &agent.ca_file}, {"cert", &agent.cert_file}, {"key", &agent.key_file}}) {
+        if (!path->empty()) {
+            files[key] = *path;
+        }
+    }
+    return files;
+}
+
 json parsed_or_null(std::string_view text)
 {
     auto value = core::parse_json(text);
@@ -94,8 +106,8 @@ json agent_record(const core::agent& agent)
     if (agent.timeout) {
         record["timeout"] = std::to_string(agent.timeout->count()) + "ms";
     }
-    if (!agent.ca_file.empty()) {
-        record["tls"] = {{"ca_file", agent.ca_file}};
+    if (auto tls = tls_of(agent); !tls.empty()) {
+        record["tls"] = std::move(tls);
     }
     record["inline_card"] = !agent.card.empty();
     record["disabled"] = agent.disabled;

@@ -22,13 +22,14 @@ std::string fixed_fields(const core::agent& record, const net::upstream_target& 
     return out;
 }
 
-core::result<std::shared_ptr<const agent_entry>> make_entry(const core::agent& record, core::duration head_timeout)
+core::result<std::shared_ptr<const agent_entry>>
+make_entry(const core::agent& record, core::duration head_timeout, net::client_contexts& contexts)
 {
     auto entry = std::make_shared<agent_entry>();
     entry->record = record;
     entry->head_timeout = record.timeout.value_or(head_timeout);
     if (record.speaks == core::protocol::a2a && !record.url.empty()) {
-        auto target = net::make_target(record.url, record.ca_file);
+        auto target = net::make_target(record.url, tls_files(record), contexts);
         if (!target) {
             return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
         }
@@ -50,17 +51,23 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
 {
     auto made = std::make_shared<snapshot>();
     made->public_base = std::move(public_base);
+    net::client_contexts contexts;
     for (const auto& record : settings.agents) {
         if (record.disabled) {
             continue;
         }
-        auto entry = make_entry(record, settings.timeouts.upstream_head);
+        auto entry = make_entry(record, settings.timeouts.upstream_head, contexts);
         if (!entry) {
             return std::move(entry).error();
         }
         made->agents.emplace(record.id, std::move(*entry));
     }
     return std::shared_ptr<const snapshot>{std::move(made)};
+}
+
+net::tls_client_files tls_files(const core::agent& record)
+{
+    return {.ca_file = record.ca_file, .cert_file = record.cert_file, .key_file = record.key_file};
 }
 
 std::string public_address(const std::string& public_base, const std::string& agent_id)

@@ -3,6 +3,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "net/tls_context.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -18,10 +19,10 @@ namespace net {
 struct fetch_request {
     std::string url;                                           // http or https
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
-    std::string ca_file;                    // PEM, instead of the system's trust; empty: the system's
-    std::uint64_t max_size = 1024 * 1024;   // of the body, decoded; over it: errc::card_too_large
-    core::duration timeout{10'000};         // the whole exchange, name resolution included
-    core::duration connect_timeout{5'000};  // until the connection, with its TLS, stands
+    tls_client_files tls;                                      // for https
+    std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large
+    core::duration timeout{10'000};                            // the whole exchange, name resolution included
+    core::duration connect_timeout{5'000};                     // until the connection, with its TLS, stands
 };
 
 struct fetch_response {

@@ -1,5 +1,9 @@
 #include "net/fetch_transfer.hpp"
 
+#include "net/upstream.hpp"
+
+#include <openssl/ssl.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -166,16 +170,31 @@ void fetch_transfer::set_options()
     set(CURLOPT_SSL_VERIFYHOST, 2L);
     set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
     set(CURLOPT_CA_CACHE_TIMEOUT, max_ca_age_seconds);
-    if (!request_.ca_file.empty()) {
-        set(CURLOPT_CAINFO, request_.ca_file.c_str());
+    if (!request_.tls.ca_file.empty()) {
+        set(CURLOPT_CAINFO, request_.tls.ca_file.c_str());
         set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));  // else the system's trust would count as well
     }
+    if (!request_.tls.cert_file.empty()) {
+        set(CURLOPT_SSLCERT, request_.tls.cert_file.c_str());
+        set(CURLOPT_SSLKEY, request_.tls.key_file.c_str());
+    }
+    set(CURLOPT_SSL_CTX_FUNCTION, &fetch_transfer::on_tls);
+    set(CURLOPT_SSL_CTX_DATA, static_cast<void*>(this));
     set(CURLOPT_ERRORBUFFER, why_.data());
     set(CURLOPT_HEADERFUNCTION, &fetch_transfer::on_header);
     set(CURLOPT_HEADERDATA, static_cast<void*>(this));
     set(CURLOPT_WRITEFUNCTION, &fetch_transfer::on_body);
     set(CURLOPT_WRITEDATA, static_cast<void*>(this));
     set(CURLOPT_PRIVATE, static_cast<void*>(this));
+}
+
+// libcurl takes a common name for a host's name, and keys of any size.
+CURLcode fetch_transfer::on_tls(CURL*, void* context, void* self) noexcept
+{
+    auto& made = *static_cast<SSL_CTX*>(context);
+    verify_strictly(made);
+    const auto host = host_of(static_cast<fetch_transfer*>(self)->request_.url);
+    return expect_name(*SSL_CTX_get0_param(&made), host) ? CURLE_OK : CURLE_PEER_FAILED_VERIFICATION;
 }
 
 std::size_t fetch_transfer::on_header(char* data, std::size_t, std::size_t size, void* self) noexcept

@@ -45,6 +45,7 @@ public:
 private:
     enum class expecting : std::uint8_t { status_line, fields, body };
 
+    static CURLcode on_tls(CURL*, void* context, void* self) noexcept;
     static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) noexcept;
     static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) noexcept;
     // False: libcurl is to give up; refused_ says why.

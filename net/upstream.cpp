@@ -4,12 +4,9 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
-#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -22,23 +19,6 @@ namespace {
 
 using core::errc;
 
-core::result<std::shared_ptr<asio::ssl::context>> make_tls(const std::string& ca_file)
-{
-    auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
-    error_code ec;
-    ::SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
-    if (ca_file.empty()) {
-        context->set_default_verify_paths(ec);
-    } else {
-        context->load_verify_file(ca_file, ec);
-    }
-    if (ec) {
-        return core::gateway_error(errc::config_invalid, "trust store " + ca_file + ": " + ec.message());
-    }
-    context->set_verify_mode(asio::ssl::verify_peer, ec);
-    return context;
-}
-
 std::string without_brackets(std::string host)
 {
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
@@ -47,16 +27,23 @@ std::string without_brackets(std::string host)
     return host;
 }
 
-bool is_address(const std::string& host)
-{
-    error_code ec;
-    asio::ip::make_address(host, ec);
-    return !ec;
-}
-
 }  // namespace
 
-core::result<upstream_target> make_target(const std::string& url, const std::string& ca_file)
+core::result<tls_context> client_contexts::get(const tls_client_files& files)
+{
+    auto& known = made_[{files.ca_file, files.cert_file, files.key_file}];
+    if (known == nullptr) {
+        auto made = make_client_tls(files);
+        if (!made) {
+            return made;
+        }
+        known = std::move(*made);
+    }
+    return known;
+}
+
+core::result<upstream_target>
+make_target(const std::string& url, const tls_client_files& files, client_contexts& contexts)
 {
     const auto parsed = boost::urls::parse_uri(url);
     if (!parsed) {
@@ -79,13 +66,16 @@ core::result<upstream_target> make_target(const std::string& url, const std::str
         target.path += "?" + std::string(parsed->encoded_query());
     }
     if (secure) {
-        auto tls = make_tls(ca_file);
+        auto tls = contexts.get(files);
         if (!tls) {
             return std::move(tls).error();
         }
         target.tls = std::move(*tls);
     }
-    target.key = std::string(secure ? "https://" : "http://") + target.host + ":" + target.port + " " + ca_file;
+    target.key = std::string(secure ? "https://" : "http://") + target.host + ":" + target.port;
+    for (const auto* const file : {&files.ca_file, &files.cert_file, &files.key_file}) {
+        target.key += '\n' + *file;
+    }
     return target;
 }
 
@@ -106,6 +96,12 @@ std::string origin_of(const std::string& url)
     const bool has_port = parsed->has_port() && !parsed->port().empty();
     const auto port = has_port ? std::string(parsed->port()) : std::string(secure ? "443" : "80");
     return std::string(secure ? "https://" : "http://") + host + ":" + port;
+}
+
+std::string host_of(const std::string& url)
+{
+    const auto parsed = boost::urls::parse_uri(url);
+    return parsed ? without_brackets(parsed->host()) : std::string{};
 }
 
 upstream_connection::upstream_connection(
@@ -178,14 +174,12 @@ void upstream_connection::on_connected(error_code ec)
         finish();
         return;
     }
-    auto& tls = side_.wire().start_tls(*target_->tls);
-    if (is_address(target_->host)) {
-        // RFC 6066 section 3: no literal addresses in SNI.
-        ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(tls.native_handle()), target_->host.c_str());
-    } else {
-        ::SSL_set_tlsext_host_name(tls.native_handle(), target_->host.c_str());
-        ::SSL_set1_host(tls.native_handle(), target_->host.c_str());
-        ::SSL_set_hostflags(tls.native_handle(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    ::SSL_CTX_up_ref(target_->tls.get());
+    asio::ssl::context borrowed{target_->tls.get()};
+    auto& tls = side_.wire().start_tls(borrowed);
+    if (!expect_peer(*tls.native_handle(), target_->host)) {
+        fail(errc::upstream_tls, "the host's name cannot be verified");
+        return;
     }
     tls.async_handshake(asio::ssl::stream_base::client, [this](error_code failed) { on_handshake(failed); });
 }
@@ -193,12 +187,7 @@ void upstream_connection::on_connected(error_code ec)
 void upstream_connection::on_handshake(error_code ec)
 {
     if (ec) {
-        const auto verdict = ::SSL_get_verify_result(side_.wire().tls().native_handle());
-        std::string why = ec.message();
-        if (verdict != X509_V_OK) {
-            why += std::string(": ") + ::X509_verify_cert_error_string(verdict);
-        }
-        fail(errc::upstream_tls, std::move(why));
+        fail(errc::upstream_tls, handshake_failure(*side_.wire().tls().native_handle(), ec.message()));
         return;
     }
     finish();

@@ -7,10 +7,11 @@
 #include "net/http1/head.hpp"
 #include "net/loop.hpp"
 #include "net/stream.hpp"
+#include "net/tls_context.hpp"
 
-#include <boost/asio/ssl/context.hpp>
-
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,20 +21,33 @@
 namespace net {
 
 struct upstream_target {
-    std::string key;  // equal keys share connections: scheme, host, port and trust store
+    std::string key;  // equal keys share connections: scheme, host, port, and the TLS context's files
     std::string host;
     std::string port;
-    std::string authority;                    // for the Host field: without the scheme's default port
-    std::string path;                         // origin-form, with the query if the URL has one; at least "/"
-    std::shared_ptr<asio::ssl::context> tls;  // null: plain
+    std::string authority;  // for the Host field: without the scheme's default port
+    std::string path;       // origin-form, with the query if the URL has one; at least "/"
+    tls_context tls;        // null: plain
 };
 
-// From an http or https URL. Certificates and names are verified against `ca_file` (PEM), or against the system's trust
-// store when it is empty. Fails with config_invalid: a URL that is none of these, a CA file that cannot be used.
-core::result<upstream_target> make_target(const std::string& url, const std::string& ca_file);
+// Contexts for agents, one for each set of files: an agent's own would read and keep all authorities anew.
+class client_contexts {
+public:
+    // As make_client_tls().
+    core::result<tls_context> get(const tls_client_files& files);
+
+private:
+    std::map<std::array<std::string, 3>, tls_context> made_;
+};
+
+// From an http or https URL. Fails with config_invalid: a URL that is none of these, a file that cannot be used.
+core::result<upstream_target>
+make_target(const std::string& url, const tls_client_files& files, client_contexts& contexts);
 
 // Scheme, host and port of an http or https URL, normalised: `http://agent:8080`. Empty for anything else.
 std::string origin_of(const std::string& url);
+
+// The host of such a URL, without the brackets of an IPv6 address. Empty for anything else.
+std::string host_of(const std::string& url);
 
 class upstream_connection {
 public:

@@ -340,7 +340,7 @@ TEST_CASE("a fetch has the settings' limits and the agent's trust")
     network.answers.emplace_back(card_response());
     REQUIRE(fetch(network, agent, {}, settings).has_value());
     CHECK(network.asked[0].max_size == 1234);
-    CHECK(network.asked[0].ca_file == "/ca.pem");
+    CHECK(network.asked[0].tls.ca_file == "/ca.pem");
     CHECK(network.asked[0].timeout <= settings.cards.timeout);
     CHECK(network.asked[0].connect_timeout <= settings.cards.timeout);
 }

@@ -64,6 +64,8 @@ TEST_CASE("a record shows everything an operator wrote, and of secrets only that
     agent.card_headers.emplace_back("Accept-Language", core::secret{"hunter4"});
     agent.timeout = 1500ms;
     agent.ca_file = "/ca.pem";
+    agent.cert_file = "/client.pem";
+    agent.key_file = "/client.key";
     agent.version = "1.2";
     agent.protocol_version = "0.3.0";
     agent.metadata = R"({"team":"x"})";
@@ -74,7 +76,8 @@ TEST_CASE("a record shows everything an operator wrote, and of secrets only that
         parsed(R"({"id":"a","protocol":"a2a","url":"http://agent:9000/rpc","card_url":"http://agent:9000/card.json",
           "version":"1.2","protocolVersion":"0.3.0","bearer":"********",
           "card_headers":{"X-Key":"********","Accept-Language":"********"},"timeout":"1500ms",
-          "tls":{"ca_file":"/ca.pem"},"inline_card":false,"disabled":false,"metadata":{"team":"x"}})")
+          "tls":{"ca_file":"/ca.pem","cert":"/client.pem","key":"/client.key"},"inline_card":false,"disabled":false,"metadata":{"team":"x"}})"
+        )
     );
 }
 

@@ -25,7 +25,7 @@ handler always(script what)
 net::fetch_request get_trusting(std::string url, std::string ca_file)
 {
     auto request = get(std::move(url));
-    request.ca_file = std::move(ca_file);
+    request.tls.ca_file = std::move(ca_file);
     return request;
 }
 

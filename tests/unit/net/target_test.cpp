@@ -7,6 +7,16 @@
 
 TEST_SUITE_BEGIN("net/target");
 
+namespace {
+
+core::result<net::upstream_target> make(const std::string& url, const std::string& ca_file = "")
+{
+    net::client_contexts contexts;
+    return net::make_target(url, {.ca_file = ca_file, .cert_file = "", .key_file = ""}, contexts);
+}
+
+}  // namespace
+
 TEST_CASE("a URL is taken apart into where to connect and what to ask for")
 {
     struct row {
@@ -27,7 +37,7 @@ TEST_CASE("a URL is taken apart into where to connect and what to ask for")
     };
     for (const auto& each : rows) {
         CAPTURE(each.url);
-        const auto target = net::make_target(each.url, "");
+        const auto target = make(each.url);
         REQUIRE(target.has_value());
         CHECK(target->host == each.host);
         CHECK(target->port == each.port);
@@ -41,7 +51,7 @@ TEST_CASE("connections are shared by scheme, host, port and trust store, not by 
 {
     const test_support::test_ca ca;
     const auto key = [](const char* url, const std::string& ca_file) {
-        const auto target = net::make_target(url, ca_file);
+        const auto target = make(url, ca_file);
         REQUIRE(target.has_value());
         return target->key;
     };
@@ -54,12 +64,12 @@ TEST_CASE("connections are shared by scheme, host, port and trust store, not by 
 
 TEST_CASE("https comes with a TLS context, and a trust store that cannot be used is refused")
 {
-    const auto target = net::make_target("https://agent:8443/x", "");
+    const auto target = make("https://agent:8443/x");
     REQUIRE(target.has_value());
     CHECK(target->tls != nullptr);
     CHECK(target->authority == "agent:8443");
 
-    const auto refused = net::make_target("https://agent", "/nonexistent/ca.pem");
+    const auto refused = make("https://agent", "/nonexistent/ca.pem");
     REQUIRE(refused.has_error());
     CHECK(refused.error().code == core::errc::config_invalid);
     CHECK(refused.error().detail.find("/nonexistent/ca.pem") != std::string::npos);
@@ -69,7 +79,7 @@ TEST_CASE("what is not an http or https URL is refused")
 {
     for (const auto* url : {"", "agent", "ftp://agent/", "http://", "http:///x", "unix:/tmp/x", "http://a b/"}) {
         CAPTURE(url);
-        CHECK(net::make_target(url, "").has_error());
+        CHECK(make(url).has_error());
         CHECK(net::origin_of(url).empty());
     }
 }

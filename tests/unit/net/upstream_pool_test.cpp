@@ -23,7 +23,8 @@ namespace {
 
 std::shared_ptr<const net::upstream_target> target_of(const std::string& url)
 {
-    auto target = net::make_target(url, "");
+    net::client_contexts contexts;
+    auto target = net::make_target(url, {}, contexts);
     REQUIRE(target.has_value());
     return std::make_shared<const net::upstream_target>(std::move(*target));
 }
