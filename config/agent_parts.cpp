@@ -221,21 +221,6 @@ std::vector<std::string> read_relay_paths(const field& f, problem_list& problems
     return patterns;
 }
 
-std::string read_ca_file(const field& f, problem_list& problems)
-{
-    const auto* map = read_map(f, "a map with ca_file", problems);
-    std::string path;
-    for (std::size_t i = 0; map != nullptr && i < map->keys.size(); ++i) {
-        const auto m = member(*map, i, f.path);
-        if (map->keys[i].text == "ca_file") {
-            path = read_line(m, "the path of a PEM file", problems).value_or("");
-        } else {
-            problems.add(map->keys[i].at, m.path, unknown_key(map->keys[i].text, {"ca_file"}));
-        }
-    }
-    return path;
-}
-
 std::string read_card(const field& f, problem_list& problems)
 {
     constexpr std::string_view meant = "an agent card (a map with a name)";

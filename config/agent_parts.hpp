@@ -23,9 +23,6 @@ std::vector<std::pair<std::string, core::secret>> read_card_headers(const field&
 // `relay_paths`: each begins with '/' and has no query, no dot segment and no control character.
 std::vector<std::string> read_relay_paths(const field& f, problem_list& problems);
 
-// `tls.ca_file`. Whether the file is there is not looked at.
-std::string read_ca_file(const field& f, problem_list& problems);
-
 // `card`: a map with a name, as JSON text.
 std::string read_card(const field& f, problem_list& problems);
 

@@ -23,8 +23,9 @@ std::string_view first_segment(std::string_view name)
 // One record. The parts of a record depend on each other, so that its keys are gathered first.
 class record_reader {
 public:
-    record_reader(const secret_reader& secrets, problem_list& problems)
+    record_reader(const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
         : secrets_{secrets},
+          tls_{tls},
           problems_{problems}
     {
     }
@@ -193,7 +194,7 @@ private:
             agent_.card_headers = read_card_headers(*f, problems_);
         }
         if (const auto* f = find(agent_key::tls)) {
-            agent_.ca_file = read_ca_file(*f, problems_);
+            read_agent_tls(*f, tls_, agent_, problems_);
         }
     }
 
@@ -266,6 +267,7 @@ private:
     }
 
     const secret_reader& secrets_;
+    const tls_checks& tls_;
     problem_list& problems_;
     core::agent agent_;
     std::string path_;
@@ -276,13 +278,14 @@ private:
 
 }  // namespace
 
-std::vector<core::agent> read_agents(const field& agents, const secret_reader& secrets, problem_list& problems)
+std::vector<core::agent>
+read_agents(const field& agents, const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
 {
     std::vector<core::agent> records;
     const auto* map = read_map(agents, "a map from ids to agents", problems);
     for (std::size_t i = 0; map != nullptr && i < map->keys.size(); ++i) {
         const auto record = member(*map, i, agents.path);
-        records.push_back(record_reader{secrets, problems}.read(record, map->keys[i]));
+        records.push_back(record_reader{secrets, tls, problems}.read(record, map->keys[i]));
     }
     return records;
 }

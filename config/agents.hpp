@@ -3,6 +3,7 @@
 
 #include "config/fields.hpp"
 #include "config/problem.hpp"
+#include "config/tls.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
 
@@ -17,7 +18,8 @@ namespace config {
 using secret_reader = std::function<core::result<std::string>(const std::string& path)>;
 
 // The map `agents`, in the order of the file. Takes our own records and those of a SuperX agents.yml.
-std::vector<core::agent> read_agents(const field& agents, const secret_reader& secrets, problem_list& problems);
+std::vector<core::agent>
+read_agents(const field& agents, const secret_reader& secrets, const tls_checks& tls, problem_list& problems);
 
 // `ID=URL` of the command line: an A2A agent. The detail of the error says what is wrong and what is meant.
 core::result<core::agent> parse_agent_flag(std::string_view flag);

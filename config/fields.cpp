@@ -102,7 +102,9 @@ std::vector<field> read_list(const field& f, std::string_view meant, problem_lis
     }
     for (std::size_t i = 0; i < f.value->items.size(); ++i) {
         const auto& item = f.value->items[i];
-        elements.push_back({f.path + '[' + std::to_string(i) + ']', &item, item.at, f.secret});
+        // YAML has a missing element begin at what follows, which may be beyond the end of the file.
+        const auto at = item.is == node::kind::null ? f.at : item.at;
+        elements.push_back({f.path + '[' + std::to_string(i) + ']', &item, at, f.secret});
     }
     return elements;
 }

@@ -49,8 +49,9 @@ struct given_setting {
 
 class settings_reader {
 public:
-    settings_reader(const secret_reader& secrets, problem_list& problems)
+    settings_reader(const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
         : secrets_{secrets},
+          tls_{tls},
           problems_{problems}
     {
     }
@@ -74,7 +75,7 @@ private:
             const auto& key = map.keys[i];
             const auto f = member(map, i, section);
             if (section.empty() && key.text == agents_section) {
-                value_.agents = read_agents(f, secrets_, problems_);
+                value_.agents = read_agents(f, secrets_, tls_, problems_);
             } else if (std::find(known.begin(), known.end(), key.text) == known.end()) {
                 problems_.add(key.at, f.path, unknown_key(key.text, known));
             } else if (const auto* row = find_setting(f.path)) {
@@ -204,6 +205,11 @@ private:
         }
     }
 
+    void read_value(const field& f, const certificate_list_setting& type, const std::string& /*meant*/)
+    {
+        type.member(value_) = read_certificates(f, tls_, problems_);
+    }
+
     void check_together()
     {
         if (value_.cards.min_ttl > value_.cards.max_ttl) {
@@ -238,6 +244,7 @@ private:
     }
 
     const secret_reader& secrets_;
+    const tls_checks& tls_;
     problem_list& problems_;
     settings value_;
     std::map<std::string_view, given_setting> given_;
@@ -245,14 +252,19 @@ private:
 
 }  // namespace
 
-loaded
-load(std::string_view text, std::string_view file_name, const environment& variables, const secret_reader& secrets)
+loaded load(
+    std::string_view text,
+    std::string_view file_name,
+    const environment& variables,
+    const secret_reader& secrets,
+    const tls_checks& tls
+)
 {
     problem_list problems{file_name};
     loaded result;
     if (auto root = parse_document(text, problems)) {
         expand_all(*root, variables, problems);
-        result.value = settings_reader{secrets, problems}.read(*root);
+        result.value = settings_reader{secrets, tls, problems}.read(*root);
     }
     result.problems = problems.take();
     return result;

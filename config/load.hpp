@@ -17,12 +17,13 @@ struct loaded {
 };
 
 // `file_name` is what problems are reported with. `variables` expands `${NAME}`; `secrets` reads what `bearer_file`
-// names: without it, such a key is a problem.
+// names: without it, such a key is a problem. `tls` looks at certificates, keys and authorities.
 loaded load(
     std::string_view text,
     std::string_view file_name,
     const environment& variables,
-    const secret_reader& secrets = {}
+    const secret_reader& secrets = {},
+    const tls_checks& tls = {}
 );
 
 }  // namespace config

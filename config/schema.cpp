@@ -37,9 +37,18 @@ auto& of(settings& s)
 constexpr auto settings_table = std::to_array<setting>({
     {"listen", address_setting{of<&settings::listen>}, "Where callers connect. Port 0 lets the system choose."},
     {"admin", address_setting{of<&settings::admin>}, "Where metrics and health are served; keep it private."},
+    {"tls",
+     certificate_list_setting{of<&settings::tls>},
+     "Serves callers over TLS only. `cert` is a PEM file with the certificate and its chain, `key` one with its key. "
+     "Of "
+     "several, the first one is for callers that ask for no name or for an unknown one; the others are chosen by "
+     "`names`, a list in which `*.` may stand for any first label, or without it by the DNS names in the certificate. "
+     "Files that change are read anew."},
+    {"admin_tls", certificate_list_setting{of<&settings::admin_tls>}, "The same for `admin`."},
     {"public_url",
      base_url_setting{of<&settings::public_url>},
-     "How callers reach the gateway; agent cards say so. Without it: `http://` and the address of `listen`."},
+     "How callers reach the gateway; agent cards say so. Without it: `http://`, or `https://` with `tls`, and the "
+     "address of `listen`."},
     {"hosts",
      host_list_setting{of<&settings::hosts>},
      "The names that callers may give in `Host`, without a port; `*` is any. Others get 421. Without it: any name, but "
@@ -73,6 +82,9 @@ constexpr auto settings_table = std::to_array<setting>({
      size_setting{of<&settings::cards, &card_settings::max_size>, kib, 16 * mib},
      "The largest card that is fetched."},
 
+    {"timeouts.handshake",
+     timeout(of<&settings::timeouts, &timeout_settings::handshake>),
+     "A caller's TLS handshake, whole."},
     {"timeouts.header", timeout(of<&settings::timeouts, &timeout_settings::header>), "A request's head, whole."},
     {"timeouts.body", timeout(of<&settings::timeouts, &timeout_settings::body>), "A request's body, whole."},
     {"timeouts.idle",
@@ -164,7 +176,14 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      agent_key::tls,
      "path",
      "the system's",
-     "Certificate authorities (PEM) that the agent's certificate is verified with."},
+     "Certificate authorities (PEM) that the agent's certificate is verified with. If the file holds revocation lists "
+     "too, one of them has to cover the certificate."},
+    {"tls.cert",
+     agent_key::tls,
+     "path",
+     "none",
+     "The certificate (PEM, with its chain) that the agent is shown if it asks for one."},
+    {"tls.key", agent_key::tls, "path", "none", "The key of `tls.cert` (PEM)."},
     {"version", agent_key::version, "text", "none", "A note; shown, never interpreted."},
     {"protocol_version", agent_key::protocol_version, "text", "none", "A note; shown, never interpreted."},
     {"protocolVersion", agent_key::protocol_version, "text", "none", "The same as `protocol_version`."},
@@ -256,6 +275,9 @@ std::string written_as(const setting_type& type)
             [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
             [](const store_setting&) { return std::string{"memory"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
+            [](const certificate_list_setting&) {
+                return std::string{"a map with `cert`, `key` and perhaps `names`, or a list of these"};
+            },
         },
         type
     );
@@ -273,6 +295,13 @@ std::string value_text(const setting_type& type, settings of)
             [&](const log_level_setting& s) { return std::string{core::name(s.member(of))}; },
             [&](const store_setting& s) { return s.member(of); },
             [&](const host_list_setting& s) { return joined(s.member(of)); },
+            [&](const certificate_list_setting& s) {
+                std::vector<std::string> certificates;
+                for (const auto& each : s.member(of)) {
+                    certificates.push_back(each.cert);
+                }
+                return joined(certificates);
+            },
         },
         type
     );
@@ -297,14 +326,14 @@ std::string unknown_key(std::string_view key, const std::vector<std::string_view
         return "is not a known key; a map `" + std::string{key.substr(0, key.find('.'))} + "` with the key `" +
                std::string{key.substr(key.find('.') + 1)} + "` is meant";
     }
-    if (!nearest.empty()) {
-        return "is not a known key; did you mean `" + std::string{nearest} + "`?";
-    }
     const auto ending = '.' + std::string{key.substr(0, longest)};
     for (const auto& s : all) {
         if (s.path.ends_with(ending)) {
             return "is not a known key here; did you mean `" + std::string{s.path} + "`?";
         }
+    }
+    if (!nearest.empty()) {
+        return "is not a known key; did you mean `" + std::string{nearest} + "`?";
     }
     std::string text = "is not a known key; known here:";
     for (const auto candidate : known) {

@@ -56,6 +56,10 @@ struct host_list_setting {
     member_of<std::vector<std::string>> member;
 };
 
+struct certificate_list_setting {
+    member_of<std::vector<certificate_files>> member;
+};
+
 using setting_type = std::variant<
     duration_setting,
     size_setting,
@@ -64,7 +68,8 @@ using setting_type = std::variant<
     base_url_setting,
     log_level_setting,
     store_setting,
-    host_list_setting>;
+    host_list_setting,
+    certificate_list_setting>;
 
 struct setting {
     std::string_view path;

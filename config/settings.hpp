@@ -22,6 +22,15 @@ struct endpoint {
     friend bool operator==(const endpoint&, const endpoint&) = default;
 };
 
+// PEM files: the certificate with its chain, and its key.
+struct certificate_files {
+    std::string cert;
+    std::string key;
+    std::vector<std::string> names;  // whom it is shown to; empty: the DNS names in it
+
+    friend bool operator==(const certificate_files&, const certificate_files&) = default;
+};
+
 struct card_settings {
     core::duration ttl = 5min;     // how long a card is fresh when the agent does not say
     core::duration min_ttl = 10s;  // bounds for what the agent says
@@ -33,6 +42,7 @@ struct card_settings {
 };
 
 struct timeout_settings {
+    core::duration handshake = 10s;       // a caller's TLS handshake
     core::duration header = 10s;          // a request head, from its first byte or from the connection's start
     core::duration body = 60s;            // a request body, whole
     core::duration idle = 75s;            // a kept connection between two requests
@@ -59,7 +69,9 @@ struct limit_settings {
 struct settings {
     endpoint listen{"127.0.0.1", 4000};
     endpoint admin{"127.0.0.1", 4001};
-    std::string public_url;          // no trailing slash; empty: http:// and the address that listen got
+    std::vector<certificate_files> tls;        // of listen; empty: no TLS
+    std::vector<certificate_files> admin_tls;  // of admin
+    std::string public_url;                    // no trailing slash; empty: http(s):// and the address that listen got
     std::vector<std::string> hosts;  // names of Host that are answered, `*` for all; empty: see docs/configuration.md
     std::uint64_t workers = 0;       // 0: one per core
     core::log_level log_level = core::log_level::info;

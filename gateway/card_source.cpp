@@ -2,7 +2,7 @@
 
 #include "a2a/card.hpp"
 #include "gateway/card_cache.hpp"
-#include "gateway/snapshot.hpp"
+#include "gateway/tls_files.hpp"
 #include "net/upstream.hpp"
 
 #include <algorithm>

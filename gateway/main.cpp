@@ -6,6 +6,7 @@
 #include "gateway/command_line.hpp"
 #include "gateway/log_output.hpp"
 #include "gateway/server.hpp"
+#include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
 
 #include <fcntl.h>
@@ -56,7 +57,7 @@ bool load_file(const std::string& path, config::settings& into)
     if (!text) {
         return complain(path + ": " + text.error().detail);
     }
-    auto loaded = config::load(*text, path, environment_variable, config::read_secret_file);
+    auto loaded = config::load(*text, path, environment_variable, config::read_secret_file, gateway::tls_checks());
     for (const auto& problem : loaded.problems) {
         std::cerr << config::to_text(problem) << '\n';
     }

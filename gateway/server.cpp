@@ -64,6 +64,9 @@ server::~server() = default;
 
 core::result<> server::start()
 {
+    if (!settings_.tls.empty() || !settings_.admin_tls.empty()) {
+        return core::gateway_error(core::errc::config_invalid, "TLS to callers is not served");
+    }
     fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(version()));
     source_ = std::make_unique<card_source>(*fetcher_, settings_);
     cards_ = std::make_unique<card_plane>(control_, *source_, settings_.cards, log_);

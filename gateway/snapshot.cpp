@@ -1,5 +1,6 @@
 #include "gateway/snapshot.hpp"
 
+#include "gateway/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <utility>
@@ -63,11 +64,6 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
         made->agents.emplace(record.id, std::move(*entry));
     }
     return std::shared_ptr<const snapshot>{std::move(made)};
-}
-
-net::tls_client_files tls_files(const core::agent& record)
-{
-    return {.ca_file = record.ca_file, .cert_file = record.cert_file, .key_file = record.key_file};
 }
 
 std::string public_address(const std::string& public_base, const std::string& agent_id)

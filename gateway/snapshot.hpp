@@ -40,9 +40,6 @@ struct snapshot {
 // Fails with config_invalid if an agent's URL or trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base);
 
-// What connections to an agent are verified with, calls and card fetches alike.
-net::tls_client_files tls_files(const core::agent& record);
-
 // Where callers reach an agent, and what its card advertises.
 std::string public_address(const std::string& public_base, const std::string& agent_id);
 

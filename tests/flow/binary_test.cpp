@@ -2,6 +2,7 @@
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/scripted_agent.hpp"
+#include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
 
@@ -195,6 +196,34 @@ TEST_CASE("every problem of a file is a line with its place, its key and what is
     CHECK(lines[1].starts_with(file.path() + ":3:8: cards.ttl: "));
     CHECK(lines[2].starts_with(file.path() + ":6:10: agents.c.url: "));
     CHECK(lines[3].starts_with(file.path() + ":7:13: agents.c.bearer: "));
+}
+
+TEST_CASE("certificates and authorities that cannot be used are problems of the file, with their place")
+{
+    test_support::test_ca ca;
+    const auto one = ca.issue({"a.test"});
+    const auto other = ca.issue({"b.test"});
+    const written_file file{
+        "tls: {cert: " + one.cert_file + ", key: " + other.key_file +
+        "}\nagents:\n  a:\n    url: https://h\n    tls:\n      ca_file: /none.pem\n      cert: " + one.cert_file +
+        "\n      key: " + one.cert_file + "\n"
+    };
+    for (const auto* command : {"validate", "run"}) {
+        const auto done = cardea({command, "-c", file.path()});
+        CHECK(done.code == 2);
+        const auto lines = lines_of(done.err);
+        REQUIRE(lines.size() == 3);
+        CHECK(lines[0].starts_with(file.path() + ":1:"));
+        CHECK(lines[0].find("tls.key: ") != std::string::npos);
+        CHECK(lines[0].find(" is not the key of the certificate") != std::string::npos);
+        CHECK(
+            lines[1] == file.path() +
+                            ":6:16: agents.a.tls.ca_file: \"/none.pem\" cannot be opened: No such file or directory; "
+                            "the path of a PEM file is meant"
+        );
+        CHECK(lines[2].starts_with(file.path() + ":8:12: agents.a.tls.key: "));
+        CHECK(lines[2].find(" has no private key in PEM") != std::string::npos);
+    }
 }
 
 TEST_CASE("a broken or missing file starts nothing")

@@ -116,7 +116,7 @@ known_keys() {
         /^## Agents/ { prefix = "agents.ID." }
         /^\| `/ {
             key = $2; gsub(/[ `]/, "", key)
-            print prefix key ($3 ~ /^ *map/ ? ".*" : "")
+            print prefix key ($3 ~ /^ *(a )?map/ ? ".*" : "")
         }' docs/configuration.md
 }
 

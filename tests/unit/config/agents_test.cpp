@@ -180,7 +180,7 @@ TEST_CASE("a switch, a note and a path are what they say")
         {"disabled:", "c.yml:4:5: agents.a.disabled: has no value; true or false is meant\n"},
         {"version: \"\"", "c.yml:4:14: agents.a.version: is empty; a version is meant\n"},
         {"version: \"1\\n2\"", "c.yml:4:14: agents.a.version: \"1?2\" has a control character; a version is meant\n"},
-        {"tls: x.pem", "c.yml:4:10: agents.a.tls: is a single value; a map with ca_file is meant\n"},
+        {"tls: x.pem", "c.yml:4:10: agents.a.tls: is a single value; a map with ca_file, or cert and key, is meant\n"},
         {"tls: {ca_file: \"a\\0b\"}",
          "c.yml:4:20: agents.a.tls.ca_file: \"a?b\" has a control character; the path of a PEM file is meant\n"},
         {"metadata: text", "c.yml:4:15: agents.a.metadata: is a single value; a map is meant\n"},

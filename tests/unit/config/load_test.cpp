@@ -44,6 +44,16 @@ TEST_CASE("every setting is read into its member")
     const auto s = full();
     CHECK(s.listen == config::endpoint{"0.0.0.0", 5000});
     CHECK(s.admin == config::endpoint{"::1", 5001});
+    CHECK(
+        s.tls ==
+        std::vector<config::certificate_files>{
+            {"/etc/cardea/a.pem", "/etc/cardea/a.key", {}},
+            {"/etc/cardea/b.pem", "/etc/cardea/b.key", {"b.example.com", "*.c.example.com"}}
+        }
+    );
+    CHECK(
+        s.admin_tls == std::vector<config::certificate_files>{{"/etc/cardea/admin.pem", "/etc/cardea/admin.key", {}}}
+    );
     CHECK(s.public_url == "https://agents.example.com/base");
     CHECK(s.hosts == std::vector<std::string>{"agents.example.com", "10.0.0.1"});
     CHECK(s.workers == 3);
@@ -56,6 +66,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.cards.negative_ttl == 6s);
     CHECK(s.cards.timeout == 4s);
     CHECK(s.cards.max_size == 2 * 1024 * 1024);
+    CHECK(s.timeouts.handshake == 12s);
     CHECK(s.timeouts.header == 11s);
     CHECK(s.timeouts.body == 61s);
     CHECK(s.timeouts.idle == 76s);
@@ -91,6 +102,8 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.timeout = 90s;
     weather.relay_paths = {"/v1/*", "/files/**"};
     weather.ca_file = "/etc/cardea/ca.pem";
+    weather.cert_file = "/etc/cardea/client.pem";
+    weather.key_file = "/etc/cardea/client.key";
     weather.disabled = true;
     weather.version = "1.0";
     weather.protocol_version = "0.3.0";
@@ -144,6 +157,7 @@ TEST_CASE("hosts and relay_paths say what is wrong with each element")
         "c.yml:1:20: hosts[1]: \"b.example:80\" is not a host name; a name or address without a port, or *, is meant\n"
         "c.yml:1:36: hosts[2]: is empty; a name or address without a port, or *, is meant\n"
     );
+    CHECK(problems_of("hosts:\n  - a.example\n  -\n") == "c.yml:2:3: hosts[1]: has no value; a host name is meant\n");
     CHECK(
         problems_of("hosts: gw") == "c.yml:1:8: hosts: is a single value; a list of host names or addresses is meant\n"
     );
