@@ -1,5 +1,6 @@
 #include "net/fetch_transfer.hpp"
 
+#include "net/tls_files.hpp"
 #include "net/upstream.hpp"
 
 #include <openssl/ssl.h>
@@ -192,8 +193,12 @@ void fetch_transfer::set_options()
 CURLcode fetch_transfer::on_tls(CURL*, void* context, void* self) noexcept
 {
     auto& made = *static_cast<SSL_CTX*>(context);
+    const auto& transfer = *static_cast<const fetch_transfer*>(self);
+    const auto& request = transfer.request_;
     verify_strictly(made);
-    const auto host = host_of(static_cast<fetch_transfer*>(self)->request_.url);
+    record_verdict(made, transfer.verdict_);
+    use_revocations(made, request.tls.ca_file);
+    const auto host = host_of(request.url);
     return expect_name(*SSL_CTX_get0_param(&made), host) ? CURLE_OK : CURLE_PEER_FAILED_VERIFICATION;
 }
 
@@ -303,6 +308,10 @@ fetch_result fetch_transfer::result(CURLcode code)
         return std::move(response_);
     }
     auto detail = std::string{"fetch: "} + (why_.front() != '\0' ? why_.data() : curl_easy_strerror(code));
+    if (const std::string why = X509_verify_cert_error_string(*verdict_);
+        *verdict_ != X509_V_OK && detail.find(why) == std::string::npos) {
+        detail += ": " + why;
+    }
     const bool bad_chunk = code == CURLE_RECV_ERROR && detail.ends_with("in chunked-encoding");
     const auto what = bad_chunk ? core::errc::upstream_protocol : errc_of(code);
     return what == core::errc::internal ? core::gateway_error(what, std::move(detail))

@@ -68,6 +68,7 @@ private:
     std::unique_ptr<curl_slist, curl_list_deleter> headers_;
     CURLcode failed_option_ = CURLE_OK;
     std::array<char, CURL_ERROR_SIZE> why_{};
+    std::shared_ptr<long> verdict_ = std::make_shared<long>(0);  // on the agent's certificate; 0: nothing is wrong
     std::size_t head_size_ = 0;
     expecting expecting_ = expecting::status_line;
     bool bodiless_ = false;  // 304: its Content-Length is that of what it does not send

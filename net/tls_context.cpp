@@ -177,6 +177,18 @@ core::result<tls_context> make_one(const tls_certificate& shown, const std::shar
     return made;
 }
 
+void free_verdict(void*, void* data, CRYPTO_EX_DATA*, int, long, void*)
+{
+    const std::unique_ptr<std::shared_ptr<long>> freed{static_cast<std::shared_ptr<long>*>(data)};
+}
+
+int verify_and_record(X509_STORE_CTX* chain, void* verdict)
+{
+    const int verified = X509_verify_cert(chain);
+    *static_cast<long*>(verdict) = X509_STORE_CTX_get_error(chain);
+    return verified;
+}
+
 bool is_address(const std::string& host)
 {
     boost::system::error_code not_one;
@@ -252,14 +264,15 @@ void verify_strictly(SSL_CTX& context)
 {
     SSL_CTX_set_security_level(&context, security_level);
     SSL_CTX_set_cipher_list(&context, client_ciphers);
-    auto& verification = *SSL_CTX_get0_param(&context);
-    X509_VERIFY_PARAM_set_flags(&verification, X509_V_FLAG_PARTIAL_CHAIN);
-    const auto* const known = X509_STORE_get0_objects(SSL_CTX_get_cert_store(&context));
-    for (int i = 0; i < sk_X509_OBJECT_num(known); ++i) {
-        if (X509_OBJECT_get_type(sk_X509_OBJECT_value(known, i)) == X509_LU_CRL) {
-            X509_VERIFY_PARAM_set_flags(&verification, X509_V_FLAG_CRL_CHECK);
-            return;
-        }
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(&context), X509_V_FLAG_PARTIAL_CHAIN);
+}
+
+void record_verdict(SSL_CTX& context, std::shared_ptr<long> verdict)
+{
+    static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, free_verdict);
+    auto held = std::make_unique<std::shared_ptr<long>>(std::move(verdict));
+    if (SSL_CTX_set_ex_data(&context, index, held.get()) == 1) {
+        SSL_CTX_set_cert_verify_callback(&context, verify_and_record, held.release()->get());
     }
 }
 

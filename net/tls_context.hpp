@@ -44,10 +44,12 @@ struct tls_client_files {
 // For agents. Fails with config_invalid; the detail names the file.
 core::result<tls_context> make_client_tls(const tls_client_files& files);
 
-// What every client here asks of a peer's certificate, whoever has made the context and loaded its trust store: keys and
-// signatures that are strong enough, authorities as they are given, be they roots or not, and, if the store has revocation
-// lists, one that covers the certificate.
+// What every client here asks of a peer's certificate, whoever makes the context: keys and signatures that are strong
+// enough, and authorities as they are given, be they roots or not.
 void verify_strictly(SSL_CTX& context);
+
+// Each verification of a certificate leaves its verdict there (X509_V_OK or X509_V_ERR_...), on the thread that verifies.
+void record_verdict(SSL_CTX& context, std::shared_ptr<long> verdict);
 
 // From now on the peer's certificate has to be for `host`, a name or an address: by a subject alternative name, as a whole
 // or with `*` as a whole label (RFC 6125 section 6.4.3). False: it cannot be asked for, and there must be no handshake.

@@ -98,6 +98,11 @@ core::result<context_ptr> plain_context()
     return made;
 }
 
+void ask_for_revocations(SSL_CTX& context)
+{
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(&context), X509_V_FLAG_CRL_CHECK);
+}
+
 std::string lower(std::string_view text)
 {
     std::string out{text};
@@ -194,6 +199,7 @@ core::result<> use_trust(SSL_CTX& context, const std::string& ca_file)
     const info_list_ptr infos{PEM_X509_INFO_read_bio(file->get(), nullptr, no_passphrase, &asked)};
     auto* const store = SSL_CTX_get_cert_store(&context);
     bool authorities = false;
+    bool lists = false;
     for (int i = 0; infos != nullptr && i < sk_X509_INFO_num(infos.get()); ++i) {
         const auto* const info = sk_X509_INFO_value(infos.get(), i);
         const bool added = (info->x509 == nullptr || X509_STORE_add_cert(store, info->x509) == 1) &&
@@ -202,12 +208,30 @@ core::result<> use_trust(SSL_CTX& context, const std::string& ca_file)
             return invalid("cannot be used: " + take_tls_error());
         }
         authorities = authorities || info->x509 != nullptr;
+        lists = lists || info->crl != nullptr;
     }
     ERR_clear_error();
     if (!authorities) {
         return invalid(infos == nullptr ? "cannot be read as PEM" : "has no certificate in PEM");
     }
+    if (lists) {
+        ask_for_revocations(context);
+    }
     return {};
+}
+
+void use_revocations(SSL_CTX& context, const std::string& ca_file)
+{
+    if (ca_file.empty()) {
+        return;
+    }
+    const auto file = read_file(ca_file);
+    if (file &&
+        std::unique_ptr<X509_CRL, freed_by<X509_CRL_free>>{PEM_read_bio_X509_CRL(file->get(), nullptr, nullptr, nullptr)
+        }) {
+        ask_for_revocations(context);
+    }
+    ERR_clear_error();
 }
 
 std::vector<std::string> certificate_names(SSL_CTX& context)

@@ -18,8 +18,12 @@ core::result<> use_certificate(SSL_CTX& context, const std::string& cert_file);
 // The key of the certificate that is in use already. It may stand in the same file; it must not be encrypted.
 core::result<> use_key(SSL_CTX& context, const std::string& key_file);
 
-// Who may vouch for the peer: the authorities in `ca_file`, with the revocation lists in it; or the system's if it is empty.
+// Who may vouch for the peer: the authorities in `ca_file`, or the system's if it is empty. If the file holds revocation
+// lists too, one of them has to cover the peer's certificate.
 core::result<> use_trust(SSL_CTX& context, const std::string& ca_file);
+
+// The last of that for a context whose trust store is loaded by somebody else.
+void use_revocations(SSL_CTX& context, const std::string& ca_file);
 
 // The DNS names in the certificate that is in use (RFC 6125 section 1.8: no common name), in lower case.
 std::vector<std::string> certificate_names(SSL_CTX& context);

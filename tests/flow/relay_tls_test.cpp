@@ -73,46 +73,6 @@ TEST_CASE("large bodies pass over TLS both ways unchanged")
     }
 }
 
-TEST_CASE("an agent whose certificate does not prove who it is gets no call")
-{
-    test_support::test_ca ca;
-    test_support::test_ca stranger;
-    struct row {
-        std::string what;
-        test_support::certificate shown;
-        std::string trusted;
-        bool by_name;
-    };
-    const row rows[] = {
-        {"expired", ca.issue_expired({"127.0.0.1"}), ca.ca_file(), false},
-        {"not yet valid", ca.issue_not_yet_valid({"127.0.0.1"}), ca.ca_file(), false},
-        {"another address", ca.issue({"127.0.0.2"}), ca.ca_file(), false},
-        {"a name for an address", ca.issue({"localhost"}), ca.ca_file(), false},
-        {"another name", ca.issue({"example.org"}), ca.ca_file(), true},
-        {"an address for a name", ca.issue({"127.0.0.1"}), ca.ca_file(), true},
-        {"self-signed", ca.self_signed({"127.0.0.1"}), ca.ca_file(), false},
-        {"a stranger's", stranger.issue({"127.0.0.1"}), ca.ca_file(), false},
-        {"one the system does not know", ca.issue({"127.0.0.1"}), "", false},
-    };
-    for (const auto& row : rows) {
-        CAPTURE(row.what);
-        const relayed x{
-            test_support::answer_json("{}"),
-            [&](config::settings& s) {
-                s.agents[0].ca_file = row.trusted;
-                s.agents[0].bearer = core::secret{"never-sent"};
-                if (row.by_name) {
-                    use_localhost(s.agents[0]);
-                }
-            },
-            with(row.shown)
-        };
-        flow::check_jsonrpc_error(call(x.port(), call_body("\"t\"")), flow::tls_failed, "\"t\"");
-        CHECK(x.agent.request_count() == 0);
-        CHECK(x.gateway.metric(R"(cardea_upstream_errors_total{agent="a",reason="upstream_tls"})") == 1);
-    }
-}
-
 TEST_CASE("an agent that does not speak TLS where it should fails as TLS")
 {
     const relayed closing{

@@ -120,6 +120,15 @@ scripted_agent::server::server(agent_options options)
 {
     if (!options.cert_file.empty()) {
         tls_.emplace(asio::ssl::context::tls_server);
+        auto* const context = tls_->native_handle();
+        ::SSL_CTX_set_security_level(context, 0);  // shows what nobody should accept
+        ::SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
+        ::SSL_CTX_set_max_proto_version(context, options.newest_tls);
+        ::SSL_CTX_set_cipher_list(context, options.ciphers.empty() ? "DEFAULT:@SECLEVEL=0" : options.ciphers.c_str());
+        if (!options.callers_ca_file.empty()) {
+            tls_->load_verify_file(options.callers_ca_file);
+            tls_->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert);
+        }
         tls_->use_certificate_chain_file(options.cert_file);
         tls_->use_private_key_file(options.key_file, asio::ssl::context::pem);
     }

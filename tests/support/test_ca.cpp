@@ -160,7 +160,12 @@ bool has_own_authority(chain_kind chain)
 
 struct test_ca::state {
     directory files;
-    authority root = new_authority(nullptr, "cardea test root", true);
+    explicit state(const std::string& name)
+        : root{new_authority(nullptr, name, true)}
+    {
+    }
+
+    authority root;
     std::string ca_file = files.file("ca.pem");
     std::size_t issued = 0;
     crl_ptr revocations{X509_CRL_new()};
@@ -224,8 +229,8 @@ certificate test_ca::state::make(const certificate_spec& what)
     return made;
 }
 
-test_ca::test_ca()
-    : state_{std::make_unique<state>()}
+test_ca::test_ca(const std::string& name)
+    : state_{std::make_unique<state>(name)}
 {
     write_certificate(state_->ca_file, state_->root.itself.get());
 }

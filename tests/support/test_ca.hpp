@@ -44,7 +44,7 @@ struct certificate_spec {
 // Throws std::runtime_error when OpenSSL or the file system refuses.
 class test_ca {
 public:
-    test_ca();
+    explicit test_ca(const std::string& name = "cardea test root");
     ~test_ca();
     test_ca(const test_ca&) = delete;
     test_ca& operator=(const test_ca&) = delete;
