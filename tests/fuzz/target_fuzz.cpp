@@ -1,0 +1,217 @@
+// Request targets: where the router says that one leads is where a second reader that decodes, drops parameters and
+// resolves dots would go too, or nowhere; and patterns of relay_paths fit what a plain recursive reading of them fits.
+// The input is a target, and after a line feed a pattern.
+#include "core/agent.hpp"
+#include "gateway/path_pattern.hpp"
+#include "gateway/router.hpp"
+#include "net/http1/head.hpp"
+#include "tests/fuzz/http1_properties.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace {
+
+using gateway::route;
+
+std::vector<std::string> split(std::string_view path)
+{
+    std::vector<std::string> segments;
+    path.remove_prefix(1);
+    for (;;) {
+        const auto end = path.find('/');
+        segments.emplace_back(path.substr(0, end));
+        if (end == std::string_view::npos) {
+            return segments;
+        }
+        path.remove_prefix(end + 1);
+    }
+}
+
+std::string decode(std::string_view text)
+{
+    std::string decoded;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] == '%') {
+            decoded += static_cast<char>(std::stoi(std::string{text.substr(at + 1, 2)}, nullptr, 16));
+            at += 2;
+        } else {
+            decoded += text[at];
+        }
+    }
+    return decoded;
+}
+
+// The path as the laxest server reads it: decoded, with backslashes for slashes, without parameters, cut at a NUL, empty
+// segments and dots resolved.
+std::vector<std::string> read_laxly(std::string_view path)
+{
+    auto decoded = decode(path);
+    decoded.resize(std::min(decoded.size(), decoded.find('\0')));
+    std::replace(decoded.begin(), decoded.end(), '\\', '/');
+    std::vector<std::string> segments;
+    for (auto segment : split(decoded.empty() ? "/" : decoded)) {
+        segment.resize(std::min(segment.size(), segment.find(';')));
+        if (segment == "..") {
+            if (!segments.empty()) {
+                segments.pop_back();
+            }
+        } else if (!segment.empty() && segment != ".") {
+            segments.push_back(std::move(segment));
+        }
+    }
+    return segments;
+}
+
+// The same without decoding or resolving anything.
+std::vector<std::string> read_strictly(std::string_view path)
+{
+    return split(path);
+}
+
+std::string joined(const std::vector<std::string>& segments)
+{
+    std::string text;
+    for (const auto& segment : segments) {
+        text += "/" + segment;
+    }
+    return text;
+}
+
+void check_found(std::string_view target, const gateway::destination& to)
+{
+    const auto path = target.substr(0, target.find('?'));
+    const auto lax = read_laxly(path);
+    const auto laxly = joined(lax);
+    if (to.where == route::management) {
+        tests::require(path == "/rpc", "the management has one address", target);
+        return;
+    }
+    const auto whole = "/agents/" + std::string{to.agent} + std::string{to.below} + std::string{to.query};
+    tests::require(whole == target, "agent, rest and query make up the target", whole, target);
+    tests::require(core::valid_agent_id(to.agent), "an agent's id is one", to.agent);
+    tests::require(lax.size() >= 2 && lax[0] == "agents", "every reader sees agents", laxly, target);
+    tests::require(lax[1] == to.agent, "every reader sees the same agent", laxly, target);
+    if (to.where == route::call) {
+        tests::require(lax.size() == 2, "every reader sees nothing below a call", laxly, target);
+    } else if (to.where == route::card) {
+        const std::string wanted = to.legacy_card ? "agent.json" : "agent-card.json";
+        tests::require(to.below == "/.well-known/" + wanted, "a card has one address", to.below);
+    }
+}
+
+void check_nowhere(std::string_view target, const gateway::destination& to)
+{
+    const auto path = target.substr(0, target.find('?'));
+    tests::require(path != "/rpc", "the management is found", target);
+    if (!path.starts_with('/') || to.refusal == core::errc::bad_request) {
+        return;
+    }
+    const auto segments = read_strictly(path);
+    tests::require(
+        segments.size() < 2 || segments[0] != "agents" || !core::valid_agent_id(segments[1]),
+        "what names an agent and is unambiguous leads to it",
+        target
+    );
+}
+
+bool read_otherwise(std::string_view path)
+{
+    const auto decoded = decode(path);
+    if (decoded.find_first_of(std::string_view{"\0\\", 2}) != std::string::npos) {
+        return true;
+    }
+    for (const auto& segment : read_strictly(path)) {
+        const auto text = decode(segment);
+        const auto name = text.substr(0, text.find(';'));
+        if (name == "." || name == ".." || text.find('/') != std::string::npos) {
+            return true;
+        }
+    }
+    return path.starts_with("//");
+}
+
+void check_target(std::string_view target)
+{
+    const std::string text = "OPTIONS " + std::string{target} + " HTTP/1.1\r\nHost: a\r\n\r\n";
+    net::http1::request_parser parser{{}};
+    const auto parsed = parser.parse(text);
+    if (parsed.has_error() || *parsed != text.size()) {
+        return;
+    }
+    const auto taken = parser.head().target;
+    const auto to = gateway::find_destination(taken);
+    if (to.where == route::none) {
+        check_nowhere(taken, to);
+    } else {
+        check_found(taken, to);
+    }
+    if (taken.starts_with('/')) {
+        const auto path = taken.substr(0, taken.find('?'));
+        tests::require(
+            (to.refusal == core::errc::bad_request && to.where == route::none) == read_otherwise(path),
+            "a path that readers see differently is refused, and no other",
+            path
+        );
+    }
+}
+
+bool fits_segment(std::string_view pattern, std::string_view text)
+{
+    // reached[t]: the pattern so far fits the first t bytes.
+    std::vector<bool> reached(text.size() + 1);
+    reached[0] = true;
+    for (const char p : pattern) {
+        std::vector<bool> next(text.size() + 1);
+        for (std::size_t t = 0; t <= text.size(); ++t) {
+            if (p == '*') {
+                next[t] = reached[t] || (t > 0 && next[t - 1]);
+            } else {
+                next[t] = t > 0 && reached[t - 1] && text[t - 1] == p;
+            }
+        }
+        reached = std::move(next);
+    }
+    return reached[text.size()];
+}
+
+bool fits_plainly(const std::vector<std::string>& pattern, const std::vector<std::string>& path)
+{
+    std::vector<bool> reached(path.size() + 1);
+    reached[0] = true;
+    for (const auto& p : pattern) {
+        std::vector<bool> next(path.size() + 1);
+        for (std::size_t t = 0; t <= path.size(); ++t) {
+            if (p == "**") {
+                next[t] = reached[t] || (t > 0 && next[t - 1]);
+            } else {
+                next[t] = t > 0 && reached[t - 1] && fits_segment(p, path[t - 1]);
+            }
+        }
+        reached = std::move(next);
+    }
+    return reached[path.size()];
+}
+
+void check_pattern(std::string_view pattern, std::string_view path)
+{
+    if (!pattern.starts_with('/') || !path.starts_with('/') || pattern.size() > 200 || path.size() > 500) {
+        return;
+    }
+    const bool plainly = fits_plainly(split(pattern), split(path));
+    tests::require(gateway::fits(pattern, path) == plainly, "a pattern fits what it says", pattern, path);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const std::string_view bytes{reinterpret_cast<const char*>(data), size};
+    const auto end = std::min(bytes.find('\n'), bytes.size());
+    const auto target = bytes.substr(0, end);
+    check_target(target);
+    if (end < bytes.size()) {
+        check_pattern(bytes.substr(end + 1), target.substr(0, target.find('?')));
+    }
+    return 0;
+}
