@@ -42,26 +42,28 @@ struct card_settings {
 };
 
 struct timeout_settings {
-    core::duration handshake = 10s;       // a caller's TLS handshake
-    core::duration header = 10s;          // a request head, from its first byte or from the connection's start
-    core::duration body = 60s;            // a request body, whole
-    core::duration idle = 75s;            // a kept connection between two requests
-    core::duration write = 30s;           // a caller that takes nothing
-    core::duration connect = 3s;          // name resolution, TCP and TLS to an agent
-    core::duration upstream_head = 30s;   // from the request sent to the agent to the head of its answer
-    core::duration upstream_idle = 5min;  // between two pieces of an agent's answer
-    core::duration upstream_keep = 60s;   // an unused connection to an agent
-    core::duration drain = 30s;           // unary calls in flight when the gateway is told to stop
-    core::duration drain_streams = 5s;    // streams in flight when the gateway is told to stop
+    core::duration handshake = 10s;          // a caller's TLS handshake
+    core::duration header = 10s;             // a request head, from its first byte or from the connection's start
+    core::duration body = 60s;               // a request body, whole
+    core::duration idle = 75s;               // a kept connection between two requests
+    core::duration write = 30s;              // a caller that takes nothing
+    core::duration connect = 3s;             // name resolution, TCP and TLS to an agent
+    core::duration upstream_head = 30s;      // from the request sent to the agent to the head of its answer
+    core::duration upstream_idle = 5min;     // between two pieces of an agent's answer
+    core::duration stream_keep_alive = 15s;  // a caller of a silent stream gets a comment; 0: never
+    core::duration upstream_keep = 60s;      // an unused connection to an agent
+    core::duration drain = 30s;              // unary calls in flight when the gateway is told to stop
+    core::duration drain_streams = 5s;       // streams in flight when the gateway is told to stop
 };
 
 struct limit_settings {
-    std::uint64_t stream_body = 64 * 1024 * 1024;  // a request body that is passed through as it comes: 413
+    std::uint64_t stream_body = 10 * 1024 * 1024;  // a request body that is passed through as it comes: 413
     std::uint64_t body = 1024 * 1024;              // a request body: 413
     std::uint64_t header = 16 * 1024;              // a request head: 431
     std::uint64_t header_fields = 100;             // its fields: 431
     std::uint64_t target = 8 * 1024;               // its target: 414
     std::uint64_t upstream_header = 64 * 1024;     // an answer's head: 502
+    std::uint64_t sse_event = 1024 * 1024;         // one event of a stream: the stream is cut
     std::uint64_t upstream_connections = 256;      // idle connections kept per agent and worker
     std::uint64_t rpc_batch = 50;                  // calls in one management batch
 };

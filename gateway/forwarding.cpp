@@ -70,13 +70,4 @@ void write_answer_fields(std::string& text, const net::http1::response_head& hea
     }
 }
 
-bool is_event_stream(const net::http1::response_head& head) noexcept
-{
-    constexpr std::string_view type = "text/event-stream";
-    const auto* value = net::http1::find(head.fields, field_name::content_type);
-    return value != nullptr && value->size() >= type.size() &&
-           net::http1::equal_ignoring_case(value->substr(0, type.size()), type) &&
-           (value->size() == type.size() || (*value)[type.size()] == ';' || (*value)[type.size()] == ' ');
-}
-
 }  // namespace gateway

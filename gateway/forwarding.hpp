@@ -22,7 +22,4 @@ void write_request_fields(
 // Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line.
 void write_answer_fields(std::string& text, const net::http1::response_head& head);
 
-// Whether the answer is a stream of server-sent events, whatever its parameters.
-bool is_event_stream(const net::http1::response_head& head) noexcept;
-
 }  // namespace gateway

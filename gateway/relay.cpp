@@ -124,18 +124,13 @@ net::task<core::result<>> relay::pass_answer()
         co_return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
     }
     outcome_.status = head.status;
-    if (is_event_stream(head)) {
-        outcome_.stream = stream_end::complete;
-        if (settings_.observer != nullptr) {
-            settings_.observer->stream_began(*this);
-        }
-    }
     remaining_ = head.content_length;
     body_done_ = head.body == framing::none || (head.body == framing::length && remaining_ == 0);
     rechunk_ = !body_done_ && head.body != framing::length && caller_.head().minor_version == 1;
     if (!body_done_ && head.body != framing::length && !rechunk_) {
         caller_.close_after_answer();  // HTTP/1.0: the end of the connection is the end of the body
     }
+    expect_events();
     write_answer_head();
     const bool keep = head.keep_alive;
     const bool large = head.body == framing::length && remaining_ > net::small_block;
@@ -150,6 +145,22 @@ net::task<core::result<>> relay::pass_answer()
         finish_connection(keep && request_done_ && !side.writing());
     }
     co_return done;
+}
+
+// With the answer's framing known, which decides whether comments can be put in.
+void relay::expect_events()
+{
+    const auto& head = lease_->parser().head();
+    if (!is_event_stream(head)) {
+        return;
+    }
+    outcome_.stream = stream_end::complete;
+    if (settings_.observer != nullptr) {
+        settings_.observer->stream_began(*this);
+    }
+    if (has_identity_coding(head)) {
+        events_.emplace(settings_.sse_event, head.body == framing::length ? core::duration{} : settings_.keep_alive);
+    }
 }
 
 void relay::write_answer_head()
@@ -173,12 +184,55 @@ void relay::write_answer_head()
     out.end();
 }
 
+// Adds a piece of the body, in a chunk if the caller gets chunks. False: an event is over its limit.
+bool relay::add_data(net::pieces& out, net::http1::chunk_header& size, std::string_view data)
+{
+    std::string_view held;
+    if (events_) {
+        const auto passed = events_->pass(data);
+        if (!passed) {
+            return false;
+        }
+        held = passed->held;
+        data = passed->rest;
+        if (data.empty()) {
+            return true;
+        }
+    }
+    if (!rechunk_) {
+        out.add(held);
+        out.add(data);
+        return true;
+    }
+    size = net::http1::chunk_header{held.size() + data.size()};
+    out.add(size.text());
+    out.add(held);
+    out.add(data);
+    out.add(net::http1::chunk_end);
+    return true;
+}
+
+void relay::add_comment(net::pieces& out)
+{
+    const auto comment = events_->comment();
+    if (rechunk_) {
+        chunk_headers_[0] = net::http1::chunk_header{comment.size()};
+        out.add(chunk_headers_[0].text());
+    }
+    out.add(comment);
+    if (rechunk_) {
+        out.add(net::http1::chunk_end);
+    }
+}
+
 // Adds what can be passed on now; gives how much of `received` that used up.
 core::result<std::size_t> relay::take_pieces(net::pieces& out, std::string_view received)
 {
     if (lease_->parser().head().body == framing::length) {
         const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(received.size(), remaining_));
-        out.add(received.substr(0, taken));
+        if (!add_data(out, chunk_headers_[0], received.substr(0, taken))) {
+            return core::upstream_error(errc::event_too_large);
+        }
         remaining_ -= taken;
         body_done_ = remaining_ == 0;
         return taken;
@@ -200,13 +254,8 @@ core::result<std::size_t> relay::take_pieces(net::pieces& out, std::string_view 
             used += data.size();
         }
         if (!data.empty()) {
-            if (rechunk_) {
-                chunk_headers_[spans] = net::http1::chunk_header{data.size()};
-                out.add(chunk_headers_[spans].text());
-                out.add(data);
-                out.add(net::http1::chunk_end);
-            } else {
-                out.add(data);
+            if (!add_data(out, chunk_headers_[spans], data)) {
+                return core::upstream_error(errc::event_too_large);
             }
             ++spans;
         }
@@ -220,6 +269,7 @@ core::result<std::size_t> relay::take_pieces(net::pieces& out, std::string_view 
 net::task<core::result<>> relay::pass_body(net::pieces out)
 {
     auto& side = lease_->side();
+    auto silent_until = std::chrono::steady_clock::now() + settings_.upstream_idle;
     for (;;) {
         if (end_stream_) {
             co_return interrupted(woken::ended, "body");
@@ -251,15 +301,24 @@ net::task<core::result<>> relay::pass_body(net::pieces out)
             }
             out = {};
             caller_left_at_.reset();
+            if (events_) {
+                events_->wrote(std::chrono::steady_clock::now());
+            }
         }
         side.consume(used);
         if (body_done_) {
             co_return core::result<>{};
         }
         if (side.received().empty() && !side.ended()) {
+            if (used > 0) {
+                silent_until = std::chrono::steady_clock::now() + settings_.upstream_idle;
+            }
+            const auto comment_due = events_ ? events_->comment_due() : net::never;
             side.arm();
-            const auto how = co_await wait(std::chrono::steady_clock::now() + settings_.upstream_idle);
-            if (how != woken::by_event) {
+            const auto how = co_await wait(std::min(silent_until, comment_due));
+            if (how == woken::late && comment_due < silent_until) {
+                add_comment(out);
+            } else if (how != woken::by_event) {
                 co_return interrupted(how, "body");
             }
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "gateway/event_stream.hpp"
 #include "gateway/request_record.hpp"
 #include "gateway/snapshot.hpp"
 #include "net/http1/chunked.hpp"
@@ -33,6 +34,8 @@ struct relay_settings {
     core::duration upstream_idle{};
     core::duration body{};                // between two pieces of a caller's body that is passed through
     std::uint64_t stream_body = 0;        // limit of such a body
+    core::duration keep_alive{};          // a stream's caller gets a comment after so long a silence; 0: never
+    std::uint64_t sse_event = 0;          // limit of one event of a stream
     stream_observer* observer = nullptr;  // outlives the relay; null: nobody
 };
 
@@ -86,6 +89,9 @@ private:
     core::error interrupted(woken how, std::string_view where) const;
     core::error upstream_ended() const;
     void write_answer_head();
+    void expect_events();
+    bool add_data(net::pieces& out, net::http1::chunk_header& size, std::string_view data);
+    void add_comment(net::pieces& out);
     core::result<std::size_t> take_pieces(net::pieces& out, std::string_view received);
     void finish_connection(bool clean);
 
@@ -99,6 +105,7 @@ private:
     std::array<net::http1::chunk_header, 2> chunk_headers_{net::http1::chunk_header{0}, net::http1::chunk_header{0}};
     net::http1::chunk_header request_chunk_{0};
     std::optional<core::steady_time> caller_left_at_;
+    std::optional<event_stream> events_;
     std::size_t head_length_ = 0;    // of the answer
     std::uint64_t sent_before_ = 0;  // bytes written on the connection before this call
     std::uint64_t remaining_ = 0;    // of a body with a length

@@ -200,6 +200,8 @@ net::task<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std::s
         .upstream_idle = settings_.timeouts.upstream_idle,
         .body = settings_.timeouts.body,
         .stream_body = settings_.limits.stream_body,
+        .keep_alive = settings_.timeouts.stream_keep_alive,
+        .sse_event = settings_.limits.sse_event,
         .observer = this
     };
     relay passing{x.caller, pool_, waits, std::move(call)};

@@ -74,6 +74,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.connect == 4s);
     CHECK(s.timeouts.upstream_head == 32s);
     CHECK(s.timeouts.upstream_idle == 6min);
+    CHECK(s.timeouts.stream_keep_alive == 16s);
     CHECK(s.timeouts.upstream_keep == 62s);
     CHECK(s.timeouts.drain == 33s);
     CHECK(s.timeouts.drain_streams == 7s);
@@ -82,6 +83,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.header == 32 * 1024);
     CHECK(s.limits.header_fields == 101);
     CHECK(s.limits.target == 9 * 1024);
+    CHECK(s.limits.sse_event == 3 * 1024 * 1024);
     CHECK(s.limits.upstream_header == 65 * 1024);
     CHECK(s.limits.upstream_connections == 257);
     CHECK(s.limits.rpc_batch == 51);
