@@ -6,8 +6,12 @@
 #include <boost/beast/http/string_body.hpp>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -93,6 +97,102 @@ http_client::http_client(std::uint16_t port, std::chrono::milliseconds timeout)
     }
 }
 
+http_client::http_client(std::uint16_t port, const tls_caller& how, std::chrono::milliseconds timeout)
+    : http_client{port, timeout}
+{
+    shake_hands(how);
+}
+
+void http_client::tls_deleter::operator()(SSL* tls) const noexcept
+{
+    SSL_free(tls);
+}
+
+void http_client::shake_hands(const tls_caller& how)
+{
+    const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context{SSL_CTX_new(TLS_client_method()), SSL_CTX_free};
+    SSL_CTX_set_security_level(context.get(), 0);
+    SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
+    SSL_CTX_set_max_proto_version(context.get(), how.newest_tls);
+    SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+    if (SSL_CTX_load_verify_file(context.get(), how.ca_file.c_str()) != 1) {
+        fail("no authorities in " + how.ca_file);
+    }
+    tls_.reset(SSL_new(context.get()));
+    auto* const param = SSL_get0_param(tls_.get());
+    if (X509_VERIFY_PARAM_set1_ip_asc(param, how.name.c_str()) != 1) {
+        X509_VERIFY_PARAM_set1_host(param, how.name.data(), how.name.size());
+        SSL_set_tlsext_host_name(tls_.get(), how.name.c_str());
+    }
+    if (how.session != nullptr) {
+        SSL_set_session(tls_.get(), how.session);
+    }
+    ::fcntl(socket_, F_SETFL, ::fcntl(socket_, F_GETFL) | O_NONBLOCK);
+    SSL_set_fd(tls_.get(), socket_);
+    SSL_set_connect_state(tls_.get());
+    const auto by = std::chrono::steady_clock::now() + timeout_;
+    for (;;) {
+        ERR_clear_error();
+        const int done = SSL_do_handshake(tls_.get());
+        if (done == 1) {
+            return;
+        }
+        const int why = SSL_get_error(tls_.get(), done);
+        if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) {
+            const auto* const reason = ERR_reason_error_string(ERR_peek_error());
+            fail(std::string{"handshake: "} + (reason == nullptr ? "closed" : reason));
+        }
+        if (!wait_for(why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, by)) {
+            fail("no handshake within the timeout");
+        }
+    }
+}
+
+bool http_client::wait_for(short events, std::chrono::steady_clock::time_point by) const
+{
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by - std::chrono::steady_clock::now());
+        pollfd ready{socket_, events, 0};
+        const auto count = ::poll(&ready, 1, static_cast<int>(std::max<long>(left.count(), 0)));
+        if (count >= 0 || errno != EINTR) {
+            return count > 0;
+        }
+    }
+}
+
+// As ::send() on a socket that does not block.
+long http_client::send_now(std::string_view data)
+{
+    if (tls_ == nullptr) {
+        return ::send(socket_, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    ERR_clear_error();
+    const int sent = SSL_write(tls_.get(), data.data(), static_cast<int>(data.size()));
+    if (sent > 0) {
+        return sent;
+    }
+    errno = SSL_get_error(tls_.get(), sent) == SSL_ERROR_WANT_WRITE ? EAGAIN : EPIPE;
+    return -1;
+}
+
+// As ::recv() on a socket that does not block.
+long http_client::receive_now(char* into, std::size_t size)
+{
+    if (tls_ == nullptr) {
+        return ::recv(socket_, into, size, MSG_DONTWAIT);
+    }
+    ERR_clear_error();
+    const int received = SSL_read(tls_.get(), into, static_cast<int>(size));
+    if (received > 0) {
+        return received;
+    }
+    const int why = SSL_get_error(tls_.get(), received);
+    in_order_ = why == SSL_ERROR_ZERO_RETURN;
+    errno = why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE ? EAGAIN : ECONNRESET;
+    return in_order_ ? 0 : -1;
+}
+
 http_client::~http_client()
 {
     close();
@@ -100,9 +200,11 @@ http_client::~http_client()
 
 http_client::http_client(http_client&& other) noexcept
     : socket_{std::exchange(other.socket_, -1)},
+      tls_{std::move(other.tls_)},
       timeout_{other.timeout_},
       buffer_{std::move(other.buffer_)},
-      ended_{other.ended_}
+      ended_{other.ended_},
+      in_order_{other.in_order_}
 {
 }
 
@@ -113,7 +215,7 @@ bool http_client::try_send(std::string_view data)
         if (::poll(&ready, 1, static_cast<int>(timeout_.count())) <= 0) {
             fail("the peer takes no more within the timeout");
         }
-        const auto sent = ::send(socket_, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        const auto sent = send_now(data);
         if (sent < 0 && errno != EAGAIN && errno != EINTR) {
             return false;
         }
@@ -137,18 +239,12 @@ bool http_client::fill(std::chrono::milliseconds timeout)
     }
     const auto by = std::chrono::steady_clock::now() + timeout;
     for (;;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by - std::chrono::steady_clock::now());
-        pollfd ready{socket_, POLLIN, 0};
-        const auto count = ::poll(&ready, 1, static_cast<int>(std::max<long>(left.count(), 0)));
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            return false;
-        }
         std::array<char, 64 * 1024> block;
-        const auto received = ::recv(socket_, block.data(), block.size(), MSG_DONTWAIT);
+        const auto received = receive_now(block.data(), block.size());
         if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
+            if (!wait_for(POLLIN, by)) {
+                return false;
+            }
             continue;
         }
         if (received <= 0) {
@@ -247,6 +343,9 @@ bool http_client::closed_by_peer(std::chrono::milliseconds timeout)
 
 void http_client::half_close()
 {
+    if (tls_ != nullptr) {
+        SSL_shutdown(tls_.get());
+    }
     ::shutdown(socket_, SHUT_WR);
 }
 

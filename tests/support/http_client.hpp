@@ -4,9 +4,12 @@
 
 #include "tests/support/scripted_agent.hpp"
 
+#include <openssl/ssl.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,9 +25,19 @@ struct http_response {
     std::size_t count(std::string_view name) const { return count_values(headers, name); }
 };
 
+// How a client speaks TLS.
+struct tls_caller {
+    std::string ca_file;             // the gateway's certificate is verified with it
+    std::string name{"127.0.0.1"};   // and has to be for this; SNI, unless it is an address
+    int newest_tls = 0;              // such as TLS1_2_VERSION; 0: what OpenSSL has
+    SSL_SESSION* session = nullptr;  // to resume
+};
+
 class http_client {
 public:
     explicit http_client(std::uint16_t port, std::chrono::milliseconds timeout = patience);
+    // Shakes hands; a failure of that is an exception with OpenSSL's reason.
+    http_client(std::uint16_t port, const tls_caller& how, std::chrono::milliseconds timeout = patience);
     ~http_client();
     http_client(http_client&& other) noexcept;
     http_client& operator=(http_client&&) = delete;
@@ -46,18 +59,31 @@ public:
     // True: the peer closed or reset, with nothing more to read. False: bytes came, or nothing within the timeout.
     bool closed_by_peer(std::chrono::milliseconds timeout = patience);
 
-    void half_close();  // FIN; still reads
+    void half_close();  // FIN, with TLS after close_notify; still reads
     void reset();       // RST
     void close();
     std::uint16_t local_port() const;
+    SSL* tls() const noexcept { return tls_.get(); }
+    // With TLS: the end was said in TLS, and not only by the connection's end.
+    bool ended_in_order() const noexcept { return in_order_; }
 
 private:
+    struct tls_deleter {
+        void operator()(SSL* tls) const noexcept;
+    };
+
     bool fill(std::chrono::milliseconds timeout);
+    void shake_hands(const tls_caller& how);
+    bool wait_for(short events, std::chrono::steady_clock::time_point by) const;
+    long send_now(std::string_view data);
+    long receive_now(char* into, std::size_t size);
 
     int socket_ = -1;
+    std::unique_ptr<SSL, tls_deleter> tls_;
     std::chrono::milliseconds timeout_;
     std::string buffer_;  // received, not consumed
     bool ended_ = false;
+    bool in_order_ = false;
 };
 
 // One request on a connection of its own, with Host and Content-Length added unless given.

@@ -1,5 +1,6 @@
 #include "tests/support/http_client.hpp"
 #include "tests/support/scripted_agent.hpp"
+#include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
 
@@ -57,6 +58,32 @@ TEST_CASE("a connection serves request after request, HEAD without a body, until
     other.send(request_text("GET", "/4"));
     CHECK(other.read_response().body == "x");
     CHECK(other.closed_by_peer());
+}
+
+TEST_CASE("over TLS the client tells an end in order from one that only ends")
+{
+    test_ca ca;
+    const auto shown = ca.issue({"127.0.0.1"});
+    scripted_agent agent{{.cert_file = shown.cert_file, .key_file = shown.key_file}};
+    agent.next(script{bytes{"HTTP/1.1 200 OK\r\n\r\nwhole"}, close_now{}});
+    http_client whole{agent.port(), tls_caller{ca.ca_file()}};
+    whole.send(request_text("GET", "/"));
+    CHECK(whole.read_response().body == "whole");
+    CHECK(whole.closed_by_peer());
+    CHECK(whole.ended_in_order());
+
+    agent.next(script{bytes{"HTTP/1.1 200 OK\r\n\r\npart"}, reset_now{}});
+    http_client part{agent.port(), tls_caller{ca.ca_file()}};
+    part.send(request_text("GET", "/"));
+    part.read_until_closed();
+    CHECK_FALSE(part.ended_in_order());
+
+    test_ca stranger{"another root"};
+    CHECK_THROWS_WITH(
+        http_client(agent.port(), tls_caller{stranger.ca_file()}),
+        "http_client: handshake: certificate verify failed"
+    );
+    CHECK_THROWS_AS(http_client(agent.port(), tls_caller{ca.ca_file(), "localhost"}), std::runtime_error);
 }
 
 TEST_CASE("pieces wait at their gate, one release each")

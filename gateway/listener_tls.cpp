@@ -1,0 +1,84 @@
+#include "gateway/listener_tls.hpp"
+
+#include <sys/stat.h>
+
+#include <utility>
+
+namespace gateway {
+
+listener_tls::listener_tls(
+    std::string listener,
+    std::vector<net::tls_certificate> certificates,
+    const core::logger& log
+)
+    : listener_{std::move(listener)},
+      certificates_{std::move(certificates)},
+      log_{log}
+{
+}
+
+core::result<> listener_tls::start(std::shared_ptr<net::ticket_keys> tickets)
+{
+    tickets_ = std::move(tickets);
+    if (certificates_.empty()) {
+        return {};
+    }
+    read_ = stamps();  // before reading: what changes meanwhile is read again
+    auto made = net::make_server_tls(certificates_, tickets_);
+    if (!made) {
+        return std::move(made).error();
+    }
+    current_ = std::move(*made);
+    return {};
+}
+
+bool listener_tls::refresh(bool asked)
+{
+    if (certificates_.empty()) {
+        return false;
+    }
+    auto now = stamps();
+    if (!asked && now == read_) {
+        return false;
+    }
+    read_ = std::move(now);
+    auto made = net::make_server_tls(certificates_, tickets_);
+    if (!made) {
+        log_.write(
+            core::log_level::error,
+            "certificates_kept",
+            {{"listener", listener_}, {"reason", made.error().detail}}
+        );
+        return false;
+    }
+    current_ = std::move(*made);
+    log_.write(core::log_level::info, "certificates_read", {{"listener", listener_}, {"count", certificates_.size()}});
+    return true;
+}
+
+listener_tls::stamp listener_tls::stamp_of(const std::string& path)
+{
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) {
+        return {};
+    }
+    return {
+        .device = status.st_dev,
+        .number = status.st_ino,
+        .size = status.st_size,
+        .seconds = status.st_mtim.tv_sec,
+        .nanoseconds = status.st_mtim.tv_nsec
+    };
+}
+
+std::vector<listener_tls::stamp> listener_tls::stamps() const
+{
+    std::vector<stamp> all;
+    for (const auto& each : certificates_) {
+        all.push_back(stamp_of(each.cert_file));
+        all.push_back(stamp_of(each.key_file));
+    }
+    return all;
+}
+
+}  // namespace gateway

@@ -1,0 +1,123 @@
+#include "gateway/listener_tls.hpp"
+
+#include "tests/support/test_ca.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+using gateway::listener_tls;
+namespace fs = std::filesystem;
+
+TEST_SUITE_BEGIN("gateway/listener_tls");
+
+namespace {
+
+struct kept_text final : core::log_sink {
+    void write(std::string_view lines) override { text += lines; }
+    std::string text;
+};
+
+// Files that are replaced, and a listener that shows them.
+struct rig {
+    rig() { put(ca.issue({"a.test"})); }
+
+    void put(const test_support::certificate& which) const
+    {
+        fs::copy_file(which.cert_file, cert, fs::copy_options::overwrite_existing);
+        fs::copy_file(which.key_file, key, fs::copy_options::overwrite_existing);
+    }
+
+    bool started() { return tls.start(std::make_shared<net::ticket_keys>(core::steady_time{})).has_value(); }
+
+    bool said(std::string_view text) const { return sink.text.find(text) != std::string::npos; }
+
+    test_support::test_ca ca;
+    std::string cert = ca.file("live.pem");
+    std::string key = ca.file("live.key");
+    kept_text sink;
+    core::logger log{sink, core::log_level::info};
+    listener_tls tls{"traffic", {{cert, key, {}}}, log};
+};
+
+}  // namespace
+
+TEST_CASE("files that have not changed are not read again, unless it is asked")
+{
+    rig x;
+    REQUIRE(x.started());
+    const auto* const first = x.tls.current().get();
+    CHECK_FALSE(x.tls.refresh(false));
+    CHECK(x.tls.current().get() == first);
+    CHECK(x.tls.refresh(true));
+    CHECK(x.tls.current().get() != first);
+    CHECK(x.said(R"("event":"certificates_read","listener":"traffic","count":1)"));
+}
+
+TEST_CASE("files that have changed are read, once")
+{
+    rig x;
+    REQUIRE(x.started());
+    x.put(x.ca.issue({"b.test"}));
+    CHECK(x.tls.refresh(false));
+    CHECK_FALSE(x.tls.refresh(false));
+}
+
+TEST_CASE("a link that leads to other files is noticed")
+{
+    rig x;
+    const auto one = x.ca.issue({"a.test"});
+    const auto other = x.ca.issue({"b.test"});
+    fs::remove(x.cert);
+    fs::remove(x.key);
+    fs::create_symlink(one.cert_file, x.cert);
+    fs::create_symlink(one.key_file, x.key);
+    REQUIRE(x.started());
+    fs::remove(x.cert);
+    fs::remove(x.key);
+    fs::create_symlink(other.cert_file, x.cert);
+    fs::create_symlink(other.key_file, x.key);
+    CHECK(x.tls.refresh(false));
+}
+
+TEST_CASE("what cannot be used keeps what is there, says why once, and is got over")
+{
+    rig x;
+    REQUIRE(x.started());
+    const auto* const first = x.tls.current().get();
+    const auto next = x.ca.issue({"b.test"});
+
+    fs::copy_file(next.cert_file, x.cert, fs::copy_options::overwrite_existing);
+    CHECK_FALSE(x.tls.refresh(false));
+    CHECK(x.tls.current().get() == first);
+    CHECK(x.said(R"("event":"certificates_kept","listener":"traffic","reason":")" + x.key + " is not the key of"));
+    x.sink.text.clear();
+    CHECK_FALSE(x.tls.refresh(false));
+    CHECK(x.sink.text.empty());
+
+    fs::remove(x.key);
+    CHECK_FALSE(x.tls.refresh(false));
+    CHECK(x.said("live.key cannot be opened"));
+    CHECK(x.tls.current().get() == first);
+
+    fs::copy_file(next.key_file, x.key);
+    CHECK(x.tls.refresh(false));
+    CHECK(x.tls.current().get() != first);
+}
+
+TEST_CASE("at the start, what cannot be used is an error; without certificates there is nothing to do")
+{
+    rig x;
+    fs::remove(x.key);
+    CHECK_FALSE(x.started());
+    listener_tls plain{"admin", {}, x.log};
+    CHECK(plain.start(nullptr).has_value());
+    CHECK(plain.current() == nullptr);
+    CHECK_FALSE(plain.refresh(true));
+}
+
+TEST_SUITE_END();
