@@ -72,7 +72,7 @@ core::result<bool> relay::answer_begun()
             return std::move(parsed).error();
         }
         if (*parsed == 0) {
-            if (side.full() && !side.reading()) {
+            if (side.full()) {
                 side.grow();
             }
             return false;
@@ -135,7 +135,7 @@ net::task<core::result<>> relay::pass_answer()
     const bool keep = head.keep_alive;
     const bool large = head.body == framing::length && remaining_ > net::small_block;
     side.consume(head_length_);
-    if (large && !side.reading()) {
+    if (large) {
         side.reserve(net::large_block);
     }
     net::pieces first;

@@ -16,13 +16,13 @@ http_service::http_service(loop& owner, http_handler& handler, server_settings s
 
 http_service::~http_service() = default;
 
-void http_service::serve(tcp_socket socket)
+void http_service::serve(accepted_socket from)
 {
     if (draining_) {
         open_.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
-    auto connection = std::make_unique<server_connection>(loop_, std::move(socket), handler_, settings_);
+    auto connection = std::make_unique<server_connection>(loop_, std::move(from), handler_, settings_);
     auto* which = connection.get();
     connections_.emplace(which, std::move(connection));
     asio::co_spawn(loop_.get_executor(), which->run(), [this, which](const std::exception_ptr& bug) {

@@ -18,7 +18,7 @@ public:
     http_service(const http_service&) = delete;
     http_service& operator=(const http_service&) = delete;
 
-    void serve(tcp_socket socket);
+    void serve(accepted_socket from);
 
     // Connections open now, as placement needs to know; any thread.
     std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }

@@ -3,7 +3,10 @@
 #include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/post.hpp>
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -11,6 +14,9 @@ namespace net {
 namespace {
 
 constexpr std::chrono::milliseconds accept_pause{100};
+
+// The loop has other work, too.
+constexpr int accepted_at_once = 64;
 
 }  // namespace
 
@@ -44,6 +50,12 @@ core::result<> listener::open(const std::string& host, std::uint16_t port)
         acceptor_.set_option(asio::socket_base::reuse_address{true}, ec);
     }
     if (!ec) {
+        acceptor_.set_option(tcp::no_delay{true}, ec);  // the sockets that are accepted inherit it
+    }
+    if (!ec) {
+        acceptor_.non_blocking(true, ec);
+    }
+    if (!ec) {
         acceptor_.bind(address, ec);
     }
     if (!ec) {
@@ -60,7 +72,7 @@ core::result<> listener::open(const std::string& host, std::uint16_t port)
 
 void listener::start()
 {
-    accept();
+    wait();
 }
 
 void listener::close()
@@ -70,41 +82,55 @@ void listener::close()
     acceptor_.close(ignored);
 }
 
-void listener::accept()
+void listener::wait()
+{
+    acceptor_.async_wait(asio::socket_base::wait_read, [this](error_code ec) {
+        if (!ec && acceptor_.is_open()) {
+            accept_all();
+        }
+    });
+}
+
+void listener::accept_all()
+{
+    for (int taken = 0; taken < accepted_at_once; ++taken) {
+        tcp::endpoint peer;
+        auto size = static_cast<::socklen_t>(peer.capacity());
+        const int number = ::accept4(acceptor_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (number >= 0) {
+            failing_ = false;
+            peer.resize(size);
+            place({descriptor{number}, peer});
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            break;
+        } else if (errno != ECONNABORTED && errno != EINTR) {
+            pause({errno, boost::system::system_category()});
+            return;
+        }
+    }
+    wait();
+}
+
+void listener::place(accepted_socket from)
 {
     auto* chosen = *std::min_element(services_.begin(), services_.end(), [](const auto* a, const auto* b) {
         return a->open() < b->open();
     });
-    acceptor_.async_accept(chosen->owner().get_executor(), [this, chosen](error_code ec, tcp_socket socket) {
-        on_accepted(*chosen, ec, std::move(socket));
+    chosen->expect_one();
+    asio::post(chosen->owner().get_executor(), [chosen, f = std::move(from)]() mutable {
+        chosen->serve(std::move(f));
     });
 }
 
-void listener::on_accepted(http_service& chosen, error_code ec, tcp_socket socket)
+void listener::pause(const error_code& why)
 {
-    if (!acceptor_.is_open()) {
-        return;
-    }
-    if (!ec) {
-        failing_ = false;
-        chosen.expect_one();
-        asio::post(chosen.owner().get_executor(), [&chosen, s = std::move(socket)]() mutable {
-            chosen.serve(std::move(s));
-        });
-        accept();
-        return;
-    }
-    if (ec == asio::error::connection_aborted) {
-        accept();
-        return;
-    }
     if (!std::exchange(failing_, true)) {
-        log_.write(core::log_level::error, "accept_failed", {{"reason", ec.message()}});
+        log_.write(core::log_level::error, "accept_failed", {{"reason", why.message()}});
     }
     pause_.expires_after(accept_pause);
     pause_.async_wait([this](error_code cancelled) {
         if (!cancelled && acceptor_.is_open()) {
-            accept();
+            wait();
         }
     });
 }

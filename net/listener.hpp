@@ -29,8 +29,10 @@ public:
     void close();
 
 private:
-    void accept();
-    void on_accepted(http_service& chosen, error_code ec, tcp_socket socket);
+    void wait();
+    void accept_all();
+    void place(accepted_socket from);
+    void pause(const error_code& why);
 
     loop& loop_;
     std::vector<http_service*> services_;

@@ -1,5 +1,7 @@
 #include "net/loop.hpp"
 
+#include "net/transport.hpp"
+
 #include <array>
 #include <ctime>
 
@@ -8,6 +10,7 @@ namespace net {
 loop::loop()
     : work_{asio::make_work_guard(io_)},
       deadlines_{io_},
+      poller_{io_},
       resolver_{io_}
 {
 }
@@ -15,13 +18,23 @@ loop::loop()
 void loop::run()
 {
     deadlines_.start();
+    poller_.start();
     io_.run();
 }
 
 void loop::stop()
 {
     deadlines_.stop();
+    poller_.stop();
     work_.reset();
+}
+
+char* loop::record()
+{
+    if (record_ == nullptr) {
+        record_ = std::make_unique_for_overwrite<char[]>(transport::tls_record);
+    }
+    return record_.get();
 }
 
 std::string_view loop::http_date()

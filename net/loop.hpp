@@ -4,11 +4,13 @@
 
 #include "net/buffer_pool.hpp"
 #include "net/deadlines.hpp"
+#include "net/poller.hpp"
 #include "net/resolver.hpp"
 #include "net/types.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -29,7 +31,12 @@ public:
     asio::io_context& io() noexcept { return io_; }
     executor get_executor() noexcept { return io_.get_executor(); }
     deadlines& timers() noexcept { return deadlines_; }
+    poller& ready() noexcept { return poller_; }
     buffer_pool& buffers() noexcept { return buffers_; }
+
+    // Room for one TLS record, for as long as nothing else runs.
+    char* record();
+
     resolver& names() noexcept { return resolver_; }
 
     // The value of a Date field (RFC 9110 section 5.6.7), at most a second old.
@@ -39,7 +46,9 @@ private:
     asio::io_context io_{1};
     asio::executor_work_guard<executor> work_;
     deadlines deadlines_;
+    poller poller_;
     buffer_pool buffers_;
+    std::unique_ptr<char[]> record_;
     resolver resolver_;
     std::string date_;
     std::time_t date_second_ = 0;

@@ -17,13 +17,6 @@ using core::errc;
 constexpr std::size_t lingering_bytes = 64 * 1024;
 constexpr core::duration lingering_time{1000};
 
-std::string address_of(const tcp_socket& socket)
-{
-    error_code ec;
-    const auto peer = socket.remote_endpoint(ec);
-    return ec ? std::string{} : peer.address().to_string();
-}
-
 }  // namespace
 
 void alarm::start(core::duration from_now)
@@ -51,17 +44,17 @@ void alarm::expire()
 
 server_connection::server_connection(
     loop& owner,
-    tcp_socket socket,
+    accepted_socket from,
     http_handler& handler,
     const server_settings& settings
 )
     : loop_{owner},
       handler_{handler},
       settings_{settings},
-      caller_{owner, std::move(socket)},
+      caller_{owner, std::move(from.socket)},
       alarm_{*this},
       parser_{settings.head},
-      peer_{address_of(caller_.wire().socket())}
+      peer_{from.peer.address().to_string()}
 {
     caller_.set_listener(&alarm_.wake());
     loop_.timers().add(*this);
@@ -80,9 +73,6 @@ task<> server_connection::run()
         co_await linger();
     }
     alarm_.stop();
-    while (!caller_.quiet()) {
-        co_await alarm_.wait();
-    }
 }
 
 // One request; false when the connection is over.
@@ -141,7 +131,6 @@ task<core::result<>> server_connection::read_head()
     parser_.reset();
     started_ = std::chrono::steady_clock::now();
     phase_ = caller_.received().empty() ? phase::idle : phase::head;
-    idle_since_ = started_;
     // A connection's first request has the header timeout from the start, later ones may keep it idle for longer.
     const bool first = caller_.bytes_out() == 0;
     alarm_.start(phase_ == phase::head || first ? settings_.header_timeout : settings_.idle_timeout);
@@ -164,7 +153,7 @@ task<core::result<>> server_connection::read_head()
                 body_taken_ = 0;
                 co_return core::result<>{};
             }
-            if (caller_.full() && !caller_.reading()) {
+            if (caller_.full()) {
                 caller_.grow();
             }
         }
@@ -242,9 +231,6 @@ task<core::result<>> server_connection::finish_send()
     if (stalled) {
         cut_ = true;
         caller_.close(/*hard=*/true);
-        while (caller_.writing()) {
-            co_await alarm_.wait();
-        }
         co_return core::caller_error(errc::caller_gone, "takes nothing");
     }
     co_return sent();
@@ -287,13 +273,6 @@ void server_connection::abort()
     caller_.close(/*hard=*/true);
     // Whatever the exchange waits for, it has to see that its caller is gone.
     alarm_.start(core::duration{0});
-}
-
-void server_connection::on_sweep(core::steady_time now)
-{
-    if (phase_ == phase::idle && now - idle_since_ > 2 * sweep_interval) {
-        caller_.doze();
-    }
 }
 
 }  // namespace net

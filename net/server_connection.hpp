@@ -37,6 +37,12 @@ public:
     virtual void failed(std::string_view what) noexcept = 0;
 };
 
+// A connection that has come, and whose it is.
+struct accepted_socket {
+    descriptor socket;  // non-blocking
+    tcp::endpoint peer;
+};
+
 struct server_settings {
     http1::head_limits head;
     core::duration header_timeout{};
@@ -72,9 +78,9 @@ private:
 
 class server_connection final : public timed {
 public:
-    server_connection(loop& owner, tcp_socket socket, http_handler& handler, const server_settings& settings);
+    server_connection(loop& owner, accepted_socket from, http_handler& handler, const server_settings& settings);
 
-    // Serves until the caller leaves, an answer demands the end, or close(). Returns when nothing is in flight.
+    // Serves until the caller leaves, an answer demands the end, or close().
     task<> run();
 
     // Ends an idle connection now and a busy one after its answer.
@@ -147,7 +153,6 @@ public:
     std::string& request_scratch() noexcept { return request_scratch_; }
 
     void on_due() override { alarm_.expire(); }
-    void on_sweep(core::steady_time now) override;
 
 private:
     enum class phase : std::uint8_t { idle, head, exchange, closing };
@@ -176,7 +181,6 @@ private:
     std::string request_scratch_;
     std::string fault_;
     core::steady_time started_{};
-    core::steady_time idle_since_{};
     std::size_t head_length_ = 0;
     std::size_t request_length_ = 0;  // head and body, as far as it has been read
     http1::chunked_decoder decoder_;

@@ -99,7 +99,7 @@ void server_connection::make_room()
 // A full buffer takes no read, and without one nobody notices that the caller leaves while its call is answered.
 void server_connection::keep_watching()
 {
-    if (caller_.full() && !caller_.reading()) {
+    if (caller_.full()) {
         make_room();
     }
 }
@@ -125,7 +125,7 @@ task<core::result<>> server_connection::read_sized_body()
     held_ = static_cast<std::size_t>(head().content_length);
     const auto total = head_length_ + held_;
     while (caller_.received().size() < total) {
-        if (caller_.full() && !caller_.reading()) {
+        if (caller_.full()) {
             // By doubling, not by what the caller announces: a length costs nothing to write.
             make_room();
         }
@@ -156,12 +156,10 @@ task<core::result<>> server_connection::gather_chunks(std::uint64_t enough, std:
         }
         coded_at_ += step->consumed;
         if (!decoder_.finished() && coded_at_ == caller_.received().size()) {
-            if (!caller_.reading()) {
-                caller_.truncate(head_length_ + held_);
-                coded_at_ = head_length_ + held_;
-                if (caller_.full()) {
-                    make_room();
-                }
+            caller_.truncate(head_length_ + held_);
+            coded_at_ = head_length_ + held_;
+            if (caller_.full()) {
+                make_room();
             }
             auto more = co_await need(coded_at_);
             if (!more) {
@@ -185,7 +183,7 @@ core::result<server_connection::request_piece> server_connection::take_piece(std
         body_taken_ += piece.data.size();
         return piece;
     }
-    if (coded_at_ == caller_.received().size() && !caller_.reading()) {
+    if (coded_at_ == caller_.received().size()) {
         caller_.truncate(head_length_);
         coded_at_ = head_length_;
         if (caller_.capacity() < head_length_ + smallest_room) {

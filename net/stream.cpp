@@ -2,40 +2,109 @@
 
 #include <boost/asio/error.hpp>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
 namespace net {
+namespace {
 
-stream::stream(loop& owner, tcp_socket socket)
+error_code last_error()
+{
+    return {errno, boost::system::system_category()};
+}
+
+bool blocked(const error_code& ec)
+{
+    return ec == asio::error::would_block || ec == asio::error::try_again;
+}
+
+error_code pending_error(int socket)
+{
+    int number = 0;
+    ::socklen_t size = sizeof number;
+    if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &size) != 0) {
+        return last_error();
+    }
+    return {number, boost::system::system_category()};
+}
+
+constexpr std::uint32_t says_end = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+constexpr std::uint32_t says_broken = EPOLLHUP | EPOLLERR;
+
+}  // namespace
+
+stream::stream(loop& owner, descriptor socket)
     : loop_{owner},
       transport_{std::move(socket)}
 {
-    if (transport_.socket().is_open()) {
-        opened();
+    if (transport_.open()) {
+        if (const auto ec = loop_.ready().add(transport_.number(), *this)) {
+            transport_.close(/*hard=*/true);
+            closed_ = true;
+            ended_ = true;
+            read_error_ = ec;
+        }
     }
-}
-
-void stream::opened() noexcept
-{
-    error_code ignored;  // a socket that refuses these options fails at its first read or write
-    transport_.socket().non_blocking(true, ignored);
-    transport_.socket().set_option(tcp::no_delay{true}, ignored);
 }
 
 stream::~stream()
 {
-    assert(quiet());
+    listener_ = nullptr;
+    close();
     loop_.buffers().give(std::move(block_));
+}
+
+error_code stream::connect(const tcp::endpoint& to, opening_observer& observer)
+{
+    if (transport_.open()) {
+        loop_.ready().remove(*this);
+        transport_.set_socket({});
+    }
+    descriptor socket{::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP)};
+    if (!socket.open()) {
+        return last_error();
+    }
+    const int yes = 1;
+    if (::setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
+        (::connect(socket.number(), to.data(), static_cast<::socklen_t>(to.size())) != 0 && errno != EINPROGRESS)) {
+        return last_error();
+    }
+    if (const auto ec = loop_.ready().add(socket.number(), *this)) {
+        return ec;
+    }
+    transport_.set_socket(std::move(socket));
+    opening_ = stage::connecting;
+    observer_ = &observer;
+    readable_ = false;
+    hung_up_ = false;
+    return {};
+}
+
+error_code stream::start_tls(SSL_CTX& context, tls_role role, opening_observer* observer)
+{
+    assert(!opening() && !closed_);
+    if (const auto ec = transport_.start_tls(context, role)) {
+        return ec;
+    }
+    opening_ = stage::shaking_hands;
+    observer_ = observer;
+    loop_.ready().wake(*this);
+    return {};
 }
 
 void stream::consume(std::size_t bytes) noexcept
 {
     assert(bytes <= end_ - begin_);
     begin_ += bytes;
-    if (begin_ == end_ && read_ != read_state::reading) {
+    if (begin_ == end_) {
         begin_ = 0;
         end_ = 0;
     }
@@ -43,7 +112,6 @@ void stream::consume(std::size_t bytes) noexcept
 
 void stream::compact() noexcept
 {
-    assert(read_ != read_state::reading);
     if (begin_ > 0) {
         std::memmove(block_.bytes.get(), block_.bytes.get() + begin_, end_ - begin_);
         end_ -= begin_;
@@ -53,7 +121,6 @@ void stream::compact() noexcept
 
 void stream::reserve(std::size_t capacity)
 {
-    assert(read_ != read_state::reading);
     if (block_.size >= capacity) {
         compact();
         return;
@@ -78,7 +145,6 @@ void stream::grow()
 
 void stream::truncate(std::size_t size) noexcept
 {
-    assert(read_ != read_state::reading);
     end_ = begin_ + size;
 }
 
@@ -87,92 +153,120 @@ void stream::move(std::size_t to, std::string_view bytes_within) noexcept
     std::memmove(block_.bytes.get() + begin_ + to, bytes_within.data(), bytes_within.size());
 }
 
+void stream::release_if_empty() noexcept
+{
+    if (begin_ == end_ && block_.size > 0) {
+        loop_.buffers().give(std::exchange(block_, {}));
+        begin_ = 0;
+        end_ = 0;
+    }
+}
+
 void stream::arm()
 {
     if (ended_ || closed_) {
         return;
     }
-    if (read_ == read_state::dozing) {
-        error_code ignored;
-        transport_.socket().cancel(ignored);
-        return;
+    armed_ = true;
+    if (readable_ && !full()) {
+        loop_.ready().wake(*this);
+    } else {
+        release_if_empty();
     }
-    dozy_ = false;
-    if (read_ == read_state::reading) {
-        return;
-    }
-    if (block_.size == 0) {
-        block_ = loop_.buffers().take(small_block);
-    }
-    if (end_ == block_.size) {
-        return;
-    }
-    read_ = read_state::reading;
-    transport_.async_read_some(
-        asio::mutable_buffer{block_.bytes.get() + end_, block_.size - end_},
-        [this](error_code ec, std::size_t bytes) { on_read(ec, bytes); }
-    );
 }
 
-void stream::doze()
+void stream::on_ready(std::uint32_t events)
 {
-    // A TLS layer holds buffers of its own and may hold bytes that no readiness announces.
-    if (closed_ || ended_ || transport_.secure() || read_ == read_state::dozing || begin_ != end_) {
-        return;
-    }
-    if (read_ == read_state::reading) {
-        dozy_ = true;
-        error_code ignored;
-        transport_.socket().cancel(ignored);
-        return;
-    }
-    loop_.buffers().give(std::exchange(block_, {}));
-    begin_ = 0;
-    end_ = 0;
-    read_ = read_state::dozing;
-    transport_.socket().async_wait(tcp_socket::wait_read, [this](error_code ec) { on_ready(ec); });
-}
-
-void stream::on_read(error_code ec, std::size_t bytes)
-{
-    read_ = read_state::none;
-    if (bytes > 0) {
-        end_ += bytes;
-        bytes_in_ += bytes;
-        dozy_ = false;
+    if (closed_) {
         notify();
         return;
     }
-    if (ec == asio::error::operation_aborted && !closed_) {
-        if (std::exchange(dozy_, false)) {
-            doze();
-        } else {
-            arm();
+    hung_up_ = hung_up_ || (events & says_end) != 0;
+    if ((events & (EPOLLIN | says_end)) != 0) {
+        readable_ = true;
+        transport_.arrived();
+    }
+    if (opening()) {
+        go_on_opening(events);
+        return;
+    }
+    bool changed = false;
+    if (writing_) {
+        changed = write_some();
+    }
+    if (armed_ && readable_ && !ended_) {
+        if (!full()) {
+            changed = read_some() || changed;
+        } else if ((events & says_broken) != 0) {
+            // There is no room to read up to the error, but whoever would answer the peer must hear of it.
+            ended_ = true;
+            read_error_ = asio::error::connection_reset;
+            changed = true;
         }
-        return;
     }
-    finish_reading(ec);
+    if (changed) {
+        notify();
+    }
 }
 
-void stream::on_ready(error_code ec)
+void stream::go_on_opening(std::uint32_t events)
 {
-    read_ = read_state::none;
-    if (ec && ec != asio::error::operation_aborted) {
-        finish_reading(ec);
-        return;
+    error_code ec;
+    if (opening_ == stage::connecting) {
+        if ((events & (EPOLLOUT | says_broken)) == 0) {
+            return;
+        }
+        ec = pending_error(transport_.number());
+    } else {
+        ec = transport_.shake_hands();
+        if (blocked(ec)) {
+            return;
+        }
     }
-    if (closed_) {
-        finish_reading(asio::error::operation_aborted);
-        return;
-    }
-    arm();
+    opened(ec);
 }
 
-void stream::finish_reading(error_code ec)
+void stream::opened(error_code ec)
 {
-    ended_ = true;
-    read_error_ = ec;
-    notify();
+    const bool handshake = opening_ == stage::shaking_hands;
+    opening_ = stage::open;
+    readable_ = readable_ || handshake;  // application data may have come along with the handshake's last message
+    if (handshake && ec) {
+        ended_ = true;
+        read_error_ = ec;
+    }
+    if (observer_ != nullptr) {
+        std::exchange(observer_, nullptr)->on_opened(ec);
+    } else {
+        notify();
+    }
+}
+
+// Whether something has come of it.
+bool stream::read_some()
+{
+    if (block_.size == 0) {
+        block_ = loop_.buffers().take(small_block);
+    }
+    if (hung_up_) {
+        transport_.arrived();
+    }
+    const auto got = transport_.read({block_.bytes.get() + end_, block_.size - end_});
+    readable_ = hung_up_ || !got.drained;
+    if (blocked(got.ec)) {
+        readable_ = false;
+        release_if_empty();
+        return false;
+    }
+    armed_ = false;
+    end_ += got.bytes;
+    bytes_in_ += got.bytes;
+    if (got.ec) {
+        ended_ = true;
+        read_error_ = got.ec;
+        release_if_empty();
+    }
+    return true;
 }
 
 void stream::write(pieces what)
@@ -183,59 +277,47 @@ void stream::write(pieces what)
         write_error_ = asio::error::operation_aborted;
         return;
     }
-    if (!transport_.secure()) {
-        while (out_.size() > 0) {
-            error_code ec;
-            const auto bytes = transport_.write_now(out_, ec);
-            bytes_out_ += bytes;
-            out_.consume(bytes);
-            if (ec == asio::error::would_block || ec == asio::error::try_again) {
-                break;
-            }
-            if (ec) {
-                write_error_ = ec;
-                return;
-            }
-        }
-    }
     if (out_.size() > 0) {
         writing_ = true;
-        write_rest();
+        write_some();
     }
 }
 
-void stream::write_rest()
+// Whether something has come of it: all is written, or nothing more can be.
+bool stream::write_some()
 {
-    transport_.async_write_some(out_, [this](error_code ec, std::size_t bytes) { on_written(ec, bytes); });
+    while (writing_) {
+        const auto sent = transport_.write(out_, transport_.secure() ? loop_.record() : nullptr);
+        if (blocked(sent.ec)) {
+            return false;
+        }
+        bytes_out_ += sent.bytes;
+        const bool partial = !transport_.secure() && sent.bytes < out_.size();
+        out_.consume(sent.bytes);
+        write_error_ = sent.ec;
+        writing_ = !sent.ec && out_.size() > 0;
+        if (writing_ && partial) {
+            return false;  // the socket is full: it says when it is not
+        }
+    }
+    return true;
 }
 
-void stream::on_written(error_code ec, std::size_t bytes)
+void stream::close(bool hard)
 {
-    bytes_out_ += bytes;
-    out_.consume(bytes);
-    if (ec == asio::error::operation_aborted && !closed_) {
-        ec = {};  // a doze() or arm() cancelled what was in flight on the socket: this write goes on
-    } else if (closed_ && !ec) {
-        ec = asio::error::operation_aborted;  // the rest may lie in memory that its owner has given up by now
-    }
-    if (!ec && out_.size() > 0) {
-        write_rest();
+    if (closed_) {
         return;
     }
-    writing_ = false;
-    write_error_ = ec;
-    notify();
-}
-
-void stream::close(bool hard) noexcept
-{
-    if (!closed_) {
-        closed_ = true;
-        if (hard) {
-            transport_.abort();
-        } else {
-            transport_.close();
-        }
+    closed_ = true;
+    if (std::exchange(writing_, false)) {
+        write_error_ = asio::error::operation_aborted;
+    }
+    if (transport_.open()) {
+        loop_.ready().remove(*this);
+        transport_.close(hard);
+    }
+    if (listener_ != nullptr) {
+        loop_.ready().wake(*this);
     }
 }
 

@@ -1,10 +1,11 @@
-// One side of a conversation: a transport with its receive buffer and its outcome of the latest operations. A read is
-// kept in flight wherever the peer's leaving must be noticed; it costs nothing, because the next message's bytes have
-// to be waited for anyway. Operations complete into the stream and set the signal of whoever uses it now. One thread.
+// One side of a conversation: a transport with its receive buffer and what has come of it so far. Whoever uses the
+// stream says what it wants (arm(), write()), and is woken through the signal when something has changed. The buffer is
+// held only while bytes lie in it. One thread.
 #pragma once
 
 #include "net/buffer_pool.hpp"
 #include "net/loop.hpp"
+#include "net/poller.hpp"
 #include "net/signal.hpp"
 #include "net/transport.hpp"
 
@@ -14,27 +15,43 @@
 
 namespace net {
 
-class stream {
+// Told when opening has ended, instead of the signal's owner. May destroy the stream.
+class opening_observer {
 public:
-    stream(loop& owner, tcp_socket socket);
-    ~stream();  // nothing may be in flight: see quiet()
+    virtual void on_opened(error_code ec) = 0;
+
+protected:
+    ~opening_observer() = default;
+};
+
+class stream final : private watched {
+public:
+    // A connected, non-blocking socket, or none yet: connect().
+    explicit stream(loop& owner, descriptor socket = {});
+    ~stream();
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
 
-    // Sets the socket's options; to be called once it is connected, if it was not when the stream was made.
-    void opened() noexcept;
+    // Begins to connect, on a new socket. An error: it has not begun. Else the observer hears of the end.
+    error_code connect(const tcp::endpoint& to, opening_observer& observer);
 
-    // Who is woken when an operation completes; null: nobody, the outcome is looked at later.
+    // Begins a TLS handshake on a connected socket. Its end is told to the observer, or else by the signal: opening() is
+    // false then, and a handshake that has failed has ended the stream with read_error().
+    error_code start_tls(SSL_CTX& context, tls_role role, opening_observer* observer);
+    bool opening() const noexcept { return opening_ != stage::open; }
+
+    // Who is woken when something has changed; null: nobody, it is looked at later.
     void set_listener(signal* listener) noexcept { listener_ = listener; }
 
-    // Bytes that have arrived and are not consumed. The view holds until compact(), reserve(), grow() or truncate().
+    // Bytes that have arrived and are not consumed. The view holds until something of this stream changes its buffer:
+    // compact(), reserve(), grow(), truncate(), and arm() when nothing is received.
     std::string_view received() const noexcept { return {block_.bytes.get() + begin_, end_ - begin_}; }
     void consume(std::size_t bytes) noexcept;
 
-    // Moves what was received to the front of the buffer. No read may be in flight.
+    // Moves what was received to the front of the buffer.
     void compact() noexcept;
 
-    // Room for `capacity` bytes from the start of received(). No read may be in flight; views are void after it.
+    // Room for `capacity` bytes from the start of received(); views are void after it.
     void reserve(std::size_t capacity);
     std::size_t capacity() const noexcept { return block_.size; }
 
@@ -43,52 +60,48 @@ public:
 
     // Editing of what was received, for decoding in place. Offsets count from its start.
     void move(std::size_t to, std::string_view bytes_within) noexcept;
-    void truncate(std::size_t size) noexcept;  // no read may be in flight
+    void truncate(std::size_t size) noexcept;
 
-    // Has a read in flight, unless one is, the buffer is full, or the stream has ended. Moves nothing.
+    // More bytes, or the end, are wanted: they come, with one wake-up, once. Gives the buffer back while it is empty.
     void arm();
 
-    // Gives the buffer back while nothing is received and waits for readiness only; arm() or arriving bytes end it.
-    void doze();
-
-    bool reading() const noexcept { return read_ != read_state::none; }
+    // Nothing more fits behind what was received.
     bool full() const noexcept { return end_ == block_.size && block_.size != 0; }
 
     // The peer will send no more (end of stream or error); what was received before stays.
     bool ended() const noexcept { return ended_; }
     error_code read_error() const noexcept { return read_error_; }
 
-    // Writes as much as the socket takes now, and the rest asynchronously: writing() until then.
+    // Writes as much as the socket takes now, and the rest when it takes more: writing() until then.
     // The pieces' bytes must outlive the write.
     void write(pieces what);
     bool writing() const noexcept { return writing_; }
     error_code write_error() const noexcept { return write_error_; }
 
-    // Ends both directions; what is in flight completes soon. `hard`: with a reset.
-    void close(bool hard = false) noexcept;
+    // Ends both directions; whoever waits is woken soon. `hard`: with a reset.
+    void close(bool hard = false);
     void shutdown_send() noexcept { transport_.shutdown_send(); }
     bool closed() const noexcept { return closed_; }
-
-    // Nothing is in flight: the stream may be destroyed.
-    bool quiet() const noexcept { return read_ == read_state::none && !writing_; }
 
     transport& wire() noexcept { return transport_; }
     std::uint64_t bytes_in() const noexcept { return bytes_in_; }
     std::uint64_t bytes_out() const noexcept { return bytes_out_; }
 
 private:
-    enum class read_state : std::uint8_t { none, reading, dozing };
+    enum class stage : std::uint8_t { connecting, shaking_hands, open };
 
-    void on_read(error_code ec, std::size_t bytes);
-    void on_ready(error_code ec);
-    void on_written(error_code ec, std::size_t bytes);
-    void write_rest();
-    void finish_reading(error_code ec);
+    void on_ready(std::uint32_t events) override;
+    void go_on_opening(std::uint32_t events);
+    void opened(error_code ec);
+    bool read_some();
+    bool write_some();
+    void release_if_empty() noexcept;
     void notify();
 
     loop& loop_;
     transport transport_;
     signal* listener_ = nullptr;
+    opening_observer* observer_ = nullptr;
     block block_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
@@ -97,8 +110,10 @@ private:
     error_code write_error_;
     std::uint64_t bytes_in_ = 0;
     std::uint64_t bytes_out_ = 0;
-    read_state read_ = read_state::none;
-    bool dozy_ = false;  // a read is being cancelled in order to doze
+    stage opening_ = stage::open;
+    bool armed_ = false;
+    bool readable_ = false;  // for all we know
+    bool hung_up_ = false;   // the end, or an error, stands behind what can be read
     bool writing_ = false;
     bool ended_ = false;
     bool closed_ = false;

@@ -135,6 +135,7 @@ void set_up(SSL_CTX& context, const char* ciphers)
         &context,
         SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
     );
+    SSL_CTX_set_read_ahead(&context, 1);  // else a record takes two reads
 }
 
 std::optional<core::error> use_identity(SSL_CTX& context, const std::string& cert_file, const std::string& key_file)

@@ -1,11 +1,12 @@
-// A byte stream to a peer, plain or TLS. One read and one write may be in flight at a time; one thread.
+// A byte stream to a peer over a non-blocking socket, plain or TLS. Nothing here waits. One thread.
 #pragma once
 
+#include "net/descriptor.hpp"
 #include "net/types.hpp"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
+
+#include <openssl/types.h>
 
 #include <array>
 #include <cassert>
@@ -38,67 +39,74 @@ public:
     std::size_t size() const noexcept { return size_; }
     bool full() const noexcept { return count_ == list_.size(); }
 
+    static constexpr std::size_t most = 8;
+
 private:
-    std::array<asio::const_buffer, 8> list_;
+    std::array<asio::const_buffer, most> list_;
     std::size_t first_ = 0;
     std::size_t count_ = 0;
     std::size_t size_ = 0;
 };
 
+enum class tls_role { client, server };
+
 class transport {
 public:
-    explicit transport(tcp_socket socket);
+    explicit transport(descriptor socket);
     ~transport();
     transport(const transport&) = delete;
     transport& operator=(const transport&) = delete;
 
-    tcp_socket& socket() noexcept { return socket_; }
+    bool open() const noexcept { return socket_.open(); }
+    int number() const noexcept { return socket_.number(); }
 
-    // From here on everything goes through TLS; the handshake is the caller's next step.
-    using tls_stream = asio::ssl::stream<tcp_socket&>;
-    tls_stream& start_tls(asio::ssl::context& context);
+    // In place of the one before, which is closed.
+    void set_socket(descriptor socket) noexcept;
+
+    // From here on everything goes through TLS; shake_hands() comes first, until it says something other than
+    // would_block. The context may be released meanwhile. Fails when memory has run out.
+    error_code start_tls(SSL_CTX& context, tls_role role);
+    error_code shake_hands();
     bool secure() const noexcept { return tls_ != nullptr; }
-    tls_stream& tls() noexcept { return *tls_; }  // only if secure()
+    SSL& tls() noexcept { return *tls_; }  // only if secure()
 
-    // Writes what the socket takes at once, without waiting; plain only. would_block in `ec` means: nothing now.
-    std::size_t write_now(const pieces& what, error_code& ec);
+    // What was done at once. would_block: nothing now; asio::error::eof: the peer has ended its side in order (with TLS:
+    // said so in TLS, else ssl stream_truncated); anything else: broken.
+    struct outcome {
+        std::size_t bytes = 0;
+        error_code ec;
+        bool drained = false;  // of reading: more may be there only after arrived()
+    };
+    outcome read(asio::mutable_buffer into);
 
-    template <class Handler>
-    void async_read_some(asio::mutable_buffer into, Handler&& handler)
-    {
-        if (tls_) {
-            tls_->async_read_some(into, std::forward<Handler>(handler));
-        } else {
-            socket_.async_read_some(into, std::forward<Handler>(handler));
-        }
-    }
+    // At most one TLS record at a time. `record` is room for it, `tls_record` bytes, needed for this call alone; a write
+    // that would block is repeated with the same bytes.
+    outcome write(const pieces& what, char* record);
+    static constexpr std::size_t tls_record = 16 * 1024;  // RFC 8446 section 5.1
 
-    // Plain: the pieces as they are. TLS: one record for all of them (two records cost more than the copy).
-    template <class Handler>
-    void async_write_some(const pieces& what, Handler&& handler)
-    {
-        if (tls_) {
-            tls_->async_write_some(flattened(what), std::forward<Handler>(handler));
-        } else {
-            socket_.async_write_some(what, std::forward<Handler>(handler));
-        }
-    }
+    // Readiness was announced: read() looks at the socket again.
+    void arrived() noexcept { drained_ = false; }
 
-    // Ends both directions at once; operations in flight complete with an error. No TLS closing alert is waited for.
-    void close() noexcept;
-
-    // Like close(), but the peer gets a reset: what it has received must not pass for a complete answer.
-    void abort() noexcept;
+    // Ends both directions. `hard`: the peer gets a reset, so that what it has received does not pass for complete.
+    void close(bool hard) noexcept;
 
     // No more from us; the peer may still send.
     void shutdown_send() noexcept;
 
 private:
-    asio::const_buffer flattened(const pieces& what);
+    friend struct tls_wire;
 
-    tcp_socket socket_;
-    std::unique_ptr<tls_stream> tls_;
-    std::unique_ptr<char[]> record_;
+    struct tls_deleter {
+        void operator()(SSL* tls) const noexcept;
+    };
+
+    outcome receive(void* into, std::size_t size) noexcept;
+    outcome tls_outcome(int result);
+
+    descriptor socket_;
+    std::unique_ptr<SSL, tls_deleter> tls_;
+    error_code wire_error_;  // of the last system call below TLS
+    bool drained_ = false;
 };
 
 }  // namespace net

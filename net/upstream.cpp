@@ -111,7 +111,7 @@ upstream_connection::upstream_connection(
 )
     : target_{std::move(target)},
       names_{owner.names()},
-      side_{owner, tcp_socket{owner.get_executor()}},
+      side_{owner},
       parser_{http1::head_limits{.bytes = head_limit, .fields = 256, .target = 0}}
 {
 }
@@ -145,52 +145,41 @@ void upstream_connection::on_resolved(error_code ec, const std::vector<tcp::endp
 
 void upstream_connection::try_next()
 {
-    if (closed_ || next_address_ == addresses_.size()) {
-        const bool ours = last_error_ == asio::error::no_descriptors ||
-                          last_error_ == boost::system::errc::too_many_files_open_in_system;
-        fail(ours ? errc::overloaded : errc::upstream_refused, last_error_.message());
-        return;
+    while (next_address_ < addresses_.size()) {
+        last_error_ = side_.connect(addresses_[next_address_++], *this);
+        if (!last_error_) {
+            return;
+        }
     }
-    const auto address = addresses_[next_address_++];
-    auto& socket = side_.wire().socket();
-    error_code ignored;
-    socket.close(ignored);
-    socket.async_connect(address, [this](error_code ec) { on_connected(ec); });
+    const bool ours =
+        last_error_ == asio::error::no_descriptors || last_error_ == boost::system::errc::too_many_files_open_in_system;
+    fail(ours ? errc::overloaded : errc::upstream_refused, last_error_.message());
 }
 
-void upstream_connection::on_connected(error_code ec)
+void upstream_connection::on_opened(error_code ec)
 {
-    if (ec) {
+    const bool handshake = side_.wire().secure();
+    if (ec && handshake) {
+        fail(errc::upstream_tls, handshake_failure(side_.wire().tls(), ec.message()));
+    } else if (ec) {
         last_error_ = ec;
         try_next();
-        return;
-    }
-    if (closed_) {
-        fail(errc::upstream_refused, "closed");
-        return;
-    }
-    side_.opened();
-    if (target_->tls == nullptr) {
+    } else if (target_->tls != nullptr && !handshake) {
+        shake_hands();
+    } else {
         finish();
-        return;
     }
-    ::SSL_CTX_up_ref(target_->tls.get());
-    asio::ssl::context borrowed{target_->tls.get()};
-    auto& tls = side_.wire().start_tls(borrowed);
-    if (!expect_peer(*tls.native_handle(), target_->host)) {
-        fail(errc::upstream_tls, "the host's name cannot be verified");
-        return;
-    }
-    tls.async_handshake(asio::ssl::stream_base::client, [this](error_code failed) { on_handshake(failed); });
 }
 
-void upstream_connection::on_handshake(error_code ec)
+void upstream_connection::shake_hands()
 {
-    if (ec) {
-        fail(errc::upstream_tls, handshake_failure(*side_.wire().tls().native_handle(), ec.message()));
+    if (const auto ec = side_.start_tls(*target_->tls, tls_role::client, this)) {
+        fail(errc::upstream_tls, ec.message());
         return;
     }
-    finish();
+    if (!expect_peer(side_.wire().tls(), target_->host)) {
+        fail(errc::upstream_tls, "the host's name cannot be verified");
+    }
 }
 
 void upstream_connection::fail(errc code, std::string detail)
@@ -222,17 +211,14 @@ bool upstream_connection::ended_before(std::uint64_t bytes) noexcept
         return false;
     }
     constexpr std::uint64_t handshake = 1;
-    const auto acknowledged = bytes_acknowledged(side_.wire().socket().native_handle());
+    const auto acknowledged = bytes_acknowledged(side_.wire().number());
     return acknowledged && *acknowledged <= bytes + handshake;
 }
 
 void upstream_connection::close() noexcept
 {
-    closed_ = true;
-    if (lookup_) {
-        lookup_.reset();
-        connecting_ = false;  // nothing else was under way, and nobody will be told
-    }
+    lookup_.reset();
+    connecting_ = false;
     side_.close();
 }
 
@@ -292,9 +278,6 @@ void upstream_pool::bury(upstream_lease connection)
 {
     connection->set_listener(nullptr);
     connection->close();
-    if (!connection->quiet()) {
-        buried_.push_back(std::move(connection));
-    }
 }
 
 void upstream_pool::close()
@@ -311,7 +294,6 @@ void upstream_pool::close()
 
 void upstream_pool::on_sweep(core::steady_time now)
 {
-    std::erase_if(buried_, [](const upstream_lease& each) { return each->quiet(); });
     for (auto& [key, list] : idle_) {
         for (std::size_t i = list.size(); i-- > 0;) {
             auto& each = *list[i];
@@ -320,8 +302,6 @@ void upstream_pool::on_sweep(core::steady_time now)
                 bury(std::move(list[i]));
                 list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
                 --idle_count_;
-            } else if (idle_for > 2 * sweep_interval) {
-                each.side().doze();
             }
         }
     }

@@ -49,7 +49,7 @@ std::string origin_of(const std::string& url);
 // The host of such a URL, without the brackets of an IPv6 address. Empty for anything else.
 std::string host_of(const std::string& url);
 
-class upstream_connection {
+class upstream_connection final : private opening_observer {
 public:
     upstream_connection(loop& owner, std::shared_ptr<const upstream_target> target, std::size_t head_limit);
     upstream_connection(const upstream_connection&) = delete;
@@ -78,15 +78,14 @@ public:
     bool ended_before(std::uint64_t bytes) noexcept;
 
     void close() noexcept;
-    bool quiet() const noexcept { return !connecting_ && side_.quiet(); }
 
     core::steady_time idle_since{};
 
 private:
     void on_resolved(error_code ec, const std::vector<tcp::endpoint>& found);
     void try_next();
-    void on_connected(error_code ec);
-    void on_handshake(error_code ec);
+    void on_opened(error_code ec) override;
+    void shake_hands();
     void fail(core::errc code, std::string detail);
     void finish();
 
@@ -101,7 +100,6 @@ private:
     signal* listener_ = nullptr;
     error_code last_error_;
     bool connecting_ = false;
-    bool closed_ = false;
     bool reused_ = false;
 };
 
@@ -116,7 +114,7 @@ struct pool_settings {
 class upstream_pool final : public timed {
 public:
     upstream_pool(loop& owner, pool_settings settings);
-    ~upstream_pool() override;  // everything must be quiet: close(), then the loop has run to its end
+    ~upstream_pool() override;  // close() comes first
 
     // A connection that was used before and is open as far as can be known, or null.
     upstream_lease take_idle(const upstream_target& target);
@@ -140,7 +138,6 @@ private:
     loop& loop_;
     pool_settings settings_;
     std::unordered_map<std::string, std::vector<upstream_lease>> idle_;
-    std::vector<upstream_lease> buried_;  // closed, waiting for their last operation to complete
     std::size_t idle_count_ = 0;
     bool closed_ = false;
 };

@@ -1,0 +1,258 @@
+#include "net/stream.hpp"
+
+#include "net/loop.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+TEST_SUITE_BEGIN("net/stream");
+
+namespace {
+
+// A stream on one end of a pair of connected sockets; the test holds the other end.
+struct rig {
+    rig()
+    {
+        std::array<int, 2> ends{};
+        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) == 0);
+        peer = net::descriptor{ends[0]};
+        side.emplace(loop, net::descriptor{ends[1]});
+        side->set_listener(&changed);
+    }
+
+    void run(net::task<> work)
+    {
+        std::exception_ptr failure;
+        net::asio::co_spawn(loop.get_executor(), std::move(work), [&](std::exception_ptr e) {
+            failure = std::move(e);
+            side.reset();
+            loop.stop();
+        });
+        loop.run();
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+    }
+
+    void say(std::string_view text) const
+    {
+        REQUIRE(::send(peer.number(), text.data(), text.size(), 0) == static_cast<::ssize_t>(text.size()));
+    }
+
+    net::loop loop;
+    net::signal changed;
+    net::descriptor peer;
+    std::optional<net::stream> side;
+};
+
+net::task<> read_to_the_end(rig& r, std::string& got)
+{
+    while (!r.side->ended()) {
+        r.side->arm();
+        co_await r.changed.wait();
+        got += r.side->received();
+        r.side->consume(r.side->received().size());
+    }
+}
+
+net::task<> write_all(rig& r, std::string text, std::string& heard)
+{
+    net::pieces what;
+    what.add(std::string_view{text}.substr(0, 10));
+    what.add(std::string_view{text}.substr(10));
+    r.side->write(what);
+    CHECK(r.side->writing());
+    net::stream reader{r.loop, std::move(r.peer)};
+    reader.set_listener(&r.changed);
+    while (heard.size() < text.size() && !reader.ended()) {
+        reader.arm();
+        co_await r.changed.wait();
+        heard += reader.received();
+        reader.consume(reader.received().size());
+    }
+    CHECK_FALSE(r.side->writing());
+    CHECK_FALSE(r.side->write_error());
+    CHECK(r.side->bytes_out() == text.size());
+}
+
+net::task<> fill_up(rig& r)
+{
+    r.say(std::string(2 * net::small_block, 'x'));
+    r.side->arm();
+    co_await r.changed.wait();
+    CHECK(r.side->full());
+    CHECK(r.side->received().size() == net::small_block);
+    r.side->arm();
+    r.side->grow();
+    r.side->arm();
+    co_await r.changed.wait();
+    CHECK(r.side->received() == std::string(2 * net::small_block, 'x'));
+}
+
+net::task<> lose_the_peer(rig& r)
+{
+    r.say(std::string(net::small_block, 'x'));
+    r.side->arm();
+    co_await r.changed.wait();
+    CHECK(r.side->full());
+    r.side->arm();
+    r.peer.reset();
+    co_await r.changed.wait();
+    CHECK(r.side->ended());
+    CHECK(r.side->received().size() == net::small_block);
+}
+
+net::task<> write_to_nobody(rig& r)
+{
+    r.peer.reset();
+    net::pieces what;
+    what.add("anything");
+    r.side->write(what);
+    CHECK_FALSE(r.side->writing());
+    CHECK(r.side->write_error() == boost::asio::error::broken_pipe);
+    co_return;
+}
+
+net::task<> close_while_waiting(rig& r)
+{
+    const std::string much(8 << 20, 'x');
+    net::pieces what;
+    what.add(much);
+    r.side->write(what);
+    CHECK(r.side->writing());
+    r.side->arm();
+    r.side->close();
+    co_await r.changed.wait();
+    CHECK(r.side->closed());
+    CHECK_FALSE(r.side->writing());
+    CHECK(r.side->write_error() == boost::asio::error::operation_aborted);
+}
+
+net::task<> hold_no_buffer(rig& r)
+{
+    r.side->arm();
+    CHECK(r.side->capacity() == 0);
+    r.say("a");
+    co_await r.changed.wait();
+    CHECK(r.side->capacity() == net::small_block);
+    r.side->consume(1);
+    r.side->arm();
+    CHECK(r.side->capacity() == 0);
+}
+
+net::task<> destroy_when_woken(rig& r)
+{
+    r.say("a");
+    r.side->arm();
+    co_await r.changed.wait();
+    r.side.reset();
+}
+
+// Counts how often it was told.
+struct counting final : net::watched {
+    void on_ready(std::uint32_t) override { ++told; }
+    int told = 0;
+};
+
+net::task<> wake_two(rig& r, counting& kept, std::unique_ptr<counting> dropped)
+{
+    r.loop.ready().wake(kept);
+    r.loop.ready().wake(*dropped);
+    r.loop.ready().wake(kept);
+    CHECK(kept.told == 0);
+    dropped.reset();
+    r.say("a");
+    r.side->arm();
+    co_await r.changed.wait();
+}
+
+}  // namespace
+
+TEST_CASE("what a peer said before it closed is received, and then its end")
+{
+    rig r;
+    r.say("the last words");
+    r.peer.reset();
+    std::string got;
+    r.run(read_to_the_end(r, got));
+    CHECK(got == "the last words");
+}
+
+TEST_CASE("a peer that closes its half after its words is read to the end")
+{
+    rig r;
+    r.say(std::string(100'000, 'w'));
+    REQUIRE(::shutdown(r.peer.number(), SHUT_WR) == 0);
+    std::string got;
+    r.run(read_to_the_end(r, got));
+    CHECK(got == std::string(100'000, 'w'));
+}
+
+TEST_CASE("what the socket does not take at once goes out as the peer reads")
+{
+    rig r;
+    std::string text;
+    for (int i = 0; text.size() < (4U << 20); ++i) {
+        text += std::to_string(i);
+    }
+    std::string heard;
+    r.run(write_all(r, text, heard));
+    CHECK(heard == text);
+}
+
+TEST_CASE("a full buffer takes nothing until there is room, and then what has come meanwhile")
+{
+    rig r;
+    r.run(fill_up(r));
+}
+
+TEST_CASE("a peer that is gone is noticed even where there is no room to read")
+{
+    rig r;
+    r.run(lose_the_peer(r));
+}
+
+TEST_CASE("a write to a peer that is gone fails at once and without a signal")
+{
+    rig r;
+    r.run(write_to_nobody(r));
+}
+
+TEST_CASE("whoever waits for a stream that is closed is woken, and its write has failed")
+{
+    rig r;
+    r.run(close_while_waiting(r));
+}
+
+TEST_CASE("a stream that waits for bytes holds no buffer")
+{
+    rig r;
+    r.run(hold_no_buffer(r));
+}
+
+TEST_CASE("a stream may be destroyed by whom it wakes")
+{
+    rig r;
+    r.run(destroy_when_woken(r));
+    CHECK_FALSE(r.side.has_value());
+}
+
+TEST_CASE("what is woken is told once, and what is destroyed before is not")
+{
+    rig r;
+    counting kept;
+    r.run(wake_two(r, kept, std::make_unique<counting>()));
+    CHECK(kept.told == 1);
+}
+
+TEST_SUITE_END();
