@@ -2,6 +2,7 @@
 
 #include "gateway/content_type.hpp"
 #include "gateway/metrics_page.hpp"
+#include "net/ask.hpp"
 
 #include <utility>
 
@@ -37,7 +38,7 @@ admin_handler::admin_handler(
 {
 }
 
-net::task<> admin_handler::handle(net::server_connection& caller)
+net::routine<> admin_handler::handle(net::server_connection& caller)
 {
     const auto verb = caller.head().verb;
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
@@ -57,26 +58,29 @@ net::task<> admin_handler::handle(net::server_connection& caller)
     } else if (!reads) {
         what = method_not_allowed("GET, HEAD");
     } else {
-        what = co_await answer_get(std::move(path));
+        what = co_await answer_get(caller, std::move(path));
     }
     // A caller that left before its answer was out is nobody's concern here: no line, no counter.
     co_await send_answer(caller, std::move(what));
 }
 
-net::task<answer> admin_handler::answer_get(std::string path)
+net::routine<answer> admin_handler::answer_get(net::server_connection& caller, std::string path)
 {
+    const auto here = caller.owner().get_executor();
     if (path == "/healthz") {
         co_return text_answer(200, "alive\n");
     }
     if (path == "/readyz") {
         co_return services_.ready() ? text_answer(200, "ready\n") : text_answer(503, "draining\n");
     }
-    auto page = text_answer(200, co_await services_.metrics_page());
+    auto asked = services_.metrics_page();
+    auto text = co_await net::ask(here, here, std::move(asked));
+    auto page = text_answer(200, std::move(text));
     page.content_type = metrics_content_type;
     co_return page;
 }
 
-net::task<answer> admin_handler::answer_post(net::server_connection& caller)
+net::routine<answer> admin_handler::answer_post(net::server_connection& caller)
 {
     if (!takes_json(caller.head())) {
         co_return error_answer(errc::unsupported_media_type, {});
@@ -86,14 +90,16 @@ net::task<answer> admin_handler::answer_post(net::server_connection& caller)
         co_return error_answer(body.error().code, {});
     }
     answer what;
-    auto done = co_await methods_.handle(std::string(*body));
+    const auto here = caller.owner().get_executor();
+    auto asked = methods_.handle(std::string(*body));
+    auto done = co_await net::ask(here, here, std::move(asked));
     what.body = std::move(done.body);
     what.status = what.body.empty() ? 204 : 200;
     what.fields = "Cache-Control: no-store\r\n";
     co_return what;
 }
 
-net::task<> admin_handler::refuse(net::server_connection& caller, core::error why)
+net::routine<> admin_handler::refuse(net::server_connection& caller, core::error why)
 {
     auto what = error_answer(why.code, {});
     co_await send_answer(caller, std::move(what));

@@ -32,13 +32,13 @@ public:
         const core::logger& log
     );
 
-    net::task<> handle(net::server_connection& caller) override;
-    net::task<> refuse(net::server_connection& caller, core::error why) override;
+    net::routine<> handle(net::server_connection& caller) override;
+    net::routine<> refuse(net::server_connection& caller, core::error why) override;
     void failed(std::string_view what) noexcept override;
 
 private:
-    net::task<answer> answer_get(std::string path);
-    net::task<answer> answer_post(net::server_connection& caller);
+    net::routine<answer> answer_get(net::server_connection& caller, std::string path);
+    net::routine<answer> answer_post(net::server_connection& caller);
 
     admin_services& services_;
     management& methods_;

@@ -56,7 +56,7 @@ void begin_head(std::string& head, net::server_connection& caller, unsigned stat
     }
 }
 
-net::task<core::result<>> send_answer(net::server_connection& caller, answer what)
+net::routine<core::result<>> send_answer(net::server_connection& caller, answer what)
 {
     auto& head = caller.scratch();
     begin_head(head, caller, what.status);

@@ -29,6 +29,6 @@ answer method_not_allowed(std::string_view allowed);
 void begin_head(std::string& head, net::server_connection& caller, unsigned status);
 
 // Sends the whole answer; to HEAD without its body. Fails with caller_gone.
-net::task<core::result<>> send_answer(net::server_connection& caller, answer what);
+net::routine<core::result<>> send_answer(net::server_connection& caller, answer what);
 
 }  // namespace gateway

@@ -168,7 +168,7 @@ void card_plane::start_fetch(const slot_pointer& which)
 
 net::task<> card_plane::wait_for(slot_pointer which)
 {
-    net::signal done;
+    net::task_signal done;
     while (which->fetching) {
         which->waiting.push_back(&done);
         co_await done.wait();

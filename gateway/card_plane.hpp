@@ -11,7 +11,7 @@
 #include "gateway/request_record.hpp"
 #include "gateway/snapshot.hpp"
 #include "net/loop.hpp"
-#include "net/signal.hpp"
+#include "net/task_signal.hpp"
 
 #include <array>
 #include <cstdint>
@@ -81,7 +81,7 @@ private:
         card_state state;
         card_status status;
         card_validators validators;
-        std::vector<net::signal*> waiting;
+        std::vector<net::task_signal*> waiting;
         bool fetching = false;
         bool gone = false;
     };

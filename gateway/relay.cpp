@@ -39,7 +39,7 @@ relay::~relay()
     }
 }
 
-net::task<relay_outcome> relay::run()
+net::routine<relay_outcome> relay::run()
 {
     auto done = co_await exchange_head();
     if (done) {
@@ -91,7 +91,7 @@ core::result<bool> relay::answer_begun()
     return answer_begun_;
 }
 
-net::task<core::result<>> relay::read_head()
+net::routine<core::result<>> relay::read_head()
 {
     auto& side = lease_->side();
     const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
@@ -114,7 +114,7 @@ net::task<core::result<>> relay::read_head()
     }
 }
 
-net::task<core::result<>> relay::pass_answer()
+net::routine<core::result<>> relay::pass_answer()
 {
     auto& side = lease_->side();
     const auto& head = lease_->parser().head();
@@ -266,7 +266,7 @@ core::result<std::size_t> relay::take_pieces(net::pieces& out, std::string_view 
     return used;
 }
 
-net::task<core::result<>> relay::pass_body(net::pieces out)
+net::routine<core::result<>> relay::pass_body(net::pieces out)
 {
     auto& side = lease_->side();
     auto silent_until = std::chrono::steady_clock::now() + settings_.upstream_idle;
@@ -326,7 +326,7 @@ net::task<core::result<>> relay::pass_body(net::pieces out)
 }
 
 // Waits for one event of this exchange, whatever it is: the caller of this looks at what has changed.
-net::task<relay::woken> relay::wait(core::steady_time until)
+net::routine<relay::woken> relay::wait(core::steady_time until)
 {
     if (end_stream_) {
         co_return woken::ended;

@@ -65,7 +65,7 @@ public:
     relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call);
     ~relay();
 
-    net::task<relay_outcome> run();
+    net::routine<relay_outcome> run();
 
     // An answer that is a stream of events is cut now, with a reset: it must not look complete.
     void end_stream();
@@ -75,17 +75,17 @@ private:
     enum class woken { by_event, late, caller_gone, ended };
 
     bool take_connection();
-    net::task<core::result<>> make_connection();
+    net::routine<core::result<>> make_connection();
     bool begin_request();
-    net::task<core::result<>> finish_request();
-    net::task<core::result<>> pass_request_body();
-    net::task<core::result<bool>> write_piece(net::server_connection::request_piece piece, bool chunked);
+    net::routine<core::result<>> finish_request();
+    net::routine<core::result<>> pass_request_body();
+    net::routine<core::result<bool>> write_piece(net::server_connection::request_piece piece, bool chunked);
     core::result<bool> answer_begun();
-    net::task<core::result<>> read_head();
-    net::task<core::result<>> exchange_head();
-    net::task<core::result<>> pass_answer();
-    net::task<core::result<>> pass_body(net::pieces first);
-    net::task<woken> wait(core::steady_time until);
+    net::routine<core::result<>> read_head();
+    net::routine<core::result<>> exchange_head();
+    net::routine<core::result<>> pass_answer();
+    net::routine<core::result<>> pass_body(net::pieces first);
+    net::routine<woken> wait(core::steady_time until);
     core::error interrupted(woken how, std::string_view where) const;
     core::error upstream_ended() const;
     void write_answer_head();

@@ -14,7 +14,7 @@ using net::http1::framing;
 }  // namespace
 
 // Connects, sends and reads the answer's head; once more if the connection was a used one and the call did not arrive.
-net::task<core::result<>> relay::exchange_head()
+net::routine<core::result<>> relay::exchange_head()
 {
     bool fresh = false;
     for (;;) {
@@ -57,7 +57,7 @@ bool relay::take_connection()
     return true;
 }
 
-net::task<core::result<>> relay::make_connection()
+net::routine<core::result<>> relay::make_connection()
 {
     outcome_.reused = false;
     lease_ = pool_.make(call_.agent->upstream);
@@ -101,7 +101,7 @@ bool relay::begin_request()
     return request_done_;
 }
 
-net::task<core::result<>> relay::finish_request()
+net::routine<core::result<>> relay::finish_request()
 {
     auto& side = lease_->side();
     const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
@@ -126,7 +126,7 @@ net::task<core::result<>> relay::finish_request()
     co_return core::result<>{};
 }
 
-net::task<core::result<>> relay::pass_request_body()
+net::routine<core::result<>> relay::pass_request_body()
 {
     auto& side = lease_->side();
     const bool chunked = caller_.head().body == framing::chunked;
@@ -173,7 +173,7 @@ net::task<core::result<>> relay::pass_request_body()
 }
 
 // False: the agent has answered or left meanwhile, which read_head() looks at.
-net::task<core::result<bool>> relay::write_piece(net::server_connection::request_piece piece, bool chunked)
+net::routine<core::result<bool>> relay::write_piece(net::server_connection::request_piece piece, bool chunked)
 {
     auto& side = lease_->side();
     net::pieces out;

@@ -2,9 +2,8 @@
 #include "core/status.hpp"
 #include "gateway/content_type.hpp"
 #include "gateway/traffic_handler.hpp"
+#include "net/ask.hpp"
 #include "net/http1/head_writer.hpp"
-
-#include <boost/asio/co_spawn.hpp>
 
 #include <array>
 #include <charconv>
@@ -39,7 +38,7 @@ void write_card_fields(std::string& text, const card_answer& found, core::steady
 
 }  // namespace
 
-net::task<> traffic_handler::card(exchange& x, destination to)
+net::routine<> traffic_handler::card(exchange& x, destination to)
 {
     const auto verb = x.caller.head().verb;
     if (verb != net::http1::method::get && verb != net::http1::method::head) {
@@ -58,7 +57,7 @@ net::task<> traffic_handler::card(exchange& x, destination to)
     card_answer found{known->card, card_use::hit, std::nullopt};
     if (!found.card || std::chrono::steady_clock::now() >= found.card->fresh_until) {
         auto asked = control_.card(x.agent->record.id);
-        found = co_await net::asio::co_spawn(control_.executor(), std::move(asked), net::use_task);
+        found = co_await net::ask(control_.executor(), x.caller.owner().get_executor(), std::move(asked));
     }
     x.record.card = found.use;
     if (found.card) {
@@ -69,7 +68,7 @@ net::task<> traffic_handler::card(exchange& x, destination to)
     }
 }
 
-net::task<> traffic_handler::send_card(exchange& x, card_answer found, bool legacy)
+net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool legacy)
 {
     const auto& bytes = *found.card->bytes;
     const auto now = std::chrono::steady_clock::now();
@@ -103,7 +102,7 @@ net::task<> traffic_handler::send_card(exchange& x, card_answer found, bool lega
     }
 }
 
-net::task<> traffic_handler::management(exchange& x)
+net::routine<> traffic_handler::management(exchange& x)
 {
     if (const auto objection = objection_to_post(x.caller.head())) {
         co_await refuse_post(x, *objection);
@@ -117,7 +116,7 @@ net::task<> traffic_handler::management(exchange& x)
     }
     auto asked = control_.manage(std::string(*body));
     answer what;
-    auto done = co_await net::asio::co_spawn(control_.executor(), std::move(asked), net::use_task);
+    auto done = co_await net::ask(control_.executor(), x.caller.owner().get_executor(), std::move(asked));
     x.record.management_method = done.method;
     what.body = std::move(done.body);
     what.status = what.body.empty() ? 204 : 200;
@@ -137,13 +136,13 @@ std::optional<errc> traffic_handler::objection_to_post(const net::http1::request
     return std::nullopt;
 }
 
-net::task<> traffic_handler::refuse_post(exchange& x, errc code)
+net::routine<> traffic_handler::refuse_post(exchange& x, errc code)
 {
     auto what = code == errc::method_not_allowed ? method_not_allowed("POST") : error_answer(code, std::string_view{});
     co_await answer_error(x, core::caller_error(code), std::move(what));
 }
 
-net::task<> traffic_handler::answer_with(exchange& x, answer what)
+net::routine<> traffic_handler::answer_with(exchange& x, answer what)
 {
     x.record.status = what.status;
     x.record.first_byte = since(x.caller.started());
@@ -153,7 +152,7 @@ net::task<> traffic_handler::answer_with(exchange& x, answer what)
     }
 }
 
-net::task<> traffic_handler::answer_error(exchange& x, core::error why, answer what)
+net::routine<> traffic_handler::answer_error(exchange& x, core::error why, answer what)
 {
     const auto code = why.code;
     note_failure(x, std::move(why));
@@ -164,7 +163,7 @@ net::task<> traffic_handler::answer_error(exchange& x, core::error why, answer w
     co_await answer_with(x, std::move(what));
 }
 
-net::task<> traffic_handler::refuse_target(exchange& x, errc code, bool ends_connection)
+net::routine<> traffic_handler::refuse_target(exchange& x, errc code, bool ends_connection)
 {
     if (ends_connection) {
         x.caller.close_after_answer();

@@ -57,7 +57,7 @@ traffic_handler::traffic_handler(
 {
 }
 
-net::task<> traffic_handler::handle(net::server_connection& caller)
+net::routine<> traffic_handler::handle(net::server_connection& caller)
 {
     exchange x{caller, {}, nullptr, {}, {}};
     x.record.http_method = net::http1::name(caller.head().verb);
@@ -81,7 +81,7 @@ net::task<> traffic_handler::handle(net::server_connection& caller)
     account(x);
 }
 
-net::task<> traffic_handler::refuse(net::server_connection& caller, core::error why)
+net::routine<> traffic_handler::refuse(net::server_connection& caller, core::error why)
 {
     exchange x{caller, {}, nullptr, {}, {}};
     auto what = error_answer(why.code, {});
@@ -94,7 +94,7 @@ void traffic_handler::failed(std::string_view what) noexcept
     log_.write(core::log_level::error, "bug", {{"where", "request"}, {"what", what}});
 }
 
-net::task<> traffic_handler::call(exchange& x, destination to)
+net::routine<> traffic_handler::call(exchange& x, destination to)
 {
     const auto* known = find(to.agent);
     if (known != nullptr) {
@@ -117,7 +117,7 @@ net::task<> traffic_handler::call(exchange& x, destination to)
     co_await pass_on(x, *body);
 }
 
-net::task<> traffic_handler::relay_opaquely(exchange& x, destination to)
+net::routine<> traffic_handler::relay_opaquely(exchange& x, destination to)
 {
     const auto* known = find(to.agent);
     const auto wanted = to.below.empty() ? std::string_view{"/"} : to.below;
@@ -161,7 +161,7 @@ net::task<> traffic_handler::relay_opaquely(exchange& x, destination to)
     co_await relay_to_agent(x, std::move(what), no_id);
 }
 
-net::task<> traffic_handler::pass_on(exchange& x, std::string_view body)
+net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
 {
     const auto scanned = core::scan_jsonrpc(body);
     if (scanned.problem) {
@@ -193,7 +193,7 @@ net::task<> traffic_handler::pass_on(exchange& x, std::string_view body)
     co_await relay_to_agent(x, std::move(what), scanned.call.id);
 }
 
-net::task<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std::string_view id)
+net::routine<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std::string_view id)
 {
     const relay_settings waits{
         .connect = settings_.timeouts.connect,

@@ -38,8 +38,8 @@ public:
     // For which names of Host requests are taken; all until it is said.
     void set_hosts(host_policy hosts) { hosts_ = std::move(hosts); }
 
-    net::task<> handle(net::server_connection& caller) override;
-    net::task<> refuse(net::server_connection& caller, core::error why) override;
+    net::routine<> handle(net::server_connection& caller) override;
+    net::routine<> refuse(net::server_connection& caller, core::error why) override;
     void failed(std::string_view what) noexcept override;
 
     // What the control loop publishes; requests in flight keep what they began with.
@@ -68,18 +68,18 @@ private:
         std::string head;                          // what a relayed request begins with, if not a call
     };
 
-    net::task<> card(exchange& x, destination to);
-    net::task<> send_card(exchange& x, card_answer found, bool legacy);
-    net::task<> call(exchange& x, destination to);
-    net::task<> relay_opaquely(exchange& x, destination to);
-    net::task<> refuse_target(exchange& x, core::errc code, bool ends_connection);
-    net::task<> pass_on(exchange& x, std::string_view body);
-    net::task<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
-    net::task<> management(exchange& x);
+    net::routine<> card(exchange& x, destination to);
+    net::routine<> send_card(exchange& x, card_answer found, bool legacy);
+    net::routine<> call(exchange& x, destination to);
+    net::routine<> relay_opaquely(exchange& x, destination to);
+    net::routine<> refuse_target(exchange& x, core::errc code, bool ends_connection);
+    net::routine<> pass_on(exchange& x, std::string_view body);
+    net::routine<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
+    net::routine<> management(exchange& x);
     static std::optional<core::errc> objection_to_post(const net::http1::request_head& head);
-    net::task<> refuse_post(exchange& x, core::errc code);
-    net::task<> answer_with(exchange& x, answer what);
-    net::task<> answer_error(exchange& x, core::error why, answer what);
+    net::routine<> refuse_post(exchange& x, core::errc code);
+    net::routine<> answer_with(exchange& x, answer what);
+    net::routine<> answer_error(exchange& x, core::error why, answer what);
     static void note_failure(exchange& x, core::error why);
     void account(exchange& x);
     bool relays_root(net::http1::method verb, std::string_view id);

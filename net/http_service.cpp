@@ -1,7 +1,5 @@
 #include "net/http_service.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-
 #include <exception>
 #include <utility>
 
@@ -25,9 +23,7 @@ void http_service::serve(accepted_socket from)
     auto connection = std::make_unique<server_connection>(loop_, std::move(from), handler_, settings_);
     auto* which = connection.get();
     connections_.emplace(which, std::move(connection));
-    asio::co_spawn(loop_.get_executor(), which->run(), [this, which](const std::exception_ptr& bug) {
-        ended(which, bug);
-    });
+    start(which->run(), [this, which](const std::exception_ptr& bug) { ended(which, bug); });
 }
 
 void http_service::ended(server_connection* which, const std::exception_ptr& bug)

@@ -60,7 +60,7 @@ server_connection::server_connection(
     loop_.timers().add(*this);
 }
 
-task<> server_connection::run()
+routine<> server_connection::run()
 {
     bool again = true;
     while (again) {
@@ -76,7 +76,7 @@ task<> server_connection::run()
 }
 
 // One request; false when the connection is over.
-task<bool> server_connection::serve_one()
+routine<bool> server_connection::serve_one()
 {
     answered_ = false;
     body_read_ = false;
@@ -104,7 +104,7 @@ task<bool> server_connection::serve_one()
     co_return true;
 }
 
-task<> server_connection::guarded_handle()
+routine<> server_connection::guarded_handle()
 {
     fault_.clear();
     try {
@@ -126,7 +126,7 @@ task<> server_connection::guarded_handle()
     }
 }
 
-task<core::result<>> server_connection::read_head()
+routine<core::result<>> server_connection::read_head()
 {
     parser_.reset();
     started_ = std::chrono::steady_clock::now();
@@ -182,7 +182,7 @@ bool server_connection::closing() const noexcept
     return close_ || draining_ || !body_read_ || !head().keep_alive;
 }
 
-task<core::result<>> server_connection::send(pieces what)
+routine<core::result<>> server_connection::send(pieces what)
 {
     auto sent = try_send(what);
     if (!sent) {
@@ -213,7 +213,7 @@ core::result<> server_connection::sent()
     return {};
 }
 
-task<core::result<>> server_connection::finish_send()
+routine<core::result<>> server_connection::finish_send()
 {
     const auto before = due();
     auto taken = caller_.bytes_out();
@@ -244,7 +244,7 @@ void server_connection::finish_request()
 }
 
 // RFC 9112 section 9.6: bytes still on their way must not turn the answer's end into a reset.
-task<> server_connection::linger()
+routine<> server_connection::linger()
 {
     caller_.shutdown_send();
     std::size_t discarded = 0;

@@ -8,6 +8,7 @@
 #include "net/http1/chunked.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop.hpp"
+#include "net/routine.hpp"
 #include "net/stream.hpp"
 
 #include <boost/asio/error.hpp>
@@ -29,10 +30,10 @@ public:
 
     // A request head has arrived. Answers it exactly once and returns when the answer is out or cannot be finished.
     // An exception is a bug: it is reported to failed() and the caller gets 500, or a reset if an answer had begun.
-    virtual task<> handle(server_connection& caller) = 0;
+    virtual routine<> handle(server_connection& caller) = 0;
 
     // No request could be read; `why` says what to answer before the connection closes. Answers once, too.
-    virtual task<> refuse(server_connection& caller, core::error why) = 0;
+    virtual routine<> refuse(server_connection& caller, core::error why) = 0;
 
     virtual void failed(std::string_view what) noexcept = 0;
 };
@@ -65,7 +66,7 @@ public:
     void stop() noexcept;
     bool expired() const noexcept { return expired_; }
 
-    task<> wait() { return signal_.wait(); }
+    auto wait() noexcept { return signal_.wait(); }
     signal& wake() noexcept { return signal_; }
 
     void expire();  // by the owner, when it is due
@@ -81,7 +82,7 @@ public:
     server_connection(loop& owner, accepted_socket from, http_handler& handler, const server_settings& settings);
 
     // Serves until the caller leaves, an answer demands the end, or close().
-    task<> run();
+    routine<> run();
 
     // Ends an idle connection now and a busy one after its answer.
     void drain();
@@ -102,14 +103,14 @@ public:
 
     // The whole request body in one piece, at most `limit` bytes; the view holds until handle() returns, but head()'s
     // views may have moved. Fails with body_too_large, bad_request (framing), request_timeout or caller_gone.
-    task<core::result<std::string_view>> read_body(std::uint64_t limit);
+    routine<core::result<std::string_view>> read_body(std::uint64_t limit);
 
     // The same without waiting, if the whole body has come with its head and has a length; else any error: read_body().
     core::result<std::string_view> body_at_hand(std::uint64_t limit);
 
     // Reads the body until it is whole or larger than `enough` bytes, so that a body with a fault in it goes nowhere.
     // True: it is whole, and read_body() gives it. False: take_piece() gives it as it comes. Fails as read_body() does.
-    task<core::result<bool>> hold_body(std::uint64_t enough, std::uint64_t limit);
+    routine<core::result<bool>> hold_body(std::uint64_t enough, std::uint64_t limit);
 
     // The next piece after hold_body(). One without data that is not the last means: wait for the caller, then ask again.
     // The data holds until the next piece is taken. Fails with body_too_large or bad_request.
@@ -125,11 +126,11 @@ public:
 
     // Writes a piece of the answer if the caller takes it at once: the outcome. Nothing: finish_send() says when.
     std::optional<core::result<>> try_send(pieces what);
-    task<core::result<>> finish_send();
+    routine<core::result<>> finish_send();
 
     // Writes a piece of the answer; the bytes outlive the call. Waits at most the write timeout for a caller that
     // takes nothing. Fails with caller_gone; the answer then cannot be finished.
-    task<core::result<>> send(pieces what);
+    routine<core::result<>> send(pieces what);
 
     // The answer is cut off: no next request, and the caller must not take it for complete.
     void cut() noexcept { cut_ = true; }
@@ -158,14 +159,14 @@ private:
     enum class phase : std::uint8_t { idle, head, exchange, closing };
 
     core::result<> sent();
-    task<core::result<>> read_head();
-    task<core::result<>> need(std::size_t bytes);
-    task<core::result<>> read_sized_body();
-    task<core::result<>> gather_chunks(std::uint64_t enough, std::uint64_t limit);
-    task<> say_continue();
-    task<bool> serve_one();
-    task<> guarded_handle();
-    task<> linger();
+    routine<core::result<>> read_head();
+    routine<core::result<>> need(std::size_t bytes);
+    routine<core::result<>> read_sized_body();
+    routine<core::result<>> gather_chunks(std::uint64_t enough, std::uint64_t limit);
+    routine<> say_continue();
+    routine<bool> serve_one();
+    routine<> guarded_handle();
+    routine<> linger();
     void make_room();
     void keep_watching();
     void finish_request();

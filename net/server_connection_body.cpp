@@ -16,7 +16,7 @@ constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
-task<core::result<std::string_view>> server_connection::read_body(std::uint64_t limit)
+routine<core::result<std::string_view>> server_connection::read_body(std::uint64_t limit)
 {
     if (!body_read_) {
         auto whole = co_await hold_body(std::numeric_limits<std::uint64_t>::max(), limit);
@@ -42,7 +42,7 @@ core::result<std::string_view> server_connection::body_at_hand(std::uint64_t lim
     return caller_.received().substr(head_length_, held_);
 }
 
-task<core::result<bool>> server_connection::hold_body(std::uint64_t enough, std::uint64_t limit)
+routine<core::result<bool>> server_connection::hold_body(std::uint64_t enough, std::uint64_t limit)
 {
     if (body_read_) {
         co_return true;
@@ -74,7 +74,7 @@ task<core::result<bool>> server_connection::hold_body(std::uint64_t enough, std:
     co_return body_read_;
 }
 
-task<> server_connection::say_continue()
+routine<> server_connection::say_continue()
 {
     pieces what;
     what.add(continue_head);
@@ -105,7 +105,7 @@ void server_connection::keep_watching()
 }
 
 // Waits until more than `bytes` bytes of this request have been received.
-task<core::result<>> server_connection::need(std::size_t bytes)
+routine<core::result<>> server_connection::need(std::size_t bytes)
 {
     while (caller_.received().size() <= bytes) {
         if (caller_left()) {
@@ -120,7 +120,7 @@ task<core::result<>> server_connection::need(std::size_t bytes)
     co_return core::result<>{};
 }
 
-task<core::result<>> server_connection::read_sized_body()
+routine<core::result<>> server_connection::read_sized_body()
 {
     held_ = static_cast<std::size_t>(head().content_length);
     const auto total = head_length_ + held_;
@@ -140,7 +140,7 @@ task<core::result<>> server_connection::read_sized_body()
 }
 
 // The decoded bytes stand behind the head, in front of what is still coded.
-task<core::result<>> server_connection::gather_chunks(std::uint64_t enough, std::uint64_t limit)
+routine<core::result<>> server_connection::gather_chunks(std::uint64_t enough, std::uint64_t limit)
 {
     while (!decoder_.finished() && held_ <= enough) {
         auto step = decoder_.decode(caller_.received().substr(coded_at_));

@@ -1,14 +1,10 @@
-// One coroutine waits, several operations wake it. A relay has reads and writes in flight on two sockets and a deadline
-// at once; each of them marks its own outcome and sets the signal, and the coroutine looks at what has happened.
-// (Awaiting a parallel group instead costs a third of a relayed call.) Nothing is remembered: look first, then wait;
-// on one thread nothing can happen in between.
+// One routine waits, several things wake it. A relay waits for two sockets and a deadline at once; each of them marks what
+// has become of it and sets the signal, and the routine looks at what has happened. (Awaiting a parallel group instead
+// costs a third of a relayed call.) Nothing is remembered: look first, then wait; on one thread nothing can happen in
+// between.
 #pragma once
 
-#include "net/types.hpp"
-
-#include <boost/asio/async_result.hpp>
-
-#include <optional>
+#include <coroutine>
 #include <utility>
 
 namespace net {
@@ -19,29 +15,28 @@ public:
     signal(const signal&) = delete;
     signal& operator=(const signal&) = delete;
 
-    // Wakes the waiting coroutine, if there is one, inside this call.
+    // Wakes the waiting routine, if there is one, inside this call; it may destroy the signal.
     void set()
     {
         if (waiter_) {
-            auto resume = std::move(*waiter_);
-            waiter_.reset();
-            resume();
+            std::exchange(waiter_, nullptr).resume();
         }
     }
 
-    // At most one coroutine at a time.
-    task<> wait()
+    // To be awaited at once, by at most one routine at a time.
+    auto wait() noexcept
     {
-        return asio::async_initiate<const asio::use_awaitable_t<executor>, void()>(
-            [this](waiter w) { waiter_.emplace(std::move(w)); },
-            use_task
-        );
+        struct step {
+            signal& on;
+            bool await_ready() noexcept { return false; }
+            void await_suspend(std::coroutine_handle<> who) noexcept { on.waiter_ = who; }
+            void await_resume() noexcept {}
+        };
+        return step{*this};
     }
 
 private:
-    using waiter = asio::async_result<asio::use_awaitable_t<executor>, void()>::handler_type;
-
-    std::optional<waiter> waiter_;
+    std::coroutine_handle<> waiter_;
 };
 
 }  // namespace net

@@ -1,9 +1,10 @@
 #include "net/stream.hpp"
 
 #include "net/loop.hpp"
+#include "net/routine.hpp"
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
@@ -30,13 +31,15 @@ struct rig {
         side->set_listener(&changed);
     }
 
-    void run(net::task<> work)
+    void run(net::routine<> work)
     {
         std::exception_ptr failure;
-        net::asio::co_spawn(loop.get_executor(), std::move(work), [&](std::exception_ptr e) {
-            failure = std::move(e);
-            side.reset();
-            loop.stop();
+        net::asio::post(loop.get_executor(), [&] {
+            net::start(std::move(work), [&](std::exception_ptr e) {
+                failure = std::move(e);
+                side.reset();
+                loop.stop();
+            });
         });
         loop.run();
         if (failure) {
@@ -55,7 +58,7 @@ struct rig {
     std::optional<net::stream> side;
 };
 
-net::task<> read_to_the_end(rig& r, std::string& got)
+net::routine<> read_to_the_end(rig& r, std::string& got)
 {
     while (!r.side->ended()) {
         r.side->arm();
@@ -65,7 +68,7 @@ net::task<> read_to_the_end(rig& r, std::string& got)
     }
 }
 
-net::task<> write_all(rig& r, std::string text, std::string& heard)
+net::routine<> write_all(rig& r, std::string text, std::string& heard)
 {
     net::pieces what;
     what.add(std::string_view{text}.substr(0, 10));
@@ -85,7 +88,7 @@ net::task<> write_all(rig& r, std::string text, std::string& heard)
     CHECK(r.side->bytes_out() == text.size());
 }
 
-net::task<> fill_up(rig& r)
+net::routine<> fill_up(rig& r)
 {
     r.say(std::string(2 * net::small_block, 'x'));
     r.side->arm();
@@ -99,7 +102,7 @@ net::task<> fill_up(rig& r)
     CHECK(r.side->received() == std::string(2 * net::small_block, 'x'));
 }
 
-net::task<> lose_the_peer(rig& r)
+net::routine<> lose_the_peer(rig& r)
 {
     r.say(std::string(net::small_block, 'x'));
     r.side->arm();
@@ -112,7 +115,7 @@ net::task<> lose_the_peer(rig& r)
     CHECK(r.side->received().size() == net::small_block);
 }
 
-net::task<> write_to_nobody(rig& r)
+net::routine<> write_to_nobody(rig& r)
 {
     r.peer.reset();
     net::pieces what;
@@ -123,7 +126,7 @@ net::task<> write_to_nobody(rig& r)
     co_return;
 }
 
-net::task<> close_while_waiting(rig& r)
+net::routine<> close_while_waiting(rig& r)
 {
     const std::string much(8 << 20, 'x');
     net::pieces what;
@@ -138,7 +141,7 @@ net::task<> close_while_waiting(rig& r)
     CHECK(r.side->write_error() == boost::asio::error::operation_aborted);
 }
 
-net::task<> hold_no_buffer(rig& r)
+net::routine<> hold_no_buffer(rig& r)
 {
     r.side->arm();
     CHECK(r.side->capacity() == 0);
@@ -150,7 +153,7 @@ net::task<> hold_no_buffer(rig& r)
     CHECK(r.side->capacity() == 0);
 }
 
-net::task<> destroy_when_woken(rig& r)
+net::routine<> destroy_when_woken(rig& r)
 {
     r.say("a");
     r.side->arm();
@@ -164,7 +167,7 @@ struct counting final : net::watched {
     int told = 0;
 };
 
-net::task<> wake_two(rig& r, counting& kept, std::unique_ptr<counting> dropped)
+net::routine<> wake_two(rig& r, counting& kept, std::unique_ptr<counting> dropped)
 {
     r.loop.ready().wake(kept);
     r.loop.ready().wake(*dropped);

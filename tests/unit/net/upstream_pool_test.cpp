@@ -1,9 +1,10 @@
 #include "net/loop.hpp"
+#include "net/routine.hpp"
 #include "net/upstream.hpp"
 #include "tests/support/scripted_agent.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 
 #include <doctest/doctest.h>
 
@@ -37,13 +38,15 @@ struct rig {
     {
     }
 
-    void run(net::task<> work)
+    void run(net::routine<> work)
     {
         std::exception_ptr failure;
-        net::asio::co_spawn(loop.get_executor(), std::move(work), [&](std::exception_ptr e) {
-            failure = std::move(e);
-            pool.close();
-            loop.stop();
+        net::asio::post(loop.get_executor(), [&] {
+            net::start(std::move(work), [&](std::exception_ptr e) {
+                failure = std::move(e);
+                pool.close();
+                loop.stop();
+            });
         });
         loop.run();
         if (failure) {
@@ -56,7 +59,8 @@ struct rig {
     net::upstream_pool pool;
 };
 
-net::task<net::upstream_lease> connected(net::upstream_pool& pool, std::shared_ptr<const net::upstream_target> target)
+net::routine<net::upstream_lease>
+connected(net::upstream_pool& pool, std::shared_ptr<const net::upstream_target> target)
 {
     net::signal changed;
     auto lease = pool.make(std::move(target));
@@ -68,7 +72,7 @@ net::task<net::upstream_lease> connected(net::upstream_pool& pool, std::shared_p
     co_return lease;
 }
 
-net::task<> take_the_latest(rig& r)
+net::routine<> take_the_latest(rig& r)
 {
     const auto target = target_of(r.agent.url());
     const auto other = target_of("http://127.0.0.1:1/");
@@ -88,7 +92,7 @@ net::task<> take_the_latest(rig& r)
     CHECK(r.pool.idle() == 1);
 }
 
-net::task<> keep_two(rig& r, std::size_t expected)
+net::routine<> keep_two(rig& r, std::size_t expected)
 {
     const auto target = target_of(r.agent.url());
     auto first = co_await connected(r.pool, target);
@@ -98,7 +102,7 @@ net::task<> keep_two(rig& r, std::size_t expected)
     CHECK(r.pool.idle() == expected);
 }
 
-net::task<> fail_to_connect(rig& r)
+net::routine<> fail_to_connect(rig& r)
 {
     const auto nobody = target_of("http://127.0.0.1:" + std::to_string(test_support::unused_port()));
     auto refused = co_await connected(r.pool, nobody);
@@ -109,7 +113,7 @@ net::task<> fail_to_connect(rig& r)
     CHECK(unknown->failure().value().code == core::errc::upstream_unresolved);
 }
 
-net::task<> give_up_while_connecting(rig& r)
+net::routine<> give_up_while_connecting(rig& r)
 {
     net::signal changed;
     auto lease = r.pool.make(target_of(r.agent.url()));
@@ -121,20 +125,22 @@ net::task<> give_up_while_connecting(rig& r)
 }
 
 // Until the condition holds: the sweep of the pool changes it, and tells nobody.
-net::task<> until_nothing_is_idle(rig& r)
+net::routine<> until_nothing_is_idle(rig& r)
 {
     net::asio::basic_waitable_timer<
         std::chrono::steady_clock,
         net::asio::wait_traits<std::chrono::steady_clock>,
         net::executor>
         timer{r.loop.get_executor()};
+    net::signal tick;
     while (r.pool.idle() > 0) {
         timer.expires_after(5ms);
-        co_await timer.async_wait(net::use_task);
+        timer.async_wait([&](net::error_code) { tick.set(); });
+        co_await tick.wait();
     }
 }
 
-net::task<> outlive_the_keep(rig& r)
+net::routine<> outlive_the_keep(rig& r)
 {
     auto lease = co_await connected(r.pool, target_of(r.agent.url()));
     r.pool.give_back(std::move(lease));
@@ -143,7 +149,7 @@ net::task<> outlive_the_keep(rig& r)
     CHECK(r.agent.wait_until_peer_closed());
 }
 
-net::task<> lose_the_agent(rig& r)
+net::routine<> lose_the_agent(rig& r)
 {
     auto lease = co_await connected(r.pool, target_of(r.agent.url()));
     r.pool.give_back(std::move(lease));
