@@ -23,6 +23,7 @@ public:
     child_process(const child_process&) = delete;
     child_process& operator=(const child_process&) = delete;
 
+    pid_t id() const noexcept { return id_; }
     void signal(int number) const;
 
     // The first line on stderr that satisfies the predicate; nothing if none came in time or the process ended.

@@ -1,0 +1,144 @@
+// Callers that take less than their agent gives: the gateway's own process holds little for each, and the agent waits.
+#include "tests/flow/child_process.hpp"
+#include "tests/flow/relay_fixture.hpp"
+#include "tests/support/plain_agent.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+using namespace std::chrono_literals;
+using flow::call_body;
+using flow::call_text;
+using test_support::http_client;
+using test_support::plain_agent;
+using test_support::plain_exchange;
+
+TEST_SUITE_BEGIN("flow/backpressure");
+
+namespace {
+
+constexpr std::size_t readers = 200;
+constexpr std::uint64_t kib = 1024;
+
+// Besides the gateway's 64 KiB, the kernel keeps what it was given: the buffers of two connections, both ends of each.
+constexpr std::uint64_t most_on_the_way = 16 * kib * kib;
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define CARDEA_MEMORY_IS_NOT_OURS
+#endif
+#endif
+
+std::uint16_t port_in(std::string_view line, std::string_view key)
+{
+    const auto at = line.find(key);
+    return static_cast<std::uint16_t>(std::stoul(std::string{line.substr(line.find(':', at + key.size() + 3) + 1)}));
+}
+
+// Bytes of memory that the process has and shares with nobody.
+std::uint64_t private_memory(pid_t process)
+{
+    std::ifstream file{"/proc/" + std::to_string(process) + "/smaps_rollup"};
+    std::uint64_t sum = 0;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("Private_")) {
+            sum += std::stoull(line.substr(line.find(':') + 1)) * kib;
+        }
+    }
+    return sum;
+}
+
+// Streams without an end, as fast as they are taken, to everybody who asks for one; {} to all other calls.
+class endless_agent {
+public:
+    std::uint64_t written() const noexcept { return written_; }
+
+    // The number of bytes once it no longer grows; it keeps growing if nothing holds it back.
+    std::uint64_t settled() const
+    {
+        const auto until = std::chrono::steady_clock::now() + test_support::patience;
+        auto last = written();
+        for (auto since = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - since < 500ms;) {
+            std::this_thread::sleep_for(10ms);
+            if (written() != last) {
+                last = written();
+                since = std::chrono::steady_clock::now();
+            }
+            if (since > until) {
+                return ~std::uint64_t{0};
+            }
+        }
+        return last;
+    }
+
+    plain_agent agent{[this](const plain_exchange& request) { return serve(request); }};
+
+private:
+    bool serve(const plain_exchange& request)
+    {
+        if (request.body.find("message/stream") == std::string::npos) {
+            return request.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+        }
+        const std::string event = "data: " + std::string(994, 'e') + "\n\n";
+        bool taken = request.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+        while (taken) {
+            taken = request.write(event);
+            written_ += taken ? event.size() : 0;
+        }
+        return false;
+    }
+
+    std::atomic<std::uint64_t> written_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("two hundred slow readers of endless streams cost little memory each, and their agent waits for them")
+{
+    const endless_agent endless;
+    flow::child_process gateway{
+        CARDEA_BIN,
+        {"run", "--agent", "a=" + endless.agent.url("/rpc"), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
+    };
+    const auto line =
+        gateway.wait_for_line([](auto each) { return each.find(R"("event":"listening")") != std::string_view::npos; });
+    REQUIRE(line.has_value());
+    const auto port = port_in(*line, "\"traffic\"");
+    REQUIRE(flow::call(port, call_body()).body == "{}");
+    const auto before = private_memory(gateway.id());
+
+    std::vector<http_client> callers;
+    for (std::size_t i = 0; i < readers; ++i) {
+        callers.emplace_back(port).send(call_text(call_body("1", "message/stream")));
+    }
+    for (auto& caller : callers) {
+        REQUIRE(caller.read_until("\r\n\r\n").starts_with("HTTP/1.1 200 "));
+    }
+    const auto full = endless.settled();
+    MESSAGE("bytes on the way for each stream: " << full / readers);
+    CHECK(full <= readers * most_on_the_way);
+
+    // Each takes a little, and no more than that comes to be written.
+    std::uint64_t taken = 0;
+    for (auto& caller : callers) {
+        taken += caller.read_some().size();
+    }
+    CHECK(taken > 0);
+    CHECK(endless.settled() <= full + readers * most_on_the_way / 8);
+
+    // Nobody else notices.
+    CHECK(flow::call(port, call_body("2")).body == "{}");
+#ifndef CARDEA_MEMORY_IS_NOT_OURS
+    const auto per_stream = (private_memory(gateway.id()) - before) / readers;
+    MESSAGE("bytes of memory for each stream: " << per_stream);
+    CHECK(per_stream < 128 * kib);
+    CHECK(per_stream > 0);
+#endif
+    callers.clear();
+    gateway.signal(SIGTERM);
+    CHECK(gateway.wait() == 0);
+}
+
+TEST_SUITE_END();
