@@ -110,4 +110,15 @@ void admin_handler::failed(std::string_view what) noexcept
     log_.write(core::log_level::error, "bug", {{"where", "admin"}, {"what", what}});
 }
 
+void admin_handler::shaken(net::handshake how, std::string_view peer, std::string_view why) noexcept
+{
+    if (how == net::handshake::failed) {
+        log_.write(
+            core::log_level::debug,
+            "handshake_failed",
+            {{"listener", "admin"}, {"peer", peer}, {"reason", why}}
+        );
+    }
+}
+
 }  // namespace gateway

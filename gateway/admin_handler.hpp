@@ -35,6 +35,7 @@ public:
     net::routine<> handle(net::server_connection& caller) override;
     net::routine<> refuse(net::server_connection& caller, core::error why) override;
     void failed(std::string_view what) noexcept override;
+    void shaken(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
 private:
     net::routine<answer> answer_get(net::server_connection& caller, std::string path);

@@ -92,6 +92,7 @@ void each(const enum_counters<Enum, Last>& counters, Take take)
 
 struct totals {
     http_counters http;
+    handshake_counters handshakes;
     route_counters request_bytes;
     route_counters response_bytes;
     std::map<std::string_view, agent_counters> agents;  // the ids live in the samples
@@ -102,6 +103,7 @@ totals add_up(const std::vector<metrics_sample>& loops)
     totals sum;
     for (const auto& loop : loops) {
         sum.http.merge(loop.http);
+        sum.handshakes.merge(loop.handshakes);
         sum.request_bytes.merge(loop.request_bytes);
         sum.response_bytes.merge(loop.response_bytes);
         for (const auto& agent : loop.agents) {
@@ -130,6 +132,15 @@ void add_http(families& page, const totals& sum)
     auto sent = counter("cardea_response_bytes_total", "Bytes sent to callers.");
     each(sum.response_bytes, [&](route where, std::uint64_t n) { sent.add_some({{"route", text(name(where))}}, n); });
     page.push_back(sent.take());
+}
+
+void add_handshakes(families& page, const totals& sum)
+{
+    auto handshakes = counter("cardea_tls_handshakes_total", "TLS handshakes of callers, by outcome.");
+    each(sum.handshakes, [&](tls_handshake how, std::uint64_t n) {
+        handshakes.add_some({{"outcome", text(name(how))}}, n);
+    });
+    page.push_back(handshakes.take());
 }
 
 void add_requests(families& page, const totals& sum)
@@ -282,6 +293,7 @@ std::string metrics_page(const std::vector<metrics_sample>& loops, const gateway
     const auto sum = add_up(loops);
     families page;
     add_http(page, sum);
+    add_handshakes(page, sum);
     add_requests(page, sum);
     add_times(page, sum);
     add_streams(page, sum);

@@ -2,6 +2,7 @@
 
 #include "gateway/metrics_page.hpp"
 #include "gateway/process_stats.hpp"
+#include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -19,6 +20,7 @@ namespace gateway {
 namespace {
 
 constexpr std::chrono::milliseconds poll_interval{10};
+constexpr std::chrono::seconds certificate_interval{1};  // a changed file is noticed within it
 
 std::size_t worker_count(std::uint64_t configured)
 {
@@ -56,7 +58,10 @@ server::server(config::settings settings, const core::logger& log, std::function
       dropped_lines_{std::move(dropped_lines)},
       started_{std::chrono::system_clock::now()},
       signals_{control_.get_executor()},
-      poll_{control_.get_executor()}
+      poll_{control_.get_executor()},
+      certificate_watch_{control_.get_executor()},
+      traffic_tls_{"traffic", tls_certificates(settings_.tls), log_},
+      admin_tls_{"admin", tls_certificates(settings_.admin_tls), log_}
 {
 }
 
@@ -64,9 +69,6 @@ server::~server() = default;
 
 core::result<> server::start()
 {
-    if (!settings_.tls.empty() || !settings_.admin_tls.empty()) {
-        return core::gateway_error(core::errc::config_invalid, "TLS to callers is not served");
-    }
     fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(version()));
     source_ = std::make_unique<card_source>(*fetcher_, settings_);
     cards_ = std::make_unique<card_plane>(control_, *source_, settings_.cards, log_);
@@ -87,10 +89,14 @@ core::result<> server::start()
     if (bound) {
         bound = admin_listener_->open(settings_.admin.host, settings_.admin.port);
     }
+    if (bound) {
+        bound = start_tls();
+    }
     if (!bound) {
         return bound;
     }
-    auto public_base = settings_.public_url.empty() ? "http://" + traffic_address() : settings_.public_url;
+    const std::string scheme = settings_.tls.empty() ? "http://" : "https://";
+    auto public_base = settings_.public_url.empty() ? scheme + traffic_address() : settings_.public_url;
     auto made = make_snapshot(settings_, std::move(public_base));
     if (!made) {
         return std::move(made).error();
@@ -107,8 +113,54 @@ core::result<> server::start()
     return {};
 }
 
+core::result<> server::start_tls()
+{
+    if (settings_.tls.empty() && settings_.admin_tls.empty()) {
+        return {};
+    }
+    tickets_ = std::make_shared<net::ticket_keys>(std::chrono::steady_clock::now());
+    auto ready = traffic_tls_.start(tickets_);
+    if (ready) {
+        ready = admin_tls_.start(tickets_);
+    }
+    if (ready) {
+        for (const auto& each : workers_) {
+            each->set_tls(traffic_tls_.current());
+        }
+        admin_service_->set_tls(admin_tls_.current());
+        watch_certificates();
+    }
+    return ready;
+}
+
+void server::refresh_certificates(bool asked)
+{
+    if (traffic_tls_.refresh(asked)) {
+        for (const auto& each : workers_) {
+            each->set_tls(traffic_tls_.current());
+        }
+    }
+    if (admin_tls_.refresh(asked)) {
+        admin_service_->set_tls(admin_tls_.current());
+    }
+}
+
+void server::watch_certificates()
+{
+    certificate_watch_.expires_after(certificate_interval);
+    certificate_watch_.async_wait([this](net::error_code cancelled) {
+        if (cancelled || ended_) {
+            return;
+        }
+        tickets_->rotate(std::chrono::steady_clock::now());
+        refresh_certificates(/*asked=*/false);
+        watch_certificates();
+    });
+}
+
 void server::handle_signals()
 {
+    signals_.add(SIGHUP);
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
     wait_for_signal();
@@ -136,7 +188,11 @@ void server::wait_for_signal()
         }
         log_.write(core::log_level::info, "signal", {{"number", number}});
         wait_for_signal();
-        begin_stop();
+        if (number == SIGHUP) {
+            refresh_certificates(/*asked=*/true);
+        } else {
+            begin_stop();
+        }
     });
 }
 
@@ -193,6 +249,7 @@ net::task<> server::drain_and_stop()
     }
     ended_ = true;
     signals_.cancel();
+    certificate_watch_.cancel();
     control_.stop();
 }
 

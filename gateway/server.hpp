@@ -8,6 +8,7 @@
 #include "gateway/card_plane.hpp"
 #include "gateway/card_source.hpp"
 #include "gateway/control_services.hpp"
+#include "gateway/listener_tls.hpp"
 #include "gateway/management.hpp"
 #include "gateway/snapshot.hpp"
 #include "gateway/worker.hpp"
@@ -41,7 +42,7 @@ public:
     std::string traffic_address() const { return net::to_text(traffic_listener_->local()); }
     std::string admin_address() const { return net::to_text(admin_listener_->local()); }
 
-    // From now on SIGTERM and SIGINT are stop(), also those that come before run().
+    // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates anew.
     void handle_signals();
 
     // Serves until stop(); then no new work, calls in flight finish within timeouts.drain and streams within
@@ -58,6 +59,9 @@ private:
     bool ready() const noexcept override { return ready_; }
     net::task<std::string> metrics_page() override;
 
+    core::result<> start_tls();
+    void refresh_certificates(bool asked);
+    void watch_certificates();
     void wait_for_signal();
     void begin_stop();
     net::task<> drain_and_stop();
@@ -86,6 +90,10 @@ private:
     std::unique_ptr<net::listener> admin_listener_;
     net::asio::basic_signal_set<net::executor> signals_;
     timer poll_;
+    timer certificate_watch_;
+    std::shared_ptr<net::ticket_keys> tickets_;
+    listener_tls traffic_tls_;
+    listener_tls admin_tls_;
     bool ready_ = false;
     bool stopping_ = false;
     bool abrupt_ = false;

@@ -94,6 +94,27 @@ void traffic_handler::failed(std::string_view what) noexcept
     log_.write(core::log_level::error, "bug", {{"where", "request"}, {"what", what}});
 }
 
+void traffic_handler::shaken(net::handshake how, std::string_view peer, std::string_view why) noexcept
+{
+    switch (how) {
+        case net::handshake::complete:
+            metrics_.count_handshake(tls_handshake::complete);
+            return;
+        case net::handshake::resumed:
+            metrics_.count_handshake(tls_handshake::resumed);
+            return;
+        case net::handshake::failed:
+            metrics_.count_handshake(tls_handshake::failed);
+            // Scanners make many of them: that they are counted is enough for most.
+            log_.write(
+                core::log_level::debug,
+                "handshake_failed",
+                {{"listener", "traffic"}, {"peer", peer}, {"reason", why}}
+            );
+            return;
+    }
+}
+
 net::routine<> traffic_handler::call(exchange& x, destination to)
 {
     const auto* known = find(to.agent);

@@ -41,6 +41,7 @@ public:
     net::routine<> handle(net::server_connection& caller) override;
     net::routine<> refuse(net::server_connection& caller, core::error why) override;
     void failed(std::string_view what) noexcept override;
+    void shaken(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
     // What the control loop publishes; requests in flight keep what they began with.
     void set_snapshot(const std::shared_ptr<const snapshot>& now);

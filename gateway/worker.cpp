@@ -14,6 +14,7 @@ net::server_settings connection_settings(const config::settings& settings)
         .fields = settings.limits.header_fields,
         .target = settings.limits.target
     };
+    out.handshake_timeout = settings.timeouts.handshake;
     out.header_timeout = settings.timeouts.header;
     out.body_timeout = settings.timeouts.body;
     out.idle_timeout = settings.timeouts.idle;
@@ -52,6 +53,11 @@ void worker::start()
 void worker::publish(std::shared_ptr<const snapshot> now)
 {
     net::asio::post(executor(), [this, s = std::move(now)] { traffic_.set_snapshot(s); });
+}
+
+void worker::set_tls(net::tls_context tls)
+{
+    net::asio::post(executor(), [this, t = std::move(tls)]() mutable { service_.set_tls(std::move(t)); });
 }
 
 void worker::publish_card(std::string agent_id, std::shared_ptr<const published_card> card)

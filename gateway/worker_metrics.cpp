@@ -62,6 +62,19 @@ std::size_t index_of(route where, std::size_t method, std::size_t status) noexce
 
 }  // namespace
 
+std::string_view name(tls_handshake how) noexcept
+{
+    switch (how) {
+        case tls_handshake::complete:
+            return "complete";
+        case tls_handshake::resumed:
+            return "resumed";
+        case tls_handshake::failed:
+            return "failed";
+    }
+    return "failed";
+}
+
 std::string_view name(call_outcome o) noexcept
 {
     switch (o) {
@@ -263,6 +276,7 @@ metrics_sample worker_metrics::sample() const
 {
     metrics_sample copy{
         .http = http_,
+        .handshakes = handshakes_,
         .request_bytes = request_bytes_,
         .response_bytes = response_bytes_,
         .agents = {}

@@ -50,6 +50,12 @@ private:
     std::array<std::uint64_t, size> values_{};
 };
 
+// How a caller's TLS handshake ended; a metric label.
+enum class tls_handshake : std::uint8_t { complete, resumed, failed };
+
+std::string_view name(tls_handshake how) noexcept;
+
+using handshake_counters = enum_counters<tls_handshake, tls_handshake::failed>;
 using route_counters = enum_counters<route, route::none>;
 using errc_counters = enum_counters<core::errc, core::errc::internal>;
 using stream_end_counters = enum_counters<stream_end, stream_end::drain>;
@@ -151,6 +157,7 @@ struct agent_sample {
 // A copy of one loop's counters that may travel to another thread.
 struct metrics_sample {
     http_counters http;
+    handshake_counters handshakes;
     route_counters request_bytes;
     route_counters response_bytes;
     std::vector<agent_sample> agents;  // in no order; each id once
@@ -163,6 +170,8 @@ public:
     // answered about a card counts as a use of the card; requests, durations, streams and upstream errors of an agent
     // are those of route::call.
     void count(const request_record& record, agent_counters* known = nullptr);
+
+    void count_handshake(tls_handshake how) noexcept { handshakes_.add(how); }
 
     // An answer of this agent begins to stream. Its record must come to count() with `stream` set.
     void stream_started(std::string_view agent_id);
@@ -190,6 +199,7 @@ private:
     agent_counters& find_or_add(std::string_view id);
 
     http_counters http_;
+    handshake_counters handshakes_;
     route_counters request_bytes_;
     route_counters response_bytes_;
     std::unordered_map<std::string, agent_counters, string_hash, std::equal_to<>> agents_;

@@ -20,6 +20,7 @@ void http_service::serve(accepted_socket from)
         open_.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
+    from.tls = tls_;
     auto connection = std::make_unique<server_connection>(loop_, std::move(from), handler_, settings_);
     auto* which = connection.get();
     connections_.emplace(which, std::move(connection));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 namespace net {
 
@@ -19,6 +20,9 @@ public:
     http_service& operator=(const http_service&) = delete;
 
     void serve(accepted_socket from);
+
+    // What connections speak that come from now on; null: no TLS.
+    void set_tls(tls_context tls) { tls_ = std::move(tls); }
 
     // Connections open now, as placement needs to know; any thread.
     std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }
@@ -39,6 +43,7 @@ private:
     loop& loop_;
     http_handler& handler_;
     server_settings settings_;
+    tls_context tls_;
     std::unordered_map<server_connection*, std::unique_ptr<server_connection>> connections_;
     std::atomic<std::size_t> open_{0};
     bool draining_ = false;

@@ -2,6 +2,8 @@
 
 #include "net/http1/chunked.hpp"
 
+#include <openssl/ssl.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -58,11 +60,17 @@ server_connection::server_connection(
 {
     caller_.set_listener(&alarm_.wake());
     loop_.timers().add(*this);
+    if (from.tls != nullptr && !caller_.closed() && caller_.start_tls(*from.tls, tls_role::server, nullptr)) {
+        caller_.close(/*hard=*/true);
+    }
 }
 
 routine<> server_connection::run()
 {
     bool again = true;
+    if (caller_.wire().secure()) {
+        again = co_await shake_hands();
+    }
     while (again) {
         again = co_await serve_one();
     }
@@ -73,6 +81,26 @@ routine<> server_connection::run()
         co_await linger();
     }
     alarm_.stop();
+}
+
+routine<bool> server_connection::shake_hands()
+{
+    alarm_.start(settings_.handshake_timeout);
+    while (caller_.opening() && !caller_.closed() && !alarm_.expired() && !draining_) {
+        co_await alarm_.wait();
+    }
+    const bool late = alarm_.expired();
+    alarm_.stop();
+    if (!caller_.opening() && !caller_.ended() && !caller_.closed()) {
+        const bool resumed = ::SSL_session_reused(&caller_.wire().tls()) == 1;
+        handler_.shaken(resumed ? handshake::resumed : handshake::complete, peer_, {});
+        co_return true;
+    }
+    if (!draining_) {
+        handler_.shaken(handshake::failed, peer_, late ? "took too long" : caller_.read_error().message());
+    }
+    caller_.close();
+    co_return false;
 }
 
 // One request; false when the connection is over.

@@ -10,6 +10,7 @@
 #include "net/loop.hpp"
 #include "net/routine.hpp"
 #include "net/stream.hpp"
+#include "net/tls_context.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -22,6 +23,9 @@
 namespace net {
 
 class server_connection;
+
+// How a caller's TLS handshake ended.
+enum class handshake : std::uint8_t { complete, resumed, failed };
 
 // What to do with requests. One per loop; outlives every connection it serves.
 class http_handler {
@@ -36,16 +40,21 @@ public:
     virtual routine<> refuse(server_connection& caller, core::error why) = 0;
 
     virtual void failed(std::string_view what) noexcept = 0;
+
+    // A caller's TLS handshake has ended. If it failed, the connection ends without a request.
+    virtual void shaken(handshake how, std::string_view peer, std::string_view why) noexcept = 0;
 };
 
 // A connection that has come, and whose it is.
 struct accepted_socket {
     descriptor socket;  // non-blocking
     tcp::endpoint peer;
+    tls_context tls{};  // null: plain
 };
 
 struct server_settings {
     http1::head_limits head;
+    core::duration handshake_timeout{};
     core::duration header_timeout{};
     core::duration body_timeout{};
     core::duration idle_timeout{};
@@ -158,6 +167,7 @@ public:
 private:
     enum class phase : std::uint8_t { idle, head, exchange, closing };
 
+    routine<bool> shake_hands();
     core::result<> sent();
     routine<core::result<>> read_head();
     routine<core::result<>> need(std::size_t bytes);

@@ -297,6 +297,32 @@ TEST_CASE("the configuration file of a process is what it serves")
     CHECK(lines_of(gateway.process.err()).size() == 1);
 }
 
+TEST_CASE("SIGHUP reads the certificates anew and ends nothing")
+{
+    test_support::test_ca ca;
+    const auto shown = ca.issue({"127.0.0.1"});
+    scripted_agent agent{[](const auto&) { return test_support::answer_json(R"({"name":"Secure"})"); }};
+    const written_file file{
+        "tls: {cert: " + shown.cert_file + ", key: " + shown.key_file + "}\nagents: {a: {url: \"" + agent.url() +
+        "\"}}\n"
+    };
+    running_binary gateway{{"-c", file.path()}};
+    const test_support::tls_caller how{ca.ca_file()};
+    test_support::http_client before{gateway.port("traffic"), how};
+    gateway.process.signal(SIGHUP);
+    const auto read = gateway.process.wait_for_line([](auto each) {
+        return each.find(R"("event":"certificates_read","listener":"traffic","count":1)") != std::string_view::npos;
+    });
+    CHECK(read.has_value());
+    test_support::http_client after{gateway.port("traffic"), how};
+    for (auto* const caller : {&before, &after}) {
+        caller->send(test_support::request_text("GET", flow::card_target("a")));
+        CHECK(caller->read_response().status == 200);
+    }
+    gateway.process.signal(SIGTERM);
+    CHECK(gateway.process.wait() == 0);
+}
+
 TEST_CASE("a signal that comes with the listening line is not lost")
 {
     for (int i = 0; i < 5; ++i) {

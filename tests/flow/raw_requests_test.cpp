@@ -4,6 +4,7 @@
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/scripted_agent.hpp"
+#include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
 
@@ -89,9 +90,8 @@ struct conversation {
     bool closed = false;
 };
 
-conversation play(std::uint16_t port, const raw_case& one)
+conversation play(http_client client, const raw_case& one)
 {
-    http_client client{port, 3s};
     for (const auto& p : one.send) {
         if (!client.try_send(p.bytes)) {
             break;  // refused before everything was sent, which is as good
@@ -141,12 +141,12 @@ void check_passed_on(const recorded_request& seen)
     CHECK(seen.header("Via") == "1.1 cardea");
 }
 
-}  // namespace
-
-TEST_CASE("every raw request is refused without a byte to the agent, or passed on in a form of our own")
+// `ca` null: plain.
+void play_all(test_support::test_ca* ca)
 {
     const auto cases = read_cases();
     REQUIRE(cases.size() >= 143);
+    const auto shown = ca == nullptr ? test_support::certificate{} : ca->issue({"127.0.0.1"});
     for (const auto& one : cases) {
         CAPTURE(one.id);
         CAPTURE(one.expect);
@@ -158,9 +158,16 @@ TEST_CASE("every raw request is refused without a byte to the agent, or passed o
         auto record = flow::a2a_agent("a", agent.url("/base"));
         record.relay_paths = {"/**"};
         settings.agents.push_back(std::move(record));
+        if (ca != nullptr) {
+            settings.tls = {{shown.cert_file, shown.key_file, {}}};
+        }
         const flow::running_gateway gateway{std::move(settings)};
 
-        const auto heard = play(gateway.port(), one);
+        const auto heard = play(
+            ca == nullptr ? http_client{gateway.port(), 3s}
+                          : http_client{gateway.port(), test_support::tls_caller{ca->ca_file()}, 3s},
+            one
+        );
 
         const auto requests = agent.requests();
         for (const auto& seen : requests) {
@@ -193,6 +200,19 @@ TEST_CASE("every raw request is refused without a byte to the agent, or passed o
             CHECK(heard.statuses.front() == 408);
         }
     }
+}
+
+}  // namespace
+
+TEST_CASE("every raw request is refused without a byte to the agent, or passed on in a form of our own")
+{
+    play_all(nullptr);
+}
+
+TEST_CASE("the same holds over TLS")
+{
+    test_support::test_ca ca;
+    play_all(&ca);
 }
 
 TEST_SUITE_END();

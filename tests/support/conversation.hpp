@@ -113,17 +113,13 @@ public:
         co_return after::end;
     }
 
-    boost::asio::awaitable<after> take(const close_now&)
+    boost::asio::awaitable<after> take(const close_now& how)
     {
         boost::system::error_code ignored;  // the peer may have been faster
         if constexpr (std::is_same_v<Stream, tls_stream>) {
-            // Sends close_notify; the peer's own is not worth a long wait.
-            boost::asio::steady_timer linger{co_await boost::asio::this_coro::executor, std::chrono::milliseconds{200}};
-            using namespace boost::asio::experimental::awaitable_operators;
-            co_await (
-                stream_.async_shutdown(boost::asio::redirect_error(boost::asio::use_awaitable, ignored)) ||
-                linger.async_wait(boost::asio::use_awaitable)
-            );
+            if (!how.silently) {
+                co_await say_end();
+            }
         }
         socket_of(stream_).shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
         socket_of(stream_).close(ignored);
@@ -131,6 +127,18 @@ public:
     }
 
 private:
+    // Sends close_notify; the peer's own is not worth a long wait.
+    boost::asio::awaitable<void> say_end()
+    {
+        boost::system::error_code ignored;  // the peer may have been faster
+        boost::asio::steady_timer linger{co_await boost::asio::this_coro::executor, std::chrono::milliseconds{200}};
+        using namespace boost::asio::experimental::awaitable_operators;
+        co_await (
+            stream_.async_shutdown(boost::asio::redirect_error(boost::asio::use_awaitable, ignored)) ||
+            linger.async_wait(boost::asio::use_awaitable)
+        );
+    }
+
     recorded_request
     record(const boost::beast::http::request<boost::beast::http::string_body>& request, std::size_t count) const
     {

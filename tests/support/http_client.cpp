@@ -125,6 +125,10 @@ void http_client::shake_hands(const tls_caller& how)
         X509_VERIFY_PARAM_set1_host(param, how.name.data(), how.name.size());
         SSL_set_tlsext_host_name(tls_.get(), how.name.c_str());
     }
+    if (!how.protocols.empty()) {
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(how.protocols.data());
+        SSL_set_alpn_protos(tls_.get(), bytes, static_cast<unsigned>(how.protocols.size()));
+    }
     if (how.session != nullptr) {
         SSL_set_session(tls_.get(), how.session);
     }

@@ -31,6 +31,7 @@ struct tls_caller {
     std::string name{"127.0.0.1"};   // and has to be for this; SNI, unless it is an address
     int newest_tls = 0;              // such as TLS1_2_VERSION; 0: what OpenSSL has
     SSL_SESSION* session = nullptr;  // to resume
+    std::string protocols{};         // ALPN, as it is sent; empty: not sent
 };
 
 class http_client {

@@ -68,9 +68,11 @@ struct pattern {  // pattern_byte(0), pattern_byte(1)… in writes of 64 KiB
     std::uint64_t size = 0;
     bool chunked = false;  // each write a chunk, then the last chunk
 };
-struct events {};     // send_event() and so on, until end_streams() or cut_streams() or the peer leaves
-struct hold {};       // nothing more, until the peer leaves
-struct close_now {};  // orderly: FIN, over TLS with close_notify
+struct events {};  // send_event() and so on, until end_streams() or cut_streams() or the peer leaves
+struct hold {};    // nothing more, until the peer leaves
+struct close_now {
+    bool silently = false;  // with TLS: without saying so
+};  // orderly: FIN, over TLS with close_notify
 struct reset_now {};  // RST
 
 using step = std::variant<message, bytes, pass_gate, pattern, events, hold, close_now, reset_now>;

@@ -111,6 +111,24 @@ constexpr std::string_view stat_line =
 
 }  // namespace
 
+TEST_CASE("handshakes of all loops are added up by outcome")
+{
+    gateway::worker_metrics first;
+    first.count_handshake(gateway::tls_handshake::complete);
+    first.count_handshake(gateway::tls_handshake::failed);
+    gateway::worker_metrics second;
+    second.count_handshake(gateway::tls_handshake::complete);
+    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    CHECK(
+        family(page, "cardea_tls_handshakes_total") ==
+        R"(# HELP cardea_tls_handshakes_total TLS handshakes of callers, by outcome.
+# TYPE cardea_tls_handshakes_total counter
+cardea_tls_handshakes_total{outcome="complete"} 2
+cardea_tls_handshakes_total{outcome="failed"} 1
+)"
+    );
+}
+
 TEST_CASE("requests and bytes of all loops are added up by route")
 {
     gateway::worker_metrics first;
@@ -355,7 +373,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 23);
+        CHECK(described.size() == 24);
         CHECK(page.ends_with('\n'));
     }
 }
