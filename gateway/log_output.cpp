@@ -6,6 +6,7 @@
 #include <spdlog/details/thread_pool.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,12 +35,19 @@ std::uint64_t line_breaks(std::string_view text)
     return found;
 }
 
+bool is_file(int descriptor)
+{
+    struct ::stat status{};
+    return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 // Used by the queue's one thread, but for end() and lost().
 class descriptor_sink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 public:
     explicit descriptor_sink(int descriptor)
         : base_sink{std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::utc, "\n")},
-          descriptor_{descriptor}
+          descriptor_{descriptor},
+          file_{is_file(descriptor)}
     {
     }
 
@@ -73,7 +81,11 @@ private:
     {
         std::size_t done = 0;
         while (done < text.size() && wait_until_writable()) {
-            const auto written = ::write(descriptor_, text.data() + done, std::min(chunk, text.size() - done));
+            const auto written = ::write(
+                descriptor_,
+                text.data() + done,
+                file_ ? text.size() - done : std::min(chunk, text.size() - done)
+            );
             if (written >= 0) {
                 done += static_cast<std::size_t>(written);
             } else if (errno != EINTR && errno != EAGAIN) {
@@ -85,6 +97,9 @@ private:
 
     bool wait_until_writable()
     {
+        if (file_) {
+            return steady::now() < deadline_.load(std::memory_order_relaxed);
+        }
         while (steady::now() < deadline_.load(std::memory_order_relaxed)) {
             pollfd waiting{.fd = descriptor_, .events = POLLOUT, .revents = 0};
             // Also ready when it is broken: write() says why.
@@ -96,6 +111,7 @@ private:
     }
 
     const int descriptor_;
+    const bool file_;  // always writable, and takes all at once
     spdlog::memory_buf_t text_;
     bool within_line_ = false;
     std::atomic<steady::time_point> deadline_{steady::time_point::max()};

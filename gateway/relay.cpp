@@ -78,7 +78,7 @@ core::result<bool> relay::answer_begun()
             return false;
         }
         if (parser.head().status >= 200) {
-            outcome_.first_byte = std::chrono::steady_clock::now();
+            outcome_.first_byte = caller_.owner().now();
             head_length_ = *parsed;
             answer_begun_ = true;
         } else if (++interim_ > most_interim_answers) {
@@ -94,7 +94,7 @@ core::result<bool> relay::answer_begun()
 net::routine<core::result<>> relay::read_head()
 {
     auto& side = lease_->side();
-    const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
+    const auto until = caller_.owner().now() + call_.agent->head_timeout;
     for (;;) {
         auto begun = answer_begun();
         if (!begun) {
@@ -269,7 +269,7 @@ core::result<std::size_t> relay::take_pieces(net::pieces& out, std::string_view 
 net::routine<core::result<>> relay::pass_body(net::pieces out)
 {
     auto& side = lease_->side();
-    auto silent_until = std::chrono::steady_clock::now() + settings_.upstream_idle;
+    auto silent_until = caller_.owner().now() + settings_.upstream_idle;
     for (;;) {
         if (end_stream_) {
             co_return interrupted(woken::ended, "body");
@@ -302,7 +302,7 @@ net::routine<core::result<>> relay::pass_body(net::pieces out)
             out = {};
             caller_left_at_.reset();
             if (events_) {
-                events_->wrote(std::chrono::steady_clock::now());
+                events_->wrote(caller_.owner().now());
             }
         }
         side.consume(used);
@@ -311,7 +311,7 @@ net::routine<core::result<>> relay::pass_body(net::pieces out)
         }
         if (side.received().empty() && !side.ended()) {
             if (used > 0) {
-                silent_until = std::chrono::steady_clock::now() + settings_.upstream_idle;
+                silent_until = caller_.owner().now() + settings_.upstream_idle;
             }
             const auto comment_due = events_ ? events_->comment_due() : net::never;
             side.arm();
@@ -337,7 +337,7 @@ net::routine<relay::woken> relay::wait(core::steady_time until)
     caller_.watch_caller();
     auto wake_at = until;
     if (caller_.caller_left()) {
-        const auto now = std::chrono::steady_clock::now();
+        const auto now = caller_.owner().now();
         if (!caller_left_at_) {
             caller_left_at_ = now;
         }

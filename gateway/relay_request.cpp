@@ -61,7 +61,7 @@ net::routine<core::result<>> relay::make_connection()
 {
     outcome_.reused = false;
     lease_ = pool_.make(call_.agent->upstream);
-    const auto until = std::chrono::steady_clock::now() + settings_.connect;
+    const auto until = caller_.owner().now() + settings_.connect;
     lease_->connect(caller_.clock().wake());
     while (lease_->connecting()) {
         const auto how = co_await wait(until);
@@ -104,7 +104,7 @@ bool relay::begin_request()
 net::routine<core::result<>> relay::finish_request()
 {
     auto& side = lease_->side();
-    const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
+    const auto until = caller_.owner().now() + call_.agent->head_timeout;
     // An answer that comes before the whole request was sent is an answer (RFC 9112 section 9.5).
     while (side.writing()) {
         auto begun = answer_begun();
@@ -161,7 +161,7 @@ net::routine<core::result<>> relay::pass_request_body()
         if (caller_.caller_left()) {
             co_return core::caller_error(errc::caller_gone, "body");
         }
-        const auto how = co_await wait(std::chrono::steady_clock::now() + settings_.body);
+        const auto how = co_await wait(caller_.owner().now() + settings_.body);
         if (how == woken::late) {
             co_return core::caller_error(errc::request_timeout, "body");
         }
@@ -189,7 +189,7 @@ net::routine<core::result<bool>> relay::write_piece(net::server_connection::requ
         out.add(net::http1::last_chunk);
     }
     side.write(out);
-    const auto until = std::chrono::steady_clock::now() + call_.agent->head_timeout;
+    const auto until = caller_.owner().now() + call_.agent->head_timeout;
     while (side.writing()) {
         auto begun = answer_begun();
         if (!begun) {

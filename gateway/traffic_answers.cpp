@@ -55,7 +55,7 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
     x.agent = known->entry;
     x.record.agent = x.agent->record.id;
     card_answer found{known->card, card_use::hit, std::nullopt};
-    if (!found.card || std::chrono::steady_clock::now() >= found.card->fresh_until) {
+    if (!found.card || x.caller.owner().now() >= found.card->fresh_until) {
         auto asked = control_.card(x.agent->record.id);
         found = co_await net::ask(control_.executor(), x.caller.owner().get_executor(), std::move(asked));
     }
@@ -71,7 +71,7 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
 net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool legacy)
 {
     const auto& bytes = *found.card->bytes;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = x.caller.owner().now();
     const auto* asked = net::http1::find(x.caller.head().fields, field_name::if_none_match);
     const bool unchanged = asked != nullptr && none_match_hits(*asked, bytes.etag);
     x.record.status = unchanged ? 304 : 200;

@@ -15,7 +15,7 @@ namespace {
 #ifndef CARDEA_NO_FRAME_POOL
 
 constexpr std::size_t step = 64;
-constexpr std::size_t classes = 32;  // frames of up to 2 KiB
+constexpr std::size_t classes = 64;  // frames of up to 4 KiB
 constexpr unsigned kept = 64;        // of each class
 
 struct free_frame {

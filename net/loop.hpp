@@ -34,6 +34,9 @@ public:
     poller& ready() noexcept { return poller_; }
     buffer_pool& buffers() noexcept { return buffers_; }
 
+    // The time, read once for all that happened at once: at most as late as what was done since. For deadlines and ages.
+    core::steady_time now() const noexcept { return poller_.now(); }
+
     // Room for one TLS record, for as long as nothing else runs.
     char* record();
 

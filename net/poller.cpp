@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 namespace net {
@@ -115,7 +116,11 @@ bool poller::collect()
             ready_.push_back(who);
         }
     }
-    return !ready_.empty();
+    if (ready_.empty()) {
+        return false;
+    }
+    now_ = std::chrono::steady_clock::now();
+    return true;
 }
 
 void poller::round()

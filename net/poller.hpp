@@ -3,6 +3,7 @@
 // costs an allocation, a read that finds nothing, and a completion through the queue, a tenth of a relayed call.
 #pragma once
 
+#include "core/clock.hpp"
 #include "net/descriptor.hpp"
 #include "net/types.hpp"
 
@@ -44,6 +45,9 @@ public:
     error_code add(int descriptor, watched& who);
     void remove(watched& who);
 
+    // The time when what is being told now was found ready; anywhere else, the time.
+    core::steady_time now() const noexcept { return in_round_ ? now_ : std::chrono::steady_clock::now(); }
+
     // on_ready() soon, but not inside this call.
     void wake(watched& who);
 
@@ -59,6 +63,7 @@ private:
     asio::posix::basic_stream_descriptor<executor> set_;
     ready_list ready_;
     ready_list told_;  // of the round under way
+    core::steady_time now_{};
     std::size_t registered_ = 0;
     bool waiting_ = false;
     bool posted_ = false;

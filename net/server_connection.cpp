@@ -23,7 +23,7 @@ constexpr core::duration lingering_time{1000};
 
 void alarm::start(core::duration from_now)
 {
-    start_until(std::chrono::steady_clock::now() + from_now);
+    start_until(loop_.now() + from_now);
 }
 
 void alarm::start_until(core::steady_time when) noexcept
@@ -54,7 +54,7 @@ server_connection::server_connection(
       handler_{handler},
       settings_{settings},
       caller_{owner, std::move(from.socket)},
-      alarm_{*this},
+      alarm_{*this, owner},
       parser_{settings.head},
       peer_{from.peer.address().to_string()}
 {
@@ -157,7 +157,7 @@ routine<> server_connection::guarded_handle()
 routine<core::result<>> server_connection::read_head()
 {
     parser_.reset();
-    started_ = std::chrono::steady_clock::now();
+    started_ = loop_.now();
     phase_ = caller_.received().empty() ? phase::idle : phase::head;
     // A connection's first request has the header timeout from the start, later ones may keep it idle for longer.
     const bool first = caller_.bytes_out() == 0;
@@ -166,7 +166,7 @@ routine<core::result<>> server_connection::read_head()
         if (!caller_.received().empty()) {
             if (phase_ == phase::idle) {
                 phase_ = phase::head;
-                started_ = std::chrono::steady_clock::now();
+                started_ = loop_.now();
                 alarm_.start(settings_.header_timeout);
             }
             auto parsed = parser_.parse(caller_.received());

@@ -65,8 +65,9 @@ struct server_settings {
 // the other.
 class alarm {
 public:
-    explicit alarm(timed& owner)
-        : owner_{owner}
+    alarm(timed& owner, const loop& on)
+        : owner_{owner},
+          loop_{on}
     {
     }
 
@@ -82,6 +83,7 @@ public:
 
 private:
     timed& owner_;
+    const loop& loop_;
     signal signal_;
     bool expired_ = false;
 };

@@ -268,7 +268,7 @@ void upstream_pool::give_back(upstream_lease connection)
     }
     connection->mark_reused();
     connection->parser().reset();
-    connection->idle_since = std::chrono::steady_clock::now();
+    connection->idle_since = loop_.now();
     side.arm();  // its end is noticed while it waits
     list.push_back(std::move(connection));
     ++idle_count_;
