@@ -4,6 +4,7 @@
 #include "config/fields.hpp"
 #include "config/schema.hpp"
 #include "config/values.hpp"
+#include "core/ip.hpp"
 
 #include <algorithm>
 #include <map>
@@ -208,6 +209,26 @@ private:
     void read_value(const field& f, const certificate_list_setting& type, const std::string& /*meant*/)
     {
         type.member(value_) = read_certificates(f, tls_, problems_);
+    }
+
+    void read_value(const field& f, const network_list_setting& type, const std::string& meant)
+    {
+        for (const auto& element : read_list(f, meant, problems_)) {
+            const auto* text = read_text(element, "an IP address or block", problems_);
+            if (text == nullptr) {
+                continue;
+            }
+            if (core::parse_ip_block(*text)) {
+                type.member(value_).push_back(*text);
+            } else {
+                refuse(
+                    element,
+                    text->empty() ? "is empty" : "is not an IP address or block",
+                    "an address such as 192.0.2.1 or 2001:db8::1, or a block such as 10.0.0.0/8,",
+                    problems_
+                );
+            }
+        }
     }
 
     void check_together()

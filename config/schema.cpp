@@ -49,6 +49,11 @@ constexpr auto settings_table = std::to_array<setting>({
      base_url_setting{of<&settings::public_url>},
      "How callers reach the gateway; agent cards say so. Without it: `http://`, or `https://` with `tls`, and the "
      "address of `listen`."},
+    {"trusted_proxies",
+     network_list_setting{of<&settings::trusted_proxies>},
+     "Proxies in front of the gateway whose `X-Forwarded-*` and `Forwarded` are believed and passed on. From anyone "
+     "else "
+     "they are dropped."},
     {"hosts",
      host_list_setting{of<&settings::hosts>},
      "The names that callers may give in `Host`, without a port; `*` is any. Others get 421. Without it: any name, but "
@@ -87,6 +92,9 @@ constexpr auto settings_table = std::to_array<setting>({
      "A caller's TLS handshake, whole."},
     {"timeouts.header", timeout(of<&settings::timeouts, &timeout_settings::header>), "A request's head, whole."},
     {"timeouts.body", timeout(of<&settings::timeouts, &timeout_settings::body>), "A request's body, whole."},
+    {"timeouts.body_grace",
+     duration_setting{of<&settings::timeouts, &timeout_settings::body_grace>, 0s, day},
+     "How far a request's body may fall behind `limits.body_rate`."},
     {"timeouts.idle",
      timeout(of<&settings::timeouts, &timeout_settings::idle>),
      "A kept connection between two requests."},
@@ -127,6 +135,9 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.header_fields",
      count_setting{of<&settings::limits, &limit_settings::header_fields>, 10, 1000},
      "The fields of a request's head; beyond it 431."},
+    {"limits.header_value",
+     size_setting{of<&settings::limits, &limit_settings::header_value>, 64, mib},
+     "The value of one field of a request's head; beyond it 431."},
     {"limits.target",
      size_setting{of<&settings::limits, &limit_settings::target>, 64, 64 * kib},
      "A request's target, less than `limits.header`; beyond it 414."},
@@ -142,6 +153,24 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.rpc_batch",
      count_setting{of<&settings::limits, &limit_settings::rpc_batch>, 1, 1000},
      "Calls in one management batch."},
+    {"limits.body_rate",
+     size_setting{of<&settings::limits, &limit_settings::body_rate>, 0, gib},
+     "Bytes a second of a request's body; one that falls behind by `timeouts.body_grace` while it is waited for gets "
+     "408. 0 is any."},
+    {"limits.read_ahead",
+     size_setting{of<&settings::limits, &limit_settings::read_ahead>, kib, mib},
+     "What a caller has sent behind a request that is being answered (pipelined requests); no more of it is read until "
+     "then."},
+    {"limits.requests",
+     count_setting{of<&settings::limits, &limit_settings::requests>, 1, 1'000'000'000},
+     "Requests on one connection; the last one's answer closes it."},
+    {"limits.streams",
+     count_setting{of<&settings::limits, &limit_settings::streams>, 1, 1'000'000},
+     "Event streams that are open at a time, per worker; beyond it 503."},
+    {"limits.connections",
+     count_setting{of<&settings::limits, &limit_settings::connections>, 0, 1'000'000},
+     "Callers' connections that are open at a time; beyond it 503, and the connection closes. 0 is 45 % of the "
+     "descriptors that the process may have."},
 });
 
 constexpr auto agents_table = std::to_array<agent_setting>({
@@ -281,6 +310,7 @@ std::string written_as(const setting_type& type)
             [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
             [](const store_setting&) { return std::string{"memory"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
+            [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
             [](const certificate_list_setting&) {
                 return std::string{"a map with `cert`, `key` and perhaps `names`, or a list of these"};
             },
@@ -301,6 +331,7 @@ std::string value_text(const setting_type& type, settings of)
             [&](const log_level_setting& s) { return std::string{core::name(s.member(of))}; },
             [&](const store_setting& s) { return s.member(of); },
             [&](const host_list_setting& s) { return joined(s.member(of)); },
+            [&](const network_list_setting& s) { return joined(s.member(of)); },
             [&](const certificate_list_setting& s) {
                 std::vector<std::string> certificates;
                 for (const auto& each : s.member(of)) {

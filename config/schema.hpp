@@ -56,6 +56,10 @@ struct host_list_setting {
     member_of<std::vector<std::string>> member;
 };
 
+struct network_list_setting {
+    member_of<std::vector<std::string>> member;
+};
+
 struct certificate_list_setting {
     member_of<std::vector<certificate_files>> member;
 };
@@ -69,6 +73,7 @@ using setting_type = std::variant<
     log_level_setting,
     store_setting,
     host_list_setting,
+    network_list_setting,
     certificate_list_setting>;
 
 struct setting {

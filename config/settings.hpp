@@ -45,6 +45,7 @@ struct timeout_settings {
     core::duration handshake = 10s;          // a caller's TLS handshake
     core::duration header = 10s;             // a request head, from its first byte or from the connection's start
     core::duration body = 60s;               // a request body, whole
+    core::duration body_grace = 10s;         // by which it may fall behind limits.body_rate
     core::duration idle = 75s;               // a kept connection between two requests
     core::duration write = 30s;              // a caller that takes nothing
     core::duration connect = 3s;             // name resolution, TCP and TLS to an agent
@@ -61,11 +62,17 @@ struct limit_settings {
     std::uint64_t body = 1024 * 1024;              // a request body: 413
     std::uint64_t header = 16 * 1024;              // a request head: 431
     std::uint64_t header_fields = 100;             // its fields: 431
+    std::uint64_t header_value = 8 * 1024;         // the value of one of them: 431
     std::uint64_t target = 8 * 1024;               // its target: 414
     std::uint64_t upstream_header = 64 * 1024;     // an answer's head: 502
     std::uint64_t sse_event = 1024 * 1024;         // one event of a stream: the stream is cut
     std::uint64_t upstream_connections = 256;      // idle connections kept per agent and worker
     std::uint64_t rpc_batch = 50;                  // calls in one management batch
+    std::uint64_t body_rate = 1000;                // bytes a second of a request body; slower: 408; 0: any
+    std::uint64_t read_ahead = 16 * 1024;          // bytes behind a request that is being answered; more are not read
+    std::uint64_t requests = 1000;                 // on one connection, which then closes
+    std::uint64_t streams = 10'000;                // of events, open at a time per worker: 503
+    std::uint64_t connections = 0;                 // of callers, open at a time: 503; 0: 45 % of the descriptors
 };
 
 struct settings {
@@ -74,6 +81,7 @@ struct settings {
     std::vector<certificate_files> tls;        // of listen; empty: no TLS
     std::vector<certificate_files> admin_tls;  // of admin
     std::string public_url;                    // no trailing slash; empty: http(s):// and the address that listen got
+    std::vector<std::string> trusted_proxies;  // addresses and blocks of core/ip.hpp
     std::vector<std::string> hosts;  // names of Host that are answered, `*` for all; empty: see docs/configuration.md
     std::uint64_t workers = 0;       // 0: one per core
     core::log_level log_level = core::log_level::info;

@@ -193,6 +193,9 @@ void access_log::append_line(const request_record& record, core::wall_time now)
     if (!record.peer.empty()) {
         append_text(R"(,"peer":)", record.peer, limits_.peer);
     }
+    if (!record.client.empty()) {
+        append_text(R"(,"client":)", record.client, limits_.peer);
+    }
     if (record.stream) {
         append_name(lines_, R"(,"stream":")", name(*record.stream));
     }

@@ -37,6 +37,20 @@ answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string
     return failure(code, core::jsonrpc_error_body(id, code, agent));
 }
 
+std::string refusal_of_connection()
+{
+    const auto what = error_answer(core::errc::overloaded, {});
+    std::string text;
+    net::http1::head_writer head{text};
+    head.status_line(what.status);
+    head.field("Connection", "close");
+    head.field("Content-Type", what.content_type);
+    head.field("Content-Length", what.body.size());
+    text += what.fields;
+    head.end();
+    return text + what.body;
+}
+
 answer method_not_allowed(std::string_view allowed)
 {
     auto out = error_answer(core::errc::method_not_allowed, {});

@@ -23,6 +23,9 @@ answer error_answer(core::errc code, std::string_view agent);
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
 
 // 405 with what would be allowed (RFC 9110 section 15.5.6).
+// A whole answer, head included, for a connection that is closed at once.
+std::string refusal_of_connection();
+
 answer method_not_allowed(std::string_view allowed);
 
 // Writes status line and the fields that every answer has (Date, and Connection when the connection ends) to `head`.

@@ -36,7 +36,8 @@ void write_request_fields(
     std::string& text,
     const net::http1::request_head& head,
     net::http1::framing body,
-    std::uint64_t body_size
+    std::uint64_t body_size,
+    const forwarding_hop& hop
 )
 {
     net::http1::head_writer out{text};
@@ -48,6 +49,7 @@ void write_request_fields(
         }
         out.field(field.name, field.value);
     }
+    write_forwarding_fields(text, head.fields, hop);
     if (body == net::http1::framing::length) {
         out.field("Content-Length", body_size);
     } else if (body == net::http1::framing::chunked) {

@@ -1,6 +1,7 @@
 // Which fields of a message go on to the other side of the gateway (RFC 9110 section 7.6), in both directions. Pure.
 #pragma once
 
+#include "gateway/forwarded.hpp"
 #include "net/http1/head.hpp"
 
 #include <cstdint>
@@ -9,14 +10,15 @@
 namespace gateway {
 
 // Appends to `text`, which holds the agent's own part of a request head (agent_entry::fixed_fields) or nothing: the caller's
-// fields that go on, the body's framing (`body_size` counts with framing::length), and the empty line. What stays behind: what ends at this hop; what the gateway sets itself; the
-// caller's credentials; where the caller says it came from; names with '_', which turn into one of ours wherever a
-// CGI-like environment reads them.
+// fields that go on, where it came from (write_forwarding_fields()), the body's framing (`body_size` counts with
+// framing::length), and the empty line. What stays behind: what ends at this hop; what the gateway sets itself; the
+// caller's credentials; names with '_', which turn into one of ours wherever a CGI-like environment reads them.
 void write_request_fields(
     std::string& text,
     const net::http1::request_head& head,
     net::http1::framing body,
-    std::uint64_t body_size
+    std::uint64_t body_size,
+    const forwarding_hop& hop
 );
 
 // Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line.

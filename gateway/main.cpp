@@ -8,6 +8,7 @@
 #include "gateway/server.hpp"
 #include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
+#include "net/descriptor_budget.hpp"
 
 #include <fcntl.h>
 
@@ -113,6 +114,7 @@ int run(const gateway::command_line& asked)
     }
     // A peer that leaves while we write is an error of that write, and a log reader that leaves costs lines.
     std::signal(SIGPIPE, SIG_IGN);
+    net::raise_descriptor_limit();
     gateway::log_output output;
     const core::logger log{output, settings.log_level};
     gateway::server server{std::move(settings), log, [&output] { return output.dropped(); }};

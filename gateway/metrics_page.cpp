@@ -267,6 +267,8 @@ void add_gateway(families& page, const gateway_sample& gateway)
     add(gauge("cardea_connections_open", "Connections of callers that are open."), gateway.connections);
     add(gauge("cardea_upstream_connections_idle", "Connections to agents that wait for the next call."),
         gateway.idle_upstream_connections);
+    add(counter("cardea_connections_refused_total", "Connections of callers that found no room."),
+        gateway.refused_connections);
     add(counter("cardea_log_lines_dropped_total", "Log lines lost because nobody took them in time."),
         gateway.dropped_log_lines);
 }

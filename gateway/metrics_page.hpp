@@ -35,6 +35,7 @@ struct gateway_sample {
     bool ready = false;
     std::uint64_t agents = 0;
     std::uint64_t connections = 0;
+    std::uint64_t refused_connections = 0;
     std::uint64_t idle_upstream_connections = 0;
     std::uint64_t dropped_log_lines = 0;
     std::optional<process_stats> process;  // nullopt: could not be read, and is left out

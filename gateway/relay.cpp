@@ -37,6 +37,9 @@ relay::~relay()
     if (lease_) {
         pool_.bury(std::move(lease_));
     }
+    if (announced_) {
+        settings_.observer->stream_ended();
+    }
 }
 
 net::routine<relay_outcome> relay::run()
@@ -130,7 +133,9 @@ net::routine<core::result<>> relay::pass_answer()
     if (!body_done_ && head.body != framing::length && !rechunk_) {
         caller_.close_after_answer();  // HTTP/1.0: the end of the connection is the end of the body
     }
-    expect_events();
+    if (!expect_events()) {
+        co_return core::gateway_error(errc::overloaded, "streams");
+    }
     write_answer_head();
     const bool keep = head.keep_alive;
     const bool large = head.body == framing::length && remaining_ > net::small_block;
@@ -145,22 +150,6 @@ net::routine<core::result<>> relay::pass_answer()
         finish_connection(keep && request_done_ && !side.writing());
     }
     co_return done;
-}
-
-// With the answer's framing known, which decides whether comments can be put in.
-void relay::expect_events()
-{
-    const auto& head = lease_->parser().head();
-    if (!is_event_stream(head)) {
-        return;
-    }
-    outcome_.stream = stream_end::complete;
-    if (settings_.observer != nullptr) {
-        settings_.observer->stream_began(*this);
-    }
-    if (has_identity_coding(head)) {
-        events_.emplace(settings_.sse_event, head.body == framing::length ? core::duration{} : settings_.keep_alive);
-    }
 }
 
 void relay::write_answer_head()
@@ -182,47 +171,6 @@ void relay::write_answer_head()
         out.field("Connection", "close");
     }
     out.end();
-}
-
-// Adds a piece of the body, in a chunk if the caller gets chunks. False: an event is over its limit.
-bool relay::add_data(net::pieces& out, net::http1::chunk_header& size, std::string_view data)
-{
-    std::string_view held;
-    if (events_) {
-        const auto passed = events_->pass(data);
-        if (!passed) {
-            return false;
-        }
-        held = passed->held;
-        data = passed->rest;
-        if (data.empty()) {
-            return true;
-        }
-    }
-    if (!rechunk_) {
-        out.add(held);
-        out.add(data);
-        return true;
-    }
-    size = net::http1::chunk_header{held.size() + data.size()};
-    out.add(size.text());
-    out.add(held);
-    out.add(data);
-    out.add(net::http1::chunk_end);
-    return true;
-}
-
-void relay::add_comment(net::pieces& out)
-{
-    const auto comment = events_->comment();
-    if (rechunk_) {
-        chunk_headers_[0] = net::http1::chunk_header{comment.size()};
-        out.add(chunk_headers_[0].text());
-    }
-    out.add(comment);
-    if (rechunk_) {
-        out.add(net::http1::chunk_end);
-    }
 }
 
 // Adds what can be passed on now; gives how much of `received` that used up.

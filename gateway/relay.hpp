@@ -26,7 +26,9 @@ class relay;
 class stream_observer {
 public:
     virtual ~stream_observer() = default;
-    virtual void stream_began(relay& which) = 0;
+    // False: it is one too many, and is not passed on.
+    virtual bool stream_began(relay& which) = 0;
+    virtual void stream_ended() = 0;  // one that began
 };
 
 struct relay_settings {
@@ -46,6 +48,7 @@ struct relay_call {
     std::string_view body;    // held by the caller's connection, whole
     bool passed = false;      // in place of `body`: what the caller sends, piece by piece as it comes
     bool repeatable = false;  // may be sent again even if it may have been processed
+    bool from_proxy = false;  // the caller is a trusted proxy
     bool streaming = false;   // may be answered with events: a caller that closes its half has left
 };
 
@@ -89,7 +92,7 @@ private:
     core::error interrupted(woken how, std::string_view where) const;
     core::error upstream_ended() const;
     void write_answer_head();
-    void expect_events();
+    bool expect_events();
     bool add_data(net::pieces& out, net::http1::chunk_header& size, std::string_view data);
     void add_comment(net::pieces& out);
     core::result<std::size_t> take_pieces(net::pieces& out, std::string_view received);
@@ -115,6 +118,7 @@ private:
     bool request_done_ = false;      // all of it is with the agent
     bool body_done_ = false;
     bool end_stream_ = false;
+    bool announced_ = false;  // to the observer
 };
 
 }  // namespace gateway

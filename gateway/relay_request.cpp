@@ -81,10 +81,11 @@ bool relay::begin_request()
     auto& text = caller_.request_scratch();
     text.clear();
     const auto& head = caller_.head();
+    const forwarding_hop hop{caller_.peer(), head.authority, caller_.secure() ? "https" : "http", call_.from_proxy};
     if (call_.passed || head.body == framing::none) {
-        write_request_fields(text, head, head.body, head.content_length);
+        write_request_fields(text, head, head.body, head.content_length, hop);
     } else {
-        write_request_fields(text, head, framing::length, call_.body.size());
+        write_request_fields(text, head, framing::length, call_.body.size(), hop);
     }
     auto& side = lease_->side();
     sent_before_ = side.bytes_out();
@@ -161,7 +162,9 @@ net::routine<core::result<>> relay::pass_request_body()
         if (caller_.caller_left()) {
             co_return core::caller_error(errc::caller_gone, "body");
         }
-        const auto how = co_await wait(caller_.owner().now() + settings_.body);
+        const auto now = caller_.owner().now();
+        const auto how = co_await wait(caller_.body_due(now + settings_.body, now));
+        caller_.waited_for_body(now);
         if (how == woken::late) {
             co_return core::caller_error(errc::request_timeout, "body");
         }

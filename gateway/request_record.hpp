@@ -31,7 +31,8 @@ std::string_view name(card_use u) noexcept;
 struct request_record {
     route where = route::none;
     std::string_view http_method;           // of the bounded set of methods; empty when no request could be read
-    std::string_view peer;                  // the caller's address
+    std::string_view peer;                  // the address that the connection came from
+    std::string_view client;                // of the caller behind trusted proxies; empty: the peer is no such proxy
     std::string_view agent;                 // an id of the snapshot, never what the caller wrote; empty: none
     std::optional<a2a::method> rpc_method;  // of a call that was read
     std::string_view management_method;     // of the bounded set of management methods, or "other", or empty

@@ -1,9 +1,11 @@
 #include "gateway/server.hpp"
 
+#include "gateway/answer.hpp"
 #include "gateway/metrics_page.hpp"
 #include "gateway/process_stats.hpp"
 #include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
+#include "net/descriptor_budget.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -85,6 +87,12 @@ core::result<> server::start()
     traffic_listener_ = std::make_unique<net::listener>(control_, std::move(services), log_);
     admin_listener_ =
         std::make_unique<net::listener>(control_, std::vector<net::http_service*>{admin_service_.get()}, log_);
+    const auto connections = settings_.limits.connections;
+    traffic_listener_->set_limits(
+        {.connections = connections > 0 ? connections : net::default_connections(),
+         .may_use_reserve = false,
+         .refusal = settings_.tls.empty() ? refusal_of_connection() : std::string{}}
+    );
     auto bound = traffic_listener_->open(settings_.listen.host, settings_.listen.port);
     if (bound) {
         bound = admin_listener_->open(settings_.admin.host, settings_.admin.port);
@@ -301,6 +309,7 @@ net::task<std::string> server::metrics_page()
     now.started = started_;
     now.ready = ready_;
     now.connections = open_connections();
+    now.refused_connections = traffic_listener_->refused();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     if (auto process = read_process_stats()) {
         now.process = *process;

@@ -52,6 +52,7 @@ traffic_handler::traffic_handler(
     : control_{control},
       pool_{pool},
       settings_{settings},
+      proxies_{settings.trusted_proxies},
       lines_{lines},
       log_{log}
 {
@@ -202,6 +203,13 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
         co_await answer_error(x, std::move(why), std::move(what));
         co_return;
     }
+    const bool streaming = a2a::streaming(method);
+    if (streaming && open_streams_ >= settings_.limits.streams) {
+        // Not even sent to the agent: what it would begin could not be passed on.
+        auto what = call_error(errc::overloaded, x.record.agent, scanned.call.id);
+        co_await answer_error(x, core::gateway_error(errc::overloaded, "streams"), std::move(what));
+        co_return;
+    }
     relay_call what{
         .agent = x.agent,
         .verb = net::http1::method::post,
@@ -209,7 +217,7 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
         .body = body,
         .passed = false,
         .repeatable = a2a::safe_to_repeat(method),
-        .streaming = a2a::streaming(method)
+        .streaming = streaming
     };
     co_await relay_to_agent(x, std::move(what), scanned.call.id);
 }
@@ -225,6 +233,7 @@ net::routine<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std
         .sse_event = settings_.limits.sse_event,
         .observer = this
     };
+    call.from_proxy = !proxies_.empty() && proxies_.trusts(x.caller.peer());
     relay passing{x.caller, pool_, waits, std::move(call)};
     auto outcome = co_await passing.run();
     x.record.status = outcome.status;
@@ -250,6 +259,10 @@ net::routine<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std
 void traffic_handler::account(exchange& x)
 {
     x.record.peer = x.caller.peer();
+    const bool has_head = !x.record.http_method.empty();
+    if (has_head && !proxies_.empty() && proxies_.trusts(x.caller.peer())) {
+        x.record.client = client_address(x.caller.peer(), x.caller.head().fields, proxies_);
+    }
     x.record.bytes_in = x.caller.request_bytes();
     x.record.bytes_out = x.caller.answer_bytes();
     x.record.total = since(x.caller.started());
@@ -286,14 +299,19 @@ void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<cons
     }
 }
 
-void traffic_handler::stream_began(relay& which)
+bool traffic_handler::stream_began(relay& which)
 {
+    if (open_streams_ >= settings_.limits.streams) {
+        return false;
+    }
+    ++open_streams_;
     metrics_.stream_started(which.agent().record.id);
     if (ending_streams_) {
         which.end_stream();
     } else {
         streams_.push_back(which);
     }
+    return true;
 }
 
 void traffic_handler::end_streams()

@@ -7,6 +7,7 @@
 #include "gateway/access_log.hpp"
 #include "gateway/answer.hpp"
 #include "gateway/control_services.hpp"
+#include "gateway/forwarded.hpp"
 #include "gateway/host_policy.hpp"
 #include "gateway/published_card.hpp"
 #include "gateway/relay.hpp"
@@ -53,7 +54,8 @@ public:
     const worker_metrics& metrics() const noexcept { return metrics_; }
 
 private:
-    void stream_began(relay& which) override;
+    bool stream_began(relay& which) override;
+    void stream_ended() override { --open_streams_; }
 
     struct known_agent {
         std::shared_ptr<const agent_entry> entry;
@@ -89,11 +91,13 @@ private:
     control_services& control_;
     net::upstream_pool& pool_;
     const config::settings& settings_;
+    proxy_trust proxies_;
     access_log& lines_;
     const core::logger& log_;
     std::optional<host_policy> hosts_;
     worker_metrics metrics_;
     string_map<known_agent> agents_;
+    std::uint64_t open_streams_ = 0;
     bool ending_streams_ = false;
     boost::intrusive::list<relay, boost::intrusive::constant_time_size<false>> streams_;
 };

@@ -12,13 +12,18 @@ net::server_settings connection_settings(const config::settings& settings)
     out.head = {
         .bytes = settings.limits.header,
         .fields = settings.limits.header_fields,
-        .target = settings.limits.target
+        .target = settings.limits.target,
+        .value = settings.limits.header_value
     };
     out.handshake_timeout = settings.timeouts.handshake;
     out.header_timeout = settings.timeouts.header;
     out.body_timeout = settings.timeouts.body;
     out.idle_timeout = settings.timeouts.idle;
     out.write_timeout = settings.timeouts.write;
+    out.body_grace = settings.timeouts.body_grace;
+    out.body_rate = settings.limits.body_rate;
+    out.read_ahead = settings.limits.read_ahead;
+    out.requests = settings.limits.requests;
     return out;
 }
 

@@ -1,11 +1,15 @@
 #include "net/listener.hpp"
 
+#include "net/descriptor_budget.hpp"
+#include "net/tcp_state.hpp"
+
 #include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/post.hpp>
 
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -14,6 +18,7 @@ namespace net {
 namespace {
 
 constexpr std::chrono::milliseconds accept_pause{100};
+constexpr std::chrono::seconds refusal_pause{10};  // between two lines about it
 
 // The loop has other work, too.
 constexpr int accepted_at_once = 64;
@@ -51,6 +56,9 @@ core::result<> listener::open(const std::string& host, std::uint16_t port)
     }
     if (!ec) {
         acceptor_.set_option(tcp::no_delay{true}, ec);  // the sockets that are accepted inherit it
+    }
+    if (!ec && !watch_for_dead_peer(acceptor_.native_handle())) {
+        ec.assign(errno, boost::system::system_category());
     }
     if (!ec) {
         acceptor_.non_blocking(true, ec);
@@ -100,7 +108,12 @@ void listener::accept_all()
         if (number >= 0) {
             failing_ = false;
             peer.resize(size);
-            place({descriptor{number}, peer});
+            descriptor socket{number};
+            if (has_room_for(socket)) {
+                place({std::move(socket), peer});
+            } else {
+                refuse(std::move(socket));
+            }
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             break;
         } else if (errno != ECONNABORTED && errno != EINTR) {
@@ -109,6 +122,31 @@ void listener::accept_all()
         }
     }
     wait();
+}
+
+bool listener::has_room_for(const descriptor& socket) const noexcept
+{
+    std::size_t open = 0;
+    for (const auto* service : services_) {
+        open += service->open();
+    }
+    return open < limits_.connections && (limits_.may_use_reserve || !is_reserved(socket.number()));
+}
+
+// Tells the caller, if that can be done at once, and closes. What has come is read first: closing over unread bytes would
+// be a reset, which takes the answer with it.
+void listener::refuse(descriptor socket)
+{
+    ++refused_;
+    const auto now = std::chrono::steady_clock::now();
+    if (refused_ == 1 || now - refusal_said_ > refusal_pause) {
+        refusal_said_ = now;
+        log_.write(core::log_level::warn, "connections_refused", {{"total", refused_}});
+    }
+    std::array<char, 4096> scratch;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+    ::recv(socket.number(), scratch.data(), scratch.size(), MSG_DONTWAIT);
+    ::send(socket.number(), limits_.refusal.data(), limits_.refusal.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    ::shutdown(socket.number(), SHUT_WR);
 }
 
 void listener::place(accepted_socket from)

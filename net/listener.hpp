@@ -9,10 +9,21 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace net {
+
+struct listener_limits {
+    std::size_t connections = std::numeric_limits<std::size_t>::max();  // open at a time
+    bool may_use_reserve = true;                                        // of descriptors
+    std::string refusal{};  // what a connection beyond is told before it is closed; may be empty
+};
 
 class listener {
 public:
@@ -25,13 +36,20 @@ public:
     // The address that was bound, with the port that the system chose for port 0.
     tcp::endpoint local() const { return local_; }
 
+    void set_limits(listener_limits limits) { limits_ = std::move(limits); }
+
     void start();
     void close();
+
+    // Connections that were refused for want of room.
+    std::uint64_t refused() const noexcept { return refused_; }
 
 private:
     void wait();
     void accept_all();
+    bool has_room_for(const descriptor& socket) const noexcept;
     void place(accepted_socket from);
+    void refuse(descriptor socket);
     void pause(const error_code& why);
 
     loop& loop_;
@@ -41,6 +59,9 @@ private:
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, executor>
         pause_;
     tcp::endpoint local_;
+    listener_limits limits_;
+    std::uint64_t refused_ = 0;
+    std::chrono::steady_clock::time_point refusal_said_{};
     bool failing_ = false;
 };
 

@@ -120,6 +120,7 @@ routine<bool> server_connection::serve_one()
         co_return false;
     }
     phase_ = phase::exchange;
+    ++served_;
     bytes_out_before_ = caller_.bytes_out();
     body_read_ =
         head().body == http1::framing::none || (head().body == http1::framing::length && head().content_length == 0);
@@ -207,7 +208,7 @@ routine<core::result<>> server_connection::read_head()
 
 bool server_connection::closing() const noexcept
 {
-    return close_ || draining_ || !body_read_ || !head().keep_alive;
+    return close_ || draining_ || !body_read_ || !head().keep_alive || served_ >= settings_.requests;
 }
 
 routine<core::result<>> server_connection::send(pieces what)

@@ -59,6 +59,10 @@ struct server_settings {
     core::duration body_timeout{};
     core::duration idle_timeout{};
     core::duration write_timeout{};
+    core::duration body_grace{};     // before body_rate counts
+    std::uint64_t body_rate = 0;     // bytes a second of a body, while it is waited for; 0: any
+    std::size_t read_ahead = 16384;  // bytes behind a request that is being answered
+    std::uint64_t requests = 1000;   // on one connection
 };
 
 // The wake-up of a connection's coroutine, with its deadline: whoever works for the exchange sets the one or starts
@@ -104,6 +108,7 @@ public:
     // What the handler may use, from handle() until it returns.
     const http1::request_head& head() const noexcept { return parser_.head(); }
     const std::string& peer() const noexcept { return peer_; }
+    bool secure() noexcept { return caller_.wire().secure(); }
     core::steady_time started() const noexcept { return started_; }
     std::uint64_t request_bytes() const noexcept
     {
@@ -131,6 +136,12 @@ public:
     };
     core::result<request_piece> take_piece(std::uint64_t limit);
 
+    // Until when the caller may be waited for from `now` on: `until`, or sooner if its body has come too slowly: while it
+    // is waited for it may fall behind body_rate by body_grace, and what comes faster makes that up. Say so when the wait
+    // is over.
+    core::steady_time body_due(core::steady_time until, core::steady_time now) noexcept;
+    void waited_for_body(core::steady_time since) noexcept;
+
     // Whether this answer must carry `Connection: close`: decided once, when its head is written.
     bool closing() const noexcept;
     void close_after_answer() noexcept { close_ = true; }
@@ -150,7 +161,13 @@ public:
 
     // Waits that other operations of the exchange share: set their listener to wake(), watch the caller, then wait.
     alarm& clock() noexcept { return alarm_; }
-    void watch_caller() { caller_.arm(); }
+    // Not while it has sent so much ahead that no more is read: its leaving is then noticed by the answer's failing.
+    void watch_caller()
+    {
+        if (!body_read_ || caller_.received().size() - request_length_ < settings_.read_ahead) {
+            caller_.arm();
+        }
+    }
     bool aborted() const noexcept { return aborted_; }
     bool caller_left() const noexcept { return caller_.ended() || caller_.closed(); }
 
@@ -201,6 +218,10 @@ private:
     std::size_t coded_at_ = 0;      // where what is still coded begins, in what was received
     std::uint64_t body_taken_ = 0;  // of the body, in pieces
     std::uint64_t bytes_out_before_ = 0;
+    std::uint64_t body_counted_ = 0;  // bytes that have made up for waiting
+    core::steady_time body_until_{};
+    core::steady_time::duration body_credit_{};
+    std::uint64_t served_ = 0;
     phase phase_ = phase::idle;
     bool body_read_ = false;
     bool answered_ = false;

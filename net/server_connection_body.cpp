@@ -2,6 +2,7 @@
 #include "net/server_connection.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -52,7 +53,10 @@ routine<core::result<bool>> server_connection::hold_body(std::uint64_t enough, s
         close_ = true;
         co_return core::caller_error(errc::body_too_large);
     }
-    alarm_.start(settings_.body_timeout);
+    body_until_ = loop_.now() + settings_.body_timeout;
+    body_counted_ = caller_.bytes_in();
+    body_credit_ = settings_.body_grace;
+    alarm_.start_until(body_until_);
     if (head().expect_continue && caller_.received().size() == head_length_) {
         co_await say_continue();
     }
@@ -114,10 +118,29 @@ routine<core::result<>> server_connection::need(std::size_t bytes)
         if (alarm_.expired()) {
             co_return core::caller_error(errc::request_timeout, "body");
         }
+        const auto now = loop_.now();
+        alarm_.start_until(body_due(body_until_, now));
         caller_.arm();
         co_await alarm_.wait();
+        waited_for_body(now);
     }
     co_return core::result<>{};
+}
+
+core::steady_time server_connection::body_due(core::steady_time until, core::steady_time now) noexcept
+{
+    if (settings_.body_rate == 0) {
+        return until;
+    }
+    const auto come = caller_.bytes_in() - std::exchange(body_counted_, caller_.bytes_in());
+    const std::chrono::microseconds earned{come * 1'000'000 / settings_.body_rate};
+    body_credit_ = std::min<core::steady_time::duration>(body_credit_ + earned, settings_.body_grace);
+    return std::min(until, now + body_credit_);
+}
+
+void server_connection::waited_for_body(core::steady_time since) noexcept
+{
+    body_credit_ -= loop_.now() - since;
 }
 
 routine<core::result<>> server_connection::read_sized_body()

@@ -1,5 +1,8 @@
 #include "net/stream.hpp"
 
+#include "net/descriptor_budget.hpp"
+#include "net/tcp_state.hpp"
+
 #include <boost/asio/error.hpp>
 
 #include <netinet/in.h>
@@ -72,8 +75,12 @@ error_code stream::connect(const tcp::endpoint& to, opening_observer& observer)
     if (!socket.open()) {
         return last_error();
     }
+    if (is_reserved(socket.number())) {
+        return asio::error::no_descriptors;
+    }
     const int yes = 1;
-    if (::setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
+    if (!watch_for_dead_peer(socket.number()) ||
+        ::setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
         (::connect(socket.number(), to.data(), static_cast<::socklen_t>(to.size())) != 0 && errno != EINPROGRESS)) {
         return last_error();
     }

@@ -20,4 +20,14 @@ std::optional<std::uint64_t> bytes_acknowledged(int descriptor) noexcept
     return info.tcpi_bytes_acked;
 }
 
+bool watch_for_dead_peer(int descriptor) noexcept
+{
+    const auto set = [descriptor](int level, int option, int value) {
+        return ::setsockopt(descriptor, level, option, &value, sizeof value) == 0;
+    };
+    return set(SOL_SOCKET, SO_KEEPALIVE, 1) && set(IPPROTO_TCP, TCP_KEEPIDLE, 30) &&
+           set(IPPROTO_TCP, TCP_KEEPINTVL, 10) && set(IPPROTO_TCP, TCP_KEEPCNT, 3) &&
+           set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
+}
+
 }  // namespace net

@@ -112,7 +112,7 @@ upstream_connection::upstream_connection(
     : target_{std::move(target)},
       names_{owner.names()},
       side_{owner},
-      parser_{http1::head_limits{.bytes = head_limit, .fields = 256, .target = 0}}
+      parser_{http1::head_limits{.bytes = head_limit, .fields = 256, .target = 0, .value = head_limit}}
 {
 }
 

@@ -163,13 +163,13 @@ bool valid_port(std::string_view text) noexcept
 
 }  // namespace
 
-line_result next_field(std::string_view in, head_scan& scan, field_list& fields, std::size_t limit, fault& why)
+line_result next_field(std::string_view in, head_scan& scan, field_list& fields, const head_limits& limits, fault& why)
 {
     if (scan.at == in.size()) {
         return line_result::more;
     }
     if (scan.where == stage::line_start) {
-        const auto started = start_line(in, scan, limit - fields.size(), why);
+        const auto started = start_line(in, scan, limits.fields - fields.size(), why);
         if (scan.where != stage::name) {
             return started;
         }
@@ -185,7 +185,14 @@ line_result next_field(std::string_view in, head_scan& scan, field_list& fields,
         scan.colon = scan.at++;
         scan.where = stage::value;
     }
-    scan.at = skip(in, scan.at, value_byte);
+    const auto begin = std::min(in.find_first_not_of(" \t", scan.colon + 1), in.size());
+    // One byte over the limit is enough to know; what comes after it is not looked at.
+    const auto window = in.size() - begin > limits.value ? in.substr(0, begin + limits.value + 1) : in;
+    scan.at = skip(window, scan.at, value_byte);
+    if (scan.at > begin && scan.at - begin > limits.value) {
+        why = {core::errc::header_too_large, "the value of a field is over the limit"};
+        return line_result::failed;
+    }
     if (scan.at == in.size() || (in[scan.at] == '\r' && scan.at + 1 == in.size())) {
         return line_result::more;
     }

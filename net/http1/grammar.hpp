@@ -116,9 +116,9 @@ enum class line_result : std::uint8_t {
     failed,
 };
 
-// Goes on with the field section (RFC 9112 section 5) up to the end of one line. `limit` is the greatest number of
-// fields. With `failed`, `why` says what is wrong.
-line_result next_field(std::string_view in, head_scan& scan, field_list& fields, std::size_t limit, fault& why);
+// Goes on with the field section (RFC 9112 section 5) up to the end of one line. Of `limits`, those of fields and
+// their values count. With `failed`, `why` says what is wrong.
+line_result next_field(std::string_view in, head_scan& scan, field_list& fields, const head_limits& limits, fault& why);
 
 // RFC 9110 section 8.6: one or more digits; here, below 2^63.
 std::optional<std::uint64_t> parse_length(std::string_view value) noexcept;

@@ -27,6 +27,7 @@ struct head_limits {
     std::size_t bytes = 16 * 1024;  // the whole head, from its first byte to the empty line: 431 (502)
     std::size_t fields = 100;       // 431 (502)
     std::size_t target = 8 * 1024;  // 414
+    std::size_t value = 8 * 1024;   // of one field, without the white space in front of it: 431 (502)
 };
 
 // Where a parser stands between two calls. For the parsers alone.

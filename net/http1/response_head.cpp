@@ -91,7 +91,7 @@ private:
     {
         fault why;
         while (true) {
-            switch (next_field(in_, scan_, head_.fields, limits_.fields, why)) {
+            switch (next_field(in_, scan_, head_.fields, limits_, why)) {
                 case line_result::more:
                 case line_result::failed:
                     return why;

@@ -132,7 +132,8 @@ void check_passed_on(const recorded_request& seen)
     CHECK(seen.count("HTTP2-Settings") == 0);
     CHECK(seen.count("Expect") == 0);
     CHECK(seen.count("Authorization") == 0);
-    CHECK(seen.count("X-Forwarded-For") == 0);
+    CHECK(seen.count("X-Forwarded-For") == 1);
+    CHECK(seen.header("X-Forwarded-For") == "127.0.0.1");
     CHECK(seen.count("X-Secret") == 0);
     CHECK(seen.count("x_under") == 0);
     CHECK(seen.count("Trailer") == 0);

@@ -82,6 +82,9 @@ TEST_CASE("an agent gets exactly the fields that are meant for it")
         {"User-Agent", "test/1"},
         {"X-Twice", "one"},
         {"X-Twice", "two"},
+        {"X-Forwarded-For", "127.0.0.1"},
+        {"X-Forwarded-Proto", "http"},
+        {"X-Forwarded-Host", "127.0.0.1"},
         {"Content-Length", std::to_string(body.size())},
     };
     auto seen = x.agent.request(0).headers;

@@ -83,6 +83,7 @@ TEST_CASE("a large body passes as it comes, whatever room the head leaves in the
             scripted_agent agent{[](const auto&) { return answer(200, "ok"); }};
             auto settings = settings_for(agent);
             settings.limits.header = 64 * 1024;
+            settings.limits.header_value = 64 * 1024;
             const flow::running_gateway gateway{std::move(settings)};
             http_client caller{gateway.port()};
             std::string head =

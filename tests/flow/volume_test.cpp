@@ -33,6 +33,7 @@ config::settings settings_for(const plain_agent& agent)
 {
     auto settings = flow::quick_settings();
     settings.timeouts.upstream_head = 1min;
+    settings.limits.requests = 100'000;
     settings.agents.push_back(flow::a2a_agent("a", agent.url("/rpc")));
     settings.agents.back().card = R"({"name":"A","url":"http://example.org/","version":"1","skills":[]})";
     return settings;

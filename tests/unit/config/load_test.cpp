@@ -69,6 +69,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.handshake == 12s);
     CHECK(s.timeouts.header == 11s);
     CHECK(s.timeouts.body == 61s);
+    CHECK(s.timeouts.body_grace == 9s);
     CHECK(s.timeouts.idle == 76s);
     CHECK(s.timeouts.write == 31s);
     CHECK(s.timeouts.connect == 4s);
@@ -87,6 +88,13 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.upstream_header == 65 * 1024);
     CHECK(s.limits.upstream_connections == 257);
     CHECK(s.limits.rpc_batch == 51);
+    CHECK(s.limits.header_value == 4 * 1024);
+    CHECK(s.limits.body_rate == 2000);
+    CHECK(s.limits.read_ahead == 17 * 1024);
+    CHECK(s.limits.requests == 1001);
+    CHECK(s.limits.streams == 102);
+    CHECK(s.limits.connections == 103);
+    CHECK(s.trusted_proxies == std::vector<std::string>{"10.0.0.0/8", "::1"});
 }
 
 TEST_CASE("every agent is read into its members, in the order of the file")
@@ -150,6 +158,20 @@ TEST_CASE("the full example has every setting of the schema, and none with its d
              text.find(' ' + std::string{last} + ":\n") != text.npos)
         );
     }
+}
+
+TEST_CASE("trusted_proxies are addresses and blocks")
+{
+    CHECK(problems_of("trusted_proxies: [10.0.0.0/8, \"2001:db8::/32\", 192.0.2.1, \"::1\"]") == "");
+    CHECK(
+        problems_of("trusted_proxies: [10.0.0.1/8, \"\", proxy]") ==
+        "c.yml:1:19: trusted_proxies[0]: \"10.0.0.1/8\" is not an IP address or block; an address such as 192.0.2.1 or "
+        "2001:db8::1, or a block such as 10.0.0.0/8, is meant\n"
+        "c.yml:1:31: trusted_proxies[1]: is empty; an address such as 192.0.2.1 or 2001:db8::1, or a block such as "
+        "10.0.0.0/8, is meant\n"
+        "c.yml:1:35: trusted_proxies[2]: \"proxy\" is not an IP address or block; an address such as 192.0.2.1 or "
+        "2001:db8::1, or a block such as 10.0.0.0/8, is meant\n"
+    );
 }
 
 TEST_CASE("hosts and relay_paths say what is wrong with each element")

@@ -313,6 +313,7 @@ TEST_CASE("the gateway and its process are described")
     sample.connections = 4;
     sample.idle_upstream_connections = 5;
     sample.dropped_log_lines = 6;
+    sample.refused_connections = 7;
     sample.process = {.resident_bytes = 20'000'000'000, .open_descriptors = 17, .cpu_time = 123'456ms};
     const auto page = gateway::metrics_page({}, sample);
     const std::vector<std::string> expected{
@@ -322,6 +323,7 @@ TEST_CASE("the gateway and its process are described")
         "cardea_agents 3",
         "cardea_connections_open 4",
         "cardea_upstream_connections_idle 5",
+        "cardea_connections_refused_total 7",
         "cardea_log_lines_dropped_total 6",
         "process_resident_memory_bytes 20000000000",
         "process_open_fds 17",
@@ -373,7 +375,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 24);
+        CHECK(described.size() == 25);
         CHECK(page.ends_with('\n'));
     }
 }

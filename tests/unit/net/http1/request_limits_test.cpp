@@ -53,7 +53,7 @@ TEST_CASE("a head may be as long as the limit and no longer")
     CHECK(accepted("\r\n" + of_length(198), limits));
     CHECK(failure("\r\n" + of_length(199), limits) == errc::header_too_large);
 
-    const head_limits defaults;
+    const head_limits defaults{.value = 16 * 1024};
     CHECK(accepted(of_length(16 * 1024), defaults));
     CHECK(failure(of_length(16 * 1024 + 1), defaults) == errc::header_too_large);
 }
@@ -95,6 +95,30 @@ TEST_CASE("a head may have as many fields as the limit and no more")
         CHECK(waits(with(limit) + "\r", limits));
         CHECK(failure(with(limit) + "X", limits) == errc::header_too_large);
     }
+}
+
+TEST_CASE("the value of a field may be as long as the limit and no longer, wherever the head is cut")
+{
+    const auto with = [](const std::string& line) { return "GET / HTTP/1.1\r\nHost: a\r\n" + line + "\r\n\r\n"; };
+    const head_limits limits{.value = 20};
+    for (const std::string space : {"", " ", "   \t "}) {
+        CHECK(accepted(with("X:" + space + std::string(19, 'x')), limits));
+        CHECK(accepted(with("X:" + space + std::string(20, 'x')), limits));
+        CHECK(failure(with("X:" + space + std::string(21, 'x')), limits) == errc::header_too_large);
+    }
+    CHECK(accepted(with("X:" + std::string(50, ' ')), limits));
+    CHECK(accepted(with("X: x" + std::string(19, ' ')), limits));
+    CHECK(failure(with("X: x" + std::string(20, ' ')), limits) == errc::header_too_large);
+    const head_limits defaults;
+    CHECK(accepted(with("X: " + std::string(8 * 1024, 'x')), defaults));
+    CHECK(failure(with("X: " + std::string(8 * 1024 + 1, 'x')), defaults) == errc::header_too_large);
+    for (const auto& value : {std::string(20, 'x'), std::string(21, 'x'), "  " + std::string(25, 'x')}) {
+        const auto bytes = with("X:" + value);
+        const auto whole = tests::read_request(bytes, {}, tests::buffer::moving, limits);
+        CHECK(tests::read_request(bytes, tests::every_byte(bytes), tests::buffer::still, limits) == whole);
+    }
+    CHECK(waits("GET / HTTP/1.1\r\nX: " + std::string(20, 'x'), limits));
+    CHECK(failure("GET / HTTP/1.1\r\nX: " + std::string(21, 'x'), limits) == errc::header_too_large);
 }
 
 TEST_CASE("a target may be as long as the limit and no longer")

@@ -1,0 +1,70 @@
+// What the relay does to streams of events: it announces them, limits their events, and puts comments between them.
+#include "gateway/relay.hpp"
+
+namespace gateway {
+
+using net::http1::framing;
+
+// With the answer's framing known, which decides whether comments can be put in. False: one stream too many.
+bool relay::expect_events()
+{
+    const auto& head = lease_->parser().head();
+    if (!is_event_stream(head)) {
+        return true;
+    }
+    outcome_.stream = stream_end::complete;
+    if (settings_.observer != nullptr) {
+        announced_ = settings_.observer->stream_began(*this);
+        if (!announced_) {
+            outcome_.stream.reset();
+            return false;
+        }
+    }
+    if (has_identity_coding(head)) {
+        events_.emplace(settings_.sse_event, head.body == framing::length ? core::duration{} : settings_.keep_alive);
+    }
+    return true;
+}
+
+// Adds a piece of the body, in a chunk if the caller gets chunks. False: an event is over its limit.
+bool relay::add_data(net::pieces& out, net::http1::chunk_header& size, std::string_view data)
+{
+    std::string_view held;
+    if (events_) {
+        const auto passed = events_->pass(data);
+        if (!passed) {
+            return false;
+        }
+        held = passed->held;
+        data = passed->rest;
+        if (data.empty()) {
+            return true;
+        }
+    }
+    if (!rechunk_) {
+        out.add(held);
+        out.add(data);
+        return true;
+    }
+    size = net::http1::chunk_header{held.size() + data.size()};
+    out.add(size.text());
+    out.add(held);
+    out.add(data);
+    out.add(net::http1::chunk_end);
+    return true;
+}
+
+void relay::add_comment(net::pieces& out)
+{
+    const auto comment = events_->comment();
+    if (rechunk_) {
+        chunk_headers_[0] = net::http1::chunk_header{comment.size()};
+        out.add(chunk_headers_[0].text());
+    }
+    out.add(comment);
+    if (rechunk_) {
+        out.add(net::http1::chunk_end);
+    }
+}
+
+}  // namespace gateway
