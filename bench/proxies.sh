@@ -1,14 +1,20 @@
 # shellcheck shell=bash
-# Sourced by bench/run.sh: the agent and the proxies of one scenario. Every start_… function puts the process on its core
+# Sourced by bench/run.sh and bench/memory.sh: the agent and the proxies of one scenario. Every start_… function puts the process on its core
 # into the background, waits until it listens and sets `address` (host:port) and `started` (process id).
 
-# What run.sh has chosen.
+# What they have chosen; `most_connections` is what nginx and HAProxy set aside room for.
 : "${binaries:=}" "${scratch:=}" "${proxy_core:=}" "${load_core:=}" "${priority:=0}" "${nginx_buffering:=}" "${haproxy_delay:=}"
+: "${most_connections:=4096}"
 address=''
+given_port=''
 
-# Below the range that the kernel gives to outgoing connections.
+# Below the range that the kernel gives to outgoing connections; `given_port` if that is set.
 free_port() {
     local port
+    if [ -n "$given_port" ]; then
+        echo "$given_port"
+        return
+    fi
     for _ in {1..100}; do
         port=$((20000 + RANDOM % 10000))
         if ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
@@ -31,7 +37,7 @@ wait_for() {
 
 accepts() { (exec 3<>"/dev/tcp/${1%:*}/${1##*:}"); }
 
-# on CORE COMMAND...: becomes the command, so call it in the background or a subshell. As root it goes before whatever
+# on CORES COMMAND...: becomes the command, so call it in the background or a subshell. As root it goes before whatever
 # else the machine does (a proxy that waits for a compiler finds its caches cold): where the kernel schedules sessions as
 # groups, that takes a session of its own.
 on() {
@@ -51,14 +57,18 @@ start_agent() {
     address=127.0.0.1:$(<"$scratch/agent.port")
 }
 
-# start_cardea AGENT NAME LOG: LOG is batches (the gateway's own way) or none.
+# start_cardea AGENT NAME LOG: LOG is batches (the gateway's own way), none, or workers: two of them, on both cores.
 start_cardea() {
-    local level=info listening
+    local level=info listening workers=1 cores=$proxy_core
+    if [ "$3" = workers ]; then
+        workers=2
+        cores=$proxy_core,$load_core
+    fi
     [ "$3" != none ] || level=warn
     cat >"$scratch/$2.yml" <<END
 listen: 127.0.0.1:0
 admin: 127.0.0.1:0
-workers: 1
+workers: $workers
 log: {level: $level}
 cards: {ttl: 1d}
 limits: {upstream_connections: 1024}
@@ -66,7 +76,7 @@ agents: {bench: {url: "http://$1/a2a"}}
 END
     # The line that says where it listens has level info: without it the port must be known before.
     address=127.0.0.1:$(free_port)
-    on "$proxy_core" "$binaries/cardea" run -c "$scratch/$2.yml" --listen "$address" 2>>"$scratch/$2.log" &
+    on "$cores" "$binaries/cardea" run -c "$scratch/$2.yml" --listen "$address" 2>>"$scratch/$2.log" &
     started=$!
     children+=("$started")
     wait_for 10 accepts "$address" || die "cardea did not start: $(head -c 2000 "$scratch/$2.log")"
@@ -94,7 +104,7 @@ worker_processes 1;
 daemon off;
 pid $home/pid;
 error_log $home/error.log;
-events { worker_connections 4096; }
+events { worker_connections $((most_connections * 2)); }
 http {
     log_format bench escape=json '{"ts":"\$time_iso8601","id":"\$connection-\$connection_requests","method":"\$request_method",'
         '"path":"\$uri","status":\$status,"bytes_in":\$request_length,"bytes_out":\$bytes_sent,'
@@ -142,7 +152,7 @@ start_haproxy() {
     cat >"$scratch/$2.cfg" <<END
 global
     nbthread 1
-    maxconn 4096
+    maxconn $most_connections
     $log
 defaults
     mode http
@@ -174,7 +184,7 @@ start_proxy() {
     local log=batches
     [[ $1 != *-* ]] || log=${1#*-}
     case ${1%%-*}-$log in
-        cardea-batches | cardea-none) start_cardea "$2" "$1" "$log" ;;
+        cardea-batches | cardea-none | cardea-workers) start_cardea "$2" "$1" "$log" ;;
         nginx-batches | nginx-lines | nginx-none) start_nginx "$2" "$1" "$log" ;;
         haproxy-batches | haproxy-lines) start_haproxy "$2" "$1" lines ;;
         haproxy-none) start_haproxy "$2" "$1" none ;;

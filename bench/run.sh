@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|sse|large]... [--rounds N] [--seconds S] [--warmup S] [--proxies "NAME..."]
-# Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own.
+#   bench/run.sh [call|call512|card|card304|sse|large|workers|open|slow|start|memory]... [--rounds N] [--seconds S]
+#       [--warmup S] [--proxies "NAME..."]
+# Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
+# cardea-workers has two workers, on both cores.
 # Exit code 1 if a round had an error or a wrong answer, 2 if nothing can be measured here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,17 +15,15 @@ warmup=2
 priority=0
 scenarios=()
 proxies=()
-children=()
 scratch=''
 failed=0
 
-die() {
-    echo "bench: $*" >&2
-    exit 2
-}
-
+# shellcheck source=bench/machine.sh
+. bench/machine.sh
 # shellcheck source=bench/proxies.sh
 . bench/proxies.sh
+# shellcheck source=bench/latency.sh
+. bench/latency.sh
 
 read_arguments() {
     while [ $# -gt 0 ]; do
@@ -37,7 +37,7 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | sse | large)
+            call | call512 | card | card304 | sse | large | workers | open | slow | start | memory)
                 scenarios+=("$1")
                 shift
                 ;;
@@ -48,22 +48,6 @@ read_arguments() {
     [ "${#proxies[@]}" -gt 0 ] || proxies=(cardea nginx haproxy)
 }
 
-# The first two cores that this process may use: `proxy_core` and `load_core`.
-choose_cores() {
-    local list range first last core cores=()
-    list=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
-    for range in ${list//,/ }; do
-        first=${range%-*}
-        last=${range#*-}
-        for ((core = first; core <= last; core++)); do
-            cores+=("$core")
-        done
-    done
-    [ "${#cores[@]}" -ge 2 ] || die "this machine has one core for us: the proxy and its load need one each"
-    proxy_core=${cores[0]}
-    load_core=${cores[1]}
-}
-
 check_machine() {
     local tool
     PATH=$PATH:/usr/sbin
@@ -71,68 +55,16 @@ check_machine() {
         [ "$tool" != cardea ] || continue
         command -v "$tool" >/dev/null || die "$tool is not installed"
     done
-    for tool in cardea bench_upstream; do
+    for tool in cardea bench_upstream bench_callers; do
         [ -x "$binaries/$tool" ] || die "$binaries/$tool is not built"
     done
-    [ "$(ulimit -Sn)" -ge 16384 ] || ulimit -Sn 16384 || die "needs 16384 open files (ulimit -n)"
+    allow_open_files 16384
     choose_cores
     if [ "$(nice -n -20 nice 2>/dev/null)" = -20 ]; then
         priority=-20
     fi
     echo "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r); proxy on core $proxy_core," \
         "agent and wrk on core $load_core; load average before: $(cut -d ' ' -f 1 /proc/loadavg)"
-}
-
-stop_children() {
-    local child deadline=$((SECONDS + 5))
-    for child in "${children[@]}"; do
-        kill "$child" 2>/dev/null || true
-    done
-    for child in "${children[@]}"; do
-        while kill -0 "$child" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ]; do
-            sleep 0.05
-        done
-        # What nginx's master leaves behind when it is killed ends with it: its workers see the closed channel.
-        kill -KILL "$child" 2>/dev/null || true
-        wait "$child" 2>/dev/null || true
-    done
-    children=()
-}
-
-finish() {
-    trap - EXIT
-    trap '' INT TERM
-    stop_children
-    [ -z "$scratch" ] || rm -rf "$scratch"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-# The processes that share the work of PROXY: itself and its children.
-processes_of() {
-    local stat fields
-    echo "$1"
-    for stat in /proc/[0-9]*/stat; do
-        { fields=$(<"$stat"); } 2>/dev/null || continue
-        fields=${fields##*) }
-        read -r _ parent _ <<<"$fields"
-        if [ "$parent" = "$1" ]; then
-            stat=${stat%/stat}
-            echo "${stat##*/}"
-        fi
-    done
-}
-
-# User and system time of these processes, in clock ticks.
-cpu_ticks() {
-    local process stat fields sum=0
-    for process in "$@"; do
-        stat=$(<"/proc/$process/stat")
-        read -r -a fields <<<"${stat##*) }"
-        sum=$((sum + fields[11] + fields[12]))
-    done
-    echo "$sum"
 }
 
 # The largest of these processes at its peak, in KiB.
@@ -249,7 +181,7 @@ prepare() {
     haproxy_delay=''
     export BENCH_BODY=bench/call.json
     case $scenario in
-        call) title="relayed call: POST of 400 bytes, answer of 1 KiB" ;;
+        call | workers) title="relayed call: POST of 400 bytes, answer of 1 KiB" ;;
         call512)
             title="relayed call: POST of 400 bytes, answer of 1 KiB"
             connections=512
@@ -311,6 +243,9 @@ run_scenario() {
     etags=()
     rm -f "$scratch"/*.log
     prepare
+    if [ "$scenario" = workers ]; then
+        proxies=(cardea cardea-workers)
+    fi
     if [ "$scenario" = card304 ]; then
         # HAProxy gives what it has in memory without a validator.
         read -r -a proxies <<<"$(printf '%s\n' "${all[@]}" | grep -v haproxy | tr '\n' ' ')"
@@ -338,7 +273,11 @@ check_machine
 scratch=$(mktemp -d)
 : >"$scratch/results"
 for scenario in "${scenarios[@]}"; do
-    run_scenario
+    case $scenario in
+        open | slow | start) "run_$scenario" ;;
+        memory) bench/memory.sh --proxies "${proxies[*]}" ;;
+        *) run_scenario ;;
+    esac
 done
 if [ "$failed" -ne 0 ]; then
     echo "bench: some rounds do not count (above)" >&2

@@ -1,7 +1,8 @@
 // The agent behind the proxies that are measured: as little work per call as a process can do, so that it is never what
 // limits them. One thread, raw epoll, every answer built at the start. It listens on 127.0.0.1 and answers
 //   POST (any target)          a JSON-RPC answer of --body bytes, or, with --events N, a stream of N server-sent events
-//                              of 200 bytes, one every --interval microseconds
+//                              of 200 bytes, one every --interval microseconds; with --mixed 1 only if message/stream
+//                              is asked for
 //   GET …/agent-card.json      an agent card of 4 KiB
 //   GET /count                 how much was answered, as JSON
 // with the header fields of an agent that runs on Node.js and Express. On start it prints the port. It trusts its peers:
@@ -41,6 +42,7 @@ struct options {
     std::size_t body = 1024;
     std::uint64_t events = 0;
     std::int64_t interval = 2000;  // microseconds
+    unsigned mixed = 0;
 };
 
 [[noreturn]] void fail(const char* what)
@@ -262,7 +264,8 @@ bool upstream::answer(connection& c, const request& what)
         throw std::runtime_error{"no answer to " + std::string{what.method} + " " + std::string{what.target}};
     }
     ++answers_;
-    if (chosen_.events == 0) {
+    const std::string_view whole{c.bytes.data(), what.length};
+    if (chosen_.events == 0 || (chosen_.mixed != 0 && whole.find("\"message/stream\"") == std::string_view::npos)) {
         return send_static(c, answer_);
     }
     c.events_left = chosen_.events;
@@ -344,6 +347,8 @@ options read_options(const std::vector<std::string_view>& arguments)
             read_number(value, out.events);
         } else if (arguments[i] == "--interval") {
             read_number(value, out.interval);
+        } else if (arguments[i] == "--mixed") {
+            read_number(value, out.mixed);
         } else {
             throw std::invalid_argument{"unknown option " + std::string{arguments[i]}};
         }
