@@ -71,7 +71,7 @@ admin: 127.0.0.1:0
 workers: $workers
 log: {level: $level}
 cards: {ttl: 1d}
-limits: {upstream_connections: 1024}
+limits: {upstream_connections: 1024, requests: 1000000000}
 agents: {bench: {url: "http://$1/a2a"}}
 END
     # The line that says where it listens has level info: without it the port must be known before.

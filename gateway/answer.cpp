@@ -59,6 +59,15 @@ answer method_not_allowed(std::string_view allowed)
     return out;
 }
 
+answer options_answer()
+{
+    answer out;
+    out.status = 204;
+    net::http1::head_writer head{out.fields};
+    head.field("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+    return out;
+}
+
 void begin_head(std::string& head, net::server_connection& caller, unsigned status)
 {
     head.clear();

@@ -22,11 +22,14 @@ answer error_answer(core::errc code, std::string_view agent);
 // The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
 
-// 405 with what would be allowed (RFC 9110 section 15.5.6).
 // A whole answer, head included, for a connection that is closed at once.
 std::string refusal_of_connection();
 
+// 405 with what would be allowed (RFC 9110 section 15.5.6).
 answer method_not_allowed(std::string_view allowed);
+
+// To OPTIONS that goes no further than the gateway (RFC 9110 section 9.3.7): 204 with every method that is known.
+answer options_answer();
 
 // Writes status line and the fields that every answer has (Date, and Connection when the connection ends) to `head`.
 void begin_head(std::string& head, net::server_connection& caller, unsigned status);

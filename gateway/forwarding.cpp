@@ -2,6 +2,10 @@
 
 #include "net/http1/head_writer.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
 namespace gateway {
 namespace {
 
@@ -30,7 +34,27 @@ bool stays_with_answer(field_name id)
     return id == field_name::cardea || id == field_name::set_cookie || net::http1::hop_by_hop(id);
 }
 
+// Of a Max-Forwards that can be read.
+std::optional<std::uint64_t> hops_left(const net::http1::field& field) noexcept
+{
+    std::uint64_t left = 0;
+    const auto* const end = field.value.data() + field.value.size();
+    if (!net::http1::equal_ignoring_case(field.name, "Max-Forwards")) {
+        return std::nullopt;
+    }
+    const auto read = std::from_chars(field.value.data(), end, left);
+    return read.ec == std::errc{} && read.ptr == end ? std::optional{left} : std::nullopt;
+}
+
 }  // namespace
+
+bool ends_here(const net::http1::request_head& head) noexcept
+{
+    return head.verb == net::http1::method::options &&
+           (head.target == "*" || std::any_of(head.fields.begin(), head.fields.end(), [](const auto& field) {
+                return hops_left(field) == 0;
+            }));
+}
 
 void write_request_fields(
     std::string& text,
@@ -41,13 +65,19 @@ void write_request_fields(
 )
 {
     net::http1::head_writer out{text};
+    const bool limited = head.verb == net::http1::method::options;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
         if (stays_with_request(field.id) || field.name.find('_') != std::string_view::npos ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;
         }
-        out.field(field.name, field.value);
+        const auto left = limited ? hops_left(field) : std::nullopt;
+        if (left) {
+            out.field(field.name, *left - std::min<std::uint64_t>(*left, 1));
+        } else {
+            out.field(field.name, field.value);
+        }
     }
     write_forwarding_fields(text, head.fields, hop);
     if (body == net::http1::framing::length) {

@@ -21,6 +21,10 @@ void write_request_fields(
     const forwarding_hop& hop
 );
 
+// Whether the request is about the gateway itself: OPTIONS of `*`, or one whose Max-Forwards is used up (RFC 9110 sections
+// 7.6.2, 9.3.7). What goes on has one less.
+bool ends_here(const net::http1::request_head& head) noexcept;
+
 // Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line.
 void write_answer_fields(std::string& text, const net::http1::response_head& head);
 

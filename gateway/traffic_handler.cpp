@@ -2,6 +2,7 @@
 
 #include "a2a/method.hpp"
 #include "core/jsonrpc_scan.hpp"
+#include "gateway/forwarding.hpp"
 #include "gateway/path_pattern.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -67,6 +68,10 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
     if (hosts_ && !hosts_->answers(caller.head().authority)) {
         x.record.where = route::none;
         co_await refuse_target(x, errc::misdirected_request, /*ends_connection=*/true);
+    } else if (ends_here(caller.head())) {
+        x.record.where = route::none;
+        auto what = options_answer();
+        co_await answer_with(x, std::move(what));
     } else if (to.where == route::call && !relays_root(caller.head().verb, to.agent)) {
         co_await call(x, to);
     } else if (to.where == route::card) {
