@@ -143,6 +143,9 @@ net::routine<core::result<>> relay::pass_answer()
     if (large) {
         side.reserve(net::large_block);
     }
+    if (outcome_.stream && request_done_) {
+        caller_.release_request();
+    }
     net::pieces first;
     first.add(caller_.scratch());
     auto done = co_await pass_body(first);

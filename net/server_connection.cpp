@@ -179,6 +179,7 @@ routine<core::result<>> server_connection::read_head()
                 request_length_ = head_length_;
                 coded_at_ = head_length_;
                 held_ = 0;
+                released_ = 0;
                 body_taken_ = 0;
                 co_return core::result<>{};
             }
@@ -265,11 +266,21 @@ routine<core::result<>> server_connection::finish_send()
     co_return sent();
 }
 
+void server_connection::release_request() noexcept
+{
+    if (body_read_) {
+        released_ = request_bytes();
+        finish_request();
+        request_scratch_ = {};
+    }
+}
+
 void server_connection::finish_request()
 {
     caller_.consume(request_length_);
     head_length_ = 0;
     request_length_ = 0;
+    body_taken_ = 0;
 }
 
 // RFC 9112 section 9.6: bytes still on their way must not turn the answer's end into a reset.

@@ -112,7 +112,7 @@ public:
     core::steady_time started() const noexcept { return started_; }
     std::uint64_t request_bytes() const noexcept
     {
-        return head_length_ + std::max(body_taken_, request_length_ - head_length_);
+        return released_ + head_length_ + std::max(body_taken_, request_length_ - head_length_);
     }
     std::uint64_t answer_bytes() const noexcept { return caller_.bytes_out() - bytes_out_before_; }
     loop& owner() noexcept { return loop_; }
@@ -141,6 +141,10 @@ public:
     // is over.
     core::steady_time body_due(core::steady_time until, core::steady_time now) noexcept;
     void waited_for_body(core::steady_time since) noexcept;
+
+    // Gives up what was read of a request whose body is whole, its buffer and request_scratch(), for an answer that takes
+    // its time. From here on head()'s views and the body are void; what head() holds by value stays.
+    void release_request() noexcept;
 
     // Whether this answer must carry `Connection: close`: decided once, when its head is written.
     bool closing() const noexcept;
@@ -212,6 +216,7 @@ private:
     std::string fault_;
     core::steady_time started_{};
     std::size_t head_length_ = 0;
+    std::uint64_t released_ = 0;      // bytes of the request that release_request() gave up
     std::size_t request_length_ = 0;  // head and body, as far as it has been read
     http1::chunked_decoder decoder_;
     std::size_t held_ = 0;          // decoded bytes behind the head, not yet given as a piece
