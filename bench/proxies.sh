@@ -4,7 +4,7 @@
 
 # What they have chosen; `most_connections` is what nginx and HAProxy set aside room for.
 : "${binaries:=}" "${scratch:=}" "${proxy_core:=}" "${load_core:=}" "${priority:=0}" "${nginx_buffering:=}" "${haproxy_delay:=}"
-: "${most_connections:=4096}"
+: "${most_connections:=4096}" "${scheme:=http}"
 address=''
 given_port=''
 
@@ -59,14 +59,16 @@ start_agent() {
 
 # start_cardea AGENT NAME LOG: LOG is batches (the gateway's own way), none, or workers: two of them, on both cores.
 start_cardea() {
-    local level=info listening workers=1 cores=$proxy_core
+    local level=info listening workers=1 cores=$proxy_core tls=''
     if [ "$3" = workers ]; then
         workers=2
         cores=$proxy_core,$load_core
     fi
+    [ "$scheme" != https ] || tls="tls: {cert: $scratch/server.pem, key: $scratch/server.key}"
     [ "$3" != none ] || level=warn
     cat >"$scratch/$2.yml" <<END
 listen: 127.0.0.1:0
+$tls
 admin: 127.0.0.1:0
 workers: $workers
 log: {level: $level}
@@ -88,7 +90,11 @@ END
 
 # start_nginx AGENT NAME LOG: LOG is batches (as much at once, and as late, as the gateway writes), lines (its default) or none.
 start_nginx() {
-    local log user='' home=$scratch/$2
+    local log user='' home=$scratch/$2 tls='' certificate=''
+    if [ "$scheme" = https ]; then
+        tls=' ssl'
+        certificate="ssl_certificate $scratch/server.pem; ssl_certificate_key $scratch/server.key; ssl_protocols TLSv1.2 TLSv1.3;"
+    fi
     case $3 in
         batches) log="access_log $scratch/$2.log bench buffer=16k flush=100ms" ;;
         lines) log="access_log $scratch/$2.log bench" ;;
@@ -127,7 +133,8 @@ http {
         keepalive_requests 1000000000;
     }
     server {
-        listen $address backlog=4096;
+        listen $address$tls backlog=4096;
+        $certificate
         location = /agents/bench {
             proxy_pass http://agent/a2a;
             proxy_http_version 1.1;
@@ -146,7 +153,8 @@ END
 
 # start_haproxy AGENT NAME LOG: LOG is lines (it knows no other way) or none.
 start_haproxy() {
-    local log='log stderr format raw local0 info'
+    local log='log stderr format raw local0 info' tls=''
+    [ "$scheme" != https ] || tls="ssl crt $scratch/both.pem"
     [ "$3" != none ] || log=''
     address=127.0.0.1:$(free_port)
     cat >"$scratch/$2.cfg" <<END
@@ -165,7 +173,7 @@ defaults
     timeout server 60s
     log-format '{"ts":"%T","id":%rt,"method":"%HM","path":"%HPO","status":%ST,"bytes_in":%U,"bytes_out":%B,"ttfb":%Tr,"time":%Ta,"peer":"%ci:%cp"}'
 frontend traffic
-    bind $address backlog 4096
+    bind $address backlog 4096 $tls
     http-request return status 200 content-type application/json file $scratch/card.json if { path /agents/bench/.well-known/agent-card.json }
     http-request return status 404 unless { path /agents/bench }
     use_backend agent

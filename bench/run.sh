@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|sse|large|workers|open|slow|start|memory]... [--rounds N] [--seconds S]
+#   bench/run.sh [call|call512|card|card304|sse|large|tls|workers|open|slow|start|memory]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
 # cardea-workers has two workers, on both cores.
@@ -17,6 +17,7 @@ scenarios=()
 proxies=()
 scratch=''
 failed=0
+trust=()
 
 # shellcheck source=bench/machine.sh
 . bench/machine.sh
@@ -37,21 +38,21 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | sse | large | workers | open | slow | start | memory)
+            call | call512 | card | card304 | sse | large | tls | workers | open | slow | start | memory)
                 scenarios+=("$1")
                 shift
                 ;;
             *) die "unknown argument: $1" ;;
         esac
     done
-    [ "${#scenarios[@]}" -gt 0 ] || scenarios=(call call512 card card304 sse large)
+    [ "${#scenarios[@]}" -gt 0 ] || scenarios=(call call512 card card304 sse large tls)
     [ "${#proxies[@]}" -gt 0 ] || proxies=(cardea nginx haproxy)
 }
 
 check_machine() {
     local tool
     PATH=$PATH:/usr/sbin
-    for tool in wrk curl taskset setsid timeout awk "${proxies[@]%%-*}"; do
+    for tool in wrk curl openssl taskset setsid timeout awk "${proxies[@]%%-*}"; do
         [ "$tool" != cardea ] || continue
         command -v "$tool" >/dev/null || die "$tool is not installed"
     done
@@ -80,7 +81,7 @@ events_sent() { curl -s --max-time 5 "http://$agent/count" | sed 's/.*"events":\
 # load ADDRESS TARGET SECONDS: wrk's line.
 load() {
     (on "$load_core" timeout --foreground $(($3 + 20)) wrk -t 1 -c "$connections" -d "${3}s" --timeout 10s \
-        -s bench/load.lua "http://$1$2") >"$scratch/wrk" 2>&1 || true
+        -s bench/load.lua "$scheme://$1$2") >"$scratch/wrk" 2>&1 || true
     sed -n 's/^bench //p' "$scratch/wrk"
 }
 
@@ -177,6 +178,7 @@ prepare() {
     connections=64
     target=/agents/bench
     least_bytes=1024
+    scheme=http
     nginx_buffering=''
     haproxy_delay=''
     export BENCH_BODY=bench/call.json
@@ -190,6 +192,11 @@ prepare() {
             title="relayed call: POST of 400 bytes, answer of 64 KiB"
             least_bytes=65536
             options=(--body "$least_bytes")
+            ;;
+        tls)
+            title="relayed call over TLS 1.3: POST of 400 bytes, answer of 1 KiB"
+            scheme=https
+            make_certificate
             ;;
         sse)
             title="stream: POST, answer of 250 events of 200 bytes, one every 2 ms; figures per 1,000 events"
@@ -214,12 +221,21 @@ prepare() {
     curl -sSf --max-time 5 "http://$agent/agent-card.json" >"$scratch/card.json"
 }
 
+# One for all proxies, for 127.0.0.1.
+make_certificate() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
+        -addext subjectAltName=IP:127.0.0.1 -keyout "$scratch/server.key" -out "$scratch/server.pem" 2>"$scratch/openssl" ||
+        die "openssl: $(tail -n 1 "$scratch/openssl")"
+    cat "$scratch/server.pem" "$scratch/server.key" >"$scratch/both.pem"
+    trust=(--cacert "$scratch/server.pem" --tlsv1.3)
+}
+
 # Whether the proxy gives what the agent gives: speed is no excuse for a wrong answer.
 check_answers() {
     local name=$1 at=$2 got=$scratch/got wanted=$scratch/wanted status etag=''
     if [ -n "${BENCH_BODY:-}" ]; then
         curl -sSf --max-time 10 --json @"$BENCH_BODY" "http://$agent/a2a" >"$wanted"
-        curl -sSf --max-time 10 --json @"$BENCH_BODY" "http://$at$target" >"$got" || die "$name does not relay"
+        curl -sSf --max-time 10 "${trust[@]}" --json @"$BENCH_BODY" "$scheme://$at$target" >"$got" || die "$name does not relay"
         cmp -s "$wanted" "$got" || die "$name does not give the agent's answer"
         etags+=('')
         return
