@@ -2,6 +2,7 @@
 # Sourced by bench/run.sh: the scenarios that measure time as a caller sees it (bench/callers.cpp), not CPU time.
 
 # What run.sh has chosen.
+: "${address:=}" "${given_port:=}"
 : "${binaries:=}" "${scratch:=}" "${load_core:=}" "${rounds:=}" "${seconds:=}" "${agent:=}"
 
 open_rate=1000
@@ -16,15 +17,16 @@ calls_at_rate() {
 # median NUMBER...
 median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 
-# start_all OPTIONS...: an agent with these options, and every proxy in front of it, in `agent`, `addresses`, `processes`.
+# An agent, and every proxy in front of it, in `agent`, `addresses`, `processes`.
 start_all() {
     local name
     rm -f "$scratch"/*.log
-    start_agent "$@"
+    start_agent
     agent=$address
     curl -sSf --max-time 5 "http://$agent/agent-card.json" >"$scratch/card.json"
     addresses=()
     processes=()
+    # shellcheck disable=SC2154 # run.sh has chosen them
     for name in "${proxies[@]}"; do
         start_proxy "$name" "$agent"
         addresses+=("$address")
@@ -66,7 +68,7 @@ run_open() {
 
 # Until the agent gives less than 5,000 events a second: everything between it and the slow readers is then full.
 wait_until_full() {
-    local before after deadline=$((SECONDS + 60))
+    local before after deadline=$((SECONDS + 90))
     before=$(events_sent)
     while [ "$SECONDS" -lt "$deadline" ]; do
         sleep 1

@@ -22,7 +22,9 @@ choose_cores() {
         done
     done
     [ "${#cores[@]}" -ge 2 ] || die "this machine has one core for us: the proxy and its load need one each"
+    # shellcheck disable=SC2034 # for those who start processes
     proxy_core=${cores[0]}
+    # shellcheck disable=SC2034
     load_core=${cores[1]}
 }
 

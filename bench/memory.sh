@@ -49,6 +49,7 @@ measure() {
     start_proxy "$name" "$address"
     read -r -a pids <<<"$(processes_of "$started" | tr '\n' ' ')"
     coproc callers { on "$load_core" "$binaries/bench_callers" hold "$address" /agents/bench "$body"; }
+    # shellcheck disable=SC2154 # coproc sets it
     holder=$callers_PID
     # What is made once, at the first connections, is not counted.
     echo 50 >&"${callers[1]}"

@@ -260,6 +260,9 @@ bool upstream::answer(connection& c, const request& what)
     if (what.method == "GET" && what.target.ends_with("/agent-card.json")) {
         return send_static(c, card_);
     }
+    if (what.method == "GET" && what.target == "/answer") {
+        return send_static(c, answer_);
+    }
     if (what.method != "POST") {
         throw std::runtime_error{"no answer to " + std::string{what.method} + " " + std::string{what.target}};
     }

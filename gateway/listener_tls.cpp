@@ -1,10 +1,18 @@
 #include "gateway/listener_tls.hpp"
 
+#include "net/tls_files.hpp"
+
 #include <sys/stat.h>
 
+#include <chrono>
 #include <utility>
 
 namespace gateway {
+namespace {
+
+constexpr std::chrono::hours warning_time{14 * 24};
+
+}  // namespace
 
 listener_tls::listener_tls(
     std::string listener,
@@ -29,7 +37,24 @@ core::result<> listener_tls::start(std::shared_ptr<net::ticket_keys> tickets)
         return std::move(made).error();
     }
     current_ = std::move(*made);
+    warn_of_ends(std::chrono::system_clock::now());
     return {};
+}
+
+// It is shown all the same: a caller may still take it, and nobody is served better by nothing.
+void listener_tls::warn_of_ends(core::wall_time now) const
+{
+    for (const auto& each : certificates_) {
+        const auto end = net::valid_until(each.cert_file);
+        if (end && *end - now < warning_time) {
+            const auto hours = std::chrono::duration_cast<std::chrono::hours>(*end - now).count();
+            log_.write(
+                core::log_level::warn,
+                "certificate_ends",
+                {{"listener", listener_}, {"cert", each.cert_file}, {"hours", hours}}
+            );
+        }
+    }
 }
 
 bool listener_tls::refresh(bool asked)
@@ -53,6 +78,7 @@ bool listener_tls::refresh(bool asked)
     }
     current_ = std::move(*made);
     log_.write(core::log_level::info, "certificates_read", {{"listener", listener_}, {"count", certificates_.size()}});
+    warn_of_ends(std::chrono::system_clock::now());
     return true;
 }
 

@@ -19,7 +19,7 @@ public:
     // `listener` is what log lines call it. `log` outlives this.
     listener_tls(std::string listener, std::vector<net::tls_certificate> certificates, const core::logger& log);
 
-    // Reads the files. Fails with config_invalid; the detail names the file.
+    // Reads the files; the log warns of a certificate that ends soon. Fails with config_invalid; the detail names the file.
     core::result<> start(std::shared_ptr<net::ticket_keys> tickets);
 
     // Null before start(), and without certificates: the listener is plain.
@@ -43,6 +43,7 @@ private:
 
     static stamp stamp_of(const std::string& path);
     std::vector<stamp> stamps() const;
+    void warn_of_ends(core::wall_time now) const;
 
     std::string listener_;
     std::vector<net::tls_certificate> certificates_;

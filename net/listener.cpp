@@ -57,7 +57,7 @@ core::result<> listener::open(const std::string& host, std::uint16_t port)
     if (!ec) {
         acceptor_.set_option(tcp::no_delay{true}, ec);  // the sockets that are accepted inherit it
     }
-    if (!ec && !watch_for_dead_peer(acceptor_.native_handle())) {
+    if (!ec && !(watch_for_dead_peer(acceptor_.native_handle()) && hold_little_unsent(acceptor_.native_handle()))) {
         ec.assign(errno, boost::system::system_category());
     }
     if (!ec) {

@@ -79,7 +79,7 @@ error_code stream::connect(const tcp::endpoint& to, opening_observer& observer)
         return asio::error::no_descriptors;
     }
     const int yes = 1;
-    if (!watch_for_dead_peer(socket.number()) ||
+    if (!watch_for_dead_peer(socket.number()) || !hold_little_unsent(socket.number()) ||
         ::setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
         (::connect(socket.number(), to.data(), static_cast<::socklen_t>(to.size())) != 0 && errno != EINPROGRESS)) {
         return last_error();

@@ -8,6 +8,14 @@
 #include <cstddef>
 
 namespace net {
+namespace {
+
+bool set(int descriptor, int level, int option, int value) noexcept
+{
+    return ::setsockopt(descriptor, level, option, &value, sizeof value) == 0;
+}
+
+}  // namespace
 
 std::optional<std::uint64_t> bytes_acknowledged(int descriptor) noexcept
 {
@@ -22,12 +30,14 @@ std::optional<std::uint64_t> bytes_acknowledged(int descriptor) noexcept
 
 bool watch_for_dead_peer(int descriptor) noexcept
 {
-    const auto set = [descriptor](int level, int option, int value) {
-        return ::setsockopt(descriptor, level, option, &value, sizeof value) == 0;
-    };
-    return set(SOL_SOCKET, SO_KEEPALIVE, 1) && set(IPPROTO_TCP, TCP_KEEPIDLE, 30) &&
-           set(IPPROTO_TCP, TCP_KEEPINTVL, 10) && set(IPPROTO_TCP, TCP_KEEPCNT, 3) &&
-           set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
+    return set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1) && set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, 30) &&
+           set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 10) && set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, 3) &&
+           set(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
+}
+
+bool hold_little_unsent(int descriptor) noexcept
+{
+    return set(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent);
 }
 
 }  // namespace net

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -101,6 +103,15 @@ core::result<context_ptr> plain_context()
 void ask_for_revocations(SSL_CTX& context)
 {
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(&context), X509_V_FLAG_CRL_CHECK);
+}
+
+core::wall_time end_of(const X509& certificate)
+{
+    std::tm at{};
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &at) != 1) {
+        return {};
+    }
+    return std::chrono::system_clock::from_time_t(::timegm(&at));
 }
 
 std::string lower(std::string_view text)
@@ -251,6 +262,24 @@ std::vector<std::string> certificate_names(SSL_CTX& context)
         }
     }
     return names;
+}
+
+core::result<core::wall_time> valid_until(const std::string& cert_file)
+{
+    const auto context = plain_context();
+    if (!context) {
+        return context.error();
+    }
+    if (const auto used = use_certificate(**context, cert_file); !used) {
+        return used.error();
+    }
+    auto earliest = end_of(*SSL_CTX_get0_certificate(context->get()));
+    STACK_OF(X509)* chain = nullptr;
+    SSL_CTX_get0_chain_certs(context->get(), &chain);
+    for (int i = 0; i < sk_X509_num(chain); ++i) {
+        earliest = std::min(earliest, end_of(*sk_X509_value(chain, i)));
+    }
+    return earliest;
 }
 
 core::result<> check_certificate(const std::string& cert_file, bool by_name)

@@ -3,6 +3,7 @@
 // No such file or directory", "has no certificate in PEM". No detail holds a part of a file.
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 
 #include <openssl/types.h>
@@ -27,6 +28,10 @@ void use_revocations(SSL_CTX& context, const std::string& ca_file);
 
 // The DNS names in the certificate that is in use (RFC 6125 section 1.8: no common name), in lower case.
 std::vector<std::string> certificate_names(SSL_CTX& context);
+
+// Until when a certificate file is valid: the certificate, or one of its chain that ends before it. Fails like
+// use_certificate().
+core::result<core::wall_time> valid_until(const std::string& cert_file);
 
 // Whether a listener or a client could be made of these files. `by_name`: the certificate has to have a DNS name.
 core::result<> check_certificate(const std::string& cert_file, bool by_name);

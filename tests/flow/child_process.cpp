@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <fstream>
+#include <stdexcept>
 #include <system_error>
 
 namespace flow {
@@ -149,6 +151,33 @@ std::optional<int> child_process::wait(std::chrono::milliseconds timeout)
         }
     }
     return ended_;
+}
+
+std::optional<std::uint64_t> child_process::private_memory() const
+{
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    return std::nullopt;
+#else
+    std::ifstream file{"/proc/" + std::to_string(id_) + "/smaps_rollup"};
+    std::uint64_t sum = 0;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("Private_")) {
+            sum += std::stoull(line.substr(line.find(':') + 1)) * 1024;
+        }
+    }
+    return sum;
+#endif
+}
+
+std::uint16_t listening_port(std::string_view line, std::string_view listener)
+{
+    const auto key = '"' + std::string{listener} + R"(":")";
+    const auto begin = line.find(key);
+    if (begin == std::string_view::npos) {
+        throw std::runtime_error{"no " + key + " in " + std::string{line}};
+    }
+    const auto end = line.find('"', begin + key.size());
+    return static_cast<std::uint16_t>(std::stoul(std::string{line.substr(line.rfind(':', end) + 1)}));
 }
 
 }  // namespace flow

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ public:
     // The exit code, or the negative number of the signal that ended it; nothing if it still runs.
     std::optional<int> wait(std::chrono::milliseconds timeout = test_support::patience);
 
+    // Bytes of memory that it has and shares with nobody. Nothing under a sanitizer, whose allocator keeps what is freed.
+    std::optional<std::uint64_t> private_memory() const;
+
     // What has been read so far: all of it after wait().
     const std::string& out() const noexcept { return out_.text; }
     const std::string& err() const noexcept { return err_.text; }
@@ -53,5 +57,8 @@ private:
     pipe_end out_;
     pipe_end err_;
 };
+
+// The port that a gateway's "listening" line names for "traffic" or "admin".
+std::uint16_t listening_port(std::string_view line, std::string_view listener);
 
 }  // namespace flow

@@ -65,13 +65,8 @@ struct poor_gateway {
         if (!line) {
             throw std::runtime_error{"no listening line: " + process.err()};
         }
-        const auto said = flow::parsed(*line);
-        const auto port_of = [&](const char* which) {
-            const auto address = said[which].get<std::string>();
-            return static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
-        };
-        traffic = port_of("traffic");
-        admin = port_of("admin");
+        traffic = flow::listening_port(*line, "traffic");
+        admin = flow::listening_port(*line, "admin");
     }
 
     double metric(std::string_view series) const

@@ -141,6 +141,7 @@ TEST_CASE("a request that follows on a connection that drains is not read")
     caller.send(call_text() + call_text());
     REQUIRE(held.wait_until_reached());
     REQUIRE(begins_to_drain(gateway));
+    CHECK(gateway.metric("cardea_ready") == 0);  // asks every worker: all of them know by now
     held.release(2);
     CHECK(caller.read_response().header("Connection") == "close");
     CHECK(caller.closed_by_peer());

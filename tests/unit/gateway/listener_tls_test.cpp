@@ -109,6 +109,27 @@ TEST_CASE("what cannot be used keeps what is there, says why once, and is got ov
     CHECK(x.tls.current().get() != first);
 }
 
+TEST_CASE("a certificate that ends within two weeks, or has ended, is served with a warning")
+{
+    using std::chrono::hours;
+    rig x;
+    const auto put = [&](hours until, test_support::chain_kind chain) {
+        x.sink.text.clear();
+        x.put(x.ca.issue(test_support::certificate_spec{.names = {"a.test"}, .until = until, .chain = chain}));
+    };
+    put(hours{-3}, test_support::chain_kind::direct);
+    REQUIRE(x.started());
+    CHECK(x.said(
+        R"("level":"warn","event":"certificate_ends","listener":"traffic","cert":")" + x.cert + R"(","hours":-3)"
+    ));
+    put(hours{15 * 24}, test_support::chain_kind::intermediate);
+    CHECK(x.tls.refresh(false));
+    CHECK_FALSE(x.said("certificate_ends"));
+    put(hours{14 * 24} - hours{1}, test_support::chain_kind::direct);
+    CHECK(x.tls.refresh(false));
+    CHECK(x.said("certificate_ends"));
+}
+
 TEST_CASE("at the start, what cannot be used is an error; without certificates there is nothing to do")
 {
     rig x;

@@ -68,10 +68,11 @@ TEST_CASE("the soft limit is raised to the hard one")
     CHECK(limit.rlim_cur == limit.rlim_max);
 }
 
-TEST_CASE("an accepted socket notices a dead peer as its listening socket says")
+TEST_CASE("an accepted socket notices a dead peer, and holds as little, as its listening socket says")
 {
     const net::descriptor listening{::socket(AF_INET, SOCK_STREAM, 0)};
     REQUIRE(net::watch_for_dead_peer(listening.number()));
+    REQUIRE(net::hold_little_unsent(listening.number()));
     ::sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
@@ -89,7 +90,9 @@ TEST_CASE("an accepted socket notices a dead peer as its listening socket says")
     CHECK(option(accepted, IPPROTO_TCP, TCP_KEEPINTVL) == 10);
     CHECK(option(accepted, IPPROTO_TCP, TCP_KEEPCNT) == 3);
     CHECK(option(accepted, IPPROTO_TCP, TCP_USER_TIMEOUT) == 30'000);
+    CHECK(option(accepted, IPPROTO_TCP, TCP_NOTSENT_LOWAT) == 128 * 1024);
     CHECK_FALSE(net::watch_for_dead_peer(-1));
+    CHECK_FALSE(net::hold_little_unsent(-1));
 }
 
 TEST_SUITE_END();
