@@ -1,48 +1,105 @@
 #include "net/buffer_pool.hpp"
 
+#include <sanitizer/asan_interface.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
 #include <utility>
 
 namespace net {
 namespace {
 
-constexpr std::size_t kept_small = 256;
 constexpr std::size_t kept_large = 32;
 
-block make(std::size_t size)
+block from_heap(std::size_t size)
 {
-    return {std::make_unique_for_overwrite<char[]>(size), size};
-}
-
-block reuse(std::vector<block>& kept, std::size_t size)
-{
-    if (kept.empty()) {
-        return make(size);
-    }
-    auto b = std::move(kept.back());
-    kept.pop_back();
-    return b;
+    return {{new char[size], block_release{}}, size};
 }
 
 }  // namespace
 
+void block_release::operator()(char* memory) const noexcept
+{
+    if (!pooled) {
+        delete[] memory;
+    }
+}
+
+void buffer_pool::unmap::operator()(char* slab) const noexcept
+{
+    ASAN_UNPOISON_MEMORY_REGION(slab, slab_blocks * small_block);
+    ::munmap(slab, slab_blocks * small_block);
+}
+
+void buffer_pool::add_slab()
+{
+    auto* const mapped = ::mmap(
+        nullptr,
+        slab_blocks * small_block,
+        PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+        -1,
+        0
+    );
+    if (mapped == MAP_FAILED) {
+        throw std::bad_alloc{};
+    }
+    auto* const bytes = static_cast<char*>(mapped);
+    slabs_.emplace_back(bytes);
+    ::madvise(bytes, slab_blocks * small_block, MADV_NOHUGEPAGE);  // a huge page would make all of it resident
+    ASAN_POISON_MEMORY_REGION(bytes, slab_blocks * small_block);
+    for (std::size_t i = slab_blocks; i-- > 0;) {
+        small_.push_back({{bytes + i * small_block, block_release{.pooled = true}}, small_block});
+    }
+    clean_ = small_.size();
+}
+
 block buffer_pool::take(std::size_t size)
 {
     if (size <= small_block) {
-        return reuse(small_, small_block);
+        if (small_.empty()) {
+            add_slab();
+        }
+        auto taken = std::move(small_.back());
+        small_.pop_back();
+        clean_ = std::min(clean_, small_.size());
+        unused_ = std::min(unused_, small_.size());
+        ASAN_UNPOISON_MEMORY_REGION(taken.bytes.get(), small_block);
+        return taken;
     }
-    if (size <= large_block) {
-        return reuse(large_, large_block);
+    if (size > large_block) {
+        return from_heap(size);
     }
-    return make(size);
+    if (large_.empty()) {
+        return from_heap(large_block);
+    }
+    auto taken = std::move(large_.back());
+    large_.pop_back();
+    return taken;
 }
 
 void buffer_pool::give(block b)
 {
-    if (b.size == small_block && small_.size() < kept_small) {
+    if (b.size == small_block) {
+        ASAN_POISON_MEMORY_REGION(b.bytes.get(), small_block);
         small_.push_back(std::move(b));
     } else if (b.size == large_block && large_.size() < kept_large) {
         large_.push_back(std::move(b));
     }
+}
+
+void buffer_pool::on_sweep(core::steady_time now)
+{
+    if (now < rest_ends_) {
+        return;
+    }
+    rest_ends_ = now + block_rest;
+    for (; clean_ < unused_; ++clean_) {
+        // A failure costs memory that was ours anyway.
+        ::madvise(small_[clean_].bytes.get(), small_block, MADV_DONTNEED);
+    }
+    unused_ = small_.size();
 }
 
 }  // namespace net

@@ -13,6 +13,7 @@ loop::loop()
       poller_{io_},
       resolver_{io_}
 {
+    deadlines_.add(buffers_);
 }
 
 void loop::run()
