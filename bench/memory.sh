@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 binaries=${BENCH_BINARIES:-$PWD/build/release}
-counts=(3000 9000)
+counts=(3000 8000)
 proxies=(cardea nginx haproxy)
 priority=0
 scratch=''
