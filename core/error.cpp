@@ -40,6 +40,12 @@ constexpr wording words(errc code) noexcept
             return {"http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are spoken here."};
         case errc::agent_not_found:
             return {"agent_not_found", "No such agent."};
+        case errc::agent_read_only:
+            return {"agent_read_only", "The configuration declares this agent; it is changed there."};
+        case errc::version_conflict:
+            return {"version_conflict", "The agent has another version."};
+        case errc::admin_only:
+            return {"admin_only", "This method is for the admin listener."};
         case errc::caller_gone:
             return {"caller_gone", "The caller went away."};
         case errc::parse_error:
@@ -80,6 +86,10 @@ constexpr wording words(errc code) noexcept
             return {"draining", "The gateway is shutting down."};
         case errc::overloaded:
             return {"overloaded", "The gateway is at its limit."};
+        case errc::store_full:
+            return {"store_full", "The disk of the store is full."};
+        case errc::store_failed:
+            return {"store_failed", "The store failed."};
         case errc::config_invalid:
             return {"config_invalid", "The configuration is not valid."};
         case errc::internal:

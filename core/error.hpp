@@ -26,6 +26,9 @@ enum class errc : std::uint8_t {
     not_implemented,
     http_version_not_supported,
     agent_not_found,
+    agent_read_only,
+    version_conflict,
+    admin_only,
     caller_gone,
     // JSON-RPC 2.0 section 5.1.
     parse_error,
@@ -49,6 +52,8 @@ enum class errc : std::uint8_t {
     // The gateway itself.
     draining,
     overloaded,
+    store_full,
+    store_failed,
     config_invalid,
     internal,
 };

@@ -4,6 +4,7 @@ namespace core {
 
 unsigned http_status(errc code) noexcept
 {
+    // over 60 lines: one table of all codes.
     // No default: -Werror=switch makes a new errc fail the build until it is given a status here.
     switch (code) {
         case errc::bad_request:
@@ -11,6 +12,9 @@ unsigned http_status(errc code) noexcept
         case errc::invalid_request:
         case errc::invalid_params:
             return 400;
+        case errc::agent_read_only:
+        case errc::admin_only:
+            return 403;
         case errc::not_found:
         case errc::agent_not_found:
         case errc::method_not_found:
@@ -19,6 +23,8 @@ unsigned http_status(errc code) noexcept
             return 405;
         case errc::request_timeout:
             return 408;
+        case errc::version_conflict:
+            return 409;
         case errc::body_too_large:
             return 413;
         case errc::target_too_long:
@@ -35,6 +41,7 @@ unsigned http_status(errc code) noexcept
             return 499;
         case errc::internal:
         case errc::config_invalid:
+        case errc::store_failed:
             return 500;
         case errc::not_implemented:
             return 501;
@@ -58,6 +65,8 @@ unsigned http_status(errc code) noexcept
             return 504;
         case errc::http_version_not_supported:
             return 505;
+        case errc::store_full:
+            return 507;
     }
     return 500;
 }
@@ -87,10 +96,14 @@ int jsonrpc_code(errc code) noexcept
         case errc::card_too_large:
         case errc::internal:
         case errc::config_invalid:
+        case errc::store_failed:
             return -32603;
         case errc::bad_request:
         case errc::not_found:
         case errc::agent_not_found:
+        case errc::agent_read_only:
+        case errc::version_conflict:
+        case errc::admin_only:
         case errc::method_not_allowed:
         case errc::request_timeout:
         case errc::body_too_large:
@@ -105,6 +118,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::session_not_started:
         case errc::draining:
         case errc::overloaded:
+        case errc::store_full:
             return -31000 - static_cast<int>(http_status(code));
     }
     return -32603;

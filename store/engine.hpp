@@ -1,0 +1,100 @@
+// Where agents live that were written through the management API, who wrote them, and the last good card of every agent.
+// One interface, two engines: memory (store/memory.hpp) and a file that outlives the process (store/sqlite.hpp).
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace store {
+
+// One agent as it was written.
+struct record {
+    std::string id;
+    std::string definition;     // JSON text; may hold credentials, so that it is never logged
+    std::uint64_t version = 0;  // the number of the change that wrote it: rises with every change, never given twice
+    core::wall_time written{};  // whole milliseconds, as all times here
+
+    friend bool operator==(const record&, const record&) = default;
+};
+
+enum class action : std::uint8_t { created, updated, deleted };
+
+std::string_view name(action what) noexcept;
+
+// One line of the audit trail. Says that an agent was written, never with what.
+struct change {
+    std::uint64_t version = 0;
+    core::wall_time at{};
+    std::string who;
+    action what = action::created;
+    std::string agent;
+
+    friend bool operator==(const change&, const change&) = default;
+};
+
+// The last good card of an agent, as it was fetched.
+struct kept_card {
+    std::string agent;
+    std::string source;    // what it was fetched for: the card of an agent that has changed since is no longer its card
+    std::string document;  // JSON text. Empty in keep_cards(): the one that is kept is still right
+    std::string url;       // where it was found, and the validators of that answer
+    std::string etag;
+    std::string last_modified;
+    core::wall_time fetched{};
+    core::duration fresh_for{};
+
+    friend bool operator==(const kept_card&, const kept_card&) = default;
+};
+
+// By whom and when a write is asked for.
+struct author {
+    std::string who;
+    core::wall_time at{};
+    std::optional<std::uint64_t> if_version;  // the version that must be there, 0: none may be; nullopt: whatever is
+};
+
+// Blocks on its disk. One thread at a time. Every function may fail with store_failed (a damaged file, an error of the
+// disk), every write also with store_full; a write that fails has changed nothing, unless the disk cannot even say
+// whether: find() tells, once it answers again.
+class engine {
+public:
+    virtual ~engine() = default;
+
+    // Whether what is written is still there after the process has ended.
+    virtual bool durable() const noexcept = 0;
+
+    // All agents, in the order of their ids.
+    virtual core::result<std::vector<record>> load() = 0;
+    virtual core::result<std::optional<record>> find(std::string id) = 0;
+
+    // Creates or replaces. Once it returns, the write is on disk. Fails with version_conflict.
+    virtual core::result<record> put(std::string id, std::string definition, author by) = 0;
+
+    // Also forgets the agent's card. Returns the version of this change. Fails with agent_not_found, version_conflict.
+    virtual core::result<std::uint64_t> remove(std::string id, author by) = 0;
+
+    // The audit trail behind `after`, oldest first, at most `most` lines. Only the latest changes_kept are there.
+    virtual core::result<std::vector<change>> changes(std::uint64_t after, std::size_t most) = 0;
+
+    // All of them or none. One without a document renews the times and validators of the card that is there.
+    virtual core::result<> keep_cards(std::vector<kept_card> cards) = 0;
+
+    // Nothing if there is none, or if it is damaged: a card can be fetched again.
+    virtual core::result<std::optional<kept_card>> card(std::string agent) = 0;
+};
+
+inline constexpr std::uint64_t changes_kept = 100'000;
+
+core::wall_time whole_milliseconds(core::wall_time at) noexcept;
+
+// What if_version says of what is there (0: nothing). Fails with version_conflict.
+core::result<> check_version(const author& by, std::uint64_t there);
+
+}  // namespace store

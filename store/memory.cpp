@@ -1,0 +1,114 @@
+#include "store/memory.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <utility>
+
+namespace store {
+namespace {
+
+class memory final : public engine {
+public:
+    bool durable() const noexcept override { return false; }
+
+    core::result<std::vector<record>> load() override
+    {
+        std::vector<record> all;
+        all.reserve(records_.size());
+        for (const auto& [id, each] : records_) {
+            all.push_back(each);
+        }
+        return all;
+    }
+
+    core::result<std::optional<record>> find(std::string id) override
+    {
+        const auto found = records_.find(id);
+        return found == records_.end() ? std::nullopt : std::optional<record>{found->second};
+    }
+
+    core::result<record> put(std::string id, std::string definition, author by) override
+    {
+        const auto there = version_of(id);
+        if (auto expected = check_version(by, there); !expected) {
+            return std::move(expected).error();
+        }
+        const auto version = note(id, there == 0 ? action::created : action::updated, by);
+        record written{id, std::move(definition), version, whole_milliseconds(by.at)};
+        records_.insert_or_assign(std::move(id), written);
+        return written;
+    }
+
+    core::result<std::uint64_t> remove(std::string id, author by) override
+    {
+        const auto there = version_of(id);
+        if (there == 0) {
+            return core::caller_error(core::errc::agent_not_found);
+        }
+        if (auto expected = check_version(by, there); !expected) {
+            return std::move(expected).error();
+        }
+        records_.erase(id);
+        cards_.erase(id);
+        return note(id, action::deleted, by);
+    }
+
+    core::result<std::vector<change>> changes(std::uint64_t after, std::size_t most) override
+    {
+        const auto first =
+            std::find_if(trail_.begin(), trail_.end(), [&](const change& each) { return each.version > after; });
+        const auto count = std::min(most, static_cast<std::size_t>(trail_.end() - first));
+        return std::vector<change>(first, first + static_cast<std::ptrdiff_t>(count));
+    }
+
+    core::result<> keep_cards(std::vector<kept_card> cards) override
+    {
+        for (auto& each : cards) {
+            auto there = cards_.find(each.agent);
+            if (!each.document.empty()) {
+                cards_.insert_or_assign(each.agent, std::move(each));
+            } else if (there != cards_.end() && there->second.source == each.source) {
+                each.document = std::move(there->second.document);
+                there->second = std::move(each);
+            }
+        }
+        return {};
+    }
+
+    core::result<std::optional<kept_card>> card(std::string agent) override
+    {
+        const auto found = cards_.find(agent);
+        return found == cards_.end() ? std::nullopt : std::optional<kept_card>{found->second};
+    }
+
+private:
+    std::uint64_t version_of(const std::string& id) const
+    {
+        const auto found = records_.find(id);
+        return found == records_.end() ? 0 : found->second.version;
+    }
+
+    std::uint64_t note(const std::string& id, action what, const author& by)
+    {
+        trail_.push_back({++latest_, whole_milliseconds(by.at), by.who, what, id});
+        if (trail_.size() > changes_kept) {
+            trail_.pop_front();
+        }
+        return latest_;
+    }
+
+    std::map<std::string, record> records_;
+    std::map<std::string, kept_card> cards_;
+    std::deque<change> trail_;
+    std::uint64_t latest_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<engine> make_memory()
+{
+    return std::make_unique<memory>();
+}
+
+}  // namespace store

@@ -1,0 +1,229 @@
+#include "store/sqlite.hpp"
+
+#include "store/ballast.hpp"
+#include "store/sqlite_connection.hpp"
+#include "store/sqlite_file.hpp"
+#include "store/sqlite_rows.hpp"
+#include "store/sqlite_schema.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace store {
+namespace {
+
+using core::errc;
+
+class sqlite final : public engine {
+public:
+    sqlite(sqlite_options options, file_lock lock)
+        : options_{std::move(options)},
+          lock_{std::move(lock)},
+          ballast_{options_.path + ".ballast", options_.ballast}
+    {
+    }
+
+    core::result<> start();
+
+    bool durable() const noexcept override { return true; }
+
+    core::result<std::vector<record>> load() override
+    {
+        return read<std::vector<record>>([&] { return read_records(*db_); });
+    }
+
+    core::result<std::optional<record>> find(std::string id) override
+    {
+        return read<std::optional<record>>([&] { return read_record(*db_, id); });
+    }
+
+    core::result<record> put(std::string id, std::string definition, author by) override
+    {
+        record wanted{std::move(id), std::move(definition), 0, whole_milliseconds(by.at)};
+        auto version = write(need::growth, [&] { return write_record(*db_, wanted, by); });
+        return version ? core::result<record>{std::move(wanted)} : std::move(version).error();
+    }
+
+    core::result<std::uint64_t> remove(std::string id, author by) override
+    {
+        return write(need::deletion, [&] { return remove_record(*db_, id, by); });
+    }
+
+    core::result<std::vector<change>> changes(std::uint64_t after, std::size_t most) override
+    {
+        return read<std::vector<change>>([&] { return read_changes(*db_, after, most); });
+    }
+
+    core::result<> keep_cards(std::vector<kept_card> cards) override;
+
+    core::result<std::optional<kept_card>> card(std::string agent) override
+    {
+        return read<std::optional<kept_card>>([&] { return read_card(*db_, agent); });
+    }
+
+private:
+    enum class need { growth, deletion };
+    using steps = std::function<core::result<std::uint64_t>()>;  // returns the version of the change; 0: it has none
+
+    template <class T>
+    core::result<T> read(const std::function<core::result<T>()>& what)
+    {
+        if (auto ready = connect(); !ready) {
+            return std::move(ready).error();
+        }
+        auto found = what();
+        if (!found) {
+            return failed(std::move(found).error());
+        }
+        return found;
+    }
+
+    core::result<> connect();
+    core::error failed(core::error why);
+    core::result<std::uint64_t> write(need what, const steps& change);
+    core::result<std::uint64_t> attempt(const steps& change);
+    core::result<std::uint64_t> settle(core::error why, std::uint64_t version);
+
+    sqlite_options options_;
+    file_lock lock_;
+    ballast ballast_;
+    std::unique_ptr<sqlite_connection> db_;  // null: the file is opened anew by whoever needs it next
+};
+
+core::error about(const std::string& path, core::error why)
+{
+    why.detail = path + ": " + why.detail;
+    return why;
+}
+
+core::result<> sqlite::start()
+{
+    auto ready = connect();
+    if (ready) {
+        ready = check_database(*db_);
+    }
+    if (!ready) {
+        return about(options_.path, std::move(ready).error());
+    }
+    ballast_.fill();
+    return {};
+}
+
+core::result<> sqlite::connect()
+{
+    if (db_) {
+        return {};
+    }
+    auto opened = open_database(options_.path, options_.vfs);
+    if (!opened) {
+        return std::move(opened).error();
+    }
+    db_ = std::move(*opened);
+    return {};
+}
+
+// A connection that has failed may have an opinion of its own of what the file holds.
+core::error sqlite::failed(core::error why)
+{
+    if (why.code == errc::store_failed) {
+        db_.reset();
+    }
+    return why;
+}
+
+core::result<std::uint64_t> sqlite::write(need what, const steps& change)
+{
+    auto done = attempt(change);
+    const auto full = [&] { return !done && done.error().code == errc::store_full; };
+    if (full() && connect() && db_->run("PRAGMA wal_checkpoint(TRUNCATE)")) {
+        done = attempt(change);
+    }
+    if (full() && what == need::deletion && ballast_.release()) {
+        done = attempt(change);
+    }
+    if (done) {
+        ballast_.fill();
+    }
+    return done;
+}
+
+core::result<std::uint64_t> sqlite::attempt(const steps& change)
+{
+    auto ready = connect();
+    if (ready) {
+        ready = db_->run("BEGIN IMMEDIATE");
+    }
+    if (!ready) {
+        return failed(std::move(ready).error());
+    }
+    auto version = change();
+    if (!version) {
+        if (db_->in_transaction() && !db_->run("ROLLBACK")) {
+            db_.reset();
+        }
+        return failed(std::move(version).error());
+    }
+    auto committed = db_->run("COMMIT");
+    return committed ? version : settle(std::move(committed).error(), *version);
+}
+
+// After a commit that failed, the write may be in the log all the same. What the file says once it has been opened anew
+// is what holds; a checkpoint brings that to the disk.
+core::result<std::uint64_t> sqlite::settle(core::error why, std::uint64_t version)
+{
+    db_.reset();
+    if (version == 0 || !connect()) {
+        return why;
+    }
+    const auto latest = db_->number("SELECT coalesce(max(version), 0) FROM changes");
+    const bool there = latest && static_cast<std::uint64_t>(*latest) >= version;
+    if (there && db_->run("PRAGMA wal_checkpoint(FULL)")) {
+        return version;
+    }
+    return why;
+}
+
+core::result<> sqlite::keep_cards(std::vector<kept_card> cards)
+{
+    const auto kept = write(need::growth, [&]() -> core::result<std::uint64_t> {
+        for (const auto& each : cards) {
+            if (auto done = write_card(*db_, each); !done) {
+                return std::move(done).error();
+            }
+        }
+        return 0;
+    });
+    return kept ? core::result<>{} : core::result<>{kept.error()};
+}
+
+}  // namespace
+
+core::result<std::unique_ptr<engine>> open_sqlite(sqlite_options options)
+{
+    auto lock = file_lock::take(options.path);
+    if (!lock) {
+        return std::move(lock).error();
+    }
+    const auto found = look_for(options.path);
+    if (!found) {
+        return found.error();
+    }
+    if (*found == presence::remains) {
+        return core::gateway_error(
+            errc::store_failed,
+            options.path + ": is missing, but its log is there; restore the one or remove the other"
+        );
+    }
+    if (*found == presence::absent) {
+        if (auto made = make_database(options.path, options.vfs); !made) {
+            return about(options.path, std::move(made).error());
+        }
+    }
+    auto opened = std::make_unique<sqlite>(std::move(options), std::move(*lock));
+    if (auto ready = opened->start(); !ready) {
+        return std::move(ready).error();
+    }
+    return std::unique_ptr<engine>{std::move(opened)};
+}
+
+}  // namespace store

@@ -1,0 +1,117 @@
+#include "store/sqlite_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+namespace store {
+namespace {
+
+core::error unusable(std::string_view what, int number)
+{
+    return core::gateway_error(
+        core::errc::config_invalid,
+        std::string{what} + ": " + std::generic_category().message(number)
+    );
+}
+
+std::filesystem::path directory_of(const std::string& path)
+{
+    const auto directory = std::filesystem::path{path}.parent_path();
+    return directory.empty() ? std::filesystem::path{"."} : directory;
+}
+
+// With access for nobody else: definitions hold credentials.
+core::result<> make_directories(const std::filesystem::path& directory)
+{
+    if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) {
+        return {};
+    }
+    if (errno == ENOENT && directory.has_parent_path() && directory.parent_path() != directory) {
+        if (auto made = make_directories(directory.parent_path()); !made) {
+            return made;
+        }
+        if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) {
+            return {};
+        }
+    }
+    return unusable(directory.string() + ": cannot be made", errno);
+}
+
+}  // namespace
+
+file_lock::~file_lock()
+{
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+}
+
+core::result<file_lock> file_lock::take(const std::string& path)
+{
+    if (auto made = make_directories(directory_of(path)); !made) {
+        return std::move(made).error();
+    }
+    const auto name = path + ".lock";
+    file_lock held{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+    if (held.descriptor_ < 0) {
+        return unusable(name + ": cannot be opened", errno);
+    }
+    if (::flock(held.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) {
+            return core::gateway_error(core::errc::config_invalid, path + ": is in use by another process");
+        }
+        return unusable(name + ": cannot be locked", errno);
+    }
+    return held;
+}
+
+core::result<presence> look_for(const std::string& path)
+{
+    struct stat found{};
+    if (::stat(path.c_str(), &found) == 0) {
+        if (!S_ISREG(found.st_mode)) {
+            return core::gateway_error(core::errc::config_invalid, path + ": is no file");
+        }
+        return presence::present;
+    }
+    if (errno != ENOENT) {
+        return unusable(path + ": cannot be looked at", errno);
+    }
+    return ::stat((path + "-wal").c_str(), &found) == 0 ? presence::remains : presence::absent;
+}
+
+core::result<> make_empty(const std::string& path)
+{
+    for (const auto* part : {"", "-wal", "-shm", "-journal"}) {
+        ::unlink((path + part).c_str());
+    }
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) {
+        return unusable("cannot be made", errno);
+    }
+    ::close(file);
+    return {};
+}
+
+core::result<> rename_durably(const std::string& from, const std::string& to)
+{
+    if (::rename(from.c_str(), to.c_str()) != 0) {
+        return unusable("cannot be made", errno);
+    }
+    const int directory = ::open(directory_of(to).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool synced = directory >= 0 && ::fsync(directory) == 0;
+    const int number = errno;
+    if (directory >= 0) {
+        ::close(directory);
+    }
+    return synced ? core::result<>{} : core::result<>{unusable("cannot be made durable", number)};
+}
+
+}  // namespace store

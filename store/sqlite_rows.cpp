@@ -1,0 +1,233 @@
+#include "store/sqlite_rows.hpp"
+
+#include <zlib.h>
+
+#include <chrono>
+#include <utility>
+
+namespace store {
+namespace {
+
+using core::errc;
+
+std::int64_t to_number(core::wall_time at)
+{
+    return std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
+}
+
+core::wall_time to_time(std::int64_t milliseconds)
+{
+    return core::wall_time{std::chrono::milliseconds{milliseconds}};
+}
+
+// Of the values of a row, in their order: SQLite finds a damaged page, but not a damaged text in a sound one.
+class checksum {
+public:
+    checksum& with(std::string_view text)
+    {
+        with(static_cast<std::int64_t>(text.size()));
+        sum_ = crc32_z(sum_, reinterpret_cast<const Bytef*>(text.data()), text.size());
+        return *this;
+    }
+
+    checksum& with(std::int64_t number)
+    {
+        sum_ = crc32_z(sum_, reinterpret_cast<const Bytef*>(&number), sizeof number);
+        return *this;
+    }
+
+    std::int64_t value() const noexcept { return static_cast<std::int64_t>(sum_); }
+
+private:
+    uLong sum_ = 0;
+};
+
+std::int64_t sum_of(const record& r)
+{
+    return checksum{}
+        .with(r.id)
+        .with(r.definition)
+        .with(static_cast<std::int64_t>(r.version))
+        .with(to_number(r.written))
+        .value();
+}
+
+// Without the times, which are renewed while the document stays.
+std::int64_t sum_of(const kept_card& c)
+{
+    return checksum{}.with(c.agent).with(c.source).with(c.document).value();
+}
+
+core::result<record> to_record(const query& row)
+{
+    record r{row.text(0), row.text(1), static_cast<std::uint64_t>(row.number(2)), to_time(row.number(3))};
+    if (row.number(4) != sum_of(r)) {
+        return core::gateway_error(errc::store_failed, "is damaged: the record of an agent is not what was written");
+    }
+    return r;
+}
+
+core::result<std::uint64_t> version_of(sqlite_connection& db, std::string_view id)
+{
+    query row{db, "SELECT version FROM agents WHERE id = ?"};
+    const auto there = row.with(id).step();
+    if (!there) {
+        return there.error();
+    }
+    return *there ? static_cast<std::uint64_t>(row.number(0)) : 0;
+}
+
+core::result<std::uint64_t> note(sqlite_connection& db, std::string_view id, action what, const author& by)
+{
+    query line{db, "INSERT INTO changes (at, who, action, agent) VALUES (?, ?, ?, ?)"};
+    auto done = line.with(to_number(by.at)).with(by.who).with(static_cast<std::int64_t>(what)).with(id).done();
+    if (!done) {
+        return std::move(done).error();
+    }
+    const auto version = db.last_row();
+    query old{db, "DELETE FROM changes WHERE version <= ?"};
+    done = old.with(version - static_cast<std::int64_t>(changes_kept)).done();
+    return done ? core::result<std::uint64_t>{static_cast<std::uint64_t>(version)} : std::move(done).error();
+}
+
+}  // namespace
+
+core::result<std::vector<record>> read_records(sqlite_connection& db)
+{
+    std::vector<record> all;
+    query rows{db, "SELECT id, definition, version, written, sum FROM agents ORDER BY id"};
+    auto more = rows.step();
+    for (; more && *more; more = rows.step()) {
+        auto each = to_record(rows);
+        if (!each) {
+            return std::move(each).error();
+        }
+        all.push_back(std::move(*each));
+    }
+    if (!more) {
+        return std::move(more).error();
+    }
+    return all;
+}
+
+core::result<std::optional<record>> read_record(sqlite_connection& db, std::string_view id)
+{
+    query row{db, "SELECT id, definition, version, written, sum FROM agents WHERE id = ?"};
+    const auto there = row.with(id).step();
+    if (!there) {
+        return there.error();
+    }
+    if (!*there) {
+        return std::optional<record>{};
+    }
+    auto found = to_record(row);
+    return found ? core::result<std::optional<record>>{std::move(*found)} : std::move(found).error();
+}
+
+core::result<std::vector<change>> read_changes(sqlite_connection& db, std::uint64_t after, std::size_t most)
+{
+    std::vector<change> all;
+    query rows{db, "SELECT version, at, who, action, agent FROM changes WHERE version > ? ORDER BY version LIMIT ?"};
+    rows.with(static_cast<std::int64_t>(after)).with(static_cast<std::int64_t>(most));
+    auto more = rows.step();
+    for (; more && *more; more = rows.step()) {
+        all.push_back(
+            {static_cast<std::uint64_t>(rows.number(0)),
+             to_time(rows.number(1)),
+             rows.text(2),
+             static_cast<action>(rows.number(3)),
+             rows.text(4)}
+        );
+    }
+    if (!more) {
+        return std::move(more).error();
+    }
+    return all;
+}
+
+core::result<std::optional<kept_card>> read_card(sqlite_connection& db, std::string_view agent)
+{
+    query row{
+        db,
+        "SELECT agent, source, document, url, etag, last_modified, fetched, fresh_for, sum FROM cards WHERE agent = ?"
+    };
+    const auto there = row.with(agent).step();
+    if (!there) {
+        return there.error();
+    }
+    if (!*there) {
+        return std::optional<kept_card>{};
+    }
+    kept_card found{row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), {}, {}};
+    found.fetched = to_time(row.number(6));
+    found.fresh_for = core::duration{row.number(7)};
+    return row.number(8) == sum_of(found) ? std::optional<kept_card>{std::move(found)} : std::nullopt;
+}
+
+core::result<std::uint64_t> write_record(sqlite_connection& db, record& wanted, const author& by)
+{
+    const auto there = version_of(db, wanted.id);
+    if (!there) {
+        return there.error();
+    }
+    if (auto expected = check_version(by, *there); !expected) {
+        return std::move(expected).error();
+    }
+    auto version = note(db, wanted.id, *there == 0 ? action::created : action::updated, by);
+    if (!version) {
+        return version;
+    }
+    wanted.version = *version;
+    query row{
+        db,
+        "INSERT INTO agents (id, definition, version, written, sum) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET definition = excluded.definition, version = excluded.version,"
+        " written = excluded.written, sum = excluded.sum"
+    };
+    row.with(wanted.id).with(wanted.definition).with(static_cast<std::int64_t>(wanted.version));
+    auto done = row.with(to_number(wanted.written)).with(sum_of(wanted)).done();
+    return done ? version : core::result<std::uint64_t>{std::move(done).error()};
+}
+
+core::result<std::uint64_t> remove_record(sqlite_connection& db, std::string_view id, const author& by)
+{
+    const auto there = version_of(db, id);
+    if (!there) {
+        return there.error();
+    }
+    if (*there == 0) {
+        return core::caller_error(errc::agent_not_found);
+    }
+    if (auto expected = check_version(by, *there); !expected) {
+        return std::move(expected).error();
+    }
+    for (const auto* sql : {"DELETE FROM agents WHERE id = ?", "DELETE FROM cards WHERE agent = ?"}) {
+        query rows{db, sql};
+        if (auto done = rows.with(id).done(); !done) {
+            return std::move(done).error();
+        }
+    }
+    return note(db, id, action::deleted, by);
+}
+
+core::result<> write_card(sqlite_connection& db, const kept_card& card)
+{
+    const bool renewed = card.document.empty();
+    query row{
+        db,
+        renewed ? "UPDATE cards SET url = ?, etag = ?, last_modified = ?, fetched = ?, fresh_for = ?"
+                  " WHERE agent = ? AND source = ?"
+                : "INSERT OR REPLACE INTO cards"
+                  " (url, etag, last_modified, fetched, fresh_for, agent, source, document, sum)"
+                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    };
+    row.with(card.url).with(card.etag).with(card.last_modified).with(to_number(card.fetched));
+    row.with(card.fresh_for.count()).with(card.agent).with(card.source);
+    const auto sum = sum_of(card);
+    if (!renewed) {
+        row.with(card.document).with(sum);
+    }
+    return row.done();
+}
+
+}  // namespace store

@@ -1,0 +1,31 @@
+// The rows of a store. Every function is for the inside of a transaction, or reads alone.
+#pragma once
+
+#include "store/engine.hpp"
+#include "store/sqlite_connection.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace store {
+
+// Fails with store_failed if a row is not what was written.
+core::result<std::vector<record>> read_records(sqlite_connection& db);
+core::result<std::optional<record>> read_record(sqlite_connection& db, std::string_view id);
+
+core::result<std::vector<change>> read_changes(sqlite_connection& db, std::uint64_t after, std::size_t most);
+
+// Nothing for a row that is not what was written.
+core::result<std::optional<kept_card>> read_card(sqlite_connection& db, std::string_view agent);
+
+// Gives `wanted` its version, which is also returned.
+core::result<std::uint64_t> write_record(sqlite_connection& db, record& wanted, const author& by);
+
+// The version of the removal.
+core::result<std::uint64_t> remove_record(sqlite_connection& db, std::string_view id, const author& by);
+
+core::result<> write_card(sqlite_connection& db, const kept_card& card);
+
+}  // namespace store

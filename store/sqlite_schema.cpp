@@ -1,0 +1,128 @@
+#include "store/sqlite_schema.hpp"
+
+#include "store/sqlite_file.hpp"
+
+#include <array>
+#include <utility>
+
+namespace store {
+namespace {
+
+using core::errc;
+
+constexpr std::int64_t application = 0x43726461;  // "Crda", in the header of the file: whose it is
+
+// migrations[n] makes schema n + 1 of schema n. What has been released never changes.
+constexpr std::array migrations{
+    "CREATE TABLE agents (id TEXT PRIMARY KEY, definition TEXT NOT NULL, version INTEGER NOT NULL,"
+    " written INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE changes (version INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL,"
+    " action INTEGER NOT NULL, agent TEXT NOT NULL) STRICT;"
+    "CREATE TABLE cards (agent TEXT PRIMARY KEY, source TEXT NOT NULL, document TEXT NOT NULL, url TEXT NOT NULL,"
+    " etag TEXT NOT NULL, last_modified TEXT NOT NULL, fetched INTEGER NOT NULL, fresh_for INTEGER NOT NULL,"
+    " sum INTEGER NOT NULL) STRICT;",
+};
+
+core::error not_usable(std::string why)
+{
+    return core::gateway_error(errc::store_failed, std::move(why));
+}
+
+core::result<> migrate(sqlite_connection& db, std::size_t from)
+{
+    std::string all = "BEGIN IMMEDIATE;";
+    for (auto i = from; i < migrations.size(); ++i) {
+        all += migrations[i];
+    }
+    all += "PRAGMA user_version=" + std::to_string(migrations.size()) + ";COMMIT";
+    return db.run(all);
+}
+
+core::result<> set_up(sqlite_connection& db)
+{
+    auto done = db.run(
+        "PRAGMA synchronous=FULL;PRAGMA secure_delete=ON;PRAGMA trusted_schema=OFF;PRAGMA cell_size_check=ON;"
+        "PRAGMA temp_store=MEMORY"
+    );
+    if (!done) {
+        return done;
+    }
+    const auto journal = db.text("PRAGMA journal_mode=WAL");
+    if (!journal) {
+        return journal.error();
+    }
+    if (*journal != "wal") {
+        return not_usable("cannot have a write-ahead log on this file system");
+    }
+    return {};
+}
+
+}  // namespace
+
+core::result<> make_database(const std::string& path, const std::string& vfs)
+{
+    const auto temporary = path + ".new";
+    if (auto made = make_empty(temporary); !made) {
+        return made;
+    }
+    {
+        auto db = sqlite_connection::open(temporary, vfs);
+        if (!db) {
+            return std::move(db).error();
+        }
+        auto done = (*db)->run("PRAGMA synchronous=FULL;PRAGMA application_id=" + std::to_string(application));
+        if (done) {
+            done = migrate(**db, 0);
+        }
+        if (!done) {
+            return done;
+        }
+    }
+    return rename_durably(temporary, path);
+}
+
+core::result<std::unique_ptr<sqlite_connection>> open_database(const std::string& path, const std::string& vfs)
+{
+    auto opened = sqlite_connection::open(path, vfs);
+    if (!opened) {
+        return opened;
+    }
+    auto& db = **opened;
+    const auto owner = db.number("PRAGMA application_id");
+    if (!owner) {
+        return owner.error();
+    }
+    if (*owner != application) {
+        return not_usable("is not a store of cardea");
+    }
+    const auto schema = db.number("PRAGMA user_version");
+    if (!schema) {
+        return schema.error();
+    }
+    const auto known = static_cast<std::int64_t>(migrations.size());
+    if (*schema < 1 || *schema > known) {
+        return not_usable(
+            "has the schema " + std::to_string(*schema) + " of another cardea; this one knows 1 to " +
+            std::to_string(known)
+        );
+    }
+    auto done = set_up(db);
+    if (done && *schema < known) {
+        done = migrate(db, static_cast<std::size_t>(*schema));
+    }
+    if (!done) {
+        return std::move(done).error();
+    }
+    return opened;
+}
+
+core::result<> check_database(sqlite_connection& db)
+{
+    const auto verdict = db.text("PRAGMA integrity_check(1)");
+    if (!verdict) {
+        return verdict.error();
+    }
+    return *verdict == "ok" ? core::result<>{} : core::result<>{not_usable("is damaged: " + *verdict)};
+}
+
+}  // namespace store

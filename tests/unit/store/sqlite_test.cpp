@@ -1,0 +1,240 @@
+#include "store/sqlite.hpp"
+
+#include "tests/support/scratch.hpp"
+
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("store/sqlite");
+
+namespace {
+
+using core::errc;
+using test_support::read_whole;
+using test_support::scratch_directory;
+using test_support::write_whole;
+
+const store::author someone{"test", core::wall_time{}, {}};
+
+core::result<std::unique_ptr<store::engine>> open(const std::string& path)
+{
+    return store::open_sqlite({.path = path, .ballast = 0});
+}
+
+std::unique_ptr<store::engine> opened(const std::string& path)
+{
+    auto made = open(path);
+    REQUIRE_MESSAGE(made.has_value(), made.error().detail);
+    return std::move(*made);
+}
+
+void run_sql(const std::string& path, const char* sql)
+{
+    sqlite3* handle = nullptr;
+    REQUIRE(sqlite3_open(path.c_str(), &handle) == SQLITE_OK);
+    CHECK(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+    sqlite3_close(handle);
+}
+
+unsigned permissions(const std::string& path)
+{
+    struct stat found{};
+    REQUIRE(::stat(path.c_str(), &found) == 0);
+    return found.st_mode & 0777U;
+}
+
+std::string refusal(const std::string& path, errc code)
+{
+    const auto made = open(path);
+    REQUIRE(made.has_error());
+    CHECK(made.error().code == code);
+    return made.error().detail;
+}
+
+}  // namespace
+
+TEST_CASE("what was written is there when the file is opened again, and versions go on")
+{
+    const scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    std::vector<store::record> written;
+    {
+        const auto engine = opened(path);
+        REQUIRE(engine->put("a", R"({"url":"http://a/"})", someone).has_value());
+        REQUIRE(engine->put("b", std::string(1'000'000, 'x'), someone).has_value());
+        REQUIRE(engine->keep_cards({{"a", "s", "{}", "u", "e", "l", core::wall_time{}, {}}}).has_value());
+        written = engine->load().value();
+        REQUIRE(engine->put("c", "{}", someone)->version == 3);
+        REQUIRE(engine->remove("c", someone).value() == 4);
+    }
+    const auto engine = opened(path);
+    CHECK(engine->load().value() == written);
+    CHECK(engine->card("a").value()->document == "{}");
+    CHECK(engine->changes(0, 10)->size() == 4);
+    CHECK(engine->put("c", "{}", someone)->version == 5);
+}
+
+TEST_CASE("definitions hold credentials: nobody else may read the file, its log, or its directory")
+{
+    const scratch_directory scratch;
+    const auto path = scratch.file("state/cardea/s.db");
+    const auto engine = store::open_sqlite({.path = path, .ballast = 128 * 1024});
+    REQUIRE(engine.has_value());
+    REQUIRE((*engine)->put("a", "{}", someone).has_value());
+    for (const auto* part : {"", "-wal", "-shm", ".lock", ".ballast"}) {
+        CAPTURE(part);
+        CHECK(permissions(path + part) == 0600);
+    }
+    CHECK(permissions(scratch.file("state/cardea")) == 0700);
+    CHECK(permissions(scratch.file("state")) == 0700);
+}
+
+TEST_CASE("what was removed or replaced is not left behind in the file")
+{
+    const scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    {
+        const auto engine = opened(path);
+        for (const auto* id : {"a", "b", "c"}) {
+            REQUIRE(engine->put(id, R"({"bearer":"hunter2-was-here"})", someone).has_value());
+        }
+        REQUIRE(engine->remove("a", someone).has_value());
+        REQUIRE(engine->put("b", "{}", someone).has_value());
+        REQUIRE(engine->remove("c", someone).has_value());
+    }
+    CHECK(read_whole(path).find("hunter2") == std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(path + "-wal"));
+}
+
+TEST_CASE("a store belongs to one process at a time")
+{
+    const scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    {
+        const auto first = opened(path);
+        CHECK(refusal(path, errc::config_invalid) == path + ": is in use by another process");
+    }
+    CHECK(open(path).has_value());
+}
+
+TEST_CASE("a place that cannot be used is said with its path")
+{
+    const scratch_directory scratch;
+    write_whole(scratch.file("file"), "");
+    CHECK(
+        refusal(scratch.file("file/s.db"), errc::config_invalid) ==
+        scratch.file("file/s.db.lock") + ": cannot be opened: Not a directory"
+    );
+    CHECK(
+        refusal(scratch.file("file/below/s.db"), errc::config_invalid) ==
+        scratch.file("file/below") + ": cannot be made: Not a directory"
+    );
+    std::filesystem::create_directory(scratch.file("directory.db"));
+    CHECK(refusal(scratch.file("directory.db"), errc::config_invalid) == scratch.file("directory.db") + ": is no file");
+}
+
+TEST_CASE("a file that is no store, of a newer version, or only the rest of one is left alone")
+{
+    const scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    std::string said;
+    SUBCASE("another program's database")
+    {
+        run_sql(path, "CREATE TABLE t (x)");
+        said = ": is not a store of cardea";
+    }
+    SUBCASE("no database")
+    {
+        write_whole(path, std::string(5000, 'x'));
+        said = ": PRAGMA: file is not a database (26)";
+    }
+    SUBCASE("nothing")
+    {
+        write_whole(path, "");
+        said = ": is not a store of cardea";
+    }
+    SUBCASE("a newer version's")
+    {
+        opened(path).reset();
+        run_sql(path, "PRAGMA user_version=2");
+        said = ": has the schema 2 of another cardea; this one knows 1 to 1";
+    }
+    SUBCASE("the log of a file that is gone")
+    {
+        write_whole(path + "-wal", "x");
+        said = ": is missing, but its log is there; restore the one or remove the other";
+    }
+    const auto before = read_whole(path);
+    CHECK(refusal(path, errc::store_failed) == path + said);
+    CHECK(read_whole(path) == before);
+}
+
+TEST_CASE("a beginning that was cut off is no obstacle")
+{
+    const scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    write_whole(path + ".new", "half a database");
+    write_whole(path + ".new-journal", "and its journal");
+    const auto engine = opened(path);
+    CHECK(engine->put("a", "{}", someone).has_value());
+    CHECK_FALSE(std::filesystem::exists(path + ".new"));
+}
+
+TEST_CASE("a damaged file is refused, or every record in it is what was written")
+{
+    const scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    std::vector<store::record> written;
+    {
+        const auto engine = opened(path);
+        for (int i = 0; i < 40; ++i) {
+            const auto id = "agent-" + std::to_string(i);
+            const std::string filler(static_cast<std::size_t>(i % 7) * 700, 'x');
+            REQUIRE(engine->put(id, R"({"url":"http://host/","version":")" + filler + "\"}", someone).has_value());
+            REQUIRE(engine->keep_cards({{id, "s", "{\"name\":\"n\"}", "u", "e", "l", {}, {}}}).has_value());
+        }
+        REQUIRE(engine->remove("agent-7", someone).has_value());
+        written = engine->load().value();
+    }
+    const auto sound = read_whole(path);
+    REQUIRE_FALSE(std::filesystem::exists(path + "-wal"));
+    std::mt19937 random{7};
+    int refused = 0;
+    constexpr int rounds = 1000;
+    for (int round = 0; round < rounds; ++round) {
+        CAPTURE(round);
+        auto damaged = sound;
+        const auto place = random() % damaged.size();
+        if (round % 4 == 3) {
+            damaged.resize(place);
+        } else {
+            damaged[place] = static_cast<char>(damaged[place] ^ static_cast<char>(1U << (random() % 8)));
+        }
+        std::filesystem::remove(path + "-wal");
+        write_whole(path, damaged);
+        const auto engine = open(path);
+        const auto found = engine ? (*engine)->load() : engine.error();
+        if (!found) {
+            CHECK(found.error().code == errc::store_failed);
+            ++refused;
+        } else {
+            CHECK(*found == written);
+            for (const auto& each : written) {
+                const auto card = (*engine)->card(each.id);
+                CHECK((!card || !*card || (**card).document == "{\"name\":\"n\"}"));
+            }
+        }
+    }
+    CHECK(refused > rounds / 2);
+}
+
+TEST_SUITE_END();
