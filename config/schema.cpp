@@ -86,6 +86,11 @@ constexpr auto settings_table = std::to_array<setting>({
     {"cards.max_size",
      size_setting{of<&settings::cards, &card_settings::max_size>, kib, 16 * mib},
      "The largest card that is fetched."},
+    {"cards.background",
+     count_setting{of<&settings::cards, &card_settings::background>, 0, 1000},
+     "Cards are fetched before anybody asks, and anew before they are stale, while fewer fetches than this are under "
+     "way; 0: "
+     "only when somebody asks."},
 
     {"timeouts.handshake",
      timeout(of<&settings::timeouts, &timeout_settings::handshake>),

@@ -1,10 +1,12 @@
 #include "gateway/card_plane.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <random>
 #include <utility>
 
 namespace gateway {
@@ -12,9 +14,9 @@ namespace {
 
 using core::errc;
 
-core::steady_time steady_now()
+bool fetchable(const agent_entry& agent)
 {
-    return std::chrono::steady_clock::now();
+    return agent.record.card.empty() && agent.upstream != nullptr;
 }
 
 }  // namespace
@@ -23,13 +25,17 @@ card_plane::card_plane(
     net::loop& control,
     card_source& source,
     const config::card_settings& settings,
-    const core::logger& log
+    const core::logger& log,
+    clock now
 )
     : loop_{control},
       source_{source},
       settings_{settings},
-      log_{log}
+      log_{log},
+      now_{std::move(now)},
+      schedule_{settings, std::random_device{}()}
 {
+    loop_.timers().add(*this);
 }
 
 void card_plane::set_agents(std::shared_ptr<const snapshot> now)
@@ -43,6 +49,7 @@ void card_plane::set_agents(std::shared_ptr<const snapshot> now)
         }
         each->second->gone = true;
         publish_(each->first, nullptr);
+        schedule_.remove(each->first);
         each = slots_.erase(each);
     }
     for (const auto& [id, agent] : now->agents) {
@@ -55,6 +62,22 @@ void card_plane::set_agents(std::shared_ptr<const snapshot> now)
         if (!agent->record.card.empty()) {
             publish_inline(*made);
         }
+        if (fetchable(*agent)) {
+            schedule_.add(id, now_());
+        }
+    }
+}
+
+void card_plane::on_sweep(core::steady_time)
+{
+    const auto now = now_();
+    for (auto room = settings_.background; room > fetching_ && !stopped_; --room) {
+        const auto id = schedule_.take(now);
+        if (!id) {
+            return;
+        }
+        // A sweep resumes no coroutine, and a fetch may begin at once.
+        net::asio::post(loop_.get_executor(), [this, which = slots_.at(*id)] { start_fetch(which); });
     }
 }
 
@@ -85,7 +108,7 @@ net::task<card_answer> card_plane::obtain(std::string id)
     if (which->agent->upstream == nullptr) {
         co_return card_answer{nullptr, card_use::negative, core::upstream_error(errc::session_not_started)};
     }
-    switch (decide(which->state, steady_now(), settings_)) {
+    switch (decide(which->state, now_(), settings_)) {
         case card_decision::serve:
             co_return card_answer{which->state.card, card_use::hit, std::nullopt};
         case card_decision::serve_and_refresh:
@@ -111,7 +134,7 @@ card_answer card_plane::after_fetch(const slot& which) const
     if (!which.state.failure) {
         return {which.state.card, card_use::miss, std::nullopt};
     }
-    if (usable(which.state, steady_now())) {
+    if (usable(which.state, now_())) {
         return {which.state.card, card_use::stale, which.state.failure};
     }
     return {nullptr, card_use::miss, which.state.failure};
@@ -155,6 +178,7 @@ void card_plane::start_fetch(const slot_pointer& which)
     if (stopped_ || std::exchange(which->fetching, true)) {
         return;
     }
+    ++fetching_;
     net::asio::co_spawn(loop_.get_executor(), fetch(which), [this](const std::exception_ptr& bug) {
         if (bug) {
             try {
@@ -185,6 +209,7 @@ net::task<> card_plane::fetch(slot_pointer which)
         bug = std::current_exception();
     }
     which->fetching = false;
+    --fetching_;
     if (!which->gone) {
         take(*which, std::move(outcome));
     } else {
@@ -213,10 +238,11 @@ void card_plane::take_card(slot& which, const fetched_card& fetched)
     if (fetched.not_modified && which.state.card) {
         ++which.status.fetched;
         ++which.status.not_modified;
-        succeed(which.state, which.state.card->bytes, steady_now(), fetched.fresh_for, settings_);
+        succeed(which.state, which.state.card->bytes, now_(), fetched.fresh_for, settings_);
         which.status.card = which.state.card;
         which.status.failure.reset();
         publish_(which.agent->record.id, which.state.card);
+        schedule_.succeeded(which.agent->record.id, now_(), fetched.fresh_for);
         return;
     }
     auto done = accept(which, fetched.document, fetched.fresh_for);
@@ -224,6 +250,7 @@ void card_plane::take_card(slot& which, const fetched_card& fetched)
         failed(which, std::move(done).error());
         return;
     }
+    schedule_.succeeded(which.agent->record.id, now_(), fetched.fresh_for);
     ++which.status.fetched;
     which.validators = fetched.validators;
     which.status.found_at = fetched.validators.url;
@@ -249,7 +276,7 @@ core::result<> card_plane::accept(slot& which, std::string_view document, core::
     if (!changed) {
         bytes = which.state.card->bytes;  // the same object, so that memory holds the text once
     }
-    succeed(which.state, std::move(bytes), steady_now(), fresh_for, settings_);
+    succeed(which.state, std::move(bytes), now_(), fresh_for, settings_);
     which.status.card = which.state.card;
     which.status.failure.reset();
     if (changed) {
@@ -291,7 +318,8 @@ void card_plane::failed(slot& which, core::error why)
         ++known->second;
     }
     which.status.failure = why;
-    fail(which.state, std::move(why), steady_now());
+    fail(which.state, std::move(why), now_());
+    schedule_.failed(which.agent->record.id, now_());
 }
 
 }  // namespace gateway

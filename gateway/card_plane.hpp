@@ -1,5 +1,5 @@
-// Where cards come from: fetched from the agents, at most one fetch per agent at a time, kept by the rules of the cache,
-// published to the workers when they change. On the control loop's thread.
+// Where cards come from: fetched from the agents, when somebody asks and before, at most one fetch per agent at a time;
+// kept by the rules of the cache, published to the workers when they change. On the control loop's thread.
 #pragma once
 
 #include "a2a/card.hpp"
@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/card_cache.hpp"
+#include "gateway/card_schedule.hpp"
 #include "gateway/card_source.hpp"
 #include "gateway/request_record.hpp"
 #include "gateway/snapshot.hpp"
@@ -14,6 +15,7 @@
 #include "net/task_signal.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -43,12 +45,19 @@ struct card_status {
     std::vector<std::pair<core::errc, std::uint64_t>> failures;  // fetches that did not
 };
 
-class card_plane {
+class card_plane final : public net::timed {
 public:
+    using clock = std::function<core::steady_time()>;
     using publisher = std::function<void(const std::string& id, std::shared_ptr<const published_card> card)>;
 
     // Everything given by reference outlives the plane, and the loop has run to its end before it is destroyed.
-    card_plane(net::loop& control, card_source& source, const config::card_settings& settings, const core::logger& log);
+    card_plane(
+        net::loop& control,
+        card_source& source,
+        const config::card_settings& settings,
+        const core::logger& log,
+        clock now = std::chrono::steady_clock::now
+    );
 
     // From now on every card that is published goes here, a null one when an agent is gone or has changed.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
@@ -74,6 +83,9 @@ public:
     const card_status* status(const std::string& id) const;
 
     void each(const std::function<void(const std::string& id, const card_status&)>& visit) const;
+
+    void on_due() override {}
+    void on_sweep(core::steady_time) override;  // starts the fetches whose time has come
 
 private:
     struct slot {
@@ -104,6 +116,9 @@ private:
     const core::logger& log_;
     publisher publish_;
     std::string public_base_;
+    clock now_;
+    card_schedule schedule_;
+    std::uint64_t fetching_ = 0;  // fetches under way
     string_map<slot_pointer> slots_;
     bool stopped_ = false;
 };

@@ -72,6 +72,18 @@ TEST_CASE("many requests for a card are one fetch")
     CHECK(gateway.metric(series("cardea_card_fetch_total", "outcome", "ok")) == 1);
 }
 
+TEST_CASE("a card is there before the first caller")
+{
+    scripted_agent agent{card_named("Early")};
+    auto settings = settings_for(agent);
+    settings.cards.background = 1;
+    const running_gateway gateway{std::move(settings)};
+    REQUIRE(gateway.wait_for_metric(series("cardea_card_fetch_total", "outcome", "ok"), 1));
+    CHECK(name_in(get_card(gateway, "a")) == "Early");
+    CHECK(gateway.metric(series("cardea_card_cache_total", "result", "hit")) == 1);
+    CHECK(agent.request_count() == 1);
+}
+
 TEST_CASE("fifty callers who miss at once are one fetch, and all of them get the card")
 {
     test_support::gate held;

@@ -67,6 +67,7 @@ config::settings quick_settings()
     settings.admin.port = 0;
     settings.workers = 1;
     settings.cards.timeout = 2s;
+    settings.cards.background = 0;  // else a test could not tell whose fetch it sees
     settings.timeouts.upstream_head = 2s;
     settings.timeouts.drain = 2s;
     settings.timeouts.drain_streams = 300ms;

@@ -46,6 +46,7 @@ constexpr row rows[] = {
     {"cards.negative_ttl", nullptr, "0", "1h", "1h1ms", "0 to 1h"},
     {"cards.timeout", "0", "1ms", "5m", "5m1ms", "1ms to 5m"},
     {"cards.max_size", "1023", "1KiB", "16MiB", "16777217", "1KiB to 16MiB"},
+    {"cards.background", nullptr, "0", "1000", "1001", "a whole number, 0 to 1000"},
     {"timeouts.handshake", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.header", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.body", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},

@@ -66,6 +66,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.cards.negative_ttl == 6s);
     CHECK(s.cards.timeout == 4s);
     CHECK(s.cards.max_size == 2 * 1024 * 1024);
+    CHECK(s.cards.background == 7);
     CHECK(s.timeouts.handshake == 12s);
     CHECK(s.timeouts.header == 11s);
     CHECK(s.timeouts.body == 61s);

@@ -1,0 +1,264 @@
+#include "gateway/card_plane.hpp"
+
+#include "gateway/card_source.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/card_plane");
+
+namespace {
+
+using namespace std::chrono_literals;
+using core::errc;
+using gateway::card_answer;
+using gateway::card_use;
+
+// The agents, in place of the network: all of them answer alike.
+class agents_stub final : public net::fetcher {
+public:
+    explicit agents_stub(net::loop& loop)
+        : held_{loop.get_executor(), core::steady_time::max()}
+    {
+    }
+
+    boost::asio::awaitable<core::result<net::fetch_response>, executor_type> fetch(net::fetch_request request) override
+    {
+        ++asked[request.url];
+        ++under_way;
+        if (silent) {
+            boost::system::error_code ended;
+            co_await held_.async_wait(boost::asio::redirect_error(net::use_task, ended));
+        }
+        --under_way;
+        if (down) {
+            co_return core::upstream_error(errc::upstream_refused, "down");
+        }
+        co_return net::fetch_response{.status = 200, .headers = {}, .body = R"({"name":")" + name + R"("})"};
+    }
+
+    void answer_all() { held_.cancel(); }
+
+    bool down = false;
+    bool silent = false;
+    std::string name = "first";
+    int under_way = 0;
+    std::map<std::string, int> asked;
+
+private:
+    net::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        net::asio::wait_traits<std::chrono::steady_clock>,
+        net::executor>
+        held_;
+};
+
+class no_log final : public core::log_sink {
+public:
+    void write(std::string_view) override {}
+};
+
+net::task<> obtain_into(gateway::card_plane& plane, std::optional<card_answer>& out)
+{
+    out = co_await plane.obtain("agent-0");
+}
+
+struct rig {
+    explicit rig(std::size_t agents = 1, std::uint64_t background = 32)
+    {
+        settings.cards.background = background;
+        for (std::size_t i = 0; i < agents; ++i) {
+            core::agent agent;
+            agent.id = "agent-" + std::to_string(i);
+            agent.url = "http://" + agent.id + "/";
+            agent.card_url = agent.url + "card";
+            settings.agents.push_back(std::move(agent));
+        }
+        plane.set_publisher([this](const std::string&, const auto& card) { published += card != nullptr ? 1 : 0; });
+        auto made = gateway::make_snapshot(settings, "http://gateway");
+        REQUIRE(made.has_value());
+        plane.set_agents(*made);
+    }
+
+    ~rig()
+    {
+        plane.stop();
+        agents.answer_all();
+        run();
+    }
+
+    void run()
+    {
+        loop.io().restart();
+        loop.io().poll();
+    }
+
+    // As if the loop had swept so much later.
+    void pass(core::duration time)
+    {
+        now += time;
+        plane.on_sweep(now);
+        run();
+    }
+
+    // What a caller gets without waiting.
+    std::optional<card_answer> obtained()
+    {
+        std::optional<card_answer> out;
+        net::asio::co_spawn(loop.get_executor(), obtain_into(plane, out), net::asio::detached);
+        run();
+        return out;
+    }
+
+    std::string name()
+    {
+        const auto got = obtained();
+        return got && got->card ? a2a::parse_card(got->card->bytes->body)->document["name"].get<std::string>() : "";
+    }
+
+    core::steady_time now{};
+    config::settings settings;
+    net::loop loop;
+    agents_stub agents{loop};
+    no_log sink;
+    core::logger log{sink, core::log_level::error};
+    gateway::card_source source{agents, settings};
+    gateway::card_plane plane{loop, source, settings.cards, log, [this] { return now; }};
+    int published = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a card is there before anybody asks, and is fetched anew before it is stale")
+{
+    rig x;
+    x.pass(0ms);
+    CHECK(x.agents.asked.size() == 1);
+    CHECK(x.published == 1);
+    CHECK(x.obtained()->use == card_use::hit);
+    x.agents.name = "second";
+    for (auto waited = 0s; waited < 5min; waited += 1s) {
+        CHECK(x.obtained()->use == card_use::hit);
+        x.pass(1s);
+    }
+    CHECK(x.name() == "second");
+    CHECK(x.agents.asked.at("http://agent-0/card") == 2);
+}
+
+TEST_CASE("with cards.background of 0 a card is fetched when somebody asks, and not before")
+{
+    rig x{1, 0};
+    x.pass(0ms);
+    x.pass(24h);
+    CHECK(x.agents.asked.empty());
+    CHECK(x.obtained()->use == card_use::miss);
+    x.pass(24h);
+    CHECK(x.agents.asked.at("http://agent-0/card") == 1);
+}
+
+TEST_CASE("an outage of thirty minutes is invisible to callers")
+{
+    rig x;
+    x.pass(0ms);
+    x.agents.down = true;
+    int failed = 0;
+    for (auto waited = 0s; waited < 30min; waited += 1s) {
+        x.pass(1s);
+        const auto got = x.obtained();
+        REQUIRE(got.has_value());  // nobody waits
+        REQUIRE(got->card != nullptr);
+        failed += got->failure ? 1 : 0;
+    }
+    CHECK(failed > 1400);  // stale ones say why
+    CHECK(x.plane.status("agent-0")->failures.front().first == errc::upstream_refused);
+    x.agents.down = false;
+    x.agents.name = "recovered";
+    for (auto waited = 0s; waited < 8min && x.name() != "recovered"; waited += 1s) {
+        x.pass(1s);
+    }
+    CHECK(x.name() == "recovered");
+}
+
+TEST_CASE("an outage longer than stale_if_error is a refusal, and the agent is not asked for each of them")
+{
+    rig x;
+    x.pass(0ms);
+    x.agents.down = true;
+    while (x.now < core::steady_time{} + 5min + 1h) {
+        x.pass(10s);
+    }
+    const auto got = x.obtained();
+    REQUIRE(got.has_value());
+    CHECK(got->card == nullptr);
+    REQUIRE(got->failure.has_value());
+    CHECK(got->failure->code == errc::upstream_refused);
+    const auto asked = x.agents.asked.at("http://agent-0/card");
+    for (int i = 0; i < 100; ++i) {
+        CHECK(x.obtained()->failure.has_value());
+    }
+    CHECK(x.agents.asked.at("http://agent-0/card") <= asked + 1);
+}
+
+TEST_CASE("so many fetches as cards.background are begun unasked, and the others later")
+{
+    rig x{10, 3};
+    x.agents.silent = true;
+    x.pass(1s);
+    CHECK(x.agents.under_way == 3);
+    x.pass(1s);
+    CHECK(x.agents.under_way == 3);
+    CHECK_FALSE(x.obtained().has_value());  // who asks, waits for a fetch of its own if it has to
+    CHECK(x.agents.under_way <= 4);
+    x.agents.silent = false;
+    x.agents.answer_all();
+    x.run();
+    for (int i = 0; i < 10; ++i) {
+        x.pass(100ms);
+    }
+    CHECK(x.agents.asked.size() == 10);
+    CHECK(x.published == 10);
+}
+
+TEST_CASE("a thousand callers that miss one card are one fetch")
+{
+    rig x{1, 0};
+    x.agents.silent = true;
+    std::vector<std::optional<card_answer>> got(1000);
+    for (auto& each : got) {
+        net::asio::co_spawn(x.loop.get_executor(), obtain_into(x.plane, each), net::asio::detached);
+    }
+    x.run();
+    CHECK(x.agents.under_way == 1);
+    x.agents.answer_all();
+    x.run();
+    for (const auto& each : got) {
+        REQUIRE(each.has_value());
+        CHECK(each->card == got.front()->card);
+        CHECK(each->card != nullptr);
+    }
+    CHECK(x.agents.asked.at("http://agent-0/card") == 1);
+}
+
+TEST_CASE("an agent that is gone is not asked any more")
+{
+    rig x;
+    x.pass(0ms);
+    config::settings none;
+    x.plane.set_agents(*gateway::make_snapshot(none, "http://gateway"));
+    x.pass(24h);
+    CHECK(x.agents.asked.at("http://agent-0/card") == 1);
+    CHECK(x.obtained()->failure->code == errc::agent_not_found);
+}
+
+TEST_SUITE_END();
