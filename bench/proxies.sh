@@ -78,7 +78,7 @@ agents: {bench: {url: "http://$1/a2a"}}
 END
     # The line that says where it listens has level info: without it the port must be known before.
     address=127.0.0.1:$(free_port)
-    on "$cores" "$binaries/cardea" run -c "$scratch/$2.yml" --listen "$address" 2>>"$scratch/$2.log" &
+    on "$cores" "$binaries/cardea" run -c "$scratch/$2.yml" --store memory --listen "$address" 2>>"$scratch/$2.log" &
     started=$!
     children+=("$started")
     wait_for 10 accepts "$address" || die "cardea did not start: $(head -c 2000 "$scratch/$2.log")"

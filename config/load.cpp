@@ -177,13 +177,7 @@ private:
     {
         field quiet = f;
         quiet.secret = true;  // postgresql:// addresses have passwords in them
-        const auto known = [](std::string_view text) -> core::result<std::string> {
-            if (text != "memory") {
-                return core::gateway_error(core::errc::config_invalid, "is not a store");
-            }
-            return std::string{text};
-        };
-        read_parsed(quiet, type, meant, known);
+        read_parsed(quiet, type, meant, parse_store);
     }
 
     void read_value(const field& f, const host_list_setting& type, const std::string& meant)

@@ -63,7 +63,14 @@ constexpr auto settings_table = std::to_array<setting>({
      "of another site can reach the gateway through a name of its own (DNS rebinding)."},
     {"workers", count_setting{of<&settings::workers>, 0, 256}, "Threads that carry traffic; 0 is one per core."},
     {"log.level", log_level_setting{of<&settings::log_level>}, "The least severe lines that are written."},
-    {"store", store_setting{of<&settings::store>}, "Where agent records live."},
+    {"store",
+     store_setting{of<&settings::store>},
+     "Where agents live that are added through the management API, and the last good card of every agent: in a SQLite "
+     "file, or in memory for as long as the gateway runs. Without it: `cardea/store.db` below `XDG_STATE_HOME`, or "
+     "below "
+     "`~/.local/state`; should that place be unusable, memory, with a line in the log. A file that is named here has "
+     "to "
+     "be usable."},
 
     {"cards.ttl",
      card_time(of<&settings::cards, &card_settings::ttl>, 1s),
@@ -313,7 +320,7 @@ std::string written_as(const setting_type& type)
             [](const address_setting&) { return std::string{"host:port"}; },
             [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
             [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
-            [](const store_setting&) { return std::string{"memory"}; },
+            [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
             [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
             [](const certificate_list_setting&) {
@@ -334,7 +341,9 @@ std::string value_text(const setting_type& type, settings of)
             [&](const address_setting& s) { return to_text(s.member(of)); },
             [&](const base_url_setting& s) { return s.member(of); },
             [&](const log_level_setting& s) { return std::string{core::name(s.member(of))}; },
-            [&](const store_setting& s) { return s.member(of); },
+            [&](const store_setting& s) {
+                return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);
+            },
             [&](const host_list_setting& s) { return joined(s.member(of)); },
             [&](const network_list_setting& s) { return joined(s.member(of)); },
             [&](const certificate_list_setting& s) {

@@ -86,7 +86,8 @@ struct settings {
     std::vector<std::string> hosts;  // names of Host that are answered, `*` for all; empty: see docs/configuration.md
     std::uint64_t workers = 0;       // 0: one per core
     core::log_level log_level = core::log_level::info;
-    std::string store = "memory";
+    std::string
+        store;  // `memory` or `sqlite:PATH`; empty: a file below the user's state directory (gateway/open_store.hpp)
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;

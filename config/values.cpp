@@ -193,6 +193,21 @@ core::result<endpoint> parse_endpoint(std::string_view text)
     return endpoint{std::string{host}, static_cast<std::uint16_t>(*number)};
 }
 
+core::result<std::string> parse_store(std::string_view text)
+{
+    constexpr std::string_view file = "sqlite:";
+    if (text == file) {
+        return invalid("names no file");
+    }
+    if (text != "memory" && !text.starts_with(file)) {
+        return invalid("is not a store");
+    }
+    if (text.find('\0') != std::string_view::npos) {
+        return invalid("has a NUL in its name");
+    }
+    return std::string{text};
+}
+
 core::result<core::log_level> parse_log_level(std::string_view text)
 {
     using core::log_level;

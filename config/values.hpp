@@ -31,6 +31,9 @@ core::result<endpoint> parse_endpoint(std::string_view text);
 // A name of letters, digits, '.', '-' and '_', at most 253 of them, or an IPv4 address.
 bool valid_host(std::string_view host);
 
+// `memory`, or `sqlite:` and the path of a file.
+core::result<std::string> parse_store(std::string_view text);
+
 core::result<core::log_level> parse_log_level(std::string_view text);
 
 // The inverse, in the largest unit that keeps the value exact: `5m`, `1MiB`.

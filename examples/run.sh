@@ -69,7 +69,7 @@ start_agent 1.0
 dice=$address
 
 mkfifo "$scratch/log"
-"$binaries/cardea" run --listen "${CARDEA_LISTEN:-127.0.0.1:4000}" --admin "${CARDEA_ADMIN:-127.0.0.1:4001}" \
+"$binaries/cardea" run --store memory --listen "${CARDEA_LISTEN:-127.0.0.1:4000}" --admin "${CARDEA_ADMIN:-127.0.0.1:4001}" \
     --agent "words=$words" --agent "dice=$dice" 2>"$scratch/log" &
 gateway=$!
 children+=("$gateway")

@@ -18,6 +18,8 @@ Options of run:
       --agent ID=URL      an A2A agent, in addition to those of the file; may be given again
       --listen HOST:PORT  where callers connect (default 127.0.0.1:4000; port 0: the system chooses)
       --admin HOST:PORT   metrics, health and management (default 127.0.0.1:4001)
+      --store STORE       where agents live that are added at run time: memory or sqlite:PATH
+                          (default sqlite:~/.local/state/cardea/store.db)
 
 For every agent:
   GET  /agents/<id>/.well-known/agent-card.json    its card, pointing at this gateway
@@ -40,8 +42,8 @@ bool read_options(command_line& out, const std::vector<std::string>& arguments)
             return true;
         }
         const bool config = option == "-c" || option == "--config";
-        const bool running =
-            out.what == verb::run && (option == "--agent" || option == "--listen" || option == "--admin");
+        const bool running = out.what == verb::run && (option == "--agent" || option == "--listen" ||
+                                                       option == "--admin" || option == "--store");
         if ((!config && !running) || out.what == verb::version) {
             out.problem = "unknown option '" + option + "' of '" + arguments[0] + "'; see cardea --help";
             return false;
@@ -57,6 +59,8 @@ bool read_options(command_line& out, const std::vector<std::string>& arguments)
             out.agents.push_back(value);
         } else if (option == "--listen") {
             out.listen = value;
+        } else if (option == "--store") {
+            out.store = value;
         } else {
             out.admin = value;
         }
@@ -87,8 +91,8 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
     if (out.what == verb::validate && out.config_file.empty()) {
         return wrong("validate needs a configuration: cardea validate -c FILE");
     }
-    if (out.what == verb::run && out.config_file.empty() && out.agents.empty()) {
-        return wrong("nothing to serve: give a configuration (-c FILE) or an agent (--agent ID=URL)");
+    if (out.what == verb::run && out.config_file.empty() && out.agents.empty() && out.store.empty()) {
+        return wrong("nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store");
     }
     return out;
 }

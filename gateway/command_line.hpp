@@ -15,6 +15,7 @@ struct command_line {
     std::vector<std::string> agents;  // ID=URL, as written
     std::string listen;               // HOST:PORT in place of the configuration's; empty: not given
     std::string admin;
+    std::string store;    // `memory` or `sqlite:PATH`, likewise
     std::string problem;  // not empty: the arguments cannot be carried out; what is wrong and what is meant
 };
 

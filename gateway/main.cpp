@@ -5,6 +5,7 @@
 #include "core/log.hpp"
 #include "gateway/command_line.hpp"
 #include "gateway/log_output.hpp"
+#include "gateway/open_store.hpp"
 #include "gateway/server.hpp"
 #include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
@@ -79,6 +80,19 @@ bool read_endpoint(std::string_view option, const std::string& text, config::end
     return true;
 }
 
+bool read_store(const std::string& text, std::string& into)
+{
+    if (text.empty()) {
+        return true;
+    }
+    auto parsed = config::parse_store(text);
+    if (!parsed) {
+        return complain("--store: " + parsed.error().detail + "; memory or sqlite:PATH is meant");
+    }
+    into = std::move(*parsed);
+    return true;
+}
+
 bool add_agents(const std::vector<std::string>& flags, config::settings& into)
 {
     for (const auto& flag : flags) {
@@ -103,7 +117,7 @@ bool read_settings(const gateway::command_line& asked, config::settings& into)
         return false;
     }
     return add_agents(asked.agents, into) && read_endpoint("--listen", asked.listen, into.listen) &&
-           read_endpoint("--admin", asked.admin, into.admin);
+           read_endpoint("--admin", asked.admin, into.admin) && read_store(asked.store, into.store);
 }
 
 int run(const gateway::command_line& asked)
@@ -117,7 +131,15 @@ int run(const gateway::command_line& asked)
     net::raise_descriptor_limit();
     gateway::log_output output;
     const core::logger log{output, settings.log_level};
-    gateway::server server{std::move(settings), log, [&output] { return output.dropped(); }};
+    auto store = gateway::open_store(settings.store, environment_variable);
+    if (!store) {
+        complain(store.error().detail);
+        return exit_unusable;
+    }
+    if (!store->unusable_place.empty()) {
+        log.write(core::log_level::warn, "store_in_memory", {{"reason", store->unusable_place}});
+    }
+    gateway::server server{std::move(settings), std::move(store->engine), log, [&output] { return output.dropped(); }};
     if (const auto started = server.start(); !started) {
         complain(started.error().detail);
         return exit_unusable;

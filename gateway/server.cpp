@@ -54,11 +54,17 @@ card_sample sample_of(const std::string& id, const card_status& status)
 
 }  // namespace
 
-server::server(config::settings settings, const core::logger& log, std::function<std::uint64_t()> dropped_lines)
+server::server(
+    config::settings settings,
+    std::unique_ptr<store::engine> records,
+    const core::logger& log,
+    std::function<std::uint64_t()> dropped_lines
+)
     : settings_{std::move(settings)},
       log_{log},
       dropped_lines_{std::move(dropped_lines)},
       started_{std::chrono::system_clock::now()},
+      store_{std::move(records)},
       signals_{control_.get_executor()},
       poll_{control_.get_executor()},
       certificate_watch_{control_.get_executor()},

@@ -11,6 +11,7 @@
 #include "gateway/listener_tls.hpp"
 #include "gateway/management.hpp"
 #include "gateway/snapshot.hpp"
+#include "gateway/store_thread.hpp"
 #include "gateway/worker.hpp"
 #include "net/fetch.hpp"
 #include "net/http_service.hpp"
@@ -32,7 +33,12 @@ namespace gateway {
 class server final : private control_services, private admin_services {
 public:
     // `log` and its sink outlive the server. `dropped_lines`: how many log lines were lost, for the metrics.
-    server(config::settings settings, const core::logger& log, std::function<std::uint64_t()> dropped_lines);
+    server(
+        config::settings settings,
+        std::unique_ptr<store::engine> records,
+        const core::logger& log,
+        std::function<std::uint64_t()> dropped_lines
+    );
     ~server() override;
 
     // Binds both addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
@@ -79,6 +85,7 @@ private:
     std::function<std::uint64_t()> dropped_lines_;
     core::wall_time started_;
     net::loop control_;
+    store_thread store_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
     std::unique_ptr<card_source> source_;
     std::unique_ptr<card_plane> cards_;

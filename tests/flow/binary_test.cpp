@@ -140,7 +140,8 @@ TEST_CASE("arguments that cannot be carried out are said on stderr with exit cod
     for (const auto& each : std::vector<row>{
              {{"serve"}, "cardea: unknown command 'serve'; known are run, validate and version\n"},
              {{"run", "--agent"}, "cardea: --agent needs a value; see cardea --help\n"},
-             {{"run"}, "cardea: nothing to serve: give a configuration (-c FILE) or an agent (--agent ID=URL)\n"},
+             {{"run"},
+              "cardea: nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store\n"},
              {{"validate"}, "cardea: validate needs a configuration: cardea validate -c FILE\n"},
              {{"version", "now"}, "cardea: unknown option 'now' of 'version'; see cardea --help\n"},
          }) {
@@ -164,6 +165,8 @@ TEST_CASE("options of run that cannot be read name the option, and nothing is st
              {{"run", "--agent", "a=http://127.0.0.1:1", "--agent", "a=http://127.0.0.1:2"}, "--agent"},
              {{"run", "--agent", "a=http://127.0.0.1:1", "--listen", "nonsense:port"}, "--listen"},
              {{"run", "--agent", "a=http://127.0.0.1:1", "--admin", "127.0.0.1:65536"}, "--admin"},
+             {{"run", "--agent", "a=http://127.0.0.1:1", "--store", "disk"}, "--store"},
+             {{"run", "--store", "sqlite:"}, "--store"},
          }) {
         const auto done = cardea(each.given);
         CAPTURE(done.err);

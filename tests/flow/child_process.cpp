@@ -31,6 +31,18 @@ std::array<int, 2> make_pipe()
     return ends;
 }
 
+// Ours, but for where the program keeps its state.
+std::vector<std::string> environment(const std::string& state)
+{
+    std::vector<std::string> all{"XDG_STATE_HOME=" + state};
+    for (char** each = environ; *each != nullptr; ++each) {
+        if (!std::string_view{*each}.starts_with("XDG_STATE_HOME=")) {
+            all.emplace_back(*each);
+        }
+    }
+    return all;
+}
+
 }  // namespace
 
 child_process::child_process(const std::string& program, std::vector<std::string> arguments)
@@ -58,7 +70,13 @@ child_process::child_process(const std::string& program, std::vector<std::string
     ::posix_spawnattr_init(&attributes);
     ::posix_spawnattr_setsigdefault(&attributes, &by_default);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    const auto outcome = ::posix_spawn(&id_, program.c_str(), &actions, &attributes, words.data(), environ);
+    auto variables = environment(state_.path().string());
+    std::vector<char*> pointers;
+    for (auto& each : variables) {
+        pointers.push_back(each.data());
+    }
+    pointers.push_back(nullptr);
+    const auto outcome = ::posix_spawn(&id_, program.c_str(), &actions, &attributes, words.data(), pointers.data());
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(out[1]);

@@ -2,6 +2,7 @@
 // ends.
 #pragma once
 
+#include "tests/support/scratch.hpp"
 #include "tests/support/script.hpp"
 
 #include <sys/types.h>
@@ -18,7 +19,7 @@ namespace flow {
 
 class child_process {
 public:
-    // Throws std::system_error when the program cannot be started.
+    // XDG_STATE_HOME is a directory of the process's own. Throws std::system_error when the program cannot be started.
     child_process(const std::string& program, std::vector<std::string> arguments);
     ~child_process();
     child_process(const child_process&) = delete;
@@ -52,6 +53,7 @@ private:
     bool pump(std::chrono::steady_clock::time_point until);
     static void take(pipe_end& from);
 
+    test_support::scratch_directory state_;
     pid_t id_ = -1;
     std::optional<int> ended_;
     pipe_end out_;

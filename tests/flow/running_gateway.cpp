@@ -1,5 +1,6 @@
 #include "tests/flow/running_gateway.hpp"
 
+#include "gateway/open_store.hpp"
 #include "tests/support/http_client.hpp"
 
 #include <stdexcept>
@@ -77,7 +78,14 @@ config::settings quick_settings()
 running_gateway::running_gateway(config::settings settings)
     : logger_{lines_, settings.log_level}
 {
-    server_.emplace(std::move(settings), logger_, nullptr);
+    if (settings.store.empty()) {
+        settings.store = "memory";
+    }
+    auto store = gateway::open_store(settings.store, nullptr);
+    if (!store) {
+        throw std::runtime_error("the store did not open: " + store.error().detail);
+    }
+    server_.emplace(std::move(settings), std::move(store->engine), logger_, nullptr);
     if (const auto started = server_->start(); !started) {
         throw std::runtime_error("the gateway did not start: " + started.error().detail);
     }

@@ -69,7 +69,7 @@ agents:
   quick: {url: "http://127.0.0.1:$quick/"}
   large: {url: "http://127.0.0.1:$large/", relay_paths: ["/**"]}
 END
-    "$binaries/cardea" run -c "$scratch/cardea.yml" 2>"$scratch/cardea.log" &
+    "$binaries/cardea" run -c "$scratch/cardea.yml" --store memory 2>"$scratch/cardea.log" &
     children+=("$!")
     for _ in $(seq 100); do
         line=$(grep -m 1 '"event":"listening"' "$scratch/cardea.log" || true)

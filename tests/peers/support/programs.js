@@ -54,7 +54,7 @@ async function start(binary, args, stream, ready) {
 // agents: {id: url}. `base` ends with a slash.
 export async function startGateway(agents) {
     const flags = Object.entries(agents).flatMap(([id, url]) => ['--agent', `${id}=${url}`]);
-    const args = ['run', '--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0', ...flags];
+    const args = ['run', '--store', 'memory', '--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0', ...flags];
     const { value, stop, log } = await start(gatewayBinary, args, 'stderr', (line) => {
         const entry = line.startsWith('{') ? JSON.parse(line) : {};
         return entry.event === 'listening' ? entry : undefined;

@@ -34,7 +34,7 @@ TEST_CASE("nothing, help and --help ask for help, also behind a command")
 
 TEST_CASE("help names every command and option")
 {
-    for (const auto* word : {"run", "validate", "version", "--config", "--agent", "--listen", "--admin"}) {
+    for (const auto* word : {"run", "validate", "version", "--config", "--agent", "--listen", "--admin", "--store"}) {
         CAPTURE(word);
         CHECK(gateway::help_text().find(word) != std::string_view::npos);
     }
@@ -78,7 +78,7 @@ TEST_CASE("what cannot be carried out says what is wrong and what is meant")
 {
     check_problem({"serve"}, "unknown command 'serve'; known are run, validate and version");
     check_problem({""}, "unknown command ''");
-    check_problem({"run"}, "nothing to serve: give a configuration (-c FILE) or an agent (--agent ID=URL)");
+    check_problem({"run"}, "nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store");
     check_problem({"run", "--listen", ":0"}, "nothing to serve");
     check_problem({"validate"}, "validate needs a configuration: cardea validate -c FILE");
     check_problem({"run", "-c"}, "-c needs a value");

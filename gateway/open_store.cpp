@@ -1,0 +1,47 @@
+#include "gateway/open_store.hpp"
+
+#include "store/memory.hpp"
+#include "store/sqlite.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+constexpr std::string_view file_prefix = "sqlite:";
+
+// The XDG Base Directory Specification: relative paths in these variables count as not set.
+std::string default_path(const config::environment& variables)
+{
+    for (const auto& [name, below] : {std::pair{"XDG_STATE_HOME", ""}, {"HOME", "/.local/state"}}) {
+        const auto directory = variables(name);
+        if (directory && directory->starts_with('/')) {
+            return *directory + below + "/cardea/store.db";
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+core::result<opened_store> open_store(const std::string& named, const config::environment& variables)
+{
+    if (named == "memory") {
+        return opened_store{store::make_memory(), {}, {}};
+    }
+    auto path = named.empty() ? default_path(variables) : named.substr(file_prefix.size());
+    if (path.empty()) {
+        return opened_store{store::make_memory(), {}, "neither XDG_STATE_HOME nor HOME names a directory"};
+    }
+    auto opened = store::open_sqlite({.path = path});
+    if (opened) {
+        return opened_store{std::move(*opened), std::move(path), {}};
+    }
+    if (named.empty() && opened.error().code == core::errc::config_invalid) {
+        return opened_store{store::make_memory(), {}, opened.error().detail};
+    }
+    return core::gateway_error(opened.error().code, "store: " + opened.error().detail);
+}
+
+}  // namespace gateway
