@@ -17,11 +17,6 @@ constexpr std::array<std::string_view, 4> capability_names{
     "extendedAgentCard"
 };
 
-bool blank(std::string_view text) noexcept
-{
-    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
 bool is_true(const json& object, std::string_view key)
 {
     const auto* value = core::member(object, key);
@@ -39,6 +34,8 @@ std::string text_or_empty(const json& object, std::string_view key)
 std::string_view name(card_generation g) noexcept
 {
     switch (g) {
+        case card_generation::v01:
+            return "v0.1";
         case card_generation::v02:
             return "v0.2";
         case card_generation::v03:
@@ -49,6 +46,19 @@ std::string_view name(card_generation g) noexcept
             return "hybrid";
     }
     return "v0.3";
+}
+
+std::string_view name(problem_severity s) noexcept
+{
+    switch (s) {
+        case problem_severity::error:
+            return "error";
+        case problem_severity::warning:
+            return "warning";
+        case problem_severity::note:
+            return "note";
+    }
+    return "error";
 }
 
 core::result<card> parse_card(std::string_view text, core::json_limits limits)
@@ -70,13 +80,12 @@ core::result<card> parse_card(std::string_view text, core::json_limits limits)
     }
     problem_list problems;
     repair_traffic(made.document, problems);
-    const auto* card_name = core::string_member(made.document, "name");
-    if (card_name == nullptr || blank(*card_name)) {
+    if (name_of(made.document) == nullptr) {
         return core::upstream_error(core::errc::card_invalid, "the card has no name");
     }
     made.generation = generation_of(made.document);
     repair_content(made.document, made.generation, problems);
-    made.problems = std::move(problems).take();
+    made.problems = std::move(problems).take(made.generation);
     return made;
 }
 
@@ -113,7 +122,8 @@ card_facts facts(const card& source)
             known.security_schemes.push_back(scheme);
         }
     }
-    known.errors = static_cast<std::size_t>(std::ranges::count_if(source.problems, &card_problem::error));
+    known.errors =
+        static_cast<std::size_t>(std::ranges::count(source.problems, problem_severity::error, &card_problem::severity));
     known.warnings = source.problems.size() - known.errors;
     return known;
 }

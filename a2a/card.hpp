@@ -15,19 +15,29 @@
 
 namespace a2a {
 
-// By shape, not by what the card claims: `supportedInterfaces` makes a card v1, a `url` beside them a hybrid; else
-// `preferredTransport`, `additionalInterfaces` or protocolVersion 0.3 and later make it v03.
-enum class card_generation : std::uint8_t { v02, v03, v1, hybrid };
+// By the members a card has, and only then by what it claims: those of 1.0 and of no version before make it v1, those of
+// versions before and not of 1.0 one of the others, both a hybrid. Which of 0.x: what protocolVersion says, but
+// both `preferredTransport` and `signatures` are 0.3; without one, `authentication` is 0.1, `preferredTransport` or
+// `additionalInterfaces` 0.3, and anything else 0.2.
+enum class card_generation : std::uint8_t { v01, v02, v03, v1, hybrid };
 
-// "v0.2", "v0.3", "v1", "hybrid".
+// "v0.1", "v0.2", "v0.3", "v1", "hybrid".
 std::string_view name(card_generation g) noexcept;
 
+enum class problem_severity : std::uint8_t {
+    error,    // a reader that follows the specification may refuse the card, or miss what is meant
+    warning,  // some readers stumble
+    note,     // worth knowing
+};
+
+std::string_view name(problem_severity s) noexcept;
+
 // What is wrong with a card as the agent wrote it. `path` reads "skills[0].id" and may hold member names of the card;
-// `what` is always ours. `error`: a reader that follows the specification would refuse the card as it was written.
+// `what` is always ours.
 struct card_problem {
     std::string path;
     std::string what;
-    bool error = true;
+    problem_severity severity = problem_severity::error;
 
     friend bool operator==(const card_problem&, const card_problem&) = default;
 };
@@ -87,7 +97,7 @@ struct card_facts {
     std::size_t skills = 0;
     std::vector<std::string> capabilities;      // those of the specification that are true
     std::vector<std::string> security_schemes;  // names
-    std::size_t errors = 0;                     // of the problems
+    std::size_t errors = 0;                     // of the problems that were repaired
     std::size_t warnings = 0;
 };
 

@@ -153,14 +153,12 @@ void repair_content(json& card, card_generation generation, problem_list& proble
         card["version"] = core::to_text(*version);
     }
     default_text(card, "version", "0.0.0", "", problems);
-    if (generation == card_generation::v02 || generation == card_generation::v03) {
-        // The specification's own defaults (types.ts of 0.2.5 and of 0.3.0).
-        const bool old = generation == card_generation::v02;
-        // Before 0.2.5 there was no such member: no reader of those versions misses it.
-        if (!card.contains("protocolVersion")) {
-            problems.add("protocolVersion", "missing", !old);
-            card["protocolVersion"] = old ? "0.2.5" : "0.3.0";
-        }
+    if (generation <= card_generation::v03 && !card.contains("protocolVersion")) {
+        // The specification's own defaults (types.ts of 0.2.5 and of 0.3.0). Before 0.2.5 there was no such member: no
+        // reader of those versions misses it.
+        const bool old = generation != card_generation::v03;
+        problems.add("protocolVersion", "missing", old ? problem_severity::warning : problem_severity::error);
+        card["protocolVersion"] = old ? "0.2.5" : "0.3.0";
     }
     if (const auto* capabilities = core::member(card, "capabilities");
         capabilities == nullptr || !capabilities->is_object()) {

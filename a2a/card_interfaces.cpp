@@ -36,6 +36,21 @@ bool same_name(std::string_view a, std::string_view b) noexcept
     }
 }
 
+const core::json* find_spelled(const core::json& object, std::string_view name)
+{
+    if (const auto* exact = core::member(object, name)) {
+        return exact;
+    }
+    if (object.is_object()) {
+        for (const auto& [key, value] : object.items()) {
+            if (same_name(key, name)) {
+                return &value;
+            }
+        }
+    }
+    return nullptr;
+}
+
 const std::string_view* known_binding(std::string_view name) noexcept
 {
     const auto found = std::ranges::find_if(bindings, [&](std::string_view known) { return same_name(known, name); });

@@ -26,6 +26,9 @@ inline constexpr std::array<interface_list, 2> interface_lists{{
 // Equal but for case, '-' and '_': how Go's JSON decoder (case) and ProtoJSON readers (snake_case) take member names.
 bool same_name(std::string_view a, std::string_view b) noexcept;
 
+// The member of `object` in whatever such spelling, the known one first; null: there is none.
+const core::json* find_spelled(const core::json& object, std::string_view name);
+
 // The binding's name as the specification spells it, for the same name in another; else null.
 const std::string_view* known_binding(std::string_view name) noexcept;
 

@@ -41,15 +41,7 @@ constexpr std::array<std::string_view, 20> card_members{
 constexpr std::array<std::string_view, 5>
     interface_members{"url", "transport", "protocolBinding", "protocolVersion", "tenant"};
 
-std::string dotted(const std::string& path, std::string_view member)
-{
-    return path.empty() ? std::string{member} : path + "." + std::string{member};
-}
-
-std::string indexed(const std::string& path, std::size_t index)
-{
-    return path + "[" + std::to_string(index) + "]";
-}
+constexpr std::array<std::string_view, 4> free_in_01{"description", "tags", "defaultInputModes", "defaultOutputModes"};
 
 // A reader that takes both spellings of a member sees it twice: only one may stay.
 void use_known_names(
@@ -84,7 +76,7 @@ void use_known_names(
             renamed.emplace_back(key, std::move(value));
         } else if (taken.insert(*name).second) {
             renamed.emplace_back(std::string{*name}, std::move(value));
-            problems.add(dotted(path, *name), "was spelled differently");
+            problems.add(dotted(path, *name), "was spelled differently", problem_severity::warning);
         } else {
             problems.add(dotted(path, key), "dropped: another spelling of a member that is there");
         }
@@ -106,8 +98,23 @@ const char* string_flaw(const json& object, std::string_view key)
     return text->empty() ? "empty" : nullptr;
 }
 
+// Null stands for absence in most readers, and an agent that writes it means nothing by it; a card needs its `url`.
+bool drop_null(json& object, std::string_view key, const std::string& path, problem_list& problems)
+{
+    const auto* value = core::member(object, key);
+    if (value == nullptr || !value->is_null() || key == "url") {
+        return false;
+    }
+    problems.add(dotted(path, key), "null: leave it out", problem_severity::note);
+    object.erase(std::string{key});
+    return true;
+}
+
 void drop_unless_string(json& object, std::string_view key, const std::string& path, problem_list& problems)
 {
+    if (drop_null(object, key, path, problems)) {
+        return;
+    }
     if (const char* flaw = string_flaw(object, key)) {
         problems.add(dotted(path, key), flaw);
         object.erase(std::string{key});
@@ -148,7 +155,7 @@ void repair_interface(
     }
     const auto& binding = interface[member].get_ref<const std::string&>();
     if (const auto* known = known_binding(binding); known != nullptr && *known != binding) {
-        problems.add(dotted(path, member), "not spelled as the specification does");
+        problems.add(dotted(path, member), "not spelled as the specification does", problem_severity::warning);
         interface[member] = std::string{*known};
     }
 
@@ -166,7 +173,7 @@ void repair_interfaces(json& card, const interface_list& list, const std::string
 {
     const std::string member{list.member};
     const auto found = card.find(member);
-    if (found == card.end()) {
+    if (found == card.end() || drop_null(card, member, path, problems)) {
         return;
     }
     const auto here = dotted(path, member);
@@ -225,48 +232,51 @@ void repair_traffic_at(json& card, unsigned depth, const std::string& path, prob
 
 }  // namespace
 
-void problem_list::add(std::string path, std::string_view what, bool error)
+std::string dotted(const std::string& path, std::string_view member)
+{
+    return path.empty() ? std::string{member} : path + "." + std::string{member};
+}
+
+std::string indexed(const std::string& path, std::size_t index)
+{
+    return path + "[" + std::to_string(index) + "]";
+}
+
+void problem_list::add(std::string path, std::string_view what, problem_severity severity)
 {
     if (problems_.size() < max_card_problems) {
-        problems_.push_back({std::move(path), std::string{what}, error});
+        problems_.push_back({std::move(path), std::string{what}, severity});
     } else {
         ++beyond_;
+        worst_beyond_ = std::min(worst_beyond_, severity);
     }
 }
 
-std::vector<card_problem> problem_list::take() &&
+std::vector<card_problem> problem_list::take(card_generation generation) &&
 {
     if (beyond_ != 0) {
-        problems_.push_back({"", "and " + std::to_string(beyond_) + " more", true});
+        problems_.push_back({"", "and " + std::to_string(beyond_) + " more", worst_beyond_});
+    }
+    if (generation == card_generation::v01) {
+        for (auto& each : problems_) {
+            const auto member = each.path.substr(each.path.rfind('.') + 1);
+            if (each.what == "missing" && std::ranges::find(free_in_01, member) != free_in_01.end()) {
+                each.severity = problem_severity::warning;
+            }
+        }
     }
     return std::move(problems_);
+}
+
+const std::string* name_of(const json& card) noexcept
+{
+    const auto* name = core::string_member(card, "name");
+    return name == nullptr || name->find_first_not_of(" \t\r\n") == std::string::npos ? nullptr : name;
 }
 
 void repair_traffic(json& card, problem_list& problems)
 {
     repair_traffic_at(card, 0, "", problems);
-}
-
-card_generation generation_of(const json& card)
-{
-    const auto* interfaces = core::member(card, "supportedInterfaces");
-    const bool has_url = card.contains("url");
-    if (interfaces != nullptr && (!interfaces->empty() || !has_url)) {
-        return has_url ? card_generation::hybrid : card_generation::v1;
-    }
-    const auto* version = core::string_member(card, "protocolVersion");
-    const auto modern = version == nullptr ? std::nullopt : one_or_later(*version);
-    if (!has_url && (modern.value_or(false) || card.contains("securityRequirements"))) {
-        return card_generation::v1;
-    }
-    if (card.contains("preferredTransport") || card.contains("additionalInterfaces") || modern.value_or(false)) {
-        return card_generation::v03;
-    }
-    if (version != nullptr && version->starts_with("0.") && !version->starts_with("0.2") &&
-        !version->starts_with("0.1")) {
-        return card_generation::v03;
-    }
-    return card_generation::v02;
 }
 
 }  // namespace a2a

@@ -9,17 +9,22 @@
 
 namespace a2a {
 
+// `path` with a member or an index behind it: "skills[0].id".
+std::string dotted(const std::string& path, std::string_view member);
+std::string indexed(const std::string& path, std::size_t index);
+
 // Problems in the order they were found, with a bound on how many a hostile card can make us keep.
 class problem_list {
 public:
-    void add(std::string path, std::string_view what, bool error = true);
+    void add(std::string path, std::string_view what, problem_severity severity = problem_severity::error);
 
-    // Everything but the list's own remark on what is missing from it.
-    std::vector<card_problem> take() &&;
+    // What is absent from a card of 0.1 that 0.1 did not require is a warning.
+    std::vector<card_problem> take(card_generation generation) &&;
 
 private:
     std::vector<card_problem> problems_;
     std::size_t beyond_ = 0;
+    problem_severity worst_beyond_ = problem_severity::note;
 };
 
 // Members of `card` that stand for a known one in another spelling (`supported_interfaces`, `URL`) get its name.
@@ -27,6 +32,9 @@ private:
 // the lists hold objects that name a binding (and a protocolVersion in supportedInterfaces), and `agentCard` is an
 // object to which the same was done.
 void repair_traffic(core::json& card, problem_list& problems);
+
+// The card's name if it says something, else null: there is no card without one.
+const std::string* name_of(const core::json& card) noexcept;
 
 card_generation generation_of(const core::json& card);
 

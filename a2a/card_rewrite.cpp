@@ -160,7 +160,7 @@ void ensure_endpoint(json& card, card_generation generation, const public_addres
     if (card.contains("url") || (interfaces != nullptr && !interfaces->empty())) {
         return;
     }
-    if (generation == card_generation::v1) {
+    if (generation == card_generation::v1 || generation == card_generation::hybrid) {
         card["supportedInterfaces"] = json::array({endpoint(implied_version(card, {}), at)});
     } else {
         card["url"] = url_of(served_bindings.front(), at);

@@ -10,6 +10,7 @@ constexpr std::string_view help = R"(cardea: one address for the A2A agents behi
   cardea run -c FILE                 serve the agents of a configuration file (YAML or JSON)
   cardea run --agent ID=URL ...      serve these A2A agents, no file needed
   cardea validate -c FILE            check a configuration; exit code 2 if it cannot be used
+  cardea card lint FILE|URL          what is wrong with an agent's card; exit code 1 if there are errors
   cardea version
   cardea --help
 
@@ -21,6 +22,9 @@ Options of run:
       --store STORE       where agents live that are added at run time: memory or sqlite:PATH
                           (default sqlite:~/.local/state/cardea/store.db)
 
+Options of card lint:
+      --explain           name the section of the specification that each problem is about
+
 For every agent:
   GET  /agents/<id>/.well-known/agent-card.json    its card, pointing at this gateway
   POST /agents/<id>                                its JSON-RPC address, answers and event streams
@@ -31,6 +35,33 @@ command_line wrong(std::string what)
     command_line out;
     out.problem = std::move(what);
     return out;
+}
+
+// What follows `card`.
+void read_card_command(command_line& out, const std::vector<std::string>& arguments)
+{
+    if (arguments.size() < 2 || arguments[1] != "lint") {
+        out.problem = "card has one command: cardea card lint FILE|URL";
+        return;
+    }
+    for (std::size_t i = 2; i < arguments.size(); ++i) {
+        const auto& argument = arguments[i];
+        if (argument == "-h" || argument == "--help") {
+            out.what = verb::help;
+            return;
+        }
+        if (argument == "--explain") {
+            out.explain = true;
+        } else if (argument.starts_with("-") || !out.card.empty()) {
+            out.problem = "unexpected '" + argument + "' behind 'card lint'; see cardea --help";
+            return;
+        } else {
+            out.card = argument;
+        }
+    }
+    if (out.card.empty()) {
+        out.problem = "card lint needs a card: cardea card lint FILE|URL";
+    }
 }
 
 bool read_options(command_line& out, const std::vector<std::string>& arguments)
@@ -82,8 +113,12 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
         out.what = verb::run;
     } else if (arguments[0] == "validate") {
         out.what = verb::validate;
+    } else if (arguments[0] == "card") {
+        out.what = verb::lint_card;
+        read_card_command(out, arguments);
+        return out;
     } else {
-        return wrong("unknown command '" + arguments[0] + "'; known are run, validate and version");
+        return wrong("unknown command '" + arguments[0] + "'; known are run, validate, card and version");
     }
     if (!read_options(out, arguments)) {
         return out;

@@ -3,6 +3,7 @@
 #include "config/load.hpp"
 #include "config/values.hpp"
 #include "core/log.hpp"
+#include "gateway/card_lint_command.hpp"
 #include "gateway/command_line.hpp"
 #include "gateway/log_output.hpp"
 #include "gateway/open_store.hpp"
@@ -172,6 +173,18 @@ int validate(const gateway::command_line& asked)
     return EXIT_SUCCESS;
 }
 
+int lint_card(const gateway::command_line& asked)
+{
+    const auto text = gateway::read_card(asked.card);
+    if (!text) {
+        complain(asked.card + ": " + text.error().detail);
+        return exit_unusable;
+    }
+    const auto report = a2a::lint_card(*text);
+    std::cout << gateway::lint_text(report, asked.card, asked.explain);
+    return report.count(a2a::problem_severity::error) == 0 ? EXIT_SUCCESS : exit_failure;
+}
+
 int carry_out(const gateway::command_line& asked)
 {
     if (!asked.problem.empty()) {
@@ -183,6 +196,8 @@ int carry_out(const gateway::command_line& asked)
             return run(asked);
         case gateway::verb::validate:
             return validate(asked);
+        case gateway::verb::lint_card:
+            return lint_card(asked);
         case gateway::verb::version:
             std::cout << "cardea " << gateway::version() << '\n';
             return EXIT_SUCCESS;

@@ -137,7 +137,7 @@ json card_status_record(const card_status& status, core::steady_time now)
     }
     auto problems = json::array();
     for (const auto& each : status.problems) {
-        problems.push_back({{"path", each.path}, {"what", each.what}, {"severity", each.error ? "error" : "warning"}});
+        problems.push_back({{"path", each.path}, {"what", each.what}, {"severity", a2a::name(each.severity)}});
     }
     record["problems"] = std::move(problems);
     return record;

@@ -138,11 +138,14 @@ TEST_CASE("arguments that cannot be carried out are said on stderr with exit cod
         const char* said;
     };
     for (const auto& each : std::vector<row>{
-             {{"serve"}, "cardea: unknown command 'serve'; known are run, validate and version\n"},
+             {{"serve"}, "cardea: unknown command 'serve'; known are run, validate, card and version\n"},
              {{"run", "--agent"}, "cardea: --agent needs a value; see cardea --help\n"},
              {{"run"},
               "cardea: nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store\n"},
              {{"validate"}, "cardea: validate needs a configuration: cardea validate -c FILE\n"},
+             {{"card", "polish"}, "cardea: card has one command: cardea card lint FILE|URL\n"},
+             {{"card", "lint"}, "cardea: card lint needs a card: cardea card lint FILE|URL\n"},
+             {{"card", "lint", "a", "b"}, "cardea: unexpected 'b' behind 'card lint'; see cardea --help\n"},
              {{"version", "now"}, "cardea: unknown option 'now' of 'version'; see cardea --help\n"},
          }) {
         const auto done = cardea(each.given);
@@ -226,6 +229,69 @@ TEST_CASE("certificates and authorities that cannot be used are problems of the 
         );
         CHECK(lines[2].starts_with(file.path() + ":8:12: agents.a.tls.key: "));
         CHECK(lines[2].find(" has no private key in PEM") != std::string::npos);
+    }
+}
+
+TEST_CASE("card lint says what is wrong with a card, and ends with 1 if there are errors")
+{
+    const written_file sound{
+        R"({"name":"n","description":"d","version":"1","supportedInterfaces":[{"url":"http://a:1/","protocolBinding":"JSONRPC",
+            "protocolVersion":"1.0"}],"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text"],
+            "skills":[{"id":"s","name":"S","description":"d","tags":["t"]}]})"
+    };
+    const auto warned = cardea({"card", "lint", sound.path()});
+    CHECK(warned.code == 0);
+    CHECK(warned.err.empty());
+    CHECK(
+        warned.out == "warning: defaultOutputModes[0]: not a media type\n" + sound.path() +
+                          ": a card of shape v1; 0 errors, 1 warning, 0 notes\n"
+    );
+    const written_file unsound{R"({"name":"n","url":"http://a:1/","protocolVersion":"0.3.0","x":1,"description":"d",
+        "version":"1","capabilities":{},"defaultInputModes":["a/b"],"defaultOutputModes":["a/b"],"skills":[{"id":"s",
+        "name":"S","description":"d"}]})"};
+    const auto explained = cardea({"card", "lint", "--explain", unsound.path()});
+    CHECK(explained.code == 1);
+    CHECK(explained.err.empty());
+    CHECK(
+        explained.out ==
+        "error: skills[0].tags: missing\n    A2A 0.3.0, section 5.5.4 (AgentSkill)\n"
+        "note: x: not in the specification; most readers ignore it\n"
+        "    A2A 0.3.0, section 5.5 (AgentCard)\n" +
+            unsound.path() + ": a card of shape v0.3; 1 error, 0 warnings, 1 note\n"
+    );
+    const written_file text{"no card"};
+    const auto refused = cardea({"card", "lint", text.path(), "--explain"});
+    CHECK(refused.code == 1);
+    CHECK(refused.out == "error: card: not JSON\n" + text.path() + ": no card; 1 error, 0 warnings, 0 notes\n");
+}
+
+TEST_CASE("card lint fetches a card by its URL, within the limits of card fetches")
+{
+    scripted_agent agent{[](const auto& request) {
+        if (request.target != "/card?v=1") {
+            return test_support::script{test_support::message{.status = 404, .headers = {}, .body = {}}};
+        }
+        return test_support::answer_json(R"({"name":"Fetched"})");
+    }};
+    const auto done = cardea({"card", "lint", agent.url("/card?v=1")});
+    CHECK(done.code == 1);
+    CHECK(done.out.find("error: description: missing\n") != std::string::npos);
+    CHECK(done.out.find(agent.url("/card?v=1") + ": a card of shape v0.2; ") != std::string::npos);
+
+    const auto nothing = cardea({"card", "lint", agent.url("/")});
+    CHECK(nothing.code == 2);
+    CHECK(nothing.err == "cardea: " + agent.url("/") + ": answered with status 404\n");
+    CHECK(nothing.out.empty());
+    scripted_agent large{[](const auto&) {
+        return test_support::answer_json('"' + std::string(1024 * 1024, 'x') + '"');
+    }};
+    const auto beyond = cardea({"card", "lint", large.url("/")});
+    CHECK(beyond.code == 2);
+    CHECK(beyond.err.starts_with("cardea: " + large.url("/") + ": "));
+    for (const auto* where : {"/no/such/card.json", "http://127.0.0.1:1/"}) {
+        const auto unread = cardea({"card", "lint", where});
+        CHECK(unread.code == 2);
+        CHECK(unread.err.starts_with("cardea: " + std::string{where} + ": "));
     }
 }
 

@@ -34,7 +34,17 @@ TEST_CASE("nothing, help and --help ask for help, also behind a command")
 
 TEST_CASE("help names every command and option")
 {
-    for (const auto* word : {"run", "validate", "version", "--config", "--agent", "--listen", "--admin", "--store"}) {
+    for (const auto* word :
+         {"run",
+          "card lint",
+          "--explain",
+          "validate",
+          "version",
+          "--config",
+          "--agent",
+          "--listen",
+          "--admin",
+          "--store"}) {
         CAPTURE(word);
         CHECK(gateway::help_text().find(word) != std::string_view::npos);
     }
@@ -62,6 +72,24 @@ TEST_CASE("run takes a file, agents and addresses in any order")
     CHECK(parsed.admin == ":1");
 }
 
+TEST_CASE("card lint takes one card, and --explain before or behind it")
+{
+    for (const auto& given :
+         {arguments{"card", "lint", "c.json", "--explain"}, {"card", "lint", "--explain", "c.json"}}) {
+        const auto parsed = parse_command_line(given);
+        CHECK(parsed.what == verb::lint_card);
+        CHECK(parsed.problem.empty());
+        CHECK(parsed.card == "c.json");
+        CHECK(parsed.explain);
+    }
+    CHECK_FALSE(parse_command_line({"card", "lint", "c.json"}).explain);
+    CHECK(parse_command_line({"card", "lint", "--help"}).what == verb::help);
+    check_problem({"card"}, "card has one command: cardea card lint FILE|URL");
+    check_problem({"card", "lint"}, "card lint needs a card");
+    check_problem({"card", "lint", "--explain"}, "card lint needs a card");
+    check_problem({"card", "lint", "--explian", "c.json"}, "unexpected '--explian' behind 'card lint'");
+}
+
 TEST_CASE("run and validate read the file of --config and of -c")
 {
     for (const auto* command : {"run", "validate"}) {
@@ -76,7 +104,7 @@ TEST_CASE("run and validate read the file of --config and of -c")
 
 TEST_CASE("what cannot be carried out says what is wrong and what is meant")
 {
-    check_problem({"serve"}, "unknown command 'serve'; known are run, validate and version");
+    check_problem({"serve"}, "unknown command 'serve'; known are run, validate, card and version");
     check_problem({""}, "unknown command ''");
     check_problem({"run"}, "nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store");
     check_problem({"run", "--listen", ":0"}, "nothing to serve");

@@ -123,8 +123,8 @@ TEST_CASE("problems of a card are shown with path, wording and weight")
 {
     auto status = status_with_card(20s);
     status.found_at = "http://agent/.well-known/agent.json";
-    status.problems.push_back({"skills[0].id", "is missing", true});
-    status.problems.push_back({"version", "is empty", false});
+    status.problems.push_back({"skills[0].id", "is missing", a2a::problem_severity::error});
+    status.problems.push_back({"version", "is empty", a2a::problem_severity::warning});
     const auto record = card_status_record(status, start);
     CHECK(record["found_at"] == "http://agent/.well-known/agent.json");
     CHECK(record["problems"] == parsed(R"([{"path":"skills[0].id","what":"is missing","severity":"error"},

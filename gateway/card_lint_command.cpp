@@ -1,0 +1,89 @@
+#include "gateway/card_lint_command.hpp"
+
+#include "config/file.hpp"
+#include "config/settings.hpp"
+#include "gateway/version.hpp"
+#include "net/fetch.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+core::result<net::fetch_response> fetch(const std::string& url)
+{
+    const config::card_settings limits;
+    boost::asio::io_context io{1};
+    net::curl_fetcher fetcher{io, "cardea/" + std::string{version()}};
+    net::fetch_request request;
+    request.url = url;
+    request.headers.emplace_back("Accept", "application/json");
+    request.max_size = limits.max_size;
+    request.timeout = limits.timeout;
+    request.connect_timeout = config::timeout_settings{}.connect;
+    core::result<net::fetch_response> outcome = core::gateway_error(core::errc::internal);
+    boost::asio::co_spawn(
+        io.get_executor(),
+        fetcher.fetch(std::move(request)),
+        [&](const std::exception_ptr& bug, core::result<net::fetch_response> done) {
+            if (bug) {
+                std::rethrow_exception(bug);
+            }
+            outcome = std::move(done);
+            io.stop();
+        }
+    );
+    io.run();
+    return outcome;
+}
+
+std::string counted(std::size_t count, const std::string& what)
+{
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+core::result<std::string> read_card(const std::string& where)
+{
+    if (!where.starts_with("http://") && !where.starts_with("https://")) {
+        return config::read_file(where, config::card_settings{}.max_size);
+    }
+    auto answer = fetch(where);
+    if (!answer) {
+        auto why = std::move(answer).error();
+        why.detail = std::string{core::message(why.code)} + (why.detail.empty() ? "" : " (" + why.detail + ")");
+        return why;
+    }
+    if (answer->status != 200) {
+        return core::upstream_error(
+            core::errc::upstream_status,
+            "answered with status " + std::to_string(answer->status)
+        );
+    }
+    return std::move(answer->body);
+}
+
+std::string lint_text(const a2a::lint_report& report, const std::string& where, bool explain)
+{
+    using enum a2a::problem_severity;
+    std::string text;
+    for (const auto& each : report.problems) {
+        text.append(a2a::name(each.severity)).append(": ");
+        text += each.path.empty() ? "card" : each.path;
+        text += ": " + each.what;
+        if (explain && report.generation) {
+            text += "\n    " + a2a::specification_section(each.path, *report.generation);
+        }
+        text += '\n';
+    }
+    text += where + ": ";
+    text += report.generation ? "a card of shape " + std::string{a2a::name(*report.generation)} : "no card";
+    return text + "; " + counted(report.count(error), "error") + ", " + counted(report.count(warning), "warning") +
+           ", " + counted(report.count(note), "note") + "\n";
+}
+
+}  // namespace gateway
