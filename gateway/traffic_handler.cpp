@@ -61,8 +61,9 @@ traffic_handler::traffic_handler(
 
 net::routine<> traffic_handler::handle(net::server_connection& caller)
 {
-    exchange x{caller, {}, nullptr, {}, {}};
+    exchange x{caller, {}, nullptr, {}, {}, {}};
     x.record.http_method = net::http1::name(caller.head().verb);
+    note_client(x);
     const auto to = find_destination(caller.head().target);
     x.record.where = to.where;
     if (hosts_ && !hosts_->answers(caller.head().authority)) {
@@ -89,7 +90,7 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
 
 net::routine<> traffic_handler::refuse(net::server_connection& caller, core::error why)
 {
-    exchange x{caller, {}, nullptr, {}, {}};
+    exchange x{caller, {}, nullptr, {}, {}, {}};
     auto what = error_answer(why.code, {});
     co_await answer_error(x, std::move(why), std::move(what));
     account(x);
@@ -261,13 +262,18 @@ net::routine<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std
     co_await answer_error(x, std::move(*outcome.failure), std::move(what));
 }
 
+// A copy: a stream gives its request's head up long before the line about it is written.
+void traffic_handler::note_client(exchange& x)
+{
+    if (!proxies_.empty() && proxies_.trusts(x.caller.peer())) {
+        x.client = client_address(x.caller.peer(), x.caller.head().fields, proxies_);
+        x.record.client = x.client;
+    }
+}
+
 void traffic_handler::account(exchange& x)
 {
     x.record.peer = x.caller.peer();
-    const bool has_head = !x.record.http_method.empty();
-    if (has_head && !proxies_.empty() && proxies_.trusts(x.caller.peer())) {
-        x.record.client = client_address(x.caller.peer(), x.caller.head().fields, proxies_);
-    }
     x.record.bytes_in = x.caller.request_bytes();
     x.record.bytes_out = x.caller.answer_bytes();
     x.record.total = since(x.caller.started());

@@ -69,6 +69,7 @@ private:
         std::shared_ptr<const agent_entry> agent;  // what record.agent points into
         std::string detail;                        // what record.detail points into
         std::string head;                          // what a relayed request begins with, if not a call
+        std::string client;                        // what record.client points into
     };
 
     net::routine<> card(exchange& x, destination to);
@@ -84,6 +85,7 @@ private:
     net::routine<> answer_with(exchange& x, answer what);
     net::routine<> answer_error(exchange& x, core::error why, answer what);
     static void note_failure(exchange& x, core::error why);
+    void note_client(exchange& x);
     void account(exchange& x);
     bool relays_root(net::http1::method verb, std::string_view id);
     known_agent* find(std::string_view id);

@@ -108,6 +108,7 @@ routine<bool> server_connection::serve_one()
 {
     answered_ = false;
     body_read_ = false;
+    released_ = 0;
     auto got = co_await read_head();
     if (!got) {
         if (got.error().code == errc::caller_gone) {
@@ -179,7 +180,6 @@ routine<core::result<>> server_connection::read_head()
                 request_length_ = head_length_;
                 coded_at_ = head_length_;
                 held_ = 0;
-                released_ = 0;
                 body_taken_ = 0;
                 co_return core::result<>{};
             }

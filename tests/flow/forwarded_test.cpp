@@ -95,6 +95,24 @@ TEST_CASE("a trailer of a chunked body is no word of a proxy")
     CHECK(x.agent.request(0).header("X-Forwarded-For") == "127.0.0.1");
 }
 
+TEST_CASE("the line about a stream names the caller behind a proxy, whatever was received since")
+{
+    relayed x{test_support::event_stream(), [](config::settings& s) { s.trusted_proxies = {"127.0.0.1"}; }};
+    http_client caller{x.port()};
+    caller.send(call_text(call_body("1", "message/stream"), {{"X-Forwarded-For", "203.0.113.1"}}));
+    CHECK(caller.read_head().status == 200);
+    REQUIRE(x.agent.wait_for_streams(1));
+    const auto other = call_text(call_body(), {{"X-Forwarded-For", "198.51.100.1"}});
+    caller.send(other.substr(0, other.size() - 1));
+    x.agent.send_event("one");
+    caller.read_until("\n\n");
+    x.agent.end_streams();
+    caller.read_until("\r\n0\r\n\r\n");
+    const auto lines = flow::access_lines(x.gateway, 1);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].find(R"("client":"203.0.113.1")") != std::string::npos);
+}
+
 TEST_CASE("a request that cannot be read has no caller behind its proxy")
 {
     const relayed x{test_support::answer_json("{}"), [](config::settings& s) { s.trusted_proxies = {"127.0.0.1"}; }};

@@ -283,6 +283,12 @@ TEST_CASE("a stream has one line when it has ended, with how it ended")
     // How long a stream lasts is no delay.
     CHECK(x.gateway.metric(R"(cardea_agent_request_duration_seconds_count{agent="a"})") == 0);
     CHECK(x.gateway.metric(R"(cardea_agent_time_to_first_byte_seconds_count{agent="a"})") == 1);
+    // What cannot be read behind it has a line of its own, without the stream's bytes.
+    caller.send("GET\r\n\r\n");
+    CHECK(caller.read_response().status == 400);
+    const auto both = access_lines(x.gateway, 2);
+    REQUIRE(both.size() == 2);
+    CHECK(both[1].find(R"("bytes_in":0,)") != std::string::npos);
 }
 
 TEST_CASE("an answer that was cut keeps its status, and its line says why")
