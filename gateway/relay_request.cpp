@@ -115,6 +115,7 @@ net::routine<core::result<>> relay::finish_request()
         if (*begun) {
             co_return core::result<>{};
         }
+        side.arm();
         const auto how = co_await wait(until);
         if (how != woken::by_event) {
             co_return interrupted(how, "send");

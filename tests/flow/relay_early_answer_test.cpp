@@ -8,6 +8,7 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <thread>
@@ -26,8 +27,14 @@ using asio::ip::tcp;
 // Answers each connection as soon as it has a head, reads nothing more, and keeps the connections open.
 class hasty_agent {
 public:
-    explicit hasty_agent(std::string answer, const test_support::certificate& shown = {})
-        : answer_{std::move(answer)}
+    // The answer goes out in writes of `piece` bytes.
+    explicit hasty_agent(
+        std::string answer,
+        const test_support::certificate& shown = {},
+        std::size_t piece = std::string::npos
+    )
+        : answer_{std::move(answer)},
+          piece_{piece}
     {
         if (!shown.cert_file.empty()) {
             tls_.emplace(asio::ssl::context::tls_server);
@@ -62,6 +69,7 @@ private:
             if (ending_) {
                 return;
             }
+            socket.set_option(tcp::no_delay{true});
             boost::system::error_code failed;
             if (tls_) {
                 asio::ssl::stream<tcp::socket&> stream{socket, *tls_};
@@ -80,13 +88,14 @@ private:
         if (!failed) {
             asio::read_until(stream, asio::dynamic_buffer(head), "\r\n\r\n", failed);
         }
-        if (!failed) {
-            asio::write(stream, asio::buffer(answer_), failed);
+        for (std::size_t at = 0; at < answer_.size() && !failed; at += std::min(piece_, answer_.size() - at)) {
+            asio::write(stream, asio::buffer(answer_.substr(at, piece_)), failed);
         }
         answered_ += failed ? 0 : 1;
     }
 
     std::string answer_;
+    std::size_t piece_;
     std::optional<asio::ssl::context> tls_;
     asio::io_context io_;
     tcp::acceptor acceptor_{io_, tcp::endpoint{asio::ip::address_v4::loopback(), 0}};
@@ -142,6 +151,19 @@ TEST_CASE("an early answer whose rest comes later is passed whole")
     const auto got = flow::call(gateway.port(), large_call());
     CHECK(got.status == 200);
     CHECK(got.body == "abcde");
+}
+
+TEST_CASE("an early answer whose head comes byte by byte is passed")
+{
+    const hasty_agent agent{
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\ntoo much",
+        {},
+        1
+    };
+    const flow::running_gateway gateway{large_calls_to(agent.url())};
+    const auto got = flow::call(gateway.port(), large_call());
+    CHECK(got.status == 413);
+    CHECK(got.body == "too much");
 }
 
 TEST_CASE("an agent that takes no more of a call and says nothing is late")
