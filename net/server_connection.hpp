@@ -13,6 +13,7 @@
 #include "net/tls_context.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -175,10 +176,12 @@ public:
     bool aborted() const noexcept { return aborted_; }
     bool caller_left() const noexcept { return caller_.ended() || caller_.closed(); }
 
-    // It left with a reset or an error rather than by closing its half.
+    // It left with a reset or an error rather than by closing its half. Whether it says that in TLS, too, does not matter: a
+    // request has its own end.
     bool was_reset() const noexcept
     {
-        return caller_.closed() || (caller_.ended() && caller_.read_error() != asio::error::eof);
+        return caller_.closed() || (caller_.ended() && caller_.read_error() != asio::error::eof &&
+                                    caller_.read_error() != asio::ssl::error::stream_truncated);
     }
 
     // Reused for the heads of answers and of the requests made for them, so that neither allocates.
@@ -196,7 +199,7 @@ private:
     routine<core::result<>> need(std::size_t bytes);
     routine<core::result<>> read_sized_body();
     routine<core::result<>> gather_chunks(std::uint64_t enough, std::uint64_t limit);
-    routine<> say_continue();
+    routine<core::result<>> say_continue();
     routine<bool> serve_one();
     routine<> guarded_handle();
     routine<> linger();

@@ -57,14 +57,14 @@ routine<core::result<bool>> server_connection::hold_body(std::uint64_t enough, s
     body_counted_ = caller_.bytes_in();
     body_credit_ = settings_.body_grace;
     alarm_.start_until(body_until_);
-    if (head().expect_continue && caller_.received().size() == head_length_) {
-        co_await say_continue();
-    }
     core::result<> done;
-    if (!sized) {
+    if (head().expect_continue && caller_.received().size() == head_length_) {
+        done = co_await say_continue();
+    }
+    if (done && !sized) {
         decoder_ = http1::chunked_decoder{};
         done = co_await gather_chunks(enough, limit);
-    } else if (head().content_length <= enough) {
+    } else if (done && head().content_length <= enough) {
         done = co_await read_sized_body();
     }
     alarm_.stop();
@@ -78,15 +78,12 @@ routine<core::result<bool>> server_connection::hold_body(std::uint64_t enough, s
     co_return body_read_;
 }
 
-routine<> server_connection::say_continue()
+routine<core::result<>> server_connection::say_continue()
 {
     pieces what;
     what.add(continue_head);
-    // A caller that does not take it does not send the body either: the body timeout ends both.
     caller_.write(what);
-    while (caller_.writing() && !caller_left()) {
-        co_await alarm_.wait();
-    }
+    co_return co_await finish_send();
 }
 
 // Views into the buffer move: the head is parsed once more where it lies now.

@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <filesystem>
@@ -234,6 +235,33 @@ TEST_CASE("a caller that asks to renegotiate is refused, and its connection is a
     CHECK(ERR_GET_REASON(ERR_peek_error()) == SSL_R_NO_RENEGOTIATION);
     http_client next{x.port(), tls_caller{ca.ca_file()}};
     CHECK(call(next).status == 200);
+}
+
+TEST_CASE("a caller that closes its half gets its answer, whether it says so in TLS or not")
+{
+    test_ca ca;
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        for (const bool says_so : {true, false}) {
+            CAPTURE(version);
+            CAPTURE(says_so);
+            test_support::gate go;
+            const relayed x{
+                test_support::raw({"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"}, go),
+                over_tls(ca, [](config::settings& s) { s.timeouts.upstream_head = 1h; })
+            };
+            http_client caller{x.port(), tls_caller{ca.ca_file(), "127.0.0.1", version}};
+            caller.send(call_text(call_body()));
+            if (says_so) {
+                caller.half_close();
+            } else {
+                REQUIRE(::shutdown(SSL_get_fd(caller.tls()), SHUT_WR) == 0);
+            }
+            REQUIRE(go.wait_until_reached());
+            go.release();
+            CHECK(caller.read_response().body == "{}");
+            CHECK(caller.closed_by_peer());
+        }
+    }
 }
 
 TEST_CASE("a caller that leaves ends its call, whether it says so in TLS or not")
