@@ -8,6 +8,8 @@ namespace {
 
 using stage = head_scan::stage;
 
+constexpr unsigned most_options = 32;  // of all Connection fields of a head
+
 line_result failed(fault& why, const char* rule) noexcept
 {
     why = bad(rule);
@@ -255,6 +257,9 @@ fault note_connection(std::string_view value, head_scan& scan) noexcept
 {
     list_elements elements{value};
     while (const auto element = elements.next()) {
+        if (++scan.options > most_options) {
+            return bad("Connection has too many options");
+        }
         if (!element->empty() && !is_token(*element)) {
             return bad("Connection is not a list of tokens");
         }

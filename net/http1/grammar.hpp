@@ -133,7 +133,8 @@ std::optional<std::uint64_t> parse_length(std::string_view value) noexcept;
 //   both fields                                      bad_request
 fault note_framing(const field& line, unsigned minor_version, head_scan& scan) noexcept;
 
-// RFC 9110 section 7.6.1: a list of tokens; empty elements are allowed (section 5.6.1.2). Notes `close`.
+// RFC 9110 section 7.6.1: a list of tokens; empty elements are allowed (section 5.6.1.2), but no more elements than anyone
+// needs: each is compared with the name of each field. Notes `close`.
 fault note_connection(std::string_view value, head_scan& scan) noexcept;
 
 // RFC 9110 section 7.2: uri-host [ ":" port ], where the host is an IPv6 literal or made of unreserved characters only,

@@ -39,6 +39,8 @@ struct head_scan {
     std::size_t mark = 0;        // where the part of the line at hand begins
     std::size_t colon = 0;       // of the field line at hand
     std::uint64_t length = 0;    // of Content-Length
+    std::uint64_t once = 0;      // fields that may stand once and did, as bits
+    unsigned options = 0;        // of Connection
     stage where = stage::start;
     bool known_method = false;
     bool absolute_form = false;

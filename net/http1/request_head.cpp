@@ -253,9 +253,24 @@ private:
                 return note_connection(line.value, scan_);
             case field_name::expect:
                 return take_expect(line.value);
+            case field_name::authorization:
+            case field_name::content_type:
+            case field_name::date:
+            case field_name::if_modified_since:
+            case field_name::origin:
+            case field_name::proxy_authorization:
+                return take_single(line.id);
             default:
                 return {};
         }
+    }
+
+    // RFC 9110 section 5.3: these are no lists, and of two such fields one reader takes the first and another the last.
+    fault take_single(field_name id) noexcept
+    {
+        const auto bit = std::uint64_t{1} << static_cast<unsigned>(id);
+        return (std::exchange(scan_.once, scan_.once | bit) & bit) != 0 ? bad("a field that is no list stands twice")
+                                                                        : fault{};
     }
 
     // RFC 9112 section 3.2.

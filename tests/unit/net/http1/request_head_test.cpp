@@ -461,6 +461,37 @@ TEST_CASE("a connection is kept in HTTP/1.1 unless one of its Connection options
     }
 }
 
+TEST_CASE("a head has at most 32 Connection options, empty ones included")
+{
+    const auto options = [](std::size_t count, std::string_view each) {
+        std::string list{each};
+        while (--count > 0) {
+            list.append(",").append(each);
+        }
+        return "Connection: " + list + "\r\n";
+    };
+    for (const std::string_view each : {"x", ""}) {
+        CAPTURE(each);
+        check(get(options(32, each)), true, {});
+        check(get(options(33, each)), false, errc::bad_request);
+        check(get(options(16, each) + options(16, each)), true, {});
+        check(get(options(16, each) + options(17, each)), false, errc::bad_request);
+    }
+}
+
+TEST_CASE("a field that is no list stands once")
+{
+    for (const std::string name :
+         {"Content-Type", "Authorization", "Origin", "Date", "If-Modified-Since", "Proxy-Authorization"}) {
+        check(get(name + ": a\r\n"), true, {});
+        check(get(name + ": a\r\nX: b\r\n" + name + ": a\r\n"), false, errc::bad_request);
+        check(get("content-TYPE: a\r\n" + name + ": a\r\nContent-Type: b\r\n"), false, errc::bad_request);
+    }
+    for (const std::string name : {"Accept", "Content-Encoding", "Via", "X-Any"}) {
+        check(get(name + ": a\r\n" + name + ": b\r\n"), true, {});
+    }
+}
+
 TEST_CASE("100 Continue is expected only where a body is still to come, and nothing else can be")
 {
     struct row {
