@@ -1,10 +1,18 @@
 #include "gateway/content_type.hpp"
 
+#include <algorithm>
+
 namespace gateway {
 namespace {
 
 using net::http1::equal_ignoring_case;
 using net::http1::field_name;
+
+// Its reader would see another text than the one that is looked at here.
+bool is_coded(const net::http1::field& line)
+{
+    return line.id == field_name::content_encoding && !equal_ignoring_case(line.value, "identity");
+}
 
 bool is_json(std::string_view essence)
 {
@@ -33,6 +41,9 @@ bool is_utf8(std::string_view parameters)
 
 bool takes_json(const net::http1::request_head& head) noexcept
 {
+    if (std::any_of(head.fields.begin(), head.fields.end(), is_coded)) {
+        return false;
+    }
     const auto* type = net::http1::find(head.fields, field_name::content_type);
     if (type == nullptr) {
         return net::http1::find(head.fields, field_name::origin) == nullptr;

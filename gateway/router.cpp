@@ -36,8 +36,13 @@ destination find_destination(std::string_view target) noexcept
         to.astray = true;
         return to;
     }
-    to.agent = id;
     to.below = after.substr(id.size());
+    if (to.below.starts_with("//")) {
+        to.refusal = core::errc::bad_request;
+        to.astray = true;
+        return to;
+    }
+    to.agent = id;
     to.query = target.substr(path.size());
     if (to.below.empty() || to.below == "/") {
         to.where = route::call;

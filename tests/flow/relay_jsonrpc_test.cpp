@@ -163,7 +163,6 @@ TEST_CASE("an address of nothing is 404 in plain, and never a way to an agent")
         "/agents//a",
         "/AGENTS/a",
         "/agents/a/x",
-        "/agents/a//",
         "/agents/%61",
         "/agents/a;x=1",
         "/agents/a%20b",
@@ -177,7 +176,13 @@ TEST_CASE("an address of nothing is 404 in plain, and never a way to an agent")
     }
     constexpr flow::error_answer ambiguous{400, 0, "bad_request", "The request is malformed.", false};
     for (const auto* target :
-         {"/agents/.", "/agents/a/../b", "/agents/../agents/a", "/./agents/a", "/agents/a%2fb", "//agents/a"}) {
+         {"/agents/.",
+          "/agents/a/../b",
+          "/agents/../agents/a",
+          "/./agents/a",
+          "/agents/a%2fb",
+          "/agents/a//",
+          "//agents/a"}) {
         CAPTURE(target);
         flow::check_plain_error(test_support::request(x.port(), "POST", target, {}, call_body()), ambiguous);
     }

@@ -11,7 +11,7 @@ TEST_SUITE_BEGIN("gateway/content_type");
 
 namespace {
 
-bool taken(const std::optional<std::string>& type, bool browser = false)
+bool taken(const std::optional<std::string>& type, bool browser = false, const std::string& further = {})
 {
     std::string text = "POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n";
     if (type) {
@@ -20,7 +20,7 @@ bool taken(const std::optional<std::string>& type, bool browser = false)
     if (browser) {
         text += "Origin: https://elsewhere.example\r\n";
     }
-    text += "\r\n";
+    text += further + "\r\n";
     net::http1::request_parser parser{net::http1::head_limits{}};
     const auto parsed = parser.parse(text);
     REQUIRE(parsed.has_value());
@@ -46,6 +46,18 @@ TEST_CASE("JSON in UTF-8 is taken under every spelling of its type")
         CAPTURE(type);
         CHECK(taken(type));
         CHECK(taken(type, /*browser=*/true));
+    }
+}
+
+TEST_CASE("a body in a content coding is not taken")
+{
+    CHECK(taken("application/json", false, "Content-Encoding: identity\r\n"));
+    for (const auto* coding : {"gzip", "br", "deflate", "identity, gzip", "", "x"}) {
+        CAPTURE(coding);
+        const auto field = "Content-Encoding: " + std::string(coding) + "\r\n";
+        CHECK_FALSE(taken("application/json", false, field));
+        CHECK_FALSE(taken("application/json", false, "Content-Encoding: identity\r\n" + field));
+        CHECK_FALSE(taken(std::nullopt, false, field));
     }
 }
 
