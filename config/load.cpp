@@ -187,8 +187,9 @@ private:
             if (text == nullptr) {
                 continue;
             }
-            if (*text == "*" || valid_host(*text)) {
-                type.member(value_).push_back(*text);
+            auto host = *text == "*" ? std::optional{*text} : parse_host(*text);
+            if (host) {
+                type.member(value_).push_back(std::move(*host));
             } else {
                 refuse(
                     element,

@@ -88,6 +88,16 @@ bool valid_host(std::string_view host)
     return !numeric || boost::urls::parse_ipv4_address(host).has_value();
 }
 
+std::optional<std::string> parse_host(std::string_view text)
+{
+    const bool bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
+    const auto v6 = boost::urls::parse_ipv6_address(bracketed ? text.substr(1, text.size() - 2) : text);
+    if (v6) {
+        return v6->to_string();
+    }
+    return valid_host(text) ? std::optional{std::string{text}} : std::nullopt;
+}
+
 core::result<core::duration> parse_duration(std::string_view text)
 {
     if (text == "0") {

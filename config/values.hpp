@@ -8,6 +8,7 @@
 #include "core/log.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,10 @@ core::result<endpoint> parse_endpoint(std::string_view text);
 
 // A name of letters, digits, '.', '-' and '_', at most 253 of them, or an IPv4 address.
 bool valid_host(std::string_view host);
+
+// What a Host field may name: such a host, or an IPv6 address with or without brackets, which is given without them and in
+// its shortest spelling. Nothing: neither.
+std::optional<std::string> parse_host(std::string_view text);
 
 // `memory`, or `sqlite:` and the path of a file.
 core::result<std::string> parse_store(std::string_view text);

@@ -174,6 +174,16 @@ TEST_CASE("trusted_proxies are addresses and blocks")
     );
 }
 
+TEST_CASE("an IPv6 address of hosts is written with or without brackets, in any spelling")
+{
+    const auto loaded = right("hosts: [\"::1\", \"[2001:DB8::7]\", \"0:0::2\", gw.test]");
+    CHECK(loaded.hosts == std::vector<std::string>{"::1", "2001:db8::7", "::2", "gw.test"});
+    for (const std::string wrong : {"[::1", "::1]", "[::1]:80", "[10.0.0.1]", "[]", ":::", "[gw.test]"}) {
+        CAPTURE(wrong);
+        CHECK(problems_of("hosts: [\"" + wrong + "\"]").find("is not a host name") != std::string::npos);
+    }
+}
+
 TEST_CASE("hosts and relay_paths say what is wrong with each element")
 {
     CHECK(
