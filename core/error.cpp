@@ -76,6 +76,8 @@ constexpr wording words(errc code) noexcept
             return {"card_not_json", "What the agent serves as its card is not a JSON object."};
         case errc::card_invalid:
             return {"card_invalid", "The agent's card is not usable."};
+        case errc::card_signature:
+            return {"card_signature", "The agent's card is not signed by a key that this gateway trusts."};
         case errc::card_unrewritable:
             return {"card_unrewritable", "The agent's card cannot be made to point at this gateway."};
         case errc::card_too_large:

@@ -48,6 +48,7 @@ enum class errc : std::uint8_t {
     card_invalid,
     card_unrewritable,
     card_too_large,
+    card_signature,
     session_not_started,
     // The gateway itself.
     draining,

@@ -54,6 +54,7 @@ unsigned http_status(errc code) noexcept
         case errc::event_too_large:
         case errc::card_not_json:
         case errc::card_invalid:
+        case errc::card_signature:
         case errc::card_unrewritable:
         case errc::card_too_large:
             return 502;
@@ -92,6 +93,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::event_too_large:
         case errc::card_not_json:
         case errc::card_invalid:
+        case errc::card_signature:
         case errc::card_unrewritable:
         case errc::card_too_large:
         case errc::internal:

@@ -1,0 +1,21 @@
+// RFC 8785, the JSON Canonicalization Scheme: one text for equal documents, so that it can be signed. Pure; any thread.
+#pragma once
+
+#include "core/json.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace a2a {
+
+// Members in the order of their names' UTF-16 code units (section 3.2.3), numbers as ECMAScript writes a double (section
+// 3.2.2.3), no white space. `value` is valid UTF-8 throughout, which everything that parse_json() made is.
+std::string canonical_json(const core::json& value);
+
+// A number as section 3.2.2.3 has it; `value` is finite.
+std::string canonical_number(double value);
+
+// Whether `a` comes before `b` as sequences of UTF-16 code units; both are UTF-8.
+bool less_in_utf16(std::string_view a, std::string_view b) noexcept;
+
+}  // namespace a2a

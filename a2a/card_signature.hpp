@@ -1,0 +1,43 @@
+// Signatures of agent cards: A2A 1.0 section 8.4, JWS (RFC 7515) with a detached payload over the card's canonical form (RFC
+// 8785). Pure; any thread.
+#pragma once
+
+#include "a2a/jose.hpp"
+#include "core/error.hpp"
+#include "core/json.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace a2a {
+
+inline constexpr std::size_t max_card_signatures = 16;  // those beyond are not looked at: each costs a verification
+
+struct card_signature {
+    std::string protected_header;  // as it stands in the card: base64url
+    std::string signature;         // decoded
+    jws_algorithm algorithm = jws_algorithm::es256;
+    std::string kid;
+    std::string key_set_url;  // `jku`: where the signer says its keys are; not to be believed without a list
+};
+
+// The signatures of a card as its agent wrote it that could be verified: a known algorithm, a `kid`, nothing critical that
+// is not understood (RFC 7515 section 4.1.11). None: the card counts as unsigned.
+std::vector<card_signature> card_signatures(const core::json& card);
+
+// The first of the card's signatures that one of the keys verifies; a key without `kid` may be anybody's. What was signed
+// may have been made in any of the ways in use: the card as it stands; without members that are empty; the latter as the
+// Python SDK up to 1.1 wrote it. Fails with card_signature, which says of each signature why it does not count.
+core::result<card_signature> verify_card(const core::json& card, std::span<const jose_key> keys);
+
+// `signatures` with one, made with `key`, takes the place of the card's own. Nothing in the card may be empty, else not all
+// would verify it: sign what without_empty_members() has left. `key_set_url` may be empty. Fails with internal.
+core::result<> sign_card(core::json& card, const jose_key& key, const std::string& key_set_url);
+
+// Without members and elements that are "", [] or {}, or that become so.
+core::json without_empty_members(core::json value);
+
+}  // namespace a2a

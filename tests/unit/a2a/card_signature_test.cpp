@@ -1,0 +1,205 @@
+#include "a2a/card_signature.hpp"
+
+#include "a2a/base64url.hpp"
+#include "tests/unit/a2a/signing_keys.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("a2a/card_signature");
+
+namespace {
+
+using a2a::base64url;
+using a2a::jose_key;
+using core::errc;
+using core::json;
+
+json parsed(std::string_view text)
+{
+    return core::parse_json(text).value();
+}
+
+const json card = parsed(R"({
+    "name": "Größe \ud83d\ude00", "description": "", "version": "1", "supportedInterfaces": [{"url": "https://h/", "tenant": ""}],
+    "capabilities": {"streaming": false, "extensions": []}, "skills": [], "provider": {"url": "", "organization": ""},
+    "x-number": 1e2
+})");
+
+jose_key new_key(std::string kid = "k1")
+{
+    return jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), std::move(kid)).value();
+}
+
+std::vector<jose_key> public_half(const jose_key& key)
+{
+    std::vector<jose_key> keys;
+    keys.push_back(jose_key::from_jwk(key.jwk()).value());
+    return keys;
+}
+
+json signature_of(const jose_key& key, const json& header, std::string_view payload)
+{
+    const auto encoded = base64url(header.dump());
+    const auto made = key.sign(encoded + '.' + base64url(payload)).value();
+    return {{"protected", encoded}, {"signature", base64url(made)}};
+}
+
+json header_of(const jose_key& key)
+{
+    return {{"alg", "ES256"}, {"kid", key.kid()}};
+}
+
+json signed_with(const json& signature)
+{
+    auto out = card;
+    out["signatures"] = json::array({signature});
+    return out;
+}
+
+errc refusal(const json& document, const std::vector<jose_key>& keys)
+{
+    const auto verified = a2a::verify_card(document, keys);
+    return verified ? errc::internal : verified.error().code;
+}
+
+}  // namespace
+
+TEST_CASE("a card that was signed here verifies, and with anything changed it does not")
+{
+    const auto key = new_key();
+    auto made = card;
+    made["signatures"] = json::array({"of somebody else"});
+    REQUIRE(a2a::sign_card(made, key, "https://gateway/.well-known/jwks.json").has_value());
+    REQUIRE(made["signatures"].size() == 1);
+    const auto verified = a2a::verify_card(made, public_half(key));
+    REQUIRE(verified.has_value());
+    CHECK(verified->kid == "k1");
+    CHECK(verified->key_set_url == "https://gateway/.well-known/jwks.json");
+    CHECK(
+        a2a::from_base64url(verified->protected_header) ==
+        R"({"alg":"ES256","typ":"JOSE","kid":"k1","jku":"https://gateway/.well-known/jwks.json"})"
+    );
+
+    const auto text = made.dump();
+    int changes = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        auto changed = text;
+        changed[i] = static_cast<char>(changed[i] ^ 1);
+        const auto document = core::parse_json(changed);
+        if (document && document->is_object() && *document != made) {
+            ++changes;
+            CAPTURE(changed);
+            const bool still = a2a::verify_card(*document, public_half(key)).has_value();
+            CHECK_FALSE(still);
+        }
+    }
+    CHECK(changes > 200);
+}
+
+TEST_CASE("what was signed may be the card as it stands, or without what is empty, or as Python wrote that")
+{
+    const auto key = new_key();
+    for (const std::string payload : {
+             "{\"capabilities\":{\"extensions\":[],\"streaming\":false},\"description\":\"\",\"name\":\"Größe "
+             "\U0001F600\","
+             "\"provider\":{\"organization\":\"\",\"url\":\"\"},\"skills\":[],"
+             "\"supportedInterfaces\":[{\"tenant\":\"\",\"url\":\"https://h/\"}],\"version\":\"1\",\"x-number\":100}",
+             "{\"capabilities\":{\"streaming\":false},\"name\":\"Größe \U0001F600\","
+             "\"supportedInterfaces\":[{\"url\":\"https://h/\"}],\"version\":\"1\",\"x-number\":100}",
+             "{\"capabilities\":{\"streaming\":false},\"name\":\"Gr\\u00f6\\u00dfe \\ud83d\\ude00\","
+             "\"supportedInterfaces\":[{\"url\":\"https://h/\"}],\"version\":\"1\",\"x-number\":100.0}",
+         }) {
+        CAPTURE(payload);
+        CHECK(a2a::verify_card(signed_with(signature_of(key, header_of(key), payload)), public_half(key)).has_value());
+        CHECK(
+            refusal(signed_with(signature_of(key, header_of(key), payload + ' ')), public_half(key)) ==
+            errc::card_signature
+        );
+    }
+}
+
+TEST_CASE("one good signature among several is enough, also during a change of keys")
+{
+    const auto old_key = new_key("old");
+    const auto key = new_key("new");
+    const auto other = new_key("new");
+    auto first = card;
+    REQUIRE(a2a::sign_card(first, old_key, "").has_value());
+    auto second = card;
+    REQUIRE(a2a::sign_card(second, key, "").has_value());
+    auto both = card;
+    both["signatures"] = json::array({1, json::object(), first["signatures"][0], second["signatures"][0]});
+    CHECK(a2a::verify_card(both, public_half(old_key))->kid == "old");
+    CHECK(a2a::verify_card(both, public_half(key))->kid == "new");
+    const auto refused = a2a::verify_card(both, public_half(other));
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().detail == "old: no such key; new: the signature is wrong");
+}
+
+TEST_CASE("what is not signed, or not in a way that can be verified, is refused")
+{
+    const auto key = new_key();
+    const auto keys = public_half(key);
+    const std::string payload = R"({"name":"a"})";
+    const auto with_header = [&](json header) {
+        json document = {{"name", "a"}};
+        document["signatures"] = json::array({signature_of(key, header, payload)});
+        return document;
+    };
+    CHECK(a2a::verify_card(with_header(header_of(key)), keys).has_value());
+    for (const auto& document : {
+             json{{"name", "a"}},
+             json{{"name", "a"}, {"signatures", json::array()}},
+             json{{"name", "a"}, {"signatures", json::object()}},
+             json{{"name", "a"}, {"signatures", json::array({{{"protected", "e30"}, {"signature", ""}}})}},
+             with_header({{"alg", "none"}, {"kid", "k1"}}),
+             with_header({{"alg", "HS256"}, {"kid", "k1"}}),
+             with_header({{"alg", "RS256"}, {"kid", "k1"}}),
+             with_header({{"alg", "ES256"}}),
+             with_header({{"alg", "ES256"}, {"kid", "k2"}}),
+             with_header({{"alg", "ES256"}, {"kid", "k1"}, {"crit", json::array({"exp"})}, {"exp", 1}}),
+             with_header({{"alg", "ES256"}, {"kid", "k1"}, {"b64", false}}),
+             with_header(json::array()),
+         }) {
+        CAPTURE(document.dump());
+        CHECK(refusal(document, keys) == errc::card_signature);
+    }
+    CHECK(refusal(with_header(header_of(key)), {}) == errc::card_signature);
+}
+
+TEST_CASE("the empty signature that none asks for is refused")
+{
+    const auto encoded = base64url(R"({"alg":"none","kid":"k1"})");
+    const json document = {{"name", "a"}, {"signatures", json::array({{{"protected", encoded}, {"signature", ""}}})}};
+    CHECK(refusal(document, public_half(new_key())) == errc::card_signature);
+}
+
+TEST_CASE("signatures beyond the bound are not looked at")
+{
+    const auto key = new_key();
+    const auto good = signature_of(key, header_of(key), R"({"name":"a"})");
+    json document = {{"name", "a"}, {"signatures", json::array()}};
+    for (std::size_t i = 1; i < a2a::max_card_signatures; ++i) {
+        document["signatures"].push_back(1);
+    }
+    auto beyond = document;
+    beyond["signatures"].push_back(1);
+    beyond["signatures"].push_back(good);
+    document["signatures"].push_back(good);
+    CHECK(a2a::verify_card(document, public_half(key)).has_value());
+    CHECK(refusal(beyond, public_half(key)) == errc::card_signature);
+}
+
+TEST_CASE("what is empty goes, and what becomes empty by that, too")
+{
+    CHECK(
+        a2a::without_empty_members(parsed(R"({"a":"","b":[],"c":{},"d":{"e":[{}]},"f":0,"g":false,"h":null,"i":["",1]})"
+        )) == parsed(R"({"f":0,"g":false,"h":null,"i":[1]})")
+    );
+}
+
+TEST_SUITE_END();
