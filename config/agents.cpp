@@ -1,6 +1,7 @@
 #include "config/agents.hpp"
 
 #include "config/agent_parts.hpp"
+#include "config/json_value.hpp"
 #include "config/schema.hpp"
 #include "config/url.hpp"
 #include "core/json.hpp"
@@ -276,6 +277,31 @@ private:
     core::json transport_;
 };
 
+// What stands where a credential is meant, and is none.
+void refuse_placeholder(const node::name& key, const node& value, const std::string& path, problem_list& problems)
+{
+    if (value.text == core::masked) {
+        problems.add(key.at, path, "is the mask of a credential; the credential itself is meant");
+    } else if (value.text.find("${") != std::string::npos) {
+        problems.add(key.at, path, "has a variable in it, which only the configuration file may; its value is meant");
+    }
+}
+
+void refuse_placeholders(const node& record, std::string_view path, problem_list& problems)
+{
+    for (std::size_t i = 0; i < record.keys.size(); ++i) {
+        const auto& key = record.keys[i];
+        const auto& value = record.items[i];
+        if (key.text == "bearer") {
+            refuse_placeholder(key, value, join(path, key.text), problems);
+        }
+        for (std::size_t j = 0; key.text == "card_headers" && j < value.keys.size(); ++j) {
+            const auto& header = value.keys[j];
+            refuse_placeholder(header, value.items[j], join(join(path, key.text), header.text), problems);
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<core::agent>
@@ -288,6 +314,20 @@ read_agents(const field& agents, const secret_reader& secrets, const tls_checks&
         records.push_back(record_reader{secrets, tls, problems}.read(record, map->keys[i]));
     }
     return records;
+}
+
+agent_definition
+read_agent(std::string_view id, const core::json& definition, std::string_view path, const tls_checks& tls)
+{
+    problem_list problems{""};
+    const auto root = to_node(definition);
+    refuse_placeholders(root, path, problems);
+    const field record{std::string{path}, &root, root.at, false};
+    agent_definition out;
+    const secret_reader no_files;
+    out.agent = record_reader{no_files, tls, problems}.read(record, {std::string{id}, root.at});
+    out.problems = problems.take();
+    return out;
 }
 
 core::result<core::agent> parse_agent_flag(std::string_view flag)

@@ -6,6 +6,7 @@
 #include "config/tls.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 
 #include <functional>
 #include <string>
@@ -20,6 +21,17 @@ using secret_reader = std::function<core::result<std::string>(const std::string&
 // The map `agents`, in the order of the file. Takes our own records and those of a SuperX agents.yml.
 std::vector<core::agent>
 read_agents(const field& agents, const secret_reader& secrets, const tls_checks& tls, problem_list& problems);
+
+struct agent_definition {
+    core::agent agent;  // usable only if there are no problems
+    std::vector<problem> problems;
+};
+
+// One record as the management API takes it: the keys of `agents.<id>` as JSON, whose problems begin with `path`.
+// Neither variables nor files are for callers: a `bearer_file` is a problem, and so is a credential with `${` in it. The
+// mask that stands for a credential wherever records are shown is no credential.
+agent_definition
+read_agent(std::string_view id, const core::json& definition, std::string_view path, const tls_checks& tls);
 
 // `ID=URL` of the command line: an A2A agent. The detail of the error says what is wrong and what is meant.
 core::result<core::agent> parse_agent_flag(std::string_view flag);

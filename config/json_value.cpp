@@ -144,7 +144,37 @@ core::json scalar_to_json(const node& scalar)
     return text;
 }
 
+node to_node(const core::json& value, unsigned& count)
+{
+    node out;
+    out.at = {1, ++count};
+    if (value.is_object()) {
+        out.is = node::kind::map;
+        for (const auto& [key, below] : value.items()) {
+            out.keys.push_back({key, {1, ++count}});
+            out.items.push_back(to_node(below, count));
+        }
+    } else if (value.is_array()) {
+        out.is = node::kind::list;
+        for (const auto& below : value) {
+            out.items.push_back(to_node(below, count));
+        }
+    } else if (!value.is_null()) {
+        out.is = node::kind::scalar;
+        out.plain = !value.is_string();
+        out.text = value.is_string() ? value.get_ref<const std::string&>() : core::to_text(value);
+    }
+    return out;
+}
+
 }  // namespace
+
+// As deep as the document, which core::json_limits bound.
+node to_node(const core::json& value)
+{
+    unsigned count = 0;
+    return to_node(value, count);
+}
 
 void append_member(core::json& object, const std::string& key, core::json value)
 {

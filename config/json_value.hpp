@@ -13,6 +13,9 @@ namespace config {
 // text that was written.
 core::json to_json(const node& value);
 
+// The inverse, for what came as JSON: what to_json() makes of it is `value` again. Places are the order of the walk.
+node to_node(const core::json& value);
+
 // Adds a member that is not there yet. ordered_json itself looks first, so that building an object is quadratic.
 void append_member(core::json& object, const std::string& key, core::json value);
 

@@ -91,7 +91,8 @@ net::routine<answer> admin_handler::answer_post(net::server_connection& caller)
     }
     answer what;
     const auto here = caller.owner().get_executor();
-    auto asked = methods_.handle(std::string(*body));
+    rpc_caller who{/*may_write=*/true, "admin " + caller.peer()};
+    auto asked = methods_.handle(std::string(*body), std::move(who));
     auto done = co_await net::ask(here, here, std::move(asked));
     what.body = std::move(done.body);
     what.status = what.body.empty() ? 204 : 200;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <random>
 #include <utility>
 
@@ -43,29 +44,54 @@ void card_plane::set_agents(std::shared_ptr<const snapshot> now)
     public_base_ = now->public_base;
     for (auto each = slots_.begin(); each != slots_.end();) {
         const auto found = now->agents.find(each->first);
-        if (found != now->agents.end() && found->second->record == each->second->agent->record) {
-            ++each;
-            continue;
+        const auto next = std::next(each);
+        if (found == now->agents.end() || found->second->record != each->second->agent->record) {
+            drop(each);
         }
-        each->second->gone = true;
-        publish_(each->first, nullptr);
-        schedule_.remove(each->first);
-        each = slots_.erase(each);
+        each = next;
     }
     for (const auto& [id, agent] : now->agents) {
-        if (slots_.contains(id)) {
-            continue;
-        }
-        auto made = std::make_shared<slot>();
-        made->agent = agent;
-        slots_.emplace(id, made);
-        if (!agent->record.card.empty()) {
-            publish_inline(*made);
-        }
-        if (fetchable(*agent)) {
-            schedule_.add(id, now_());
+        if (!slots_.contains(id)) {
+            add(id, agent, /*recall=*/keeper_ != nullptr);
         }
     }
+}
+
+void card_plane::set_agent(const std::string& id, std::shared_ptr<const agent_entry> agent)
+{
+    const auto there = slots_.find(id);
+    if (there != slots_.end()) {
+        if (agent != nullptr && agent->record == there->second->agent->record) {
+            return;
+        }
+        drop(there);
+    }
+    if (agent != nullptr) {
+        add(id, std::move(agent), /*recall=*/false);
+    }
+}
+
+void card_plane::add(const std::string& id, std::shared_ptr<const agent_entry> agent, bool recall)
+{
+    auto made = std::make_shared<slot>();
+    made->agent = std::move(agent);
+    const bool fetched = fetchable(*made->agent);
+    made->recalled = !recall || !fetched;
+    slots_.emplace(id, made);
+    if (!made->agent->record.card.empty()) {
+        publish_inline(*made);
+    }
+    if (fetched) {
+        schedule_.add(id, now_());
+    }
+}
+
+void card_plane::drop(string_map<slot_pointer>::iterator which)
+{
+    which->second->gone = true;
+    publish_(which->first, nullptr);
+    schedule_.remove(which->first);
+    slots_.erase(which);
 }
 
 void card_plane::on_sweep(core::steady_time)
@@ -83,7 +109,7 @@ void card_plane::on_sweep(core::steady_time)
 
 void card_plane::publish_inline(slot& which)
 {
-    auto done = accept(which, which.agent->record.card, settings_.ttl);
+    auto done = accept(which, which.agent->record.card, now_(), settings_.ttl);
     if (!done) {
         failed(which, std::move(done).error());
     }
@@ -107,6 +133,9 @@ net::task<card_answer> card_plane::obtain(std::string id)
     }
     if (which->agent->upstream == nullptr) {
         co_return card_answer{nullptr, card_use::negative, core::upstream_error(errc::session_not_started)};
+    }
+    if (!which->recalled || which->recalling) {
+        co_await recall(which);
     }
     switch (decide(which->state, now_(), settings_)) {
         case card_decision::serve:
@@ -204,6 +233,7 @@ net::task<> card_plane::fetch(slot_pointer which)
     core::result<fetched_card> outcome = core::gateway_error(errc::internal, "card: fetch ended by an exception");
     std::exception_ptr bug;
     try {
+        co_await recall(which);
         outcome = co_await source_.fetch(which->agent->record, which->validators);
     } catch (...) {
         bug = std::current_exception();
@@ -215,12 +245,17 @@ net::task<> card_plane::fetch(slot_pointer which)
     } else {
         which->state.failure = core::caller_error(errc::agent_not_found);
     }
-    // Whoever waits goes on inside set() and may wait again: only those of this fetch are woken.
-    for (auto* waiter : std::exchange(which->waiting, {})) {
-        waiter->set();
-    }
+    wake(*which);
     if (bug) {
         std::rethrow_exception(bug);
+    }
+}
+
+void card_plane::wake(slot& which)
+{
+    // Whoever waits goes on inside set() and may wait again: only those of now are woken.
+    for (auto* waiter : std::exchange(which.waiting, {})) {
+        waiter->set();
     }
 }
 
@@ -243,9 +278,10 @@ void card_plane::take_card(slot& which, const fetched_card& fetched)
         which.status.failure.reset();
         publish_(which.agent->record.id, which.state.card);
         schedule_.succeeded(which.agent->record.id, now_(), fetched.fresh_for);
+        keep(which, fetched);
         return;
     }
-    auto done = accept(which, fetched.document, fetched.fresh_for);
+    auto done = accept(which, fetched.document, now_(), fetched.fresh_for);
     if (!done) {
         failed(which, std::move(done).error());
         return;
@@ -254,9 +290,11 @@ void card_plane::take_card(slot& which, const fetched_card& fetched)
     ++which.status.fetched;
     which.validators = fetched.validators;
     which.status.found_at = fetched.validators.url;
+    keep(which, fetched);
 }
 
-core::result<> card_plane::accept(slot& which, std::string_view document, core::duration fresh_for)
+core::result<>
+card_plane::accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for)
 {
     const auto& record = which.agent->record;
     auto parsed = a2a::parse_card(document, {.bytes = settings_.max_size, .depth = 64});
@@ -276,12 +314,13 @@ core::result<> card_plane::accept(slot& which, std::string_view document, core::
     if (!changed) {
         bytes = which.state.card->bytes;  // the same object, so that memory holds the text once
     }
-    succeed(which.state, std::move(bytes), now_(), fresh_for, settings_);
+    succeed(which.state, std::move(bytes), fetched_at, fresh_for, settings_);
     which.status.card = which.state.card;
     which.status.failure.reset();
     if (changed) {
         ++which.status.changes;
         which.status.facts = a2a::facts(*parsed);
+        which.status.words = words_of(parsed->document);
         which.status.problems = std::move(parsed->problems);
         const auto& facts = which.status.facts;
         log_.write(

@@ -6,7 +6,9 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/agent_filter.hpp"
 #include "gateway/card_cache.hpp"
+#include "gateway/card_keeper.hpp"
 #include "gateway/card_schedule.hpp"
 #include "gateway/card_source.hpp"
 #include "gateway/request_record.hpp"
@@ -36,6 +38,7 @@ struct card_answer {
 struct card_status {
     std::shared_ptr<const published_card> card;  // null: never had one
     a2a::card_facts facts;                       // of that card
+    card_words words;                            // likewise
     std::vector<a2a::card_problem> problems;
     std::string found_at;                // the URL it was fetched from; empty: inline, or none yet
     std::optional<core::error> failure;  // of the latest fetch
@@ -62,9 +65,16 @@ public:
     // From now on every card that is published goes here, a null one when an agent is gone or has changed.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
 
+    // From now on good cards are kept, and those of agents that come with set_agents() are recalled before they are
+    // fetched.
+    void set_keeper(card_keeper& keeper) noexcept { keeper_ = &keeper; }
+
     // The agents of `now`: new ones get their inline card published, changed ones lose what was cached, others are
     // forgotten.
     void set_agents(std::shared_ptr<const snapshot> now);
+
+    // The same for one agent; null: it is gone. Its card of before is not recalled: it has just been changed.
+    void set_agent(const std::string& id, std::shared_ptr<const agent_entry> agent);
 
     // What to answer to a request for the agent's card; waits for a fetch only if there is nothing to serve.
     net::task<card_answer> obtain(std::string id);
@@ -95,17 +105,25 @@ private:
         card_validators validators;
         std::vector<net::task_signal*> waiting;
         bool fetching = false;
+        bool recalled = true;  // whether the last good card has been asked for, or need not be
+        bool recalling = false;
         bool gone = false;
     };
 
     using slot_pointer = std::shared_ptr<slot>;  // a fetch in flight outlives the agent's removal
 
+    void add(const std::string& id, std::shared_ptr<const agent_entry> agent, bool recall);
+    void drop(string_map<slot_pointer>::iterator which);
+    net::task<> recall(slot_pointer which);
+    void keep(const slot& which, const fetched_card& fetched);
+    static void wake(slot& which);
     void start_fetch(const slot_pointer& which);
     net::task<> fetch(slot_pointer which);
     net::task<> wait_for(slot_pointer which);
     void take(slot& which, core::result<fetched_card> outcome);
     void take_card(slot& which, const fetched_card& fetched);
-    core::result<> accept(slot& which, std::string_view document, core::duration fresh_for);
+    core::result<>
+    accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for);
     void publish_inline(slot& which);
     void failed(slot& which, core::error why);
     card_answer after_fetch(const slot& which) const;
@@ -115,6 +133,7 @@ private:
     const config::card_settings& settings_;
     const core::logger& log_;
     publisher publish_;
+    card_keeper* keeper_ = nullptr;
     std::string public_base_;
     clock now_;
     card_schedule schedule_;

@@ -17,7 +17,7 @@ public:
 
     virtual net::task<card_answer> card(std::string agent_id) = 0;
 
-    // Carries out a body sent to /rpc.
+    // Carries out a body sent to /rpc of the traffic listener: what writes is refused.
     virtual net::task<managed> manage(std::string body) = 0;
 };
 

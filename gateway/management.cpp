@@ -1,8 +1,10 @@
 #include "gateway/management.hpp"
 
+#include "core/log.hpp"
 #include "core/status.hpp"
 
 #include <chrono>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -15,19 +17,28 @@ using core::json;
 constexpr std::string_view list_method = "agents/list";
 constexpr std::string_view get_method = "agents/get";
 constexpr std::string_view refresh_method = "agents/refreshCard";
+constexpr std::string_view upsert_method = "agents/upsert";
+constexpr std::string_view delete_method = "agents/delete";
+constexpr std::string_view changes_method = "agents/changes";
 
-// `id`, `name` or `agentId`; or the first of positional parameters. Empty if there is none.
-std::string agent_parameter(const json& params)
+struct method_name {
+    std::string_view name;
+    std::string_view dotted;
+};
+
+constexpr method_name methods[] = {
+    {list_method, "agents.list"},
+    {get_method, "agents.get"},
+    {refresh_method, "agents.refreshCard"},
+    {upsert_method, "agents.upsert"},
+    {delete_method, "agents.delete"},
+    {changes_method, "agents.changes"},
+};
+
+// What writes, and the trail of it, which says who did.
+bool for_admins(std::string_view method) noexcept
 {
-    for (const auto* key : {"id", "agentId", "name"}) {
-        if (const auto* value = core::string_member(params, key)) {
-            return *value;
-        }
-    }
-    if (params.is_array() && params.size() == 1 && params.front().is_string()) {
-        return params.front().get<std::string>();
-    }
-    return {};
+    return method == upsert_method || method == delete_method || method == changes_method;
 }
 
 json tls_of(const core::agent& agent)
@@ -69,16 +80,32 @@ json failure_record(const core::error& why)
 
 std::string_view management_method(std::string_view wire_name) noexcept
 {
-    if (wire_name == list_method || wire_name == "agents.list") {
-        return list_method;
-    }
-    if (wire_name == get_method || wire_name == "agents.get") {
-        return get_method;
-    }
-    if (wire_name == refresh_method || wire_name == "agents.refreshCard") {
-        return refresh_method;
+    for (const auto& each : methods) {
+        if (wire_name == each.name || wire_name == each.dotted) {
+            return each.name;
+        }
     }
     return "other";
+}
+
+std::string agent_parameter(const json& params)
+{
+    for (const auto* key : {"id", "agentId", "name"}) {
+        if (const auto* value = core::string_member(params, key)) {
+            return *value;
+        }
+    }
+    if (params.is_array() && params.size() == 1 && params.front().is_string()) {
+        return params.front().get<std::string>();
+    }
+    return {};
+}
+
+std::string shown_time(core::wall_time at)
+{
+    std::string out;
+    core::append_timestamp(out, at);
+    return out;
 }
 
 json agent_record(const core::agent& agent)
@@ -143,13 +170,14 @@ json card_status_record(const card_status& status, core::steady_time now)
     return record;
 }
 
-management::management(const config::settings& settings, card_plane& cards)
+management::management(const config::settings& settings, registry& agents, card_plane& cards)
     : settings_{settings},
+      registry_{agents},
       cards_{cards}
 {
 }
 
-net::task<managed> management::handle(std::string body)
+net::task<managed> management::handle(std::string body, rpc_caller caller)
 {
     managed out;
     auto parsed = core::parse_rpc(body, {.batch = settings_.limits.rpc_batch, .depth = 64});
@@ -165,28 +193,39 @@ net::task<managed> management::handle(std::string body)
         if (!parsed.batch) {
             out.method = management_method(request.method);
         }
-        auto answer = co_await carry_out(std::move(request));
+        auto answer = co_await carry_out(std::move(request), caller);
         answers.push_back(silent ? std::string{} : std::move(answer));
     }
     out.body = core::join_answers(parsed.batch, answers);
     co_return out;
 }
 
-net::task<std::string> management::carry_out(core::rpc_request request)
+net::task<std::string> management::carry_out(core::rpc_request request, rpc_caller caller)
 {
     const auto method = management_method(request.method);
     if (method == "other") {
         co_return core::make_error(request.id, errc::method_not_found);
     }
+    if (for_admins(method) && !caller.may_write) {
+        co_return core::make_error(request.id, errc::admin_only);
+    }
     if (method == list_method) {
-        auto listed = list(request);
-        co_return listed ? core::make_result(request.id, *listed) : core::make_error(request.id, listed.error().code);
+        co_return list(request);
+    }
+    if (method == upsert_method) {
+        co_return co_await upsert(std::move(request), std::move(caller));
+    }
+    if (method == delete_method) {
+        co_return co_await remove(std::move(request), std::move(caller));
+    }
+    if (method == changes_method) {
+        co_return co_await changes(std::move(request));
     }
     const auto id = agent_parameter(request.params);
     if (id.empty()) {
         co_return core::make_error(request.id, errc::invalid_params, {{"missing", "id"}});
     }
-    const auto* agent = find(id);
+    const auto* agent = registry_.find(id);
     if (agent == nullptr) {
         co_return core::make_error(request.id, errc::agent_not_found, {{"agent", id}});
     }
@@ -203,30 +242,50 @@ net::task<std::string> management::carry_out(core::rpc_request request)
     co_return core::make_result(request.id, *outcome);
 }
 
-core::result<json> management::list(const core::rpc_request& request) const
+std::string management::list(const core::rpc_request& request) const
 {
-    if (!request.params.is_null() && !request.params.is_structured()) {
-        return core::caller_error(errc::invalid_params);
+    std::vector<config::problem> problems;
+    const auto filter = read_filter(request.params, problems);
+    if (!problems.empty()) {
+        return refuse_params(request, problems);
     }
-    auto agents = json::array();
-    for (const auto& agent : settings_.agents) {
-        agents.push_back(record_of(agent));
+    auto shown = json::array();
+    const auto& all = registry_.all();
+    auto at = filter.after.empty() ? all.begin() : all.upper_bound(filter.after);
+    for (; at != all.end() && shown.size() < filter.limit; ++at) {
+        const auto* status = cards_.status(at->first);
+        if (shows(filter, at->second.entry->record, status == nullptr ? card_words{} : status->words)) {
+            shown.push_back(record_of(at->second));
+        }
     }
-    return json{{"agents", std::move(agents)}};
+    json result{{"agents", std::move(shown)}};
+    if (at != all.end()) {
+        result["next"] = std::prev(at)->first;
+    }
+    return core::make_result(request.id, result);
 }
 
-core::result<json> management::get(const core::agent& agent) const
+core::result<json> management::get(const registered_agent& agent) const
 {
     auto record = record_of(agent);
-    const auto* status = cards_.status(agent.id);
+    const auto* status = cards_.status(agent.entry->record.id);
     record["card"] = status != nullptr && status->card ? parsed_or_null(status->card->bytes->body) : json{};
     return record;
 }
 
-json management::record_of(const core::agent& agent) const
+json management::record_of(const registered_agent& agent) const
 {
-    auto record = agent_record(agent);
-    const auto* status = cards_.status(agent.id);
+    const auto& id = agent.entry->record.id;
+    auto record = agent_record(agent.entry->record);
+    if (agent.declared()) {
+        record["declared"] = true;
+    } else {
+        record["stored"] = {{"version", agent.version}, {"written", shown_time(agent.written)}};
+    }
+    if (!agent.problems.empty()) {
+        record["unusable"] = problem_list(agent.problems);
+    }
+    const auto* status = cards_.status(id);
     record["card_status"] =
         status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, std::chrono::steady_clock::now());
     return record;
@@ -248,16 +307,6 @@ net::task<core::result<json>> management::refresh(std::string id)
         {"changed", refreshed->changes != changes_before},
         {"card_status", card_status_record(*refreshed, std::chrono::steady_clock::now())}
     };
-}
-
-const core::agent* management::find(std::string_view id) const
-{
-    for (const auto& agent : settings_.agents) {
-        if (agent.id == id) {
-            return &agent;
-        }
-    }
-    return nullptr;
 }
 
 }  // namespace gateway

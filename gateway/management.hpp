@@ -5,15 +5,19 @@
 #include "config/settings.hpp"
 #include "core/json.hpp"
 #include "core/jsonrpc_server.hpp"
+#include "gateway/agent_filter.hpp"
 #include "gateway/card_plane.hpp"
+#include "gateway/registry.hpp"
 #include "net/types.hpp"
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gateway {
 
-// `agents/list`, `agents/get`, `agents/refreshCard`, or "other"; the dotted spellings are the same methods.
+// `agents/list`, `agents/get`, `agents/refreshCard`, `agents/upsert`, `agents/delete`, `agents/changes`, or "other"; the
+// dotted spellings are the same methods.
 std::string_view management_method(std::string_view wire_name) noexcept;
 
 struct managed {
@@ -21,28 +25,50 @@ struct managed {
     std::string_view method;  // for the log: a management method, "other", "batch", or empty for what is no request
 };
 
+// Whose request it is. The admin listener's may write; until callers are told apart, nobody else's.
+struct rpc_caller {
+    bool may_write = false;
+    std::string who;  // for the audit trail
+};
+
 class management {
 public:
     // References outlive it.
-    management(const config::settings& settings, card_plane& cards);
+    management(const config::settings& settings, registry& agents, card_plane& cards);
 
     // A whole body, one request or a batch.
-    net::task<managed> handle(std::string body);
+    net::task<managed> handle(std::string body, rpc_caller caller);
 
 private:
-    net::task<std::string> carry_out(core::rpc_request request);
-    core::result<core::json> list(const core::rpc_request& request) const;
-    core::result<core::json> get(const core::agent& agent) const;
+    net::task<std::string> carry_out(core::rpc_request request, rpc_caller caller);
+    std::string list(const core::rpc_request& request) const;
+    core::result<core::json> get(const registered_agent& agent) const;
     net::task<core::result<core::json>> refresh(std::string id);
-    core::json record_of(const core::agent& agent) const;
-    const core::agent* find(std::string_view id) const;
+    net::task<std::string> upsert(core::rpc_request request, rpc_caller caller);
+    net::task<std::string> remove(core::rpc_request request, rpc_caller caller);
+    net::task<std::string> changes(core::rpc_request request);
+    std::string refuse_write(const core::rpc_request& request, const std::string& id, const core::error& why) const;
+    core::json record_of(const registered_agent& agent) const;
 
     const config::settings& settings_;
+    registry& registry_;
     card_plane& cards_;
 };
 
 // What an operator sees of an agent: its record with every secret masked. Keys are those of the configuration.
 core::json agent_record(const core::agent& agent);
+
+// `id`, `agentId` or `name`; or the first of positional parameters. Empty if there is none.
+std::string agent_parameter(const core::json& params);
+
+// Path and wording of each.
+core::json problem_list(const std::vector<config::problem>& problems);
+
+// The answer invalid_params, with what is wrong with each parameter.
+std::string refuse_params(const core::rpc_request& request, const std::vector<config::problem>& problems);
+
+// RFC 3339, in UTC.
+std::string shown_time(core::wall_time at);
 
 // What an operator sees of an agent's card: its state, age, validators, problems, the latest failure.
 core::json card_status_record(const card_status& status, core::steady_time now);

@@ -80,7 +80,10 @@ core::result<> server::start()
     fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(version()));
     source_ = std::make_unique<card_source>(*fetcher_, settings_);
     cards_ = std::make_unique<card_plane>(control_, *source_, settings_.cards, log_);
-    management_ = std::make_unique<management>(settings_, *cards_);
+    keeper_ = std::make_unique<card_keeper>(control_, store_, log_);
+    cards_->set_keeper(*keeper_);
+    registry_ = std::make_unique<registry>(settings_, store_, log_);
+    management_ = std::make_unique<management>(settings_, *registry_, *cards_);
     control_services& as_control = *this;
     admin_services& as_admin = *this;
     admin_ = std::make_unique<admin_handler>(as_admin, *management_, settings_, log_);
@@ -111,20 +114,30 @@ core::result<> server::start()
     }
     const std::string scheme = settings_.tls.empty() ? "http://" : "https://";
     auto public_base = settings_.public_url.empty() ? scheme + traffic_address() : settings_.public_url;
-    auto made = make_snapshot(settings_, std::move(public_base));
-    if (!made) {
-        return std::move(made).error();
+    if (auto loaded = registry_->load(); !loaded) {
+        return loaded;
     }
+    publish_agents(registry_->take_snapshot(std::move(public_base)));
+    return {};
+}
+
+void server::publish_agents(std::shared_ptr<const snapshot> now)
+{
     for (const auto& each : workers_) {
-        each->publish(*made);
+        each->publish(now);
     }
     cards_->set_publisher([this](const std::string& id, std::shared_ptr<const published_card> card) {
         for (const auto& each : workers_) {
             each->publish_card(id, card);
         }
     });
-    cards_->set_agents(std::move(*made));
-    return {};
+    cards_->set_agents(std::move(now));
+    registry_->set_publisher([this](const std::string& id, std::shared_ptr<const agent_entry> agent) {
+        for (const auto& each : workers_) {
+            each->publish_agent(id, agent);
+        }
+        cards_->set_agent(id, std::move(agent));
+    });
 }
 
 core::result<> server::start_tls()
@@ -255,7 +268,7 @@ net::task<> server::drain_and_stop()
     co_await wait_until_empty(net::never);
     admin_listener_->close();
     admin_service_->abort();
-    while (admin_service_->open() > 0) {
+    while (admin_service_->open() > 0 || keeper_->busy()) {
         co_await pause();
     }
     for (const auto& each : workers_) {
@@ -297,7 +310,8 @@ net::task<card_answer> server::card(std::string agent_id)
 
 net::task<managed> server::manage(std::string body)
 {
-    co_return co_await management_->handle(std::move(body));
+    rpc_caller anybody;
+    co_return co_await management_->handle(std::move(body), std::move(anybody));
 }
 
 net::task<std::string> server::metrics_page()

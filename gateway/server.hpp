@@ -66,6 +66,7 @@ private:
     net::task<std::string> metrics_page() override;
 
     core::result<> start_tls();
+    void publish_agents(std::shared_ptr<const snapshot> now);
     void refresh_certificates(bool asked);
     void watch_certificates();
     void wait_for_signal();
@@ -88,7 +89,9 @@ private:
     store_thread store_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
     std::unique_ptr<card_source> source_;
+    std::unique_ptr<card_keeper> keeper_;
     std::unique_ptr<card_plane> cards_;
+    std::unique_ptr<registry> registry_;
     std::unique_ptr<management> management_;
     std::unique_ptr<admin_handler> admin_;
     std::unique_ptr<net::http_service> admin_service_;

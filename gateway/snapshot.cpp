@@ -23,6 +23,8 @@ std::string fixed_fields(const core::agent& record, const net::upstream_target& 
     return out;
 }
 
+}  // namespace
+
 core::result<std::shared_ptr<const agent_entry>>
 make_entry(const core::agent& record, core::duration head_timeout, net::client_contexts& contexts)
 {
@@ -45,8 +47,6 @@ make_entry(const core::agent& record, core::duration head_timeout, net::client_c
     }
     return std::shared_ptr<const agent_entry>{std::move(entry)};
 }
-
-}  // namespace
 
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base)
 {

@@ -37,6 +37,10 @@ struct snapshot {
     std::string public_base;                                // scheme and authority, no slash at the end
 };
 
+// Fails with config_invalid if the agent's URL or trust store cannot be used; the detail names the agent.
+core::result<std::shared_ptr<const agent_entry>>
+make_entry(const core::agent& record, core::duration head_timeout, net::client_contexts& contexts);
+
 // Fails with config_invalid if an agent's URL or trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base);
 

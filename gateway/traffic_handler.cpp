@@ -303,6 +303,16 @@ void traffic_handler::set_snapshot(const std::shared_ptr<const snapshot>& now)
     metrics_.forget_unless([&](std::string_view id) { return now->agents.contains(id); });
 }
 
+void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const agent_entry> agent)
+{
+    if (agent != nullptr) {
+        agents_[id].entry = std::move(agent);
+    } else {
+        agents_.erase(id);
+        metrics_.forget(id);
+    }
+}
+
 void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<const published_card> card)
 {
     if (auto* known = find(agent_id)) {

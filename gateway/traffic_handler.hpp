@@ -46,6 +46,9 @@ public:
 
     // What the control loop publishes; requests in flight keep what they began with.
     void set_snapshot(const std::shared_ptr<const snapshot>& now);
+
+    // One agent that has come or changed; null: it is gone. Requests in flight keep what they have.
+    void set_agent(const std::string& id, std::shared_ptr<const agent_entry> agent);
     void set_card(const std::string& agent_id, std::shared_ptr<const published_card> card);
 
     // Streams of events that are open are cut.

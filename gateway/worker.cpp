@@ -60,6 +60,13 @@ void worker::publish(std::shared_ptr<const snapshot> now)
     net::asio::post(executor(), [this, s = std::move(now)] { traffic_.set_snapshot(s); });
 }
 
+void worker::publish_agent(std::string id, std::shared_ptr<const agent_entry> agent)
+{
+    net::asio::post(executor(), [this, name = std::move(id), a = std::move(agent)]() mutable {
+        traffic_.set_agent(name, std::move(a));
+    });
+}
+
 void worker::set_tls(net::tls_context tls)
 {
     net::asio::post(executor(), [this, t = std::move(tls)]() mutable { service_.set_tls(std::move(t)); });

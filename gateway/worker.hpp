@@ -36,6 +36,7 @@ public:
 
     // From any thread; carried out on the worker's.
     void publish(std::shared_ptr<const snapshot> now);
+    void publish_agent(std::string id, std::shared_ptr<const agent_entry> agent);  // null: it is gone
     void set_tls(net::tls_context tls);  // for connections that come from now on; null: none
     void publish_card(std::string agent_id, std::shared_ptr<const published_card> card);
     void drain();

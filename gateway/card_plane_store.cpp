@@ -1,0 +1,61 @@
+// What the card_plane has kept and recalled: the last good cards, which outlive the process.
+#include "gateway/card_plane.hpp"
+
+#include <utility>
+
+namespace gateway {
+namespace {
+
+// What a kept card was fetched for: with another address it would be another agent's.
+std::string source_of(const core::agent& record)
+{
+    return record.url + '\n' + record.card_url;
+}
+
+}  // namespace
+
+// The last good card of before the start, once; whoever comes meanwhile waits for it.
+net::task<> card_plane::recall(slot_pointer which)
+{
+    net::task_signal done;
+    while (which->recalling) {
+        which->waiting.push_back(&done);
+        co_await done.wait();
+    }
+    if (std::exchange(which->recalled, true)) {
+        co_return;
+    }
+    which->recalling = true;
+    const auto found = co_await keeper_->recall(which->agent->record.id);
+    which->recalling = false;
+    if (found && !which->gone && found->card.source == source_of(which->agent->record)) {
+        const auto& kept = found->card;
+        // One that is not accepted any more is as good as none.
+        if (accept(*which, kept.document, now_() - found->age, kept.fresh_for)) {
+            which->validators = {kept.url, kept.etag, kept.last_modified};
+            which->status.found_at = kept.url;
+        }
+    }
+    wake(*which);
+}
+
+void card_plane::keep(const slot& which, const fetched_card& fetched)
+{
+    if (keeper_ == nullptr) {
+        return;
+    }
+    const auto& record = which.agent->record;
+    const auto& found = which.validators;
+    keeper_->keep(
+        {record.id,
+         source_of(record),
+         fetched.not_modified ? std::string{} : fetched.document,
+         found.url,
+         found.etag,
+         found.last_modified,
+         {},
+         fetched.fresh_for}
+    );
+}
+
+}  // namespace gateway

@@ -1,0 +1,232 @@
+#include "gateway/registry.hpp"
+
+#include "gateway/tls_files.hpp"
+
+#include <utility>
+
+namespace gateway {
+namespace {
+
+using core::errc;
+
+constexpr std::string_view stored_path = "agent";
+
+std::shared_ptr<const agent_entry> entry_of_id(const std::string& id)
+{
+    auto entry = std::make_shared<agent_entry>();
+    entry->record.id = id;
+    return entry;
+}
+
+}  // namespace
+
+registry::registry(const config::settings& settings, store_thread& store, const core::logger& log)
+    : settings_{settings},
+      store_{store},
+      log_{log}
+{
+}
+
+core::result<> registry::load()
+{
+    for (const auto& record : settings_.agents) {
+        auto entry = make_entry(record, settings_.timeouts.upstream_head, contexts_);
+        if (!entry) {
+            return std::move(entry).error();
+        }
+        agents_.emplace(record.id, registered_agent{std::move(*entry), 0, {}, {}});
+    }
+    const auto stored = store_.engine().load();
+    if (!stored) {
+        return core::gateway_error(stored.error().code, "store: " + stored.error().detail);
+    }
+    const auto checks = tls_checks();
+    for (const auto& each : *stored) {
+        if (agents_.contains(each.id)) {
+            log_.write(core::log_level::warn, "stored_agent_hidden", {{"agent", each.id}});
+        } else {
+            adopt(each, checks);
+        }
+    }
+    return {};
+}
+
+void registry::adopt(const store::record& record, const config::tls_checks& checks)
+{
+    const auto definition = core::parse_json(record.definition);
+    auto read = propose(record.id, definition ? *definition : core::json{}, stored_path, checks);
+    if (!read.problems.empty()) {
+        log_.write(
+            core::log_level::error,
+            "stored_agent_unusable",
+            {{"agent", record.id}, {"key", read.problems.front().key}, {"what", read.problems.front().what}}
+        );
+        read.entry = entry_of_id(record.id);
+    }
+    take(record.id, {std::move(read.entry), record.version, record.written, std::move(read.problems)});
+}
+
+const registered_agent* registry::find(std::string_view id) const
+{
+    const auto found = agents_.find(id);
+    return found == agents_.end() ? nullptr : &found->second;
+}
+
+std::shared_ptr<const snapshot> registry::take_snapshot(std::string public_base) const
+{
+    auto made = std::make_shared<snapshot>();
+    made->public_base = std::move(public_base);
+    for (const auto& [id, agent] : agents_) {
+        if (agent.served()) {
+            made->agents.emplace(id, agent.entry);
+        }
+    }
+    return made;
+}
+
+proposed_agent registry::propose(std::string_view id, const core::json& definition, std::string_view path)
+{
+    return propose(id, definition, path, tls_checks());
+}
+
+proposed_agent registry::propose(
+    std::string_view id,
+    const core::json& definition,
+    std::string_view path,
+    const config::tls_checks& checks
+)
+{
+    auto read = config::read_agent(id, definition, path, checks);
+    proposed_agent out{core::to_text(definition), nullptr, std::move(read.problems)};
+    if (out.problems.empty()) {
+        auto entry = make_entry(read.agent, settings_.timeouts.upstream_head, contexts_);
+        if (entry) {
+            out.entry = std::move(*entry);
+        } else {
+            out.problems.push_back({{}, 1, 1, std::string{path}, entry.error().detail});
+        }
+    }
+    return out;
+}
+
+core::result<> registry::may_write(const std::string& id) const
+{
+    const auto* there = find(id);
+    if (there != nullptr && there->declared()) {
+        return core::caller_error(errc::agent_read_only);
+    }
+    return {};
+}
+
+net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed_agent agent, store::author by)
+{
+    if (auto may = may_write(id); !may) {
+        co_return std::move(may).error();
+    }
+    std::function<core::result<store::record>(store::engine&)> work =
+        [id, definition = std::move(agent.definition), by](store::engine& engine) {
+            return engine.put(id, definition, by);
+        };
+    auto written = co_await store_.ask(std::move(work));
+    if (!written) {
+        auto why = std::move(written).error();
+        co_await look_again(id, why);
+        co_return why;
+    }
+    const auto version = written->version;
+    const auto what = find(id) == nullptr ? store::action::created : store::action::updated;
+    take(id, {std::move(agent.entry), version, written->written, {}});
+    write_audit_line(id, what, version, by.who);
+    co_return version;
+}
+
+net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::author by)
+{
+    if (auto may = may_write(id); !may) {
+        co_return std::move(may).error();
+    }
+    std::function<core::result<std::uint64_t>(store::engine&)> work = [id, by](store::engine& engine) {
+        return engine.remove(id, by);
+    };
+    auto version = co_await store_.ask(std::move(work));
+    if (!version) {
+        auto why = std::move(version).error();
+        co_await look_again(id, why);
+        co_return why;
+    }
+    drop(id);
+    write_audit_line(id, store::action::deleted, *version, by.who);
+    co_return *version;
+}
+
+net::task<core::result<std::vector<store::change>>> registry::changes(std::uint64_t after, std::size_t most)
+{
+    std::function<core::result<std::vector<store::change>>(store::engine&)> work =
+        [after, most](store::engine& engine) { return engine.changes(after, most); };
+    co_return co_await store_.ask(std::move(work));
+}
+
+// After a disk that could not say whether it had written: what is served is what the file says.
+net::task<> registry::look_again(std::string id, core::error why)
+{
+    if (why.code != errc::store_failed && why.code != errc::store_full) {
+        co_return;
+    }
+    log_.write(
+        core::log_level::error,
+        "store_write_failed",
+        {{"agent", id}, {"code", core::name(why.code)}, {"detail", why.detail}}
+    );
+    std::function<core::result<std::optional<store::record>>(store::engine&)> work = [id](store::engine& engine) {
+        return engine.find(id);
+    };
+    const auto found = co_await store_.ask(std::move(work));
+    if (!found) {
+        co_return;
+    }
+    const auto* there = find(id);
+    if (!*found && there != nullptr) {
+        drop(id);
+    } else if (*found && (there == nullptr || there->version != (**found).version)) {
+        adopt(**found, tls_checks());
+    }
+}
+
+void registry::take(const std::string& id, registered_agent agent)
+{
+    auto& there = agents_[id];
+    const bool was_served = there.entry != nullptr && there.served();
+    there = std::move(agent);
+    if (publish_ && (there.served() || was_served)) {
+        publish_(id, there.served() ? there.entry : nullptr);
+    }
+}
+
+void registry::drop(const std::string& id)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end()) {
+        return;
+    }
+    const bool was_served = found->second.served();
+    agents_.erase(found);
+    if (publish_ && was_served) {
+        publish_(id, nullptr);
+    }
+}
+
+void registry::write_audit_line(
+    const std::string& id,
+    store::action what,
+    std::uint64_t version,
+    const std::string& who
+)
+{
+    log_.write(
+        core::log_level::info,
+        "agent_changed",
+        {{"agent", id}, {"action", store::name(what)}, {"version", version}, {"by", who}}
+    );
+}
+
+}  // namespace gateway
