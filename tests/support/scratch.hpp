@@ -13,9 +13,9 @@ namespace test_support {
 
 class scratch_directory {
 public:
-    scratch_directory()
+    explicit scratch_directory(const std::filesystem::path& below = std::filesystem::temp_directory_path())
     {
-        std::string pattern = (std::filesystem::temp_directory_path() / "cardea-test-XXXXXX").string();
+        std::string pattern = (below / "cardea-test-XXXXXX").string();
         if (::mkdtemp(pattern.data()) == nullptr) {
             throw std::runtime_error{"mkdtemp"};
         }

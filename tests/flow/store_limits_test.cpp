@@ -1,0 +1,184 @@
+// The store at its limits: a disk without room, and very many agents.
+#include "store/sqlite.hpp"
+#include "tests/flow/child_process.hpp"
+#include "tests/flow/gateway_answers.hpp"
+#include "tests/flow/running_gateway.hpp"
+#include "tests/support/http_client.hpp"
+#include "tests/support/scratch.hpp"
+#include "tests/support/scripted_agent.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/mount.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+TEST_SUITE_BEGIN("flow/store");
+
+namespace {
+
+using namespace std::chrono_literals;
+using core::json;
+using flow::parsed;
+using flow::post_json;
+using flow::quick_settings;
+using flow::running_gateway;
+
+#ifdef CARDEA_FULL_VOLUME
+constexpr std::size_t many = 100'000;
+#else
+constexpr std::size_t many = 10'000;
+#endif
+
+// A disk of 2 MiB; mounting one takes rights that not everybody has.
+class small_disk {
+public:
+    small_disk()
+        : mounted_{::mount("tmpfs", scratch_.path().c_str(), "tmpfs", MS_NODEV | MS_NOSUID, "size=2m") == 0}
+    {
+    }
+    ~small_disk()
+    {
+        if (mounted_) {
+            ::umount2(scratch_.path().c_str(), MNT_DETACH);
+        }
+    }
+    small_disk(const small_disk&) = delete;
+    small_disk& operator=(const small_disk&) = delete;
+
+    bool mounted() const noexcept { return mounted_; }
+    std::string file(std::string_view name) const { return scratch_.file(name); }
+
+private:
+    test_support::scratch_directory scratch_;
+    bool mounted_;
+};
+
+json asked(const running_gateway& gateway, std::string_view method, const json& params)
+{
+    const json body{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
+    return parsed(post_json(gateway.admin_port(), "/rpc", body.dump()).body);
+}
+
+json upsert(const running_gateway& gateway, const std::string& id, const std::string& url)
+{
+    const json agent{{"url", url}, {"card", {{"name", id}, {"description", std::string(5000, 'd')}}}};
+    return asked(gateway, "agents/upsert", {{"id", id}, {"agent", agent}});
+}
+
+// Where a sync costs nothing, if there is such a place.
+std::filesystem::path quick_disk()
+{
+    const std::filesystem::path memory{"/dev/shm"};
+    return std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();
+}
+
+struct started {
+    std::chrono::milliseconds time{};
+    std::optional<std::uint64_t> memory;
+};
+
+// How long until it listens, and what it takes then.
+started start_with(const std::string& file)
+{
+    const auto begun = std::chrono::steady_clock::now();
+    flow::child_process gateway{CARDEA_BIN, {"run", "-c", file}};
+    const auto line = gateway.wait_for_line(
+        [](auto each) { return each.find(R"("event":"listening")") != std::string_view::npos; },
+        1min
+    );
+    REQUIRE_MESSAGE(line.has_value(), gateway.err());
+    started out{std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun), {}};
+    // The workers have their agents once they answer.
+    const auto port = flow::listening_port(*line, "traffic");
+    CHECK(test_support::request(port, "GET", "/agents/none/.well-known/agent-card.json").status == 404);
+    out.memory = gateway.private_memory();
+    gateway.signal(SIGTERM);
+    CHECK(gateway.wait() == 0);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("a full disk refuses writes with a code of its own, and nothing else; with room again it takes them")
+{
+    const small_disk disk;
+    if (!disk.mounted()) {
+        MESSAGE("not run: a file system cannot be mounted here");
+        return;
+    }
+    test_support::scripted_agent agent{[](const auto&) { return test_support::answer_json(R"({"done":1})"); }};
+    auto settings = quick_settings();
+    settings.store = "sqlite:" + disk.file("s.db");
+    test_support::write_whole(disk.file("filler"), std::string(512 * 1024, 'x'));
+    const running_gateway gateway{std::move(settings)};
+    int count = 0;
+    json refusal;
+    for (; count < 1000 && refusal.is_null(); ++count) {
+        auto answer = upsert(gateway, "a" + std::to_string(count), agent.url());
+        if (answer.contains("error")) {
+            refusal = answer["error"];
+        }
+    }
+    CHECK(count > 50);
+    CHECK(refusal["code"] == -31507);
+    CHECK(refusal["data"]["code"] == "store_full");
+    CHECK(asked(gateway, "agents/get", {{"id", "a0"}})["result"]["id"] == "a0");
+    CHECK(flow::get_card(gateway, "a0").status == 200);
+    CHECK(flow::get_card(gateway, "a" + std::to_string(count - 1)).status == 404);
+    CHECK(post_json(gateway.port(), "/agents/a1", R"({"jsonrpc":"2.0","id":1,"method":"x"})").body == R"({"done":1})");
+
+    for (const auto* id : {"a3", "a4", "a5"}) {
+        CHECK(asked(gateway, "agents/delete", {{"id", id}})["result"]["deleted"] == true);
+        CHECK(flow::get_card(gateway, id).status == 404);
+    }
+    std::filesystem::remove(disk.file("filler"));
+    for (int i = 0; i < 20; ++i) {
+        CHECK(upsert(gateway, "later" + std::to_string(i), agent.url()).contains("result"));
+    }
+    CHECK(flow::get_card(gateway, "later19").status == 200);
+}
+
+TEST_CASE("very many stored agents load soon and take little memory")
+{
+    const test_support::scratch_directory scratch{quick_disk()};
+    const auto config = [&](const char* database) {
+        const auto file = scratch.file(std::string{database} + ".yml");
+        test_support::write_whole(
+            file,
+            "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nworkers: 2\ncards: {background: 0}\nstore: sqlite:" +
+                scratch.file(database) + "\n"
+        );
+        return file;
+    };
+    {
+        const auto store = store::open_sqlite({.path = scratch.file("many.db"), .ballast = 0});
+        REQUIRE(store.has_value());
+        const store::author by{"test", core::wall_time{}, {}};
+        for (std::size_t i = 0; i < many; ++i) {
+            const auto number = std::to_string(i);
+            const auto written = (*store)->put(
+                "agent-" + number,
+                R"({"url":"http://host-)" + number + R"(.example:9000/a2a","bearer":"token-)" + number + "\"}",
+                by
+            );
+            REQUIRE(written.has_value());
+        }
+    }
+    const auto with_none = start_with(config("none.db"));
+    const auto with_many = start_with(config("many.db"));
+    MESSAGE(many << " agents: " << with_many.time.count() << " ms to start");
+#ifdef CARDEA_FULL_VOLUME
+    CHECK(with_many.time < 4s);  // 2 s are meant; another test may have one of the cores
+#endif
+    if (with_many.memory && with_none.memory) {
+        const auto each = (*with_many.memory - *with_none.memory) / many;
+        MESSAGE(each << " bytes of memory for each");
+        CHECK(each <= 4096);
+    }
+}
+
+TEST_SUITE_END();
