@@ -185,6 +185,12 @@ void agent_counters::count(const request_record& record)
     if (record.card) {
         cards_.add(*record.card);
     }
+    if (record.stream) {
+        auto& calls = called();
+        assert(calls.streams_active > 0);
+        --calls.streams_active;
+        calls.streams_ended.add(*record.stream);
+    }
     if (record.where != route::call) {
         return;
     }
@@ -196,11 +202,7 @@ void agent_counters::count(const request_record& record)
     if (record.code && record.from == core::side::upstream) {
         calls.upstream_errors.add(*record.code);
     }
-    if (record.stream) {
-        assert(calls.streams_active > 0);
-        --calls.streams_active;
-        calls.streams_ended.add(*record.stream);
-    } else {
+    if (!record.stream) {
         calls.duration.observe(record.total);
     }
 }

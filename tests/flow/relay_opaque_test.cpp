@@ -197,4 +197,17 @@ TEST_CASE("a stream whose caller takes nothing is cut when streams end, and by t
     CHECK(line->find("\"stream\":\"drain\"") != std::string::npos);
 }
 
+TEST_CASE("a stream that relay_paths let through is counted for as long as it is open")
+{
+    flow::relayed x{test_support::event_stream(), [](config::settings& s) { s.agents[0].relay_paths = {"/**"}; }};
+    http_client caller{x.port()};
+    caller.send(test_support::request_text("GET", "/agents/a/events"));
+    CHECK(caller.read_head().status == 200);
+    REQUIRE(x.agent.wait_for_streams(1));
+    CHECK(x.gateway.wait_for_metric(R"(cardea_streams_active{agent="a"})", 1));
+    caller.reset();
+    CHECK(x.gateway.wait_for_metric(R"(cardea_streams_active{agent="a"})", 0));
+    CHECK(x.gateway.metric(R"(cardea_streams_ended_total{agent="a",reason="caller"})") == 1);
+}
+
 TEST_SUITE_END();
