@@ -6,6 +6,7 @@
 #include "net/upstream.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -16,6 +17,7 @@ namespace {
 using core::errc;
 
 constexpr std::string_view card_path = "/.well-known/agent-card.json";
+constexpr int most_redirects = 3;
 constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
 
 std::string_view header(const net::fetch_response& response, std::string_view name)
@@ -63,6 +65,19 @@ net::fetch_request make_request(const core::agent& agent, const std::string& url
         request.headers.emplace_back(name, value.reveal());
     }
     return request;
+}
+
+// Where a redirect within the same origin leads (RFC 9110 section 15.4); empty for every other answer. What leads elsewhere
+// is not followed: the agent's credentials and its trust store are for its own origin.
+std::string redirected(const std::string& url, const net::fetch_response& answer)
+{
+    constexpr std::array<unsigned, 5> redirects{301, 302, 303, 307, 308};
+    if (std::find(redirects.begin(), redirects.end(), answer.status) == redirects.end()) {
+        return {};
+    }
+    const auto location = header(answer, "location");
+    auto next = location.empty() ? std::string{} : net::resolved(url, location);
+    return net::origin_of(next) == net::origin_of(url) ? next : std::string{};
 }
 
 // Whether the card may still be at another of the locations: the agent answered, but not with a card.
@@ -132,6 +147,26 @@ net::task<core::result<fetched_card>> card_source::fetch(core::agent agent, card
     co_return std::move(*first);
 }
 
+net::task<core::result<net::fetch_response>> card_source::fetch_followed(net::fetch_request request)
+{
+    const auto by = std::chrono::steady_clock::now() + request.timeout;
+    for (int followed = 0;; ++followed) {
+        auto answer = co_await fetcher_.fetch(request);
+        const auto next = answer && followed < most_redirects ? redirected(request.url, *answer) : std::string{};
+        if (next.empty()) {
+            co_return answer;
+        }
+        request.url = next;
+        request.timeout = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
+        if (stopped_) {
+            co_return core::gateway_error(errc::draining);
+        }
+        if (request.timeout <= core::duration::zero()) {
+            co_return core::upstream_error(errc::upstream_timeout, "card: redirects took too long");
+        }
+    }
+}
+
 net::task<core::result<fetched_card>>
 card_source::fetch_one(core::agent agent, std::string url, card_validators last, core::duration timeout)
 {
@@ -140,7 +175,7 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
     request.timeout = timeout;
     request.connect_timeout = std::min(timeout, settings_.timeouts.connect);
     const bool conditional = last.url == url && (!last.etag.empty() || !last.last_modified.empty());
-    auto answer = co_await fetcher_.fetch(std::move(request));
+    auto answer = co_await fetch_followed(std::move(request));
     if (!answer) {
         co_return std::move(answer).error();
     }

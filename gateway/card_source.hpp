@@ -46,6 +46,9 @@ private:
     net::task<core::result<fetched_card>>
     fetch_one(core::agent agent, std::string url, card_validators last, core::duration timeout);
 
+    // Follows up to three redirects within the same origin.
+    net::task<core::result<net::fetch_response>> fetch_followed(net::fetch_request request);
+
     net::fetcher& fetcher_;
     const config::settings& settings_;
     bool stopped_ = false;

@@ -5,6 +5,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/url/parse.hpp>
+#include <boost/url/url.hpp>
 #include <boost/url/url_view.hpp>
 
 #include <openssl/ssl.h>
@@ -96,6 +97,21 @@ std::string origin_of(const std::string& url)
     const bool has_port = parsed->has_port() && !parsed->port().empty();
     const auto port = has_port ? std::string(parsed->port()) : std::string(secure ? "443" : "80");
     return std::string(secure ? "https://" : "http://") + host + ":" + port;
+}
+
+std::string resolved(const std::string& base, std::string_view reference)
+{
+    const auto from = boost::urls::parse_uri(base);
+    const auto to = boost::urls::parse_uri_reference(reference);
+    if (!from || !to) {
+        return {};
+    }
+    boost::urls::url out{*from};
+    if (!out.resolve(*to)) {
+        return {};
+    }
+    out.remove_fragment();
+    return std::string{out.buffer()};
 }
 
 std::string host_of(const std::string& url)

@@ -345,4 +345,63 @@ TEST_CASE("a fetch has the settings' limits and the agent's trust")
     CHECK(network.asked[0].connect_timeout <= settings.cards.timeout);
 }
 
+TEST_CASE("redirects within the origin are followed, with the same credentials")
+{
+    const auto redirect = [](unsigned code, std::string location) {
+        return net::fetch_response{.status = code, .headers = {{"location", std::move(location)}}, .body = {}};
+    };
+    auto agent = agent_at("http://agent:9000/rpc");
+    agent.card_url = "http://agent:9000/a/card?v=1";
+    agent.bearer = core::secret{"key"};
+    for (const unsigned code : {301U, 302U, 303U, 307U, 308U}) {
+        scripted_fetcher network;
+        network.answers.push_back(redirect(code, "../b/"));
+        network.answers.push_back(redirect(code, "http://AGENT:9000/c#part"));
+        network.answers.push_back(redirect(code, "//agent:9000/d?x=%20"));
+        network.answers.push_back(card_response({{"etag", "\"1\""}}));
+        const auto got = fetch(network, agent);
+        REQUIRE(got.has_value());
+        CHECK(got->validators.url == agent.card_url);
+        CHECK(
+            asked_urls(network) ==
+            urls{agent.card_url, "http://agent:9000/b/", "http://AGENT:9000/c", "http://agent:9000/d?x=%20"}
+        );
+        CHECK(sent(network.asked.back(), "Authorization") == "Bearer key");
+    }
+}
+
+TEST_CASE("a redirect to another origin, a fourth one, and one without a place to go are refused")
+{
+    const auto redirect = [](std::string location) {
+        return net::fetch_response{.status = 302, .headers = {{"location", std::move(location)}}, .body = {}};
+    };
+    auto agent = agent_at("http://agent:9000/rpc");
+    agent.card_url = "http://agent:9000/card";
+    for (const auto* elsewhere :
+         {"https://agent:9000/card",
+          "http://agent/card",
+          "http://other:9000/card",
+          "//other/card",
+          "file:///etc/passwd",
+          "http://agent:9000@other/card",
+          "",
+          "http://[",
+          "ht tp://agent:9000/"}) {
+        CAPTURE(elsewhere);
+        scripted_fetcher network;
+        network.answers.push_back(redirect(elsewhere));
+        network.answers.push_back(card_response());
+        const auto got = fetch(network, agent);
+        REQUIRE_FALSE(got.has_value());
+        CHECK(got.error().code == core::errc::upstream_status);
+        CHECK(network.asked.size() == 1);
+    }
+    scripted_fetcher network;
+    for (int i = 0; i < 4; ++i) {
+        network.answers.push_back(redirect("/card"));
+    }
+    CHECK(fetch(network, agent).error().code == core::errc::upstream_status);
+    CHECK(network.asked.size() == 4);
+}
+
 TEST_SUITE_END();
