@@ -131,6 +131,24 @@ TEST_CASE("maps and lists keep their order, and the keys of a map are text")
     );
 }
 
+TEST_CASE("what came as JSON is the same again, and nothing in it is read as YAML")
+{
+    for (const auto* text :
+         {"null",
+          "true",
+          "-17",
+          "18446744073709551615",
+          "1.5",
+          R"("true")",
+          R"("17")",
+          R"("~")",
+          R"("")",
+          R"({"b":1,"a":[null,{"c":"*x"},[]],"":{}})"}) {
+        CAPTURE(text);
+        CHECK(core::to_text(config::to_json(config::to_node(core::parse_json(text).value()))) == text);
+    }
+}
+
 TEST_CASE("a member is added without looking for it")
 {
     auto object = core::json::object();

@@ -46,6 +46,10 @@ TEST_CASE("the methods have two spellings each, and everything else is other")
     CHECK(management_method("agents.get") == "agents/get");
     CHECK(management_method("agents/refreshCard") == "agents/refreshCard");
     CHECK(management_method("agents.refreshCard") == "agents/refreshCard");
+    for (const auto* name : {"upsert", "delete", "changes"}) {
+        CHECK(management_method("agents/" + std::string{name}) == "agents/" + std::string{name});
+        CHECK(management_method("agents." + std::string{name}) == "agents/" + std::string{name});
+    }
     for (const auto* name :
          {"", "agents", "agents/", "agents/List", "agents/refreshcard", "agents/list ", "agents_get"}) {
         CAPTURE(name);

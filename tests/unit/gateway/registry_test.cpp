@@ -1,0 +1,193 @@
+#include "gateway/registry.hpp"
+
+#include "store/memory.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <doctest/doctest.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/registry");
+
+namespace {
+
+using core::errc;
+using core::json;
+
+// A store whose disk fails: with the write done or not done, as the test says.
+class doubtful_store final : public store::engine {
+public:
+    enum class fault { none, before, after };
+
+    bool durable() const noexcept override { return true; }
+    core::result<std::vector<store::record>> load() override { return below_->load(); }
+    core::result<std::optional<store::record>> find(std::string id) override { return below_->find(std::move(id)); }
+
+    core::result<store::record> put(std::string id, std::string definition, store::author by) override
+    {
+        if (how == fault::before) {
+            return failure();
+        }
+        auto done = below_->put(std::move(id), std::move(definition), std::move(by));
+        return how == fault::after ? core::result<store::record>{failure()} : done;
+    }
+
+    core::result<std::uint64_t> remove(std::string id, store::author by) override
+    {
+        if (how == fault::before) {
+            return failure();
+        }
+        auto done = below_->remove(std::move(id), std::move(by));
+        return how == fault::after ? core::result<std::uint64_t>{failure()} : done;
+    }
+
+    core::result<std::vector<store::change>> changes(std::uint64_t after, std::size_t most) override
+    {
+        return below_->changes(after, most);
+    }
+    core::result<> keep_cards(std::vector<store::kept_card>) override { return {}; }
+    core::result<std::optional<store::kept_card>> card(std::string) override { return std::nullopt; }
+
+    fault how = fault::none;
+
+private:
+    static core::error failure() { return core::gateway_error(errc::store_failed, "the disk"); }
+
+    std::unique_ptr<store::engine> below_ = store::make_memory();
+};
+
+class lines final : public core::log_sink {
+public:
+    void write(std::string_view text) override { all += text; }
+    std::string all;
+};
+
+template <class T>
+T run(net::task<T> what)
+{
+    net::asio::io_context io;
+    std::optional<T> out;
+    net::asio::co_spawn(io, std::move(what), [&](const std::exception_ptr& bug, T value) {
+        REQUIRE_FALSE(bug);
+        out.emplace(std::move(value));
+    });
+    io.run();
+    REQUIRE(out.has_value());
+    return std::move(*out);
+}
+
+struct fixture {
+    explicit fixture(std::vector<core::agent> declared = {})
+    {
+        settings.agents = std::move(declared);
+        auto made = std::make_unique<doubtful_store>();
+        engine = made.get();
+        thread.emplace(std::move(made));
+        agents.emplace(settings, *thread, log);
+        agents->set_publisher([this](const std::string& id, std::shared_ptr<const gateway::agent_entry> agent) {
+            published.push_back(id + (agent == nullptr ? " gone" : " " + agent->record.url));
+        });
+    }
+
+    core::result<std::uint64_t> upsert(const std::string& id, const std::string& url)
+    {
+        auto proposed = agents->propose(id, json{{"url", url}}, "agent");
+        REQUIRE(proposed.problems.empty());
+        return run(agents->upsert(id, std::move(proposed), {"test", {}, {}}));
+    }
+
+    core::result<std::uint64_t> remove(const std::string& id) { return run(agents->remove(id, {"test", {}, {}})); }
+
+    std::string url_of(const std::string& id) const
+    {
+        const auto* there = agents->find(id);
+        return there == nullptr ? "" : there->entry->record.url;
+    }
+
+    config::settings settings;
+    lines sink;
+    core::logger log{sink, core::log_level::debug};
+    doubtful_store* engine = nullptr;
+    std::optional<gateway::store_thread> thread;
+    std::optional<gateway::registry> agents;
+    std::vector<std::string> published;
+};
+
+using published = std::vector<std::string>;
+using fault = doubtful_store::fault;
+
+}  // namespace
+
+TEST_CASE("a write that the disk refused has changed nothing")
+{
+    fixture f;
+    REQUIRE(f.upsert("a", "http://one/").has_value());
+    f.engine->how = fault::before;
+    CHECK(f.upsert("a", "http://two/").error().code == errc::store_failed);
+    CHECK(f.upsert("b", "http://two/").error().code == errc::store_failed);
+    CHECK(f.remove("a").error().code == errc::store_failed);
+    CHECK(f.url_of("a") == "http://one/");
+    CHECK(f.agents->all().size() == 1);
+    CHECK(f.published == published{"a http://one/"});
+    CHECK(f.sink.all.find(R"("event":"store_write_failed","agent":"a","code":"store_failed")") != std::string::npos);
+}
+
+TEST_CASE("a write that was done while the disk said it was not is served, because it is what the file says")
+{
+    fixture f;
+    f.engine->how = fault::after;
+    CHECK(f.upsert("a", "http://one/").error().code == errc::store_failed);
+    CHECK(f.url_of("a") == "http://one/");
+    CHECK(f.agents->find("a")->version == 1);
+    CHECK(f.remove("a").error().code == errc::store_failed);
+    CHECK(f.agents->find("a") == nullptr);
+    CHECK(f.published == published{"a http://one/", "a gone"});
+}
+
+TEST_CASE("what is stored and cannot be used any more stays, is not served, and can be written anew")
+{
+    fixture f;
+    REQUIRE(f.engine->put("bad", R"({"url":"ftp://h/"})", {"test", {}, {}}).has_value());
+    REQUIRE(f.engine->put("worse", "no JSON", {"test", {}, {}}).has_value());
+    REQUIRE(f.engine->put("good", R"({"url":"http://good/"})", {"test", {}, {}}).has_value());
+    REQUIRE(f.agents->load().has_value());
+    CHECK(f.agents->all().size() == 3);
+    const auto* bad = f.agents->find("bad");
+    REQUIRE(bad != nullptr);
+    CHECK_FALSE(bad->served());
+    REQUIRE(bad->problems.size() == 1);
+    CHECK(bad->problems.front().key == "agent.url");
+    CHECK_FALSE(f.agents->find("worse")->served());
+    const auto snapshot = f.agents->take_snapshot("http://gateway");
+    CHECK(snapshot->agents.size() == 1);
+    CHECK(snapshot->agents.contains("good"));
+    CHECK(f.sink.all.find(R"("event":"stored_agent_unusable","agent":"bad","key":"agent.url")") != std::string::npos);
+
+    CHECK(f.upsert("bad", "http://better/").has_value());
+    CHECK(f.agents->find("bad")->served());
+    CHECK(f.remove("worse").has_value());
+    CHECK(f.agents->find("worse") == nullptr);
+}
+
+TEST_CASE("a declared agent is not written, and hides a stored one of its id")
+{
+    core::agent declared;
+    declared.id = "a";
+    declared.url = "http://declared/";
+    fixture f{{declared}};
+    REQUIRE(f.engine->put("a", R"({"url":"http://stored/"})", {"test", {}, {}}).has_value());
+    REQUIRE(f.agents->load().has_value());
+    CHECK(f.url_of("a") == "http://declared/");
+    CHECK(f.upsert("a", "http://other/").error().code == errc::agent_read_only);
+    CHECK(f.remove("a").error().code == errc::agent_read_only);
+    CHECK(f.engine->find("a").value()->version == 1);
+    CHECK(f.published.empty());
+}
+
+TEST_SUITE_END();
