@@ -4,6 +4,7 @@
 #include "config/json_value.hpp"
 #include "config/schema.hpp"
 #include "config/url.hpp"
+#include "config/values.hpp"
 #include "core/json.hpp"
 
 #include <algorithm>
@@ -228,11 +229,29 @@ private:
         if (const auto* f = find(agent_key::disabled)) {
             agent_.disabled = read_switch(*f, problems_).value_or(false);
         }
+        if (const auto* f = find(agent_key::shape)) {
+            read_shape(*f);
+        }
         if (const auto* f = find(agent_key::version)) {
             agent_.version = read_line(*f, "a version", problems_).value_or("");
         }
         if (const auto* f = find(agent_key::protocol_version)) {
             agent_.protocol_version = read_line(*f, "a version", problems_).value_or("");
+        }
+    }
+
+    void read_shape(const field& f)
+    {
+        constexpr std::string_view meant = "auto, v1, v0.3 or hybrid";
+        const auto* text = read_text(f, meant, problems_);
+        if (text == nullptr) {
+            return;
+        }
+        const auto shape = parse_card_shape(*text);
+        if (shape) {
+            agent_.shape = *shape;
+        } else {
+            refuse(f, shape.error().detail, meant, problems_);
         }
     }
 

@@ -151,6 +151,11 @@ private:
         read_parsed(f, type, meant, parse_log_level);
     }
 
+    void read_value(const field& f, const card_shape_setting& type, const std::string& meant)
+    {
+        read_parsed(f, type, meant, parse_card_shape);
+    }
+
     template <class Type, class Parse>
     void read_parsed(const field& f, const Type& type, std::string_view meant, Parse parse)
     {

@@ -87,6 +87,12 @@ constexpr auto settings_table = std::to_array<setting>({
     {"cards.negative_ttl",
      card_time(of<&settings::cards, &card_settings::negative_ttl>, 0s, 1h),
      "How long a failure to fetch a card is remembered."},
+    {"cards.shape",
+     card_shape_setting{of<&settings::cards, &card_settings::shape>},
+     "The generation of the cards that callers are shown, whatever the agents write: `v1` is strictly that of A2A 1.0, "
+     "`v0.3` that of 0.3, `hybrid` both in one. `auto`: the one of the caller's `A2A-Version`, and the agent's own if "
+     "the "
+     "caller names none."},
     {"cards.timeout",
      card_time(of<&settings::cards, &card_settings::timeout>, 1ms, 5min),
      "One whole fetch of a card, with all addresses that are tried."},
@@ -185,73 +191,6 @@ constexpr auto settings_table = std::to_array<setting>({
      "descriptors that the process may have."},
 });
 
-constexpr auto agents_table = std::to_array<agent_setting>({
-    {"url",
-     agent_key::url,
-     "URL",
-     "",
-     "The agent's own address, `http` or `https`. Calls go there and nowhere else. Needed for A2A."},
-    {"protocol",
-     agent_key::protocol,
-     "`a2a` or `mcp`",
-     "by its other keys",
-     "What the agent speaks: with `transport` or `command` it is `mcp`, else `a2a`."},
-    {"bearer", agent_key::bearer, "secret", "none", "Sent to the agent with calls and card fetches."},
-    {"bearer_file", agent_key::bearer_file, "path", "none", "A file that holds the bearer, in place of `bearer`."},
-    {"timeout",
-     agent_key::timeout,
-     "duration, 1ms to 1d",
-     "`timeouts.upstream_head`",
-     "From a request sent to the head of the answer."},
-    {"relay_paths",
-     agent_key::relay_paths,
-     "list of patterns",
-     "none",
-     "Further paths below `/agents/<id>` that are relayed as they are, any method and body, to the same path below "
-     "`url`. "
-     "`*` stands for anything within a segment, `**` for any number of segments: `/v1/*`, `/**`."},
-    {"disabled", agent_key::disabled, "`true` or `false`", "`false`", "Known, but answered like an unknown agent."},
-    {"card_url", agent_key::card_url, "URL", "beside `url`", "Where the agent's card is fetched; a query is allowed."},
-    {"card",
-     agent_key::card,
-     "map",
-     "fetched",
-     "The agent's card itself; it is served without a fetch. It needs a `name`."},
-    {"card_headers", agent_key::card_headers, "map of secrets", "none", "Header fields that are sent with card fetches."
-    },
-    {"tls.ca_file",
-     agent_key::tls,
-     "path",
-     "the system's",
-     "Certificate authorities (PEM) that the agent's certificate is verified with. If the file holds revocation lists "
-     "too, one of them has to cover the certificate."},
-    {"tls.cert",
-     agent_key::tls,
-     "path",
-     "none",
-     "The certificate (PEM, with its chain) that the agent is shown if it asks for one."},
-    {"tls.key", agent_key::tls, "path", "none", "The key of `tls.cert` (PEM)."},
-    {"version", agent_key::version, "text", "none", "A note; shown, never interpreted."},
-    {"protocol_version", agent_key::protocol_version, "text", "none", "A note; shown, never interpreted."},
-    {"protocolVersion", agent_key::protocol_version, "text", "none", "The same as `protocol_version`."},
-    {"metadata",
-     agent_key::metadata,
-     "map",
-     "`{}`",
-     "Shown by `agents/get`. Its member `agentCard` is the inline card if it has a `name`; else its `url` is the "
-     "`card_url`."},
-    {"transport",
-     agent_key::transport,
-     "map",
-     "none",
-     "How an MCP server is reached: `type`, `url`, `headers`, `command`, `args`, `env`. Kept with the record, and "
-     "shown "
-     "without what may be a credential."},
-    {"command", agent_key::command, "text", "none", "The same as `transport.command`, with `type: stdio`."},
-    {"args", agent_key::args, "list", "none", "The same as `transport.args`; goes with `command`."},
-    {"env", agent_key::env, "map of secrets", "none", "The same as `transport.env`; goes with `command`."},
-});
-
 template <class... Functions>
 struct overloaded : Functions... {
     using Functions::operator()...;
@@ -303,11 +242,6 @@ std::span<const setting> all_settings()
     return settings_table;
 }
 
-std::span<const agent_setting> all_agent_settings()
-{
-    return agents_table;
-}
-
 std::string written_as(const setting_type& type)
 {
     return std::visit(
@@ -320,6 +254,7 @@ std::string written_as(const setting_type& type)
             [](const address_setting&) { return std::string{"host:port"}; },
             [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
             [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
+            [](const card_shape_setting&) { return std::string{"auto, v1, v0.3 or hybrid"}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
             [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
@@ -341,6 +276,7 @@ std::string value_text(const setting_type& type, settings of)
             [&](const address_setting& s) { return to_text(s.member(of)); },
             [&](const base_url_setting& s) { return s.member(of); },
             [&](const log_level_setting& s) { return std::string{core::name(s.member(of))}; },
+            [&](const card_shape_setting& s) { return std::string{core::name(s.member(of))}; },
             [&](const store_setting& s) {
                 return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);
             },

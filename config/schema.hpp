@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
 
@@ -48,6 +49,10 @@ struct log_level_setting {
     member_of<core::log_level> member;
 };
 
+struct card_shape_setting {
+    member_of<core::card_shape> member;
+};
+
 struct store_setting {
     member_of<std::string> member;
 };
@@ -71,6 +76,7 @@ using setting_type = std::variant<
     address_setting,
     base_url_setting,
     log_level_setting,
+    card_shape_setting,
     store_setting,
     host_list_setting,
     network_list_setting,
@@ -99,6 +105,7 @@ enum class agent_key : std::uint8_t {
     timeout,
     relay_paths,
     disabled,
+    shape,
     card_url,
     card,
     card_headers,

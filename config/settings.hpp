@@ -39,7 +39,8 @@ struct card_settings {
     core::duration negative_ttl = 5s;      // how long a failure is remembered
     core::duration timeout = 5s;           // for one whole fetch, all addresses that are tried included
     std::uint64_t max_size = 1024 * 1024;  // of a fetched card
-    std::uint64_t background = 32;         // fetches under way beyond which none is begun that nobody asks for
+    core::card_shape shape = core::card_shape::automatic;
+    std::uint64_t background = 32;  // fetches under way beyond which none is begun that nobody asks for
 };
 
 struct timeout_settings {

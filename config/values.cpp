@@ -229,6 +229,17 @@ core::result<core::log_level> parse_log_level(std::string_view text)
     return invalid(text.empty() ? "is empty" : "is not a level");
 }
 
+core::result<core::card_shape> parse_card_shape(std::string_view text)
+{
+    using core::card_shape;
+    for (const auto shape : {card_shape::automatic, card_shape::v1, card_shape::v03, card_shape::hybrid}) {
+        if (text == core::name(shape)) {
+            return shape;
+        }
+    }
+    return invalid(text.empty() ? "is empty" : "is not a shape of cards");
+}
+
 std::string to_text(core::duration value)
 {
     const auto count = static_cast<std::uint64_t>(value.count());

@@ -40,6 +40,7 @@ std::optional<std::string> parse_host(std::string_view text);
 core::result<std::string> parse_store(std::string_view text);
 
 core::result<core::log_level> parse_log_level(std::string_view text);
+core::result<core::card_shape> parse_card_shape(std::string_view text);
 
 // The inverse, in the largest unit that keeps the value exact: `5m`, `1MiB`.
 std::string to_text(core::duration value);

@@ -26,4 +26,19 @@ std::string_view name(protocol p) noexcept
     return "a2a";
 }
 
+std::string_view name(card_shape s) noexcept
+{
+    switch (s) {
+        case card_shape::automatic:
+            return "auto";
+        case card_shape::v1:
+            return "v1";
+        case card_shape::v03:
+            return "v0.3";
+        case card_shape::hybrid:
+            return "hybrid";
+    }
+    return "auto";
+}
+
 }  // namespace core

@@ -16,6 +16,12 @@ namespace core {
 
 enum class protocol : std::uint8_t { a2a, mcp };
 
+// The generation of cards that callers are shown: that of the A2A-Version they name, or always the same.
+enum class card_shape : std::uint8_t { automatic, v1, v03, hybrid };
+
+// "auto", "v1", "v0.3", "hybrid".
+std::string_view name(card_shape s) noexcept;
+
 struct agent {
     std::string id;
     protocol speaks = protocol::a2a;
@@ -23,6 +29,7 @@ struct agent {
     std::string card_url;  // empty: looked for beside `url` (docs/architecture.md)
     std::string card;      // an inline card as JSON text; served without a fetch; empty: fetched
     std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches
+    std::optional<card_shape> shape;                           // in place of cards.shape
     secret bearer;                                             // sent with calls and card fetches
     std::optional<duration> timeout;                           // in place of timeouts.upstream_head
     std::string ca_file;                                       // PEM; empty: the system's trust store

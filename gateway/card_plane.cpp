@@ -301,15 +301,17 @@ card_plane::accept(slot& which, std::string_view document, core::steady_time fet
     if (!parsed) {
         return std::move(parsed).error();
     }
-    auto rewritten = a2a::rewrite_card(
-        *parsed,
-        {public_address(public_base_, record.id)},
-        {.url = record.url, .card_url = record.card_url}
-    );
+    const a2a::public_address at{public_address(public_base_, record.id)};
+    auto rewritten = a2a::rewrite_card(*parsed, at, {.url = record.url, .card_url = record.card_url});
     if (!rewritten) {
         return std::move(rewritten).error();
     }
-    std::shared_ptr<const card_bytes> bytes = make_card_bytes(a2a::render(*rewritten));
+    const auto shape = record.shape.value_or(settings_.shape);
+    auto variants = make_variants(*rewritten, shape, at);
+    if (!variants) {
+        return std::move(variants).error();
+    }
+    auto bytes = std::move(variants->bytes);
     const bool changed = !which.state.card || which.state.card->bytes->etag != bytes->etag;
     if (!changed) {
         bytes = which.state.card->bytes;  // the same object, so that memory holds the text once
@@ -331,14 +333,32 @@ card_plane::accept(slot& which, std::string_view document, core::steady_time fet
              {"version", facts.version},
              {"protocol_version", facts.protocol_version},
              {"shape", a2a::name(facts.generation)},
+             {"served", core::name(shape)},
              {"skills", facts.skills},
              {"problems", facts.errors + facts.warnings},
              {"size", which.state.card->bytes->body.size()},
              {"etag", which.state.card->bytes->etag}}
         );
+        log_losses(record.id, variants->losses);
     }
     publish_(record.id, which.state.card);
     return {};
+}
+
+void card_plane::log_losses(const std::string& id, const std::vector<card_loss>& losses) const
+{
+    constexpr std::size_t named = 20;  // a card may have thousands of members that no version knows
+    for (const auto& [shape, paths] : losses) {
+        std::string text;
+        for (std::size_t i = 0; i < std::min(named, paths.size()); ++i) {
+            text += (i == 0 ? "" : ", ") + paths[i];
+        }
+        log_.write(
+            core::log_level::info,
+            "agent_card_lossy",
+            {{"agent", id}, {"served", core::name(shape)}, {"count", paths.size()}, {"lost", text}}
+        );
+    }
 }
 
 void card_plane::failed(slot& which, core::error why)

@@ -11,6 +11,7 @@
 #include "gateway/card_keeper.hpp"
 #include "gateway/card_schedule.hpp"
 #include "gateway/card_source.hpp"
+#include "gateway/card_variants.hpp"
 #include "gateway/request_record.hpp"
 #include "gateway/snapshot.hpp"
 #include "net/loop.hpp"
@@ -125,6 +126,7 @@ private:
     core::result<>
     accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for);
     void publish_inline(slot& which);
+    void log_losses(const std::string& id, const std::vector<card_loss>& losses) const;
     void failed(slot& which, core::error why);
     card_answer after_fetch(const slot& which) const;
 

@@ -7,16 +7,49 @@
 
 namespace gateway {
 
-std::shared_ptr<const card_bytes> make_card_bytes(std::string body)
+namespace {
+
+std::shared_ptr<card_bytes> make_bytes(std::string body, bool by_version)
 {
     auto made = std::make_shared<card_bytes>();
     made->etag = a2a::strong_etag(body);
     net::http1::head_writer head{made->fields};
     head.field("Content-Type", "application/json");
     head.field("Content-Length", body.size());
-    head.field("ETag", made->etag);
+    net::http1::head_writer validators{made->validators};
+    validators.field("ETag", made->etag);
+    if (by_version) {
+        validators.field("Vary", "A2A-Version");
+    }
     made->body = std::move(body);
+    made->by_version = by_version;
     return made;
+}
+
+}  // namespace
+
+std::shared_ptr<const card_bytes> make_card_bytes(std::string body)
+{
+    return make_bytes(std::move(body), false);
+}
+
+std::shared_ptr<const card_bytes> make_card_bytes(std::string body, version_bodies others)
+{
+    auto made = make_bytes(std::move(body), true);
+    if (others.v1 != made->body) {
+        made->v1 = make_bytes(std::move(others.v1), true);
+    }
+    if (others.v03 != made->body) {
+        made->v03 = make_bytes(std::move(others.v03), true);
+    }
+    return made;
+}
+
+const card_bytes& for_version(const card_bytes& all, std::string_view a2a_version) noexcept
+{
+    const auto major = a2a_version.substr(0, a2a_version.find('.'));
+    const auto* chosen = major == "1" ? all.v1.get() : major == "0" ? all.v03.get() : nullptr;
+    return chosen == nullptr ? all : *chosen;
 }
 
 bool none_match_hits(std::string_view field_value, std::string_view etag) noexcept

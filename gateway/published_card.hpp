@@ -12,11 +12,26 @@ namespace gateway {
 
 struct card_bytes {
     std::string body;
-    std::string etag;    // strong, over the body
-    std::string fields;  // Content-Type, Content-Length and ETag as header lines
+    std::string etag;        // strong, over the body
+    std::string fields;      // Content-Type and Content-Length as header lines
+    std::string validators;  // ETag, and Vary if others get other bytes; 304 has these too (RFC 9110 section 15.4.5)
+    // For callers whose A2A-Version is 1.x, or 0.x; null: these bytes are theirs too.
+    std::shared_ptr<const card_bytes> v1;
+    std::shared_ptr<const card_bytes> v03;
+    bool by_version = false;  // what is served depends on A2A-Version, even if it happens to be the same
+};
+
+// The bodies for callers that name a version.
+struct version_bodies {
+    std::string v1;
+    std::string v03;
 };
 
 std::shared_ptr<const card_bytes> make_card_bytes(std::string body);
+std::shared_ptr<const card_bytes> make_card_bytes(std::string body, version_bodies others);
+
+// Those of `all` for a caller who sent this A2A-Version ("1.0"; empty: none; what begins with no version: likewise).
+const card_bytes& for_version(const card_bytes& all, std::string_view a2a_version) noexcept;
 
 struct published_card {
     std::shared_ptr<const card_bytes> bytes;

@@ -21,6 +21,15 @@ std::chrono::nanoseconds since(core::steady_time start)
     return std::chrono::steady_clock::now() - start;
 }
 
+const card_bytes& chosen_bytes(const card_bytes& all, const net::http1::field_list& asked)
+{
+    if (!all.by_version) {
+        return all;
+    }
+    const auto* version = net::http1::find(asked, "A2A-Version");
+    return version == nullptr ? all : for_version(all, *version);
+}
+
 void write_card_fields(std::string& text, const card_answer& found, core::steady_time now)
 {
     net::http1::head_writer head{text};
@@ -70,7 +79,7 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
 
 net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool legacy)
 {
-    const auto& bytes = *found.card->bytes;
+    const auto& bytes = chosen_bytes(*found.card->bytes, x.caller.head().fields);
     const auto now = x.caller.owner().now();
     const auto* asked = net::http1::find(x.caller.head().fields, field_name::if_none_match);
     const bool unchanged = asked != nullptr && none_match_hits(*asked, bytes.etag);
@@ -83,13 +92,11 @@ net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool l
         text += x.record.agent;
         text += "/.well-known/agent-card.json>; rel=\"successor-version\"\r\n";
     }
-    net::http1::head_writer head{text};
-    if (unchanged) {
-        head.field("ETag", bytes.etag);
-    } else {
+    text += bytes.validators;
+    if (!unchanged) {
         text += bytes.fields;
     }
-    head.end();
+    net::http1::head_writer{text}.end();
     net::pieces pieces;
     pieces.add(text);
     if (!unchanged && x.caller.head().verb != net::http1::method::head) {

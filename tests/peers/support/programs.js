@@ -1,6 +1,9 @@
 // Starts the programs under test, on ports that they choose, and ends them.
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import readline from 'node:readline';
 
@@ -52,8 +55,23 @@ async function start(binary, args, stream, ready) {
 }
 
 // agents: {id: url}. `base` ends with a slash.
-export async function startGateway(agents) {
-    const flags = Object.entries(agents).flatMap(([id, url]) => ['--agent', `${id}=${url}`]);
+export function startGateway(agents) {
+    return run(Object.entries(agents).flatMap(([id, url]) => ['--agent', `${id}=${url}`]));
+}
+
+// configuration: what a file of the gateway may hold.
+export async function startConfiguredGateway(configuration) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'cardea-peers-'));
+    const file = path.join(folder, 'cardea.json');
+    await writeFile(file, JSON.stringify(configuration));
+    try {
+        return await run(['-c', file]);
+    } finally {
+        await rm(folder, { recursive: true });
+    }
+}
+
+async function run(flags) {
     const args = ['run', '--store', 'memory', '--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0', ...flags];
     const { value, stop, log } = await start(gatewayBinary, args, 'stderr', (line) => {
         const entry = line.startsWith('{') ? JSON.parse(line) : {};

@@ -2,6 +2,7 @@
 // expectations are spelled out here once more instead of calling the code under test.
 #include "a2a/card.hpp"
 #include "a2a/card_lint.hpp"
+#include "a2a/card_shape.hpp"
 #include "a2a/etag.hpp"
 
 #include <doctest/doctest.h>
@@ -123,6 +124,86 @@ void for_each_served(Visit visit)
         ++count;
     }
     CHECK(count == 172);
+}
+
+// Every URL in `value` that is not a traffic URL, with its path.
+void collect_identities(const json& value, const std::string& path, std::map<std::string, std::string>& found)
+{
+    if (const auto* text = value.get_ptr<const std::string*>(); text != nullptr && text->find("://") != text->npos) {
+        found.emplace(path, *text);
+    }
+    if (!value.is_object() && !value.is_array()) {
+        return;
+    }
+    for (const auto& [key, item] : value.items()) {
+        if (!path.empty() || !traffic_members.contains(key)) {
+            collect_identities(item, path + "/" + key, found);
+        }
+    }
+}
+
+// The members that 1.0.1 has (a2a.proto, in JSON), by object.
+const std::map<std::string, std::set<std::string>> members_of_1_0{
+    {"card",
+     {"name",
+      "description",
+      "supportedInterfaces",
+      "provider",
+      "version",
+      "documentationUrl",
+      "capabilities",
+      "securitySchemes",
+      "securityRequirements",
+      "defaultInputModes",
+      "defaultOutputModes",
+      "skills",
+      "signatures",
+      "iconUrl"}},
+    {"supportedInterfaces", {"url", "protocolBinding", "tenant", "protocolVersion"}},
+    {"provider", {"url", "organization"}},
+    {"capabilities", {"streaming", "pushNotifications", "extensions", "extendedAgentCard"}},
+    {"extensions", {"uri", "description", "required", "params"}},
+    {"skills", {"id", "name", "description", "tags", "examples", "inputModes", "outputModes", "securityRequirements"}},
+    {"securityRequirements", {"schemes"}},
+    {"scheme",
+     {"apiKeySecurityScheme",
+      "httpAuthSecurityScheme",
+      "oauth2SecurityScheme",
+      "openIdConnectSecurityScheme",
+      "mtlsSecurityScheme"}},
+    {"apiKeySecurityScheme", {"description", "location", "name"}},
+    {"httpAuthSecurityScheme", {"description", "scheme", "bearerFormat"}},
+    {"oauth2SecurityScheme", {"description", "flows", "oauth2MetadataUrl"}},
+    {"openIdConnectSecurityScheme", {"description", "openIdConnectUrl"}},
+    {"mtlsSecurityScheme", {"description"}},
+    {"flows", {"authorizationCode", "clientCredentials", "implicit", "password", "deviceCode"}},
+};
+
+// Whether every member of `value`, which stands at `name`, is one of 1.0, and so on below it.
+void check_members(const json& value, const std::string& name)
+{
+    if (value.is_array()) {
+        for (const auto& item : value) {
+            check_members(item, name);
+        }
+        return;
+    }
+    const auto known = members_of_1_0.find(name);
+    if (!value.is_object() || known == members_of_1_0.end()) {
+        return;
+    }
+    for (const auto& [key, item] : value.items()) {
+        CAPTURE(name);
+        CAPTURE(key);
+        CHECK(known->second.contains(key));
+        if (key == "securitySchemes") {
+            for (const auto& scheme : item) {
+                check_members(scheme, "scheme");
+            }
+        } else {
+            check_members(item, key);
+        }
+    }
 }
 
 std::string root_of(const std::string& path)
@@ -270,6 +351,81 @@ TEST_CASE("rewriting changes nothing but the traffic members, and kept interface
                 CHECK((known || made_up));
             }
         }
+    });
+}
+
+TEST_CASE("identity URLs are served as they were written")
+{
+    std::size_t seen = 0;
+    for_each_served([&](const std::string&, const a2a::card& made, const json& served) {
+        std::map<std::string, std::string> before;
+        std::map<std::string, std::string> after;
+        collect_identities(made.document, "", before);
+        collect_identities(served, "", after);
+        CHECK(before == after);
+        seen += before.size();
+    });
+    CHECK(seen > 500);
+}
+
+TEST_CASE("whatever interfaces a card adds, there is one address per binding, and 1.0 comes first")
+{
+    const auto added = *core::parse_json(R"([
+        {"url":"http://agent.internal:9000/v03","protocolBinding":"JSONRPC","protocolVersion":"0.3"},
+        {"url":"agent.internal:9001","protocolBinding":"GRPC","protocolVersion":"1.0"},
+        {"url":"http://agent.internal:9000/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},
+        {"url":"http://agent.internal:9000/x","protocolBinding":"https://b.example/own","protocolVersion":"1.0"},
+        {"url":"http://agent.internal:9000/v1","protocolBinding":"JSONRPC","protocolVersion":"1.0"}])");
+    for_each_served([&](const std::string&, const a2a::card& made, const json&) {
+        auto document = made.document;
+        auto& interfaces = document["supportedInterfaces"];
+        interfaces = interfaces.is_array() ? interfaces : json::array();
+        interfaces.insert(interfaces.begin(), added.begin(), added.end());
+        const auto more = a2a::parse_card(a2a::render(document));
+        REQUIRE(more.has_value());
+        const auto served = a2a::rewrite_card(*more, gateway, registered(made.document));
+        REQUIRE(served.has_value());
+        bool old_seen = false;
+        std::map<std::string, std::string> binding_at;
+        for (const auto& interface : served->at("supportedInterfaces")) {
+            const bool old = interface.at("protocolVersion").get<std::string>().starts_with("0.");
+            CHECK((old || !old_seen));
+            old_seen = old_seen || old;
+            const auto binding = interface.at("protocolBinding").get<std::string>();
+            CHECK(binding_at.emplace(interface.at("url").get<std::string>(), binding).first->second == binding);
+        }
+        CHECK(old_seen);
+        CHECK(binding_at == std::map<std::string, std::string>{{gateway.base, "JSONRPC"}});
+        CHECK(a2a::render(*served).find("agent.internal") == std::string::npos);
+    });
+}
+
+TEST_CASE("every card has every shape: v1 is nothing but 1.0, v0.3 nothing of it, and all are sound")
+{
+    for_each_served([](const std::string&, const a2a::card&, const json& served) {
+        const auto v1 = a2a::shape_card(served, core::card_shape::v1, gateway);
+        REQUIRE(v1.has_value());
+        check_members(v1->document, "card");
+        const auto v03 = a2a::shape_card(served, core::card_shape::v03, gateway);
+        REQUIRE(v03.has_value());
+        for (const auto* member : {"supportedInterfaces", "securityRequirements", "supportsExtendedAgentCard"}) {
+            CHECK_FALSE(v03->document.contains(member));
+        }
+        CHECK_FALSE(v03->document.at("capabilities").contains("extendedAgentCard"));
+        const auto hybrid = a2a::shape_card(served, core::card_shape::hybrid, gateway);
+        REQUIRE(hybrid.has_value());
+        CHECK(hybrid->document.at("supportedInterfaces") == v1->document.at("supportedInterfaces"));
+        CHECK(hybrid->document.at("url") == v03->document.at("url"));
+        for (const auto& each : {*v1, *v03, *hybrid}) {
+            CHECK(each.document.at("name") == served.at("name"));
+            CHECK(each.document.at("skills").size() == served.at("skills").size());
+            const auto again = a2a::parse_card(a2a::render(each.document));
+            REQUIRE(again.has_value());
+            CHECK(again->problems.empty());
+        }
+        // A shape of a shape is that shape.
+        CHECK(a2a::shape_card(v1->document, core::card_shape::v1, gateway)->document == v1->document);
+        CHECK(a2a::shape_card(v03->document, core::card_shape::v03, gateway)->document == v03->document);
     });
 }
 

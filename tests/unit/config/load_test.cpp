@@ -67,6 +67,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.cards.timeout == 4s);
     CHECK(s.cards.max_size == 2 * 1024 * 1024);
     CHECK(s.cards.background == 7);
+    CHECK(s.cards.shape == core::card_shape::v1);
     CHECK(s.timeouts.handshake == 12s);
     CHECK(s.timeouts.header == 11s);
     CHECK(s.timeouts.body == 61s);
@@ -112,6 +113,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.bearer = core::secret{"s3cr3t-token"};
     weather.timeout = 90s;
     weather.relay_paths = {"/v1/*", "/files/**"};
+    weather.shape = core::card_shape::v03;
     weather.ca_file = "/etc/cardea/ca.pem";
     weather.cert_file = "/etc/cardea/client.pem";
     weather.key_file = "/etc/cardea/client.key";
@@ -182,6 +184,18 @@ TEST_CASE("an IPv6 address of hosts is written with or without brackets, in any 
         CAPTURE(wrong);
         CHECK(problems_of("hosts: [\"" + wrong + "\"]").find("is not a host name") != std::string::npos);
     }
+}
+
+TEST_CASE("a shape of cards is one of four, for all agents and for one")
+{
+    CHECK(
+        problems_of("cards: {shape: v2}") ==
+        "c.yml:1:16: cards.shape: \"v2\" is not a shape of cards; auto, v1, v0.3 or hybrid is meant\n"
+    );
+    CHECK(
+        problems_of("agents: {a: {url: \"http://h\", shape: \"\"}}") ==
+        "c.yml:1:38: agents.a.shape: is empty; auto, v1, v0.3 or hybrid is meant\n"
+    );
 }
 
 TEST_CASE("hosts and relay_paths say what is wrong with each element")

@@ -16,10 +16,45 @@ TEST_CASE("the bytes of a card carry their own fields, whose length is the body'
         const auto made = make_card_bytes(body);
         CHECK(made->body == body);
         CHECK(
-            made->fields == "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
-                                "\r\nETag: " + made->etag + "\r\n"
+            made->fields == "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n"
         );
+        CHECK(made->validators == "ETag: " + made->etag + "\r\n");
+        CHECK_FALSE(made->by_version);
+        CHECK(&gateway::for_version(*made, "1.0") == made.get());
     }
+}
+
+TEST_CASE("a caller gets the bytes of the version that it names, each with an ETag of its own, and Vary")
+{
+    const auto made = make_card_bytes("own", {.v1 = "one", .v03 = "old"});
+    const std::pair<std::string, std::string> rows[]{
+        {"1.0", "one"},
+        {"1", "one"},
+        {"1.0.1", "one"},
+        {"0.3", "old"},
+        {"0.2.6", "old"},
+        {"", "own"},
+        {"2.0", "own"},
+        {"10.0", "own"},
+        {"v1", "own"},
+        {" 1.0", "own"},
+    };
+    for (const auto& [version, body] : rows) {
+        CAPTURE(version);
+        const auto& chosen = gateway::for_version(*made, version);
+        CHECK(chosen.body == body);
+        CHECK(chosen.etag == make_card_bytes(body)->etag);
+        CHECK(chosen.validators == "ETag: " + chosen.etag + "\r\nVary: A2A-Version\r\n");
+    }
+}
+
+TEST_CASE("a variant with the same bytes is not kept twice")
+{
+    const auto made = make_card_bytes("own", {.v1 = "own", .v03 = "old"});
+    CHECK(made->v1 == nullptr);
+    CHECK(made->v03 != nullptr);
+    CHECK(&gateway::for_version(*made, "1.0") == made.get());
+    CHECK(made->by_version);
 }
 
 TEST_CASE("the ETag is strong, the same for the same bytes, and another for others")

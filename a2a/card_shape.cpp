@@ -1,0 +1,381 @@
+#include "a2a/card_shape.hpp"
+
+#include "a2a/card_interfaces.hpp"
+#include "a2a/card_repair.hpp"
+#include "a2a/card_schema.hpp"
+#include "a2a/card_security.hpp"
+#include "a2a/card_verify.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace a2a {
+namespace {
+
+using core::json;
+
+constexpr std::string_view oldest_version = "0.3";  // JSON-RPC of 0.2.5 is that of 0.3
+
+json* object_at(json& card, const std::string& member)
+{
+    const auto found = card.find(member);
+    return found == card.end() || !found->is_object() ? nullptr : &*found;
+}
+
+std::string text_or(const json& object, std::string_view member, std::string_view otherwise)
+{
+    const auto* text = core::string_member(object, member);
+    return text == nullptr ? std::string{otherwise} : *text;
+}
+
+bool has_interfaces(const json& card)
+{
+    const auto* interfaces = core::member(card, "supportedInterfaces");
+    return interfaces != nullptr && interfaces->is_array() && !interfaces->empty();
+}
+
+std::string interface_version(const std::string* written)
+{
+    const auto modern = written == nullptr ? std::nullopt : one_or_later(*written);
+    return std::string{modern.value_or(false) ? major_minor(*written) : oldest_version};
+}
+
+// Null if there was none.
+json take_member(json& object, const std::string& member)
+{
+    const auto found = object.find(member);
+    if (found == object.end()) {
+        return nullptr;
+    }
+    auto value = std::move(*found);
+    object.erase(member);
+    return value;
+}
+
+// What is not null and not there yet.
+void give_member(json& object, const std::string& member, json value)
+{
+    if (!value.is_null() && !object.contains(member)) {
+        object[member] = std::move(value);
+    }
+}
+
+// What is left of `value` when it has to be an object by `rule`; the paths of everything else are added to `lost`.
+class projection {
+public:
+    explicit projection(std::vector<std::string>& lost)
+        : lost_{lost}
+    {
+    }
+
+    json object(json value, const object_rule& rule, const std::string& path)
+    {
+        json::object_t kept;
+        for (auto& [key, each] : value.get_ref<json::object_t&>()) {
+            const auto here = dotted(path, key);
+            const auto* known = find_member(rule, key);
+            auto fitting = known == nullptr ? json{} : member(std::move(each), *known, here);
+            if (fitting.is_null()) {
+                lost_.push_back(here);
+            } else {
+                kept.emplace_back(key, std::move(fitting));
+            }
+        }
+        return kept;
+    }
+
+private:
+    // Null: it does not fit.
+    json member(json value, const member_rule& rule, const std::string& path)
+    {
+        switch (rule.kind) {
+            case value_kind::text:
+            case value_kind::url:
+                return value.is_string() ? value : json{};
+            case value_kind::flag:
+                return value.is_boolean() ? value : json{};
+            case value_kind::open:
+                return value.is_object() ? value : json{};
+            case value_kind::texts:
+                return strings(std::move(value));
+            case value_kind::text_map:
+                return value.is_object() ? strings(std::move(value)) : json{};
+            case value_kind::one:
+                return value.is_object() ? object(std::move(value), *rule.of, path) : json{};
+            case value_kind::list:
+                return list(std::move(value), *rule.of, path);
+            case value_kind::map:
+                return map(std::move(value), *rule.of, path);
+            case value_kind::schemes:
+            case value_kind::demands:
+                return {};  // 1.0 has none of these
+        }
+        return {};
+    }
+
+    static json strings(json value)
+    {
+        const bool fits = (value.is_array() || value.is_object()) &&
+                          std::ranges::all_of(value, [](const json& item) { return item.is_string(); });
+        return fits ? value : json{};
+    }
+
+    json list(json value, const object_rule& rule, const std::string& path)
+    {
+        if (!value.is_array()) {
+            return {};
+        }
+        auto kept = json::array();
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            if (value[i].is_object()) {
+                kept.push_back(object(std::move(value[i]), rule, indexed(path, i)));
+            } else {
+                lost_.push_back(indexed(path, i));
+            }
+        }
+        return kept;
+    }
+
+    json map(json value, const object_rule& rule, const std::string& path)
+    {
+        if (!value.is_object()) {
+            return {};
+        }
+        auto kept = json::object();
+        for (auto& [key, each] : value.get_ref<json::object_t&>()) {
+            if (each.is_object()) {
+                kept[key] = object(std::move(each), rule, dotted(path, key));
+            } else {
+                lost_.push_back(dotted(path, key));
+            }
+        }
+        return kept;
+    }
+
+    std::vector<std::string>& lost_;
+};
+
+json interfaces_since_1(const json& card)
+{
+    auto list = json::array();
+    if (has_interfaces(card)) {
+        list = card["supportedInterfaces"];
+        for (auto& each : list) {
+            each["protocolVersion"] = interface_version(core::string_member(each, "protocolVersion"));
+        }
+        return list;
+    }
+    const auto version = interface_version(core::string_member(card, "protocolVersion"));
+    const auto add = [&](const json& url, const std::string& binding) {
+        json made{{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}};
+        if (std::ranges::find(list, made) == list.end()) {
+            list.push_back(std::move(made));
+        }
+    };
+    if (const auto* url = core::member(card, "url")) {
+        add(*url, text_or(card, "preferredTransport", "JSONRPC"));
+    }
+    if (const auto* more = core::member(card, "additionalInterfaces")) {
+        for (const auto& each : *more) {
+            add(each["url"], text_or(each, "transport", "JSONRPC"));
+        }
+    }
+    return list;
+}
+
+void security_since_1(json& object, const scheme_split& split)
+{
+    give_member(object, "securityRequirements", take_member(object, "security"));
+    if (const auto found = object.find("securityRequirements"); found != object.end()) {
+        *found = wrapped_demands(*found, split);
+    }
+}
+
+shaped_card shape_v1(json card)
+{
+    shaped_card made;
+    auto interfaces = interfaces_since_1(card);
+    for (const auto* member : {"url", "preferredTransport", "additionalInterfaces", "protocolVersion"}) {
+        card.erase(member);
+    }
+    card["supportedInterfaces"] = std::move(interfaces);
+    auto extended = take_member(card, "supportsAuthenticatedExtendedCard");
+    auto extended_in_candidate = take_member(card, "supportsExtendedAgentCard");
+    if (auto* capabilities = object_at(card, "capabilities")) {
+        give_member(*capabilities, "extendedAgentCard", std::move(extended));
+        give_member(*capabilities, "extendedAgentCard", std::move(extended_in_candidate));
+        if (const auto found = capabilities->find("extensions"); found != capabilities->end() && found->is_array()) {
+            for (auto& extension : *found) {
+                if (extension.is_object() && !extension.contains("required")) {
+                    extension["required"] = false;
+                }
+            }
+        }
+    }
+    translated_schemes schemes;
+    if (const auto found = card.find("securitySchemes"); found != card.end()) {
+        schemes = wrapped_schemes(*found);
+        *found = schemes.schemes;
+        made.lost = schemes.lost;
+    }
+    security_since_1(card, schemes.split);
+    if (const auto skills = card.find("skills"); skills != card.end() && skills->is_array()) {
+        for (auto& skill : *skills) {
+            if (skill.is_object()) {
+                security_since_1(skill, schemes.split);
+            }
+        }
+    }
+    made.document = projection{made.lost}.object(std::move(card), card_since_1(), "");
+    return made;
+}
+
+void security_before_1(json& object)
+{
+    give_member(object, "security", take_member(object, "securityRequirements"));
+    if (const auto found = object.find("security"); found != object.end()) {
+        *found = plain_demands(*found);
+    }
+}
+
+// The endpoint of a card that has only interfaces of 1.0: the first one of 0.x, else the first.
+void endpoint_before_1(json& card, std::vector<std::string>& lost)
+{
+    const auto interfaces = card["supportedInterfaces"];  // members that are added move the others
+    const auto old = std::ranges::find_if(interfaces, [](const json& each) {
+        return !one_or_later(text_or(each, "protocolVersion", oldest_version)).value_or(true);
+    });
+    if (old == interfaces.end()) {
+        lost.emplace_back("supportedInterfaces");  // calls of 0.3 go to an agent that offers none
+    }
+    const auto& first = old == interfaces.end() ? interfaces.front() : *old;
+    card["url"] = first["url"];
+    card["preferredTransport"] = text_or(first, "protocolBinding", "JSONRPC");
+    auto more = json::array();
+    for (const auto& each : interfaces) {
+        json made{{"url", each["url"]}, {"transport", text_or(each, "protocolBinding", "JSONRPC")}};
+        if (std::ranges::find(more, made) == more.end()) {
+            more.push_back(std::move(made));
+        }
+    }
+    card["additionalInterfaces"] = std::move(more);
+}
+
+void note_tenants(const json& card, std::vector<std::string>& lost)
+{
+    const auto& interfaces = card["supportedInterfaces"];
+    for (std::size_t i = 0; i < interfaces.size(); ++i) {
+        if (interfaces[i].contains("tenant")) {
+            lost.push_back(indexed("supportedInterfaces", i) + ".tenant");
+        }
+    }
+}
+
+shaped_card shape_v03(json card)
+{
+    shaped_card made;
+    if (has_interfaces(card)) {
+        note_tenants(card, made.lost);
+        if (!card.contains("url")) {
+            endpoint_before_1(card, made.lost);
+        }
+    }
+    if (!card.contains("preferredTransport")) {
+        card["preferredTransport"] = "JSONRPC";
+    }
+    const auto* version = core::string_member(card, "protocolVersion");
+    if (version == nullptr || one_or_later(*version).value_or(true)) {
+        card["protocolVersion"] = "0.3.0";
+    }
+    if (auto* capabilities = object_at(card, "capabilities")) {
+        give_member(card, "supportsAuthenticatedExtendedCard", take_member(*capabilities, "extendedAgentCard"));
+    }
+    give_member(card, "supportsAuthenticatedExtendedCard", take_member(card, "supportsExtendedAgentCard"));
+    if (const auto found = card.find("securitySchemes"); found != card.end()) {
+        auto schemes = typed_schemes(*found);
+        *found = std::move(schemes.schemes);
+        std::ranges::move(schemes.lost, std::back_inserter(made.lost));
+    }
+    security_before_1(card);
+    if (const auto skills = card.find("skills"); skills != card.end() && skills->is_array()) {
+        for (auto& skill : *skills) {
+            if (skill.is_object()) {
+                security_before_1(skill);
+            }
+        }
+    }
+    card.erase("supportedInterfaces");
+    made.document = std::move(card);
+    return made;
+}
+
+// Adds the members of `from` that `to` lacks.
+void add_members(json& to, const json& from, std::initializer_list<const char*> members)
+{
+    for (const auto* member : members) {
+        if (const auto* value = core::member(from, member); value != nullptr && !to.contains(member)) {
+            to[member] = *value;
+        }
+    }
+}
+
+shaped_card shape_hybrid(const json& card)
+{
+    auto made = shape_v03(card);
+    const auto modern = shape_v1(card);
+    auto& document = made.document;
+    add_members(document, modern.document, {"supportedInterfaces", "securityRequirements", "skills"});
+    const auto* capabilities_since_1 = core::member(modern.document, "capabilities");
+    if (auto* capabilities = object_at(document, "capabilities");
+        capabilities != nullptr && capabilities_since_1 != nullptr) {
+        add_members(*capabilities, *capabilities_since_1, {"extendedAgentCard", "extensions"});
+    }
+    if (const auto* schemes = core::member(modern.document, "securitySchemes")) {
+        auto typed = typed_schemes(*schemes);
+        for (const auto& [name, wrapped] : schemes->items()) {
+            auto& both = document["securitySchemes"][name];
+            if (both.is_null()) {
+                both = std::move(typed.schemes[name]);
+            }
+            both.update(wrapped);
+        }
+    }
+    const auto* skills = core::member(modern.document, "skills");
+    for (std::size_t i = 0; skills != nullptr && i < skills->size() && i < document["skills"].size(); ++i) {
+        add_members(document["skills"][i], (*skills)[i], {"securityRequirements"});
+    }
+    // Only what neither half can say is lost.
+    std::erase_if(made.lost, [&](const std::string& path) {
+        return path.starts_with("supportedInterfaces") || std::ranges::find(modern.lost, path) == modern.lost.end();
+    });
+    return made;
+}
+
+shaped_card shaped(const json& rewritten, core::card_shape shape)
+{
+    switch (shape) {
+        case core::card_shape::automatic:
+            break;
+        case core::card_shape::v1:
+            return shape_v1(rewritten);
+        case core::card_shape::v03:
+            return shape_v03(rewritten);
+        case core::card_shape::hybrid:
+            return shape_hybrid(rewritten);
+    }
+    return {rewritten, {}};
+}
+
+}  // namespace
+
+core::result<shaped_card> shape_card(const json& rewritten, core::card_shape shape, const public_address& at)
+{
+    auto made = shaped(rewritten, shape);
+    if (const auto leak = find_leak(made.document, at, {})) {
+        return core::upstream_error(core::errc::card_unrewritable, *leak);
+    }
+    return made;
+}
+
+}  // namespace a2a

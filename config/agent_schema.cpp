@@ -1,0 +1,88 @@
+// The keys of one agent.
+#include "config/schema.hpp"
+
+#include <array>
+
+namespace config {
+namespace {
+
+constexpr auto agents_table = std::to_array<agent_setting>({
+    {"url",
+     agent_key::url,
+     "URL",
+     "",
+     "The agent's own address, `http` or `https`. Calls go there and nowhere else. Needed for A2A."},
+    {"protocol",
+     agent_key::protocol,
+     "`a2a` or `mcp`",
+     "by its other keys",
+     "What the agent speaks: with `transport` or `command` it is `mcp`, else `a2a`."},
+    {"bearer", agent_key::bearer, "secret", "none", "Sent to the agent with calls and card fetches."},
+    {"bearer_file", agent_key::bearer_file, "path", "none", "A file that holds the bearer, in place of `bearer`."},
+    {"timeout",
+     agent_key::timeout,
+     "duration, 1ms to 1d",
+     "`timeouts.upstream_head`",
+     "From a request sent to the head of the answer."},
+    {"relay_paths",
+     agent_key::relay_paths,
+     "list of patterns",
+     "none",
+     "Further paths below `/agents/<id>` that are relayed as they are, any method and body, to the same path below "
+     "`url`. "
+     "`*` stands for anything within a segment, `**` for any number of segments: `/v1/*`, `/**`."},
+    {"disabled", agent_key::disabled, "`true` or `false`", "`false`", "Known, but answered like an unknown agent."},
+    {"shape",
+     agent_key::shape,
+     "`auto`, `v1`, `v0.3` or `hybrid`",
+     "`cards.shape`",
+     "The generation of this agent's card as callers are shown it."},
+    {"card_url", agent_key::card_url, "URL", "beside `url`", "Where the agent's card is fetched; a query is allowed."},
+    {"card",
+     agent_key::card,
+     "map",
+     "fetched",
+     "The agent's card itself; it is served without a fetch. It needs a `name`."},
+    {"card_headers", agent_key::card_headers, "map of secrets", "none", "Header fields that are sent with card fetches."
+    },
+    {"tls.ca_file",
+     agent_key::tls,
+     "path",
+     "the system's",
+     "Certificate authorities (PEM) that the agent's certificate is verified with. If the file holds revocation lists "
+     "too, one of them has to cover the certificate."},
+    {"tls.cert",
+     agent_key::tls,
+     "path",
+     "none",
+     "The certificate (PEM, with its chain) that the agent is shown if it asks for one."},
+    {"tls.key", agent_key::tls, "path", "none", "The key of `tls.cert` (PEM)."},
+    {"version", agent_key::version, "text", "none", "A note; shown, never interpreted."},
+    {"protocol_version", agent_key::protocol_version, "text", "none", "A note; shown, never interpreted."},
+    {"protocolVersion", agent_key::protocol_version, "text", "none", "The same as `protocol_version`."},
+    {"metadata",
+     agent_key::metadata,
+     "map",
+     "`{}`",
+     "Shown by `agents/get`. Its member `agentCard` is the inline card if it has a `name`; else its `url` is the "
+     "`card_url`."},
+    {"transport",
+     agent_key::transport,
+     "map",
+     "none",
+     "How an MCP server is reached: `type`, `url`, `headers`, `command`, `args`, `env`. Kept with the record, and "
+     "shown "
+     "without what may be a credential."},
+    {"command", agent_key::command, "text", "none", "The same as `transport.command`, with `type: stdio`."},
+    {"args", agent_key::args, "list", "none", "The same as `transport.args`; goes with `command`."},
+    {"env", agent_key::env, "map of secrets", "none", "The same as `transport.env`; goes with `command`."},
+});
+
+}  // namespace
+
+std::span<const agent_setting> all_agent_settings()
+{
+    return agents_table;
+}
+
+}  // namespace config
