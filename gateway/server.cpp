@@ -248,6 +248,7 @@ void server::begin_stop()
 net::task<> server::drain_and_stop()
 {
     ready_ = false;
+    traffic_listener_->accept_waiting();
     traffic_listener_->close();
     for (const auto& each : workers_) {
         each->drain();

@@ -101,7 +101,22 @@ void listener::wait()
 
 void listener::accept_all()
 {
-    for (int taken = 0; taken < accepted_at_once; ++taken) {
+    if (accept(accepted_at_once)) {
+        wait();
+    }
+}
+
+void listener::accept_waiting()
+{
+    if (acceptor_.is_open()) {
+        accept(asio::socket_base::max_listen_connections);
+    }
+}
+
+// False after an error, which has said when to go on.
+bool listener::accept(int most)
+{
+    for (int taken = 0; taken < most; ++taken) {
         tcp::endpoint peer;
         auto size = static_cast<::socklen_t>(peer.capacity());
         const int number = ::accept4(acceptor_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -118,10 +133,10 @@ void listener::accept_all()
             break;
         } else if (errno != ECONNABORTED && errno != EINTR) {
             pause({errno, boost::system::system_category()});
-            return;
+            return false;
         }
     }
-    wait();
+    return true;
 }
 
 bool listener::has_room_for(const descriptor& socket) const noexcept

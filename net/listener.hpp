@@ -41,12 +41,16 @@ public:
     void start();
     void close();
 
+    // Takes everybody whose connection stands already: closing the listener would reset them.
+    void accept_waiting();
+
     // Connections that were refused for want of room.
     std::uint64_t refused() const noexcept { return refused_; }
 
 private:
     void wait();
     void accept_all();
+    bool accept(int most);
     bool has_room_for(const descriptor& socket) const noexcept;
     void place(accepted_socket from);
     void refuse(descriptor socket);

@@ -19,6 +19,10 @@ using core::errc;
 constexpr std::size_t lingering_bytes = 64 * 1024;
 constexpr core::duration lingering_time{1000};
 
+// After drain(): for the request of a caller who has just connected, and for one that is on its way over a kept connection.
+constexpr core::duration first_request_grace{1000};
+constexpr core::duration kept_grace{50};
+
 }  // namespace
 
 void alarm::start(core::duration from_now)
@@ -86,7 +90,7 @@ routine<> server_connection::run()
 routine<bool> server_connection::shake_hands()
 {
     alarm_.start(settings_.handshake_timeout);
-    while (caller_.opening() && !caller_.closed() && !alarm_.expired() && !draining_) {
+    while (caller_.opening() && !caller_.closed() && !alarm_.expired()) {
         co_await alarm_.wait();
     }
     const bool late = alarm_.expired();
@@ -163,7 +167,8 @@ routine<core::result<>> server_connection::read_head()
     phase_ = caller_.received().empty() ? phase::idle : phase::head;
     // A connection's first request has the header timeout from the start, later ones may keep it idle for longer.
     const bool first = caller_.bytes_out() == 0;
-    alarm_.start(phase_ == phase::head || first ? settings_.header_timeout : settings_.idle_timeout);
+    const auto wait = phase_ == phase::head || first ? settings_.header_timeout : settings_.idle_timeout;
+    alarm_.start(draining_ ? std::min(wait, first_request_grace) : wait);
     for (;;) {
         if (!caller_.received().empty()) {
             if (phase_ == phase::idle) {
@@ -194,13 +199,13 @@ routine<core::result<>> server_connection::read_head()
             co_return core::caller_error(errc::caller_gone);
         }
         if (alarm_.expired()) {
+            if (phase_ == phase::idle && draining_) {
+                caller_.close();
+            }
             if (phase_ == phase::idle) {
                 co_return core::caller_error(errc::caller_gone, "idle");
             }
             co_return core::caller_error(errc::request_timeout, "head");
-        }
-        if (draining_ && phase_ == phase::idle) {
-            co_return core::caller_error(errc::caller_gone, "draining");
         }
         caller_.arm();
         co_await alarm_.wait();
@@ -301,8 +306,9 @@ routine<> server_connection::linger()
 void server_connection::drain()
 {
     draining_ = true;
-    if (phase_ == phase::idle) {
-        caller_.close();
+    const auto grace = served_ == 0 ? first_request_grace : kept_grace;
+    if (phase_ == phase::idle && due() > loop_.now() + grace) {
+        alarm_.start(grace);
     }
 }
 

@@ -100,7 +100,7 @@ public:
     // Serves until the caller leaves, an answer demands the end, or close().
     routine<> run();
 
-    // Ends an idle connection now and a busy one after its answer.
+    // Ends a busy connection after its answer and an idle one soon, unless a request was on its way: that is answered.
     void drain();
 
     // Ends it now, visibly: an answer under way is cut with a reset.

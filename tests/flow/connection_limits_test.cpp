@@ -58,8 +58,9 @@ struct poor_gateway {
               "/bin/sh",
               {"-c",
                "ulimit -n " + std::to_string(descriptors) + "; exec " CARDEA_BIN " run -c /dev/stdin <<'END'\n" +
-                   "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\ncards: {background: 0}\nagents: {a: {url: '" + agent +
-                   "'}}\nEND\n"}
+                   "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nstore: memory\ncards: {background: 0}\nagents: {a: {url: "
+                   "'" +
+                   agent + "'}}\nEND\n"}
           }
     {
         const auto line = process.wait_for_line([](auto each) { return each.find(R"("listening")") != each.npos; });

@@ -110,6 +110,26 @@ TEST_CASE("idle connections do not hold up the end")
     }
 }
 
+TEST_CASE("who has just connected when the end begins is answered, and nobody waits long for who says nothing")
+{
+    scripted_agent agent{[](const auto&) { return answer_json("{}"); }};
+    auto settings = settings_for(agent);
+    settings.timeouts.drain = 1h;
+    settings.timeouts.drain_streams = 1h;
+    running_gateway gateway{std::move(settings)};
+    http_client caller{gateway.port()};
+    http_client silent{gateway.port()};
+    REQUIRE(begins_to_drain(gateway));
+    CHECK(becomes_true([&] { return refuses(gateway.port()); }));
+    caller.send(call_text());
+    const auto answer = caller.read_response();
+    CHECK(answer.status == 200);
+    CHECK(answer.header("Connection") == "close");
+    CHECK(caller.closed_by_peer());
+    CHECK(silent.closed_by_peer());
+    CHECK(gateway.wait_until_stopped(5s));
+}
+
 TEST_CASE("a call in flight is finished, its connection is closed, and no new one is taken meanwhile")
 {
     test_support::gate held;
