@@ -324,41 +324,11 @@ card_plane::accept(slot& which, std::string_view document, core::steady_time fet
         which.status.facts = a2a::facts(*parsed);
         which.status.words = words_of(parsed->document);
         which.status.problems = std::move(parsed->problems);
-        const auto& facts = which.status.facts;
-        log_.write(
-            core::log_level::info,
-            "agent_card_published",
-            {{"agent", record.id},
-             {"name", facts.name},
-             {"version", facts.version},
-             {"protocol_version", facts.protocol_version},
-             {"shape", a2a::name(facts.generation)},
-             {"served", core::name(shape)},
-             {"skills", facts.skills},
-             {"problems", facts.errors + facts.warnings},
-             {"size", which.state.card->bytes->body.size()},
-             {"etag", which.state.card->bytes->etag}}
-        );
+        log_published(which, shape);
         log_losses(record.id, variants->losses);
     }
     publish_(record.id, which.state.card);
     return {};
-}
-
-void card_plane::log_losses(const std::string& id, const std::vector<card_loss>& losses) const
-{
-    constexpr std::size_t named = 20;  // a card may have thousands of members that no version knows
-    for (const auto& [shape, paths] : losses) {
-        std::string text;
-        for (std::size_t i = 0; i < std::min(named, paths.size()); ++i) {
-            text += (i == 0 ? "" : ", ") + paths[i];
-        }
-        log_.write(
-            core::log_level::info,
-            "agent_card_lossy",
-            {{"agent", id}, {"served", core::name(shape)}, {"count", paths.size()}, {"lost", text}}
-        );
-    }
 }
 
 void card_plane::failed(slot& which, core::error why)

@@ -126,6 +126,7 @@ private:
     core::result<>
     accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for);
     void publish_inline(slot& which);
+    void log_published(const slot& which, core::card_shape shape) const;
     void log_losses(const std::string& id, const std::vector<card_loss>& losses) const;
     void failed(slot& which, core::error why);
     card_answer after_fetch(const slot& which) const;

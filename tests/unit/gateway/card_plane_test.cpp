@@ -1,5 +1,6 @@
 #include "gateway/card_plane.hpp"
 
+#include "a2a/etag.hpp"
 #include "gateway/card_source.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -64,9 +65,11 @@ private:
         held_;
 };
 
-class no_log final : public core::log_sink {
+class kept_log final : public core::log_sink {
 public:
-    void write(std::string_view) override {}
+    void write(std::string_view lines) override { text.append(lines) += '\n'; }
+
+    std::string text;
 };
 
 net::task<> obtain_into(gateway::card_plane& plane, std::optional<card_answer>& out)
@@ -131,8 +134,8 @@ struct rig {
     config::settings settings;
     net::loop loop;
     agents_stub agents{loop};
-    no_log sink;
-    core::logger log{sink, core::log_level::error};
+    kept_log sink;
+    core::logger log{sink, core::log_level::info};
     gateway::card_source source{agents, settings};
     gateway::card_plane plane{loop, source, settings.cards, log, [this] { return now; }};
     int published = 0;
@@ -259,6 +262,32 @@ TEST_CASE("an agent that is gone is not asked any more")
     x.pass(24h);
     CHECK(x.agents.asked.at("http://agent-0/card") == 1);
     CHECK(x.obtained()->failure->code == errc::agent_not_found);
+}
+
+TEST_CASE("each change of a card is one line that says what callers are told, and not the card")
+{
+    rig x;
+    x.agents.name =
+        R"(Named","version":"1.2","url":"http://agent-0/rpc","capabilities":{"streaming":true,)"
+        R"("pushNotifications":true},"securitySchemes":{"key":{"type":"apiKey","in":"header","name":"X-Key"}},)"
+        R"("skills":[],"description":"told to nobody)";
+    x.pass(0ms);
+    const auto card = x.obtained()->card;
+    REQUIRE(card != nullptr);
+    for (const auto& each :
+         {std::string{R"("event":"agent_card_published","agent":"agent-0","name":"Named","version":"1.2")"},
+          std::string{R"("url":"http://gateway/agents/agent-0")"},
+          std::string{R"("capabilities":"streaming,pushNotifications","security_schemes":"key")"},
+          std::string{R"("sha256":")"} + a2a::sha256_hex(card->bytes->body) + '"'}) {
+        CAPTURE(each);
+        CHECK(x.sink.text.find(each) != std::string::npos);
+    }
+    CHECK(x.sink.text.find("told to nobody") == std::string::npos);
+    x.pass(10min);
+    x.pass(10min);
+    const auto first = x.sink.text.find("agent_card_published");
+    CHECK(x.agents.asked.at("http://agent-0/card") >= 2);
+    CHECK(x.sink.text.find("agent_card_published", first + 1) == std::string::npos);
 }
 
 TEST_SUITE_END();
