@@ -115,6 +115,19 @@ void check_nowhere(std::string_view target, const gateway::destination& to)
     );
 }
 
+// Below an agent's base, `//x` would be a host to whoever resolves it (RFC 3986 section 4.2).
+bool empty_below_agent(std::string_view path)
+{
+    constexpr std::string_view prefix = "/agents/";
+    if (!path.starts_with(prefix)) {
+        return false;
+    }
+    const auto after = path.substr(prefix.size());
+    const auto end = after.find('/');
+    return end != std::string_view::npos && core::valid_agent_id(after.substr(0, end)) &&
+           after.substr(end).starts_with("//");
+}
+
 bool read_otherwise(std::string_view path)
 {
     const auto decoded = decode(path);
@@ -128,7 +141,7 @@ bool read_otherwise(std::string_view path)
             return true;
         }
     }
-    return path.starts_with("//");
+    return path.starts_with("//") || empty_below_agent(path);
 }
 
 void check_target(std::string_view target)
