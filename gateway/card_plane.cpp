@@ -297,21 +297,11 @@ core::result<>
 card_plane::accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for)
 {
     const auto& record = which.agent->record;
-    auto parsed = a2a::parse_card(document, {.bytes = settings_.max_size, .depth = 64});
-    if (!parsed) {
-        return std::move(parsed).error();
+    auto made = render(record, document);
+    if (!made) {
+        return std::move(made).error();
     }
-    const a2a::public_address at{public_address(public_base_, record.id)};
-    auto rewritten = a2a::rewrite_card(*parsed, at, {.url = record.url, .card_url = record.card_url});
-    if (!rewritten) {
-        return std::move(rewritten).error();
-    }
-    const auto shape = record.shape.value_or(settings_.shape);
-    auto variants = make_variants(*rewritten, shape, at);
-    if (!variants) {
-        return std::move(variants).error();
-    }
-    auto bytes = std::move(variants->bytes);
+    auto bytes = std::move(made->variants.bytes);
     const bool changed = !which.state.card || which.state.card->bytes->etag != bytes->etag;
     if (!changed) {
         bytes = which.state.card->bytes;  // the same object, so that memory holds the text once
@@ -321,11 +311,11 @@ card_plane::accept(slot& which, std::string_view document, core::steady_time fet
     which.status.failure.reset();
     if (changed) {
         ++which.status.changes;
-        which.status.facts = a2a::facts(*parsed);
-        which.status.words = words_of(parsed->document);
-        which.status.problems = std::move(parsed->problems);
-        log_published(which, shape);
-        log_losses(record.id, variants->losses);
+        which.status.facts = a2a::facts(made->card);
+        which.status.words = words_of(made->card.document);
+        which.status.problems = std::move(made->card.problems);
+        log_published(which, made->shape);
+        log_losses(record.id, made->variants.losses);
     }
     publish_(record.id, which.state.card);
     return {};

@@ -49,6 +49,13 @@ struct card_status {
     std::vector<std::pair<core::errc, std::uint64_t>> failures;  // fetches that did not
 };
 
+// What a fetch would publish.
+struct card_preview {
+    std::shared_ptr<const card_bytes> before;  // null: nothing has been published
+    std::shared_ptr<const card_bytes> after;   // the same object as before: nothing would change
+    std::vector<a2a::card_problem> problems;
+};
+
 class card_plane final : public net::timed {
 public:
     using clock = std::function<core::steady_time()>;
@@ -82,6 +89,9 @@ public:
 
     // Fetches now, whatever is cached. Fails with agent_not_found.
     net::task<core::result<card_status>> refresh(std::string id);
+
+    // Fetches now and changes nothing. Fails with agent_not_found, and with what the fetch fails with.
+    net::task<core::result<card_preview>> preview(std::string id);
 
     // No more fetches: what would need one fails with draining, and so does one that is on its way to its next location.
     void stop() noexcept
@@ -123,6 +133,13 @@ private:
     net::task<> wait_for(slot_pointer which);
     void take(slot& which, core::result<fetched_card> outcome);
     void take_card(slot& which, const fetched_card& fetched);
+    struct rendered {
+        a2a::card card;
+        card_variants variants;
+        core::card_shape shape;
+    };
+
+    core::result<rendered> render(const core::agent& record, std::string_view document) const;
     core::result<>
     accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for);
     void publish_inline(slot& which);

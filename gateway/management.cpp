@@ -76,6 +76,15 @@ json failure_record(const core::error& why)
     };
 }
 
+json problems_of(const std::vector<a2a::card_problem>& problems)
+{
+    auto shown = json::array();
+    for (const auto& each : problems) {
+        shown.push_back({{"path", each.path}, {"what", each.what}, {"severity", a2a::name(each.severity)}});
+    }
+    return shown;
+}
+
 }  // namespace
 
 std::string_view management_method(std::string_view wire_name) noexcept
@@ -162,11 +171,7 @@ json card_status_record(const card_status& status, core::steady_time now)
     if (status.failure) {
         record["failure"] = failure_record(*status.failure);
     }
-    auto problems = json::array();
-    for (const auto& each : status.problems) {
-        problems.push_back({{"path", each.path}, {"what", each.what}, {"severity", a2a::name(each.severity)}});
-    }
-    record["problems"] = std::move(problems);
+    record["problems"] = problems_of(status.problems);
     return record;
 }
 
@@ -233,7 +238,16 @@ net::task<std::string> management::carry_out(core::rpc_request request, rpc_call
     if (method == get_method) {
         outcome = get(*agent);
     } else {
-        outcome = co_await refresh(id);
+        const auto* wish = core::member(request.params, "dryRun");
+        if (wish != nullptr && !wish->is_boolean()) {
+            co_return core::make_error(request.id, errc::invalid_params, {{"wrong", "dryRun"}});
+        }
+        const bool dry = wish != nullptr && wish->get<bool>();
+        if (dry) {
+            outcome = co_await preview(id);
+        } else {
+            outcome = co_await refresh(id);
+        }
     }
     if (!outcome) {
         const auto code = outcome.error().code;
@@ -306,6 +320,28 @@ net::task<core::result<json>> management::refresh(std::string id)
         {"id", id},
         {"changed", refreshed->changes != changes_before},
         {"card_status", card_status_record(*refreshed, std::chrono::steady_clock::now())}
+    };
+}
+
+net::task<core::result<json>> management::preview(std::string id)
+{
+    const auto seen = co_await cards_.preview(id);
+    if (!seen) {
+        co_return seen.error();
+    }
+    const auto after = parsed_or_null(seen->after->body);
+    // RFC 6902 section 4.1: to a document that is not there, the whole is added.
+    json difference = json::array({{{"op", "add"}, {"path", ""}, {"value", after}}});
+    if (seen->before) {
+        difference = json::diff(parsed_or_null(seen->before->body), after);
+    }
+    co_return json{
+        {"id", id},
+        {"dryRun", true},
+        {"changed", seen->before != seen->after},
+        {"diff", std::move(difference)},
+        {"etag", seen->after->etag},
+        {"problems", problems_of(seen->problems)}
     };
 }
 

@@ -44,6 +44,7 @@ private:
     std::string list(const core::rpc_request& request) const;
     core::result<core::json> get(const registered_agent& agent) const;
     net::task<core::result<core::json>> refresh(std::string id);
+    net::task<core::result<core::json>> preview(std::string id);
     net::task<std::string> upsert(core::rpc_request request, rpc_caller caller);
     net::task<std::string> remove(core::rpc_request request, rpc_caller caller);
     net::task<std::string> changes(core::rpc_request request);

@@ -221,6 +221,46 @@ TEST_CASE("get shows the record, the card that callers see, and how the card sta
     CHECK_FALSE(after["card_status"].contains("failure"));
 }
 
+TEST_CASE("refreshCard with dryRun fetches, says what would change, and changes nothing")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A","version":"1","skills":[]})"); }};
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("a", agent.url()));
+    const running_gateway gateway{std::move(settings)};
+    const json dry{{"id", "a"}, {"dryRun", true}};
+
+    const auto first = flow::manage(gateway, "agents/refreshCard", dry);
+    CHECK(first["dryRun"] == true);
+    CHECK(first["changed"] == true);
+    REQUIRE(first["diff"].size() == 1);
+    CHECK(first["diff"][0]["op"] == "add");
+    CHECK(first["diff"][0]["path"] == "");
+    CHECK(first["diff"][0]["value"]["name"] == "A");
+    CHECK(flow::manage(gateway, "agents/get", {{"id", "a"}})["card"].is_null());
+    CHECK(gateway.metric(R"(cardea_card_changes_total{agent="a"})") <= 0);
+
+    CHECK(flow::manage(gateway, "agents/refreshCard", {{"id", "a"}, {"dryRun", false}})["changed"] == true);
+    const auto same = flow::manage(gateway, "agents/refreshCard", dry);
+    CHECK(same["changed"] == false);
+    CHECK(same["diff"] == json::array());
+
+    agent.otherwise([](const auto&) { return answer_json(R"({"name":"A","version":"2","skills":[],"x":{"y":1}})"); });
+    const auto other = flow::manage(gateway, "agents/refreshCard", dry);
+    CHECK(other["changed"] == true);
+    const auto before = flow::manage(gateway, "agents/get", {{"id", "a"}})["card"];
+    CHECK(before["version"] == "1");
+    const auto patched = nlohmann::json(before).patch(nlohmann::json(other["diff"]));
+    CHECK(patched["version"] == "2");
+    CHECK(patched["x"]["y"] == 1);
+    flow::manage(gateway, "agents/refreshCard", {{"id", "a"}});
+    CHECK(nlohmann::json(flow::manage(gateway, "agents/get", {{"id", "a"}})["card"]) == patched);
+
+    agent.otherwise([](const auto&) { return answer_json("[]"); });
+    CHECK(error_of(gateway, "agents/refreshCard", dry.dump())["data"]["code"] == "card_invalid");
+    CHECK(flow::manage(gateway, "agents/get", {{"id", "a"}})["card_status"]["state"] == "fresh");
+    CHECK(error_of(gateway, "agents/refreshCard", R"({"id":"a","dryRun":"yes"})")["code"] == -32602);
+}
+
 TEST_CASE("refreshCard fetches now and says whether the card has changed")
 {
     scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
