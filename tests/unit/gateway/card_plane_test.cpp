@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -118,7 +119,7 @@ struct rig {
     // What a caller gets without waiting.
     std::optional<card_answer> obtained()
     {
-        std::optional<card_answer> out;
+        auto& out = answers.emplace_back();
         net::asio::co_spawn(loop.get_executor(), obtain_into(plane, out), net::asio::detached);
         run();
         return out;
@@ -139,6 +140,7 @@ struct rig {
     gateway::card_source source{agents, settings};
     gateway::card_plane plane{loop, source, settings.cards, log, [this] { return now; }};
     int published = 0;
+    std::list<std::optional<card_answer>> answers;  // who waits, writes here later
 };
 
 }  // namespace
