@@ -88,6 +88,20 @@ core::json manage(const running_gateway& gateway, std::string_view method, const
     return *result;
 }
 
+std::string managing(std::string_view method, std::string_view params)
+{
+    return R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) + R"(","params":)" + std::string(params) + "}";
+}
+
+core::json error_of(const running_gateway& gateway, std::string_view method, std::string_view params)
+{
+    const auto answer = post_json(gateway.port(), "/rpc", managing(method, params));
+    CHECK(answer.status == 200);
+    auto body = parsed(answer.body);
+    const auto* error = core::member(body, "error");
+    return error == nullptr ? core::json{} : *error;
+}
+
 bool becomes_true(const std::function<bool()>& question)
 {
     const auto until = std::chrono::steady_clock::now() + test_support::patience;

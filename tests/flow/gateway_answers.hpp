@@ -37,6 +37,12 @@ test_support::http_response post_json(std::uint16_t port, std::string_view targe
 // The result of a management method, or the test has failed.
 core::json manage(const running_gateway& gateway, std::string_view method, const core::json& params);
 
+// The body of a call of a management method; `params` is JSON.
+std::string managing(std::string_view method, std::string_view params);
+
+// The error member of the answer, which is 200; null if there is none.
+core::json error_of(const running_gateway& gateway, std::string_view method, std::string_view params);
+
 // Asks again until it is so; false: it was not within the patience of tests.
 bool becomes_true(const std::function<bool()>& question);
 

@@ -15,6 +15,8 @@ namespace {
 using core::json;
 using flow::a2a_agent;
 using flow::card_text;
+using flow::error_of;
+using flow::managing;
 using flow::parsed;
 using flow::post_json;
 using flow::quick_settings;
@@ -34,20 +36,6 @@ test_support::http_response ask(const running_gateway& gateway, std::string_view
     CHECK(from_traffic.body == from_admin.body);
     CHECK(from_traffic.header("Content-Type") == from_admin.header("Content-Type"));
     return from_traffic;
-}
-
-std::string call(std::string_view method, std::string_view params)
-{
-    return R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) + R"(","params":)" + std::string(params) + "}";
-}
-
-json error_of(const running_gateway& gateway, std::string_view method, std::string_view params)
-{
-    const auto answer = post_json(gateway.port(), "/rpc", call(method, params));
-    CHECK(answer.status == 200);
-    auto body = parsed(answer.body);
-    const auto* error = core::member(body, "error");
-    return error == nullptr ? json{} : *error;
 }
 
 }  // namespace
@@ -143,7 +131,7 @@ TEST_CASE("after a 204 the connection goes on")
     const test_support::field_list type{{"Content-Type", json_type}};
     caller.send(test_support::request_text("POST", "/rpc", type, R"({"jsonrpc":"2.0","method":"agents/list"})"));
     CHECK(caller.read_response().status == 204);
-    caller.send(test_support::request_text("POST", "/rpc", type, call("agents/list", "{}")));
+    caller.send(test_support::request_text("POST", "/rpc", type, managing("agents/list", "{}")));
     CHECK(caller.read_response().status == 200);
 }
 
@@ -162,13 +150,13 @@ TEST_CASE("an agent is found by id, agentId, name or position, under both spelli
               R"({"id":"b","name":"a"})",
               R"({"id":1,"name":"b"})"}) {
             CAPTURE(params);
-            const auto answer = ask(gateway, call(method, params));
+            const auto answer = ask(gateway, managing(method, params));
             CHECK(parsed(answer.body)["result"]["id"] == "b");
         }
     }
     for (const auto* method : {"agents/list", "agents.list"}) {
         for (const auto* params : {"{}", "[]", R"({"more":1})"}) {
-            const auto answer = parsed(ask(gateway, call(method, params)).body);
+            const auto answer = parsed(ask(gateway, managing(method, params)).body);
             REQUIRE(answer["result"]["agents"].size() == 2);
             CHECK(answer["result"]["agents"][0]["id"] == "a");
             CHECK(answer["result"]["agents"][1]["id"] == "b");
@@ -221,116 +209,6 @@ TEST_CASE("get shows the record, the card that callers see, and how the card sta
     CHECK_FALSE(after["card_status"].contains("failure"));
 }
 
-TEST_CASE("refreshCard with dryRun fetches, says what would change, and changes nothing")
-{
-    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A","version":"1","skills":[]})"); }};
-    auto settings = quick_settings();
-    settings.agents.push_back(a2a_agent("a", agent.url()));
-    const running_gateway gateway{std::move(settings)};
-    const json dry{{"id", "a"}, {"dryRun", true}};
-
-    const auto first = flow::manage(gateway, "agents/refreshCard", dry);
-    CHECK(first["dryRun"] == true);
-    CHECK(first["changed"] == true);
-    REQUIRE(first["diff"].size() == 1);
-    CHECK(first["diff"][0]["op"] == "add");
-    CHECK(first["diff"][0]["path"] == "");
-    CHECK(first["diff"][0]["value"]["name"] == "A");
-    CHECK(flow::manage(gateway, "agents/get", {{"id", "a"}})["card"].is_null());
-    CHECK(gateway.metric(R"(cardea_card_changes_total{agent="a"})") <= 0);
-
-    CHECK(flow::manage(gateway, "agents/refreshCard", {{"id", "a"}, {"dryRun", false}})["changed"] == true);
-    const auto same = flow::manage(gateway, "agents/refreshCard", dry);
-    CHECK(same["changed"] == false);
-    CHECK(same["diff"] == json::array());
-
-    agent.otherwise([](const auto&) { return answer_json(R"({"name":"A","version":"2","skills":[],"x":{"y":1}})"); });
-    const auto other = flow::manage(gateway, "agents/refreshCard", dry);
-    CHECK(other["changed"] == true);
-    const auto before = flow::manage(gateway, "agents/get", {{"id", "a"}})["card"];
-    CHECK(before["version"] == "1");
-    const auto patched = nlohmann::json(before).patch(nlohmann::json(other["diff"]));
-    CHECK(patched["version"] == "2");
-    CHECK(patched["x"]["y"] == 1);
-    flow::manage(gateway, "agents/refreshCard", {{"id", "a"}});
-    CHECK(nlohmann::json(flow::manage(gateway, "agents/get", {{"id", "a"}})["card"]) == patched);
-
-    agent.otherwise([](const auto&) { return answer_json("[]"); });
-    CHECK(error_of(gateway, "agents/refreshCard", dry.dump())["data"]["code"] == "card_invalid");
-    CHECK(flow::manage(gateway, "agents/get", {{"id", "a"}})["card_status"]["state"] == "fresh");
-    CHECK(error_of(gateway, "agents/refreshCard", R"({"id":"a","dryRun":"yes"})")["code"] == -32602);
-}
-
-TEST_CASE("refreshCard fetches now and says whether the card has changed")
-{
-    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
-    auto settings = quick_settings();
-    settings.agents.push_back(a2a_agent("a", agent.url()));
-    const running_gateway gateway{std::move(settings)};
-    CHECK(flow::manage(gateway, "agents/refreshCard", {{"id", "a"}})["changed"] == true);
-    CHECK(flow::manage(gateway, "agents.refreshCard", {{"name", "a"}})["changed"] == false);
-    agent.otherwise([](const auto&) { return answer_json(R"({"name":"B"})"); });
-    const auto third = flow::manage(gateway, "agents/refreshCard", {{"agentId", "a"}});
-    CHECK(third["changed"] == true);
-    CHECK(third["id"] == "a");
-    CHECK(third["card_status"]["changes"] == 2);
-    CHECK(agent.request_count() == 3);
-    CHECK(parsed(flow::get_card(gateway, "a").body)["name"] == "B");
-    CHECK(agent.request_count() == 3);
-}
-
-TEST_CASE("refreshCard of an agent that fails gives the reason's code")
-{
-    scripted_agent broken{[](const auto&) { return test_support::answer(500, ""); }};
-    auto settings = quick_settings();
-    settings.agents.push_back(a2a_agent("refused", "http://127.0.0.1:" + std::to_string(test_support::unused_port())));
-    settings.agents.push_back(a2a_agent("broken", broken.url()));
-    settings.agents.push_back(a2a_agent("mcp", broken.url()));
-    settings.agents.back().speaks = core::protocol::mcp;
-    settings.agents.push_back(a2a_agent("off", broken.url()));
-    settings.agents.back().disabled = true;
-    const running_gateway gateway{std::move(settings)};
-    struct row {
-        const char* id;
-        int code;
-        const char* name;
-        bool retryable;
-    };
-    for (const auto& each : std::vector<row>{
-             {"refused", -32603, "upstream_refused", true},
-             {"broken", -32603, "upstream_status", true},
-             {"mcp", -31503, "session_not_started", true},
-             {"off", -31404, "agent_not_found", false},
-         }) {
-        CAPTURE(each.id);
-        const auto error = error_of(gateway, "agents/refreshCard", json{{"id", each.id}}.dump());
-        CHECK(error["code"] == each.code);
-        CHECK(error["data"] == json{{"code", each.name}, {"agent", each.id}, {"retryable", each.retryable}});
-    }
-    CHECK(
-        flow::manage(gateway, "agents/get", {{"id", "broken"}})["card_status"]["failure"]["code"] == "upstream_status"
-    );
-    CHECK(flow::manage(gateway, "agents/get", {{"id", "broken"}})["card_status"]["state"] == "failed");
-    const auto off = flow::manage(gateway, "agents/get", {{"id", "off"}});
-    CHECK(off["disabled"] == true);
-    CHECK(off["card_status"] == json{{"state", "disabled"}});
-}
-
-TEST_CASE("a refresh that fails leaves the card that callers have")
-{
-    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
-    auto settings = quick_settings();
-    settings.agents.push_back(a2a_agent("a", agent.url()));
-    const running_gateway gateway{std::move(settings)};
-    const auto before = flow::get_card(gateway, "a");
-    agent.otherwise([](const auto&) { return test_support::answer(500, ""); });
-    CHECK(error_of(gateway, "agents/refreshCard", R"({"id":"a"})")["data"]["code"] == "upstream_status");
-    const auto after = flow::get_card(gateway, "a");
-    CHECK(after.status == 200);
-    CHECK(after.body == before.body);
-    CHECK(after.count("Cardea-Card") == 0);
-}
-
 TEST_CASE("no secret of an agent is seen anywhere")
 {
     scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
@@ -347,11 +225,11 @@ TEST_CASE("no secret of an agent is seen anywhere")
     for (const auto* id : {"a", "dead"}) {
         const auto params = json{{"id", id}}.dump();
         seen += flow::get_card(gateway, id).body;
-        seen += ask(gateway, call("agents/refreshCard", params)).body;
-        seen += ask(gateway, call("agents/get", params)).body;
-        seen += post_json(gateway.port(), "/agents/" + std::string(id), call("message/send", "{}")).body;
+        seen += ask(gateway, managing("agents/refreshCard", params)).body;
+        seen += ask(gateway, managing("agents/get", params)).body;
+        seen += post_json(gateway.port(), "/agents/" + std::string(id), managing("message/send", "{}")).body;
     }
-    seen += ask(gateway, call("agents/list", "{}")).body;
+    seen += ask(gateway, managing("agents/list", "{}")).body;
     seen += request(gateway.admin_port(), "GET", "/metrics").body;
     REQUIRE(gateway.log().wait_for([](auto line) { return line.find("card_fetch_failed") != std::string_view::npos; }));
     for (const auto& line : gateway.log().all()) {
@@ -378,7 +256,7 @@ TEST_CASE("the management takes POST of JSON only")
         for (const auto* type :
              {"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"}) {
             CAPTURE(type);
-            const auto answer = request(port, "POST", "/rpc", {{"Content-Type", type}}, call("agents/list", "{}"));
+            const auto answer = request(port, "POST", "/rpc", {{"Content-Type", type}}, managing("agents/list", "{}"));
             flow::check_refusal(answer, 415, "unsupported_media_type", "");
         }
     }
@@ -392,7 +270,7 @@ TEST_CASE("a management body of limits.body is read, one byte more is refused")
     for (const auto port : {gateway.port(), gateway.admin_port()}) {
         for (const std::size_t size : {std::size_t{511}, std::size_t{512}, std::size_t{513}}) {
             CAPTURE(size);
-            auto body = call("agents/list", "{}");
+            auto body = managing("agents/list", "{}");
             body += std::string(size - body.size(), ' ');
             const auto answer = post_json(port, "/rpc", body);
             if (size <= 512) {

@@ -1,3 +1,4 @@
+// over 400 lines: one client, whose plain and TLS sides share what they do with time.
 #include "tests/support/http_client.hpp"
 
 #include <boost/asio/buffer.hpp>

@@ -1,3 +1,4 @@
+// over 400 lines: one reader, rule by rule.
 #include "a2a/card.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// over 400 lines: one search, asked through one scripted network.
 #include "gateway/card_source.hpp"
 
 #include "net/upstream.hpp"
