@@ -25,8 +25,10 @@ TEST_CASE("an idle connection over TLS costs less than 20 kB, and one with a sil
         test_support::scripted_agent agent{[&](const auto&) {
             return streaming ? test_support::event_stream() : test_support::answer_json("{}");
         }};
+        // A card fetched meanwhile would count: libcurl is made at the first fetch.
         const auto config = ca.file("cardea.yml");
-        std::ofstream{config} << "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nworkers: 1\nlog: {level: warn}\ntls: {cert: "
+        std::ofstream{config} << "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nworkers: 1\nstore: memory\ncards: "
+                                 "{background: 0}\nlog: {level: warn}\ntls: {cert: "
                               << shown.cert_file << ", key: " << shown.key_file << "}\nagents: {a: {url: \""
                               << agent.url() << "\"}}\n";
         flow::child_process gateway{CARDEA_BIN, {"run", "-c", config}};
