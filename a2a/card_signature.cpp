@@ -14,13 +14,50 @@ using core::errc;
 using core::json;
 
 constexpr std::string_view signatures_member = "signatures";
+constexpr std::string_view requirements_member = "securityRequirements";
 
 bool empty(const json& value)
 {
     if (value.is_string()) {
         return value.get_ref<const std::string&>().empty();
     }
-    return value.is_structured() && value.empty();
+    return value.is_null() || (value.is_structured() && value.empty());
+}
+
+json* object_in(json& parent, const char* member)
+{
+    const auto found = parent.is_object() ? parent.find(member) : parent.end();
+    return found == parent.end() || !found->is_object() ? nullptr : &*found;
+}
+
+void drop_if_false(json& object, const char* member)
+{
+    const auto found = object.is_object() ? object.find(member) : object.end();
+    if (found != object.end() && *found == false) {
+        object.erase(found);
+    }
+}
+
+// The two flags of a2a.proto that have no presence: whoever holds the card as a message cannot tell false from nothing.
+void drop_false_defaults(json& card)
+{
+    if (auto* capabilities = object_in(card, "capabilities"); capabilities != nullptr) {
+        const auto extensions = capabilities->find("extensions");
+        if (extensions != capabilities->end() && extensions->is_array()) {
+            for (auto& each : *extensions) {
+                drop_if_false(each, "required");
+            }
+        }
+    }
+    if (auto* schemes = object_in(card, "securitySchemes"); schemes != nullptr) {
+        for (auto& scheme : *schemes) {
+            auto* oauth = object_in(scheme, "oauth2SecurityScheme");
+            auto* flows = oauth == nullptr ? nullptr : object_in(*oauth, "flows");
+            if (auto* flow = flows == nullptr ? nullptr : object_in(*flows, "authorizationCode"); flow != nullptr) {
+                drop_if_false(*flow, "pkceRequired");
+            }
+        }
+    }
 }
 
 std::string text_of(const json& object, std::string_view member)
@@ -115,10 +152,14 @@ std::vector<std::string> payloads(json card)
     std::vector<std::string> all{canonical_json(card)};
     auto lean = without_empty_members(std::move(card));
     all.push_back(canonical_json(lean));
+    drop_false_defaults(lean);
+    lean = without_empty_members(std::move(lean));
+    all.push_back(canonical_json(lean));
     all.push_back(escaped_ascii(core::to_text(sorted_by_bytes(lean))));
     for (auto& each : all) {
         each = base64url(each);
     }
+    std::ranges::sort(all);
     const auto same = std::unique(all.begin(), all.end());
     all.erase(same, all.end());
     return all;
@@ -164,6 +205,24 @@ std::vector<card_signature> card_signatures(const json& card)
     return found;
 }
 
+namespace {
+
+bool signed_one_of(const std::vector<std::string>& texts, const card_signature& signature, const jose_key& key)
+{
+    return std::ranges::any_of(texts, [&](const std::string& payload) {
+        return key.verifies(signature.algorithm, signature.protected_header + '.' + payload, signature.signature);
+    });
+}
+
+// The JavaScript SDK (1.3) leaves the security schemes out of what it signs if it is given its own message type. Such a
+// signature vouches for a card whose schemes anybody may have written.
+bool signed_without_schemes(json card, const card_signature& signature, const jose_key& key)
+{
+    return card.erase("securitySchemes") > 0 && signed_one_of(payloads(std::move(card)), signature, key);
+}
+
+}  // namespace
+
 core::result<card_signature> verify_card(const json& card, std::span<const jose_key> keys)
 {
     auto signatures = card_signatures(card);
@@ -173,22 +232,47 @@ core::result<card_signature> verify_card(const json& card, std::span<const jose_
     const auto signed_texts = payloads(card);
     std::string why;
     for (auto& each : signatures) {
-        bool known = false;
+        std::string_view what = ": no such key";
         for (const auto& key : keys) {
             if (!key.kid().empty() && key.kid() != each.kid) {
                 continue;
             }
-            known = true;
-            const bool verified = std::ranges::any_of(signed_texts, [&](const std::string& payload) {
-                return key.verifies(each.algorithm, each.protected_header + '.' + payload, each.signature);
-            });
-            if (verified) {
+            if (signed_one_of(signed_texts, each, key)) {
                 return std::move(each);
             }
+            what = signed_without_schemes(card, each, key) ? ": the signature does not cover securitySchemes"
+                                                           : ": the signature is wrong";
         }
-        why += (why.empty() ? "" : "; ") + each.kid + (known ? ": the signature is wrong" : ": no such key");
+        why += (why.empty() ? "" : "; ") + each.kid + std::string{what};
     }
     return core::upstream_error(errc::card_signature, std::move(why));
+}
+
+json signable_card(json card)
+{
+    drop_false_defaults(card);
+    auto lean = without_empty_members(card);
+    const auto keep = [](json& into, const json& from) {
+        if (const auto* requirements = core::member(from, requirements_member)) {
+            into[std::string{requirements_member}] = *requirements;
+        }
+    };
+    keep(lean, card);
+    // Required, empty or not.
+    for (const auto* member : {"description", "capabilities", "skills", "defaultInputModes", "defaultOutputModes"}) {
+        if (const auto* value = core::member(card, member); value != nullptr && !lean.contains(member)) {
+            lean[member] = *value;
+        }
+    }
+    const auto skills = lean.find("skills");
+    const auto* all_skills = core::member(card, "skills");
+    // An empty skill is gone: the two lists have nothing in common then that could be told.
+    if (skills != lean.end() && all_skills != nullptr && skills->size() == all_skills->size()) {
+        for (std::size_t i = 0; i < skills->size(); ++i) {
+            keep((*skills)[i], (*all_skills)[i]);
+        }
+    }
+    return lean;
 }
 
 core::result<> sign_card(json& card, const jose_key& key, const std::string& key_set_url)
@@ -199,11 +283,19 @@ core::result<> sign_card(json& card, const jose_key& key, const std::string& key
         header["jku"] = key_set_url;
     }
     const auto encoded = base64url(core::to_text(header));
-    auto made = key.sign(encoded + '.' + base64url(canonical_json(card)));
-    if (!made) {
-        return std::move(made).error();
+    std::vector<std::string> texts{canonical_json(without_empty_members(card))};
+    if (auto whole = canonical_json(card); whole != texts.front()) {
+        texts.push_back(std::move(whole));
     }
-    card[std::string{signatures_member}] = json::array({{{"protected", encoded}, {"signature", base64url(*made)}}});
+    auto made = json::array();
+    for (const auto& text : texts) {
+        const auto signature = key.sign(encoded + '.' + base64url(text));
+        if (!signature) {
+            return signature.error();
+        }
+        made.push_back({{"protected", encoded}, {"signature", base64url(*signature)}});
+    }
+    card[std::string{signatures_member}] = std::move(made);
     return {};
 }
 

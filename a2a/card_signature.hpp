@@ -29,15 +29,21 @@ struct card_signature {
 std::vector<card_signature> card_signatures(const core::json& card);
 
 // The first of the card's signatures that one of the keys verifies; a key without `kid` may be anybody's. What was signed
-// may have been made in any of the ways in use: the card as it stands; without members that are empty; the latter as the
-// Python SDK up to 1.1 wrote it. Fails with card_signature, which says of each signature why it does not count.
+// may have been made in any of the ways in use: the card as it stands; without members that are empty; also without a false
+// that is the default; the latter as the Python SDK up to 1.1 wrote it. Fails with card_signature, which says of each signature why it does not count.
 core::result<card_signature> verify_card(const core::json& card, std::span<const jose_key> keys);
 
-// `signatures` with one, made with `key`, takes the place of the card's own. Nothing in the card may be empty, else not all
-// would verify it: sign what without_empty_members() has left. `key_set_url` may be empty. Fails with internal.
+// What is served of a card of 1.0 that will be signed: without the members that verifiers treat differently when they are
+// empty, or a false that is the default. What is required stays, and so does what a requirement of security lists: there,
+// empty means something.
+core::json signable_card(core::json card);
+
+// `signatures`, made with `key`, take the place of the card's own: one over the card as it stands, and if that is another
+// text a second one over what the SDKs verify, which leave out what is empty. `key_set_url` may be empty. Fails with
+// internal.
 core::result<> sign_card(core::json& card, const jose_key& key, const std::string& key_set_url);
 
-// Without members and elements that are "", [] or {}, or that become so.
+// Without members and elements that are null, "", [] or {}, or that become so.
 core::json without_empty_members(core::json value);
 
 }  // namespace a2a

@@ -3,6 +3,7 @@
 #include "config/agent_parts.hpp"
 #include "config/json_value.hpp"
 #include "config/schema.hpp"
+#include "config/signatures.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
 #include "core/json.hpp"
@@ -232,6 +233,7 @@ private:
         if (const auto* f = find(agent_key::shape)) {
             read_shape(*f);
         }
+        read_signatures();
         if (const auto* f = find(agent_key::version)) {
             agent_.version = read_line(*f, "a version", problems_).value_or("");
         }
@@ -252,6 +254,19 @@ private:
             agent_.shape = *shape;
         } else {
             refuse(f, shape.error().detail, meant, problems_);
+        }
+    }
+
+    void read_signatures()
+    {
+        if (const auto* f = find(agent_key::signatures)) {
+            agent_.signatures = read_signature_policy(*f, problems_);
+        }
+        if (const auto* f = find(agent_key::trusted_keys)) {
+            agent_.trusted_keys = read_checked_file(*f, file_kind::key_set, tls_, problems_);
+        }
+        if (const auto* f = find(agent_key::key_set_origins)) {
+            agent_.key_set_origins = read_origins(*f, problems_);
         }
     }
 

@@ -3,6 +3,7 @@
 #include "config/document.hpp"
 #include "config/fields.hpp"
 #include "config/schema.hpp"
+#include "config/signatures.hpp"
 #include "config/values.hpp"
 #include "core/ip.hpp"
 
@@ -77,6 +78,7 @@ private:
             const auto f = member(map, i, section);
             if (section.empty() && key.text == agents_section) {
                 value_.agents = read_agents(f, secrets_, tls_, problems_);
+                agent_names_ = f.value->keys;
             } else if (std::find(known.begin(), known.end(), key.text) == known.end()) {
                 problems_.add(key.at, f.path, unknown_key(key.text, known));
             } else if (const auto* row = find_setting(f.path)) {
@@ -154,6 +156,21 @@ private:
     void read_value(const field& f, const card_shape_setting& type, const std::string& meant)
     {
         read_parsed(f, type, meant, parse_card_shape);
+    }
+
+    void read_value(const field& f, const signature_policy_setting& type, const std::string& /*meant*/)
+    {
+        type.member(value_) = read_signature_policy(f, problems_).value_or(core::signature_policy::strip);
+    }
+
+    void read_value(const field& f, const file_setting& type, const std::string& /*meant*/)
+    {
+        type.member(value_) = read_checked_file(f, type.kind, tls_, problems_);
+    }
+
+    void read_value(const field& f, const origin_list_setting& type, const std::string& /*meant*/)
+    {
+        type.member(value_) = read_origins(f, problems_);
     }
 
     template <class Type, class Parse>
@@ -242,6 +259,23 @@ private:
         if (value_.listen == value_.admin && value_.listen.port != 0) {
             contradiction("admin", "listen", "is the same address as", "an address of its own");
         }
+        check_signatures();
+    }
+
+    void check_signatures()
+    {
+        const auto policy = given_.find("cards.signatures");
+        if (policy != given_.end() && value_.cards.signing_key.empty() && signs(value_.cards.signatures)) {
+            problems_.add(policy->second.at, "cards.signatures", std::string{no_signing_key});
+            return;  // else each agent would say so again
+        }
+        // Each agent has its key in the map, in the same order, unless reading ended at too many problems.
+        for (std::size_t i = 0; i < std::min(value_.agents.size(), agent_names_.size()); ++i) {
+            const auto& agent = value_.agents[i];
+            if (const auto what = signature_contradiction(agent, value_.cards)) {
+                problems_.add(agent_names_[i].at, "agents." + agent.id + ".signatures", *what);
+            }
+        }
     }
 
     // Of the two, at least one is in the file: the defaults do not contradict each other.
@@ -269,6 +303,7 @@ private:
     problem_list& problems_;
     settings value_;
     std::map<std::string_view, given_setting> given_;
+    std::vector<node::name> agent_names_;
 };
 
 }  // namespace

@@ -93,6 +93,23 @@ constexpr auto settings_table = std::to_array<setting>({
      "`v0.3` that of 0.3, `hybrid` both in one. `auto`: the one of the caller's `A2A-Version`, and the agent's own if "
      "the "
      "caller names none."},
+    {"cards.signatures",
+     signature_policy_setting{of<&settings::cards, &card_settings::signatures>},
+     "What becomes of the signatures of cards (A2A 1.0 section 8.4). Those of the agents never outlive the rewriting. "
+     "`verify`: a fetched card without one that a trusted key made is refused. `sign`: cards of shape 1.0 are served "
+     "with a signature of the gateway, whose keys are at `/.well-known/jwks.json`."},
+    {"cards.signing_key",
+     file_setting{of<&settings::cards, &card_settings::signing_key>, file_kind::signing_key},
+     "The key that `sign` signs with: ES256 with a key on P-256, and so on by the kind of the key."},
+    {"cards.retired_keys",
+     file_setting{of<&settings::cards, &card_settings::retired_keys>, file_kind::key_set},
+     "Keys of before, which stay at `/.well-known/jwks.json` while cards that they signed are still about."},
+    {"cards.trusted_keys",
+     file_setting{of<&settings::cards, &card_settings::trusted_keys>, file_kind::key_set},
+     "The keys that `verify` trusts. Read again for each card, so that a key that is taken out is trusted no more."},
+    {"cards.key_set_origins",
+     origin_list_setting{of<&settings::cards, &card_settings::key_set_origins>},
+     "Where the key set that a signature names (`jku`) may be fetched; its keys are trusted then."},
     {"cards.timeout",
      card_time(of<&settings::cards, &card_settings::timeout>, 1ms, 5min),
      "One whole fetch of a card, with all addresses that are tried."},
@@ -255,6 +272,9 @@ std::string written_as(const setting_type& type)
             [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
             [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
             [](const card_shape_setting&) { return std::string{"auto, v1, v0.3 or hybrid"}; },
+            [](const signature_policy_setting&) { return std::string{signature_policies}; },
+            [](const file_setting& s) { return std::string{meant_by(s.kind)}; },
+            [](const origin_list_setting&) { return std::string{origins_meant}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
             [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
@@ -277,6 +297,9 @@ std::string value_text(const setting_type& type, settings of)
             [&](const base_url_setting& s) { return s.member(of); },
             [&](const log_level_setting& s) { return std::string{core::name(s.member(of))}; },
             [&](const card_shape_setting& s) { return std::string{core::name(s.member(of))}; },
+            [&](const signature_policy_setting& s) { return std::string{core::name(s.member(of))}; },
+            [&](const file_setting& s) { return s.member(of); },
+            [&](const origin_list_setting& s) { return joined(s.member(of)); },
             [&](const store_setting& s) {
                 return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);
             },

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "config/signatures.hpp"
 #include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
@@ -53,6 +54,19 @@ struct card_shape_setting {
     member_of<core::card_shape> member;
 };
 
+struct signature_policy_setting {
+    member_of<core::signature_policy> member;
+};
+
+struct file_setting {
+    member_of<std::string> member;
+    file_kind kind;
+};
+
+struct origin_list_setting {
+    member_of<std::vector<std::string>> member;
+};
+
 struct store_setting {
     member_of<std::string> member;
 };
@@ -77,6 +91,9 @@ using setting_type = std::variant<
     base_url_setting,
     log_level_setting,
     card_shape_setting,
+    signature_policy_setting,
+    file_setting,
+    origin_list_setting,
     store_setting,
     host_list_setting,
     network_list_setting,
@@ -106,6 +123,9 @@ enum class agent_key : std::uint8_t {
     relay_paths,
     disabled,
     shape,
+    signatures,
+    trusted_keys,
+    key_set_origins,
     card_url,
     card,
     card_headers,

@@ -40,7 +40,12 @@ struct card_settings {
     core::duration timeout = 5s;           // for one whole fetch, all addresses that are tried included
     std::uint64_t max_size = 1024 * 1024;  // of a fetched card
     core::card_shape shape = core::card_shape::automatic;
-    std::uint64_t background = 32;  // fetches under way beyond which none is begun that nobody asks for
+    core::signature_policy signatures = core::signature_policy::strip;
+    std::string signing_key;                   // PEM: what cards are signed with
+    std::string retired_keys;                  // JWK Set: keys of before, published beside it
+    std::string trusted_keys;                  // JWK Set: whose signatures count
+    std::vector<std::string> key_set_origins;  // https origins that a signature's `jku` may name
+    std::uint64_t background = 32;             // fetches under way beyond which none is begun that nobody asks for
 };
 
 struct timeout_settings {

@@ -20,6 +20,8 @@ struct tls_checks {
     // `by_name`: there are others before it, so that it needs a DNS name to be chosen by.
     std::function<core::result<>(const std::string& cert, bool by_name)> certificate;
     std::function<core::result<>(const std::string& cert, const std::string& key)> key;
+    std::function<core::result<>(const std::string& path)> signing_key;
+    std::function<core::result<>(const std::string& path)> key_set;
 };
 
 // `tls`: one map with `cert`, `key` and perhaps `names`, or a list of them.

@@ -240,6 +240,17 @@ core::result<core::card_shape> parse_card_shape(std::string_view text)
     return invalid(text.empty() ? "is empty" : "is not a shape of cards");
 }
 
+core::result<core::signature_policy> parse_signature_policy(std::string_view text)
+{
+    using enum core::signature_policy;
+    for (const auto policy : {strip, verify, sign, verify_and_sign}) {
+        if (text == core::name(policy)) {
+            return policy;
+        }
+    }
+    return invalid(text.empty() ? "is empty" : "is not a policy for signatures");
+}
+
 std::string to_text(core::duration value)
 {
     const auto count = static_cast<std::uint64_t>(value.count());

@@ -41,4 +41,19 @@ std::string_view name(card_shape s) noexcept
     return "auto";
 }
 
+std::string_view name(signature_policy p) noexcept
+{
+    switch (p) {
+        case signature_policy::strip:
+            return "strip";
+        case signature_policy::verify:
+            return "verify";
+        case signature_policy::sign:
+            return "sign";
+        case signature_policy::verify_and_sign:
+            return "verify_and_sign";
+    }
+    return "strip";
+}
+
 }  // namespace core

@@ -22,6 +22,13 @@ enum class card_shape : std::uint8_t { automatic, v1, v03, hybrid };
 // "auto", "v1", "v0.3", "hybrid".
 std::string_view name(card_shape s) noexcept;
 
+// What becomes of the signatures of a card: the agent's are always taken off a card that is rewritten; before, one of
+// them may have to be good, and afterwards the gateway may sign what it serves.
+enum class signature_policy : std::uint8_t { strip, verify, sign, verify_and_sign };
+
+// "strip", "verify", "sign", "verify_and_sign".
+std::string_view name(signature_policy p) noexcept;
+
 struct agent {
     std::string id;
     protocol speaks = protocol::a2a;
@@ -30,6 +37,9 @@ struct agent {
     std::string card;      // an inline card as JSON text; served without a fetch; empty: fetched
     std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches
     std::optional<card_shape> shape;                           // in place of cards.shape
+    std::optional<signature_policy> signatures;                // in place of cards.signatures
+    std::string trusted_keys;                                  // JWK Set file, in place of cards.trusted_keys
+    std::vector<std::string> key_set_origins;                  // in place of cards.key_set_origins
     secret bearer;                                             // sent with calls and card fetches
     std::optional<duration> timeout;                           // in place of timeouts.upstream_head
     std::string ca_file;                                       // PEM; empty: the system's trust store

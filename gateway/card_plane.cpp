@@ -290,6 +290,7 @@ void card_plane::take_card(slot& which, const fetched_card& fetched)
     ++which.status.fetched;
     which.validators = fetched.validators;
     which.status.found_at = fetched.validators.url;
+    which.status.signature = fetched.signature;
     keep(which, fetched);
 }
 
@@ -314,6 +315,7 @@ card_plane::accept(slot& which, std::string_view document, core::steady_time fet
         which.status.facts = a2a::facts(made->card);
         which.status.words = words_of(made->card.document);
         which.status.problems = std::move(made->card.problems);
+        which.status.signed_by = std::move(made->variants.signed_by);
         log_published(which, made->shape);
         log_losses(record.id, made->variants.losses);
     }

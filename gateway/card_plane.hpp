@@ -10,6 +10,7 @@
 #include "gateway/card_cache.hpp"
 #include "gateway/card_keeper.hpp"
 #include "gateway/card_schedule.hpp"
+#include "gateway/card_signer.hpp"
 #include "gateway/card_source.hpp"
 #include "gateway/card_variants.hpp"
 #include "gateway/request_record.hpp"
@@ -41,11 +42,13 @@ struct card_status {
     a2a::card_facts facts;                       // of that card
     card_words words;                            // likewise
     std::vector<a2a::card_problem> problems;
-    std::string found_at;                // the URL it was fetched from; empty: inline, or none yet
-    std::optional<core::error> failure;  // of the latest fetch
-    std::uint64_t changes = 0;           // how often different bytes were published
-    std::uint64_t fetched = 0;           // fetches that gave a card, also an unchanged one
-    std::uint64_t not_modified = 0;      // of those, answered with 304
+    std::string found_at;                     // the URL it was fetched from; empty: inline, or none yet
+    std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
+    std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
+    std::optional<core::error> failure;       // of the latest fetch
+    std::uint64_t changes = 0;                // how often different bytes were published
+    std::uint64_t fetched = 0;                // fetches that gave a card, also an unchanged one
+    std::uint64_t not_modified = 0;           // of those, answered with 304
     std::vector<std::pair<core::errc, std::uint64_t>> failures;  // fetches that did not
 };
 
@@ -72,6 +75,9 @@ public:
 
     // From now on every card that is published goes here, a null one when an agent is gone or has changed.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
+
+    // What cards are signed with from now on; null: they are not.
+    void set_signer(std::shared_ptr<const card_signer> signer) noexcept { signer_ = std::move(signer); }
 
     // From now on good cards are kept, and those of agents that come with set_agents() are recalled before they are
     // fetched.
@@ -154,6 +160,7 @@ private:
     const core::logger& log_;
     publisher publish_;
     card_keeper* keeper_ = nullptr;
+    std::shared_ptr<const card_signer> signer_;
     std::string public_base_;
     clock now_;
     card_schedule schedule_;

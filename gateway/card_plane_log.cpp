@@ -38,6 +38,7 @@ void card_plane::log_published(const slot& which, core::card_shape shape) const
          {"skills", facts.skills},
          {"capabilities", joined(facts.capabilities)},
          {"security_schemes", joined(facts.security_schemes)},
+         {"signed_by", which.status.signed_by},
          {"problems", facts.errors + facts.warnings},
          {"size", bytes.body.size()},
          {"etag", bytes.etag},

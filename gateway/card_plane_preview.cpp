@@ -1,3 +1,4 @@
+#include "config/signatures.hpp"
 #include "gateway/card_plane.hpp"
 
 #include <utility>
@@ -18,7 +19,8 @@ core::result<card_plane::rendered> card_plane::render(const core::agent& record,
         return rewritten.error();
     }
     const auto shape = record.shape.value_or(settings_.shape);
-    auto variants = make_variants(*rewritten, shape, at);
+    const auto rules = config::signature_rules_of(record, settings_);
+    auto variants = make_variants(*rewritten, shape, at, signing{rules.sign ? signer_.get() : nullptr, public_base_});
     if (!variants) {
         return std::move(variants).error();
     }

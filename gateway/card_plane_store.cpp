@@ -1,4 +1,5 @@
 // What the card_plane has kept and recalled: the last good cards, which outlive the process.
+#include "config/signatures.hpp"
 #include "gateway/card_plane.hpp"
 
 #include <utility>
@@ -6,10 +7,19 @@
 namespace gateway {
 namespace {
 
-// What a kept card was fetched for: with another address it would be another agent's.
-std::string source_of(const core::agent& record)
+// What a kept card was fetched for: with another address it would be another agent's, and one that others vouch for, or
+// nobody, is none that was verified.
+std::string source_of(const core::agent& record, const config::card_settings& settings)
 {
-    return record.url + '\n' + record.card_url;
+    auto source = record.url + '\n' + record.card_url;
+    const auto rules = config::signature_rules_of(record, settings);
+    if (rules.verify) {
+        source += "\nverified\n" + rules.trusted_keys;
+        for (const auto& origin : rules.key_set_origins) {
+            source += '\n' + origin;
+        }
+    }
+    return source;
 }
 
 }  // namespace
@@ -28,7 +38,7 @@ net::task<> card_plane::recall(slot_pointer which)
     which->recalling = true;
     const auto found = co_await keeper_->recall(which->agent->record.id);
     which->recalling = false;
-    if (found && !which->gone && found->card.source == source_of(which->agent->record)) {
+    if (found && !which->gone && found->card.source == source_of(which->agent->record, settings_)) {
         const auto& kept = found->card;
         // One that is not accepted any more is as good as none.
         if (accept(*which, kept.document, now_() - found->age, kept.fresh_for)) {
@@ -48,7 +58,7 @@ void card_plane::keep(const slot& which, const fetched_card& fetched)
     const auto& found = which.validators;
     keeper_->keep(
         {record.id,
-         source_of(record),
+         source_of(record, settings_),
          fetched.not_modified ? std::string{} : fetched.document,
          found.url,
          found.etag,

@@ -1,6 +1,7 @@
 #include "gateway/card_source.hpp"
 
 #include "a2a/card.hpp"
+#include "config/signatures.hpp"
 #include "gateway/card_cache.hpp"
 #include "gateway/tls_files.hpp"
 #include "net/upstream.hpp"
@@ -116,7 +117,8 @@ std::vector<std::string> card_locations(const core::agent& agent)
 
 card_source::card_source(net::fetcher& fetcher, const config::settings& settings)
     : fetcher_{fetcher},
-      settings_{settings}
+      settings_{settings},
+      verifier_{fetcher, settings.cards}
 {
 }
 
@@ -170,6 +172,12 @@ net::task<core::result<net::fetch_response>> card_source::fetch_followed(net::fe
 net::task<core::result<fetched_card>>
 card_source::fetch_one(core::agent agent, std::string url, card_validators last, core::duration timeout)
 {
+    const auto rules = config::signature_rules_of(agent, settings_.cards);
+    if (rules.verify) {
+        last.etag.clear();
+        last.last_modified.clear();
+    }
+    const auto by = std::chrono::steady_clock::now() + timeout;
     auto request = make_request(agent, url, last);
     request.max_size = settings_.cards.max_size;
     request.timeout = timeout;
@@ -194,6 +202,15 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         auto why = std::move(parsed).error();
         why.detail = url + ": " + why.detail;
         co_return why;
+    }
+    if (rules.verify) {
+        signed_card what{answer->body, url, tls_files(agent)};
+        const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
+        auto verified = co_await verifier_.verify(rules, std::move(what), left);
+        if (!verified) {
+            co_return std::move(verified).error();
+        }
+        card.signature = std::move(*verified);
     }
     card.validators = {
         .url = url,

@@ -4,9 +4,11 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
+#include "gateway/card_verifier.hpp"
 #include "net/fetch.hpp"
 #include "net/types.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct fetched_card {
     std::string document;       // JSON text that is an object with a name, unless not_modified
     core::duration fresh_for{};
     card_validators validators;
+    std::optional<good_signature> signature;  // of an agent whose cards are verified
 };
 
 // Where a card is looked for, in this order: its own URL if it has one, and nothing else; else the two well-known paths
@@ -36,7 +39,9 @@ public:
     card_source(net::fetcher& fetcher, const config::settings& settings);
 
     // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; card_not_json,
-    // card_invalid. All locations together take at most cards.timeout. The agent's bearer goes to its own origin only.
+    // card_invalid, card_signature. All locations together take at most cards.timeout. The agent's bearer goes to its own
+    // origin only. A card that has to be verified is fetched whole each time, so that a key that has been withdrawn is
+    // noticed although the card is the same.
     net::task<core::result<fetched_card>> fetch(core::agent agent, card_validators last);
 
     // From now on the fetcher is not touched: a fetch that would ask a further location fails with draining.
@@ -51,6 +56,7 @@ private:
 
     net::fetcher& fetcher_;
     const config::settings& settings_;
+    card_verifier verifier_;
     bool stopped_ = false;
 };
 

@@ -1,54 +1,94 @@
 #include "gateway/card_variants.hpp"
 
+#include "a2a/card_repair.hpp"
 #include "a2a/card_shape.hpp"
+#include "a2a/card_signature.hpp"
+#include "a2a/etag.hpp"
 
 #include <utility>
 
 namespace gateway {
 namespace {
 
-// The rendered card of one shape; what it lost is noted.
-core::result<std::string> body_of(
-    const core::json& rewritten,
-    core::card_shape shape,
-    const a2a::public_address& at,
-    std::vector<card_loss>& losses
-)
-{
-    auto made = a2a::shape_card(rewritten, shape, at);
-    if (!made) {
-        return std::move(made).error();
+using core::card_shape;
+
+class variant_maker {
+public:
+    variant_maker(const core::json& rewritten, const a2a::public_address& at, const signing& how)
+        : rewritten_{rewritten},
+          at_{at},
+          how_{how}
+    {
     }
-    if (!made->lost.empty()) {
-        losses.push_back({shape, std::move(made->lost)});
+
+    core::result<card_body> body_of(card_shape shape)
+    {
+        auto made = a2a::shape_card(rewritten_, shape, at_);
+        if (!made) {
+            return std::move(made).error();
+        }
+        if (!made->lost.empty()) {
+            losses_.push_back({shape, std::move(made->lost)});
+        }
+        if (shape == card_shape::v1 && how_.by != nullptr) {
+            return signed_body(std::move(made->document));
+        }
+        return body_with_strong_etag(a2a::render(made->document));
     }
-    return a2a::render(made->document);
-}
+
+    card_variants take(std::shared_ptr<const card_bytes> bytes) &&
+    {
+        return {std::move(bytes), std::move(losses_), std::move(signed_by_)};
+    }
+
+private:
+    core::result<card_body> signed_body(core::json document)
+    {
+        auto lean = a2a::signable_card(std::move(document));
+        const auto tag = "W/" + a2a::strong_etag(a2a::render(lean) + how_.by->kid());
+        if (auto done = how_.by->sign(lean, how_.public_base); !done) {
+            return std::move(done).error();
+        }
+        signed_by_ = how_.by->kid();
+        return card_body{a2a::render(lean), tag};
+    }
+
+    const core::json& rewritten_;
+    const a2a::public_address& at_;
+    const signing& how_;
+    std::vector<card_loss> losses_;
+    std::string signed_by_;
+};
 
 }  // namespace
 
 core::result<card_variants>
-make_variants(const core::json& rewritten, core::card_shape shape, const a2a::public_address& at)
+make_variants(const core::json& rewritten, card_shape shape, const a2a::public_address& at, const signing& how)
 {
-    card_variants made;
-    auto body = body_of(rewritten, shape, at, made.losses);
-    if (!body) {
-        return std::move(body).error();
-    }
-    if (shape != core::card_shape::automatic) {
-        made.bytes = make_card_bytes(std::move(*body));
-        return made;
-    }
-    version_bodies other;
-    for (const auto& [each, into] : {std::pair{core::card_shape::v1, &other.v1}, {core::card_shape::v03, &other.v03}}) {
-        auto variant = body_of(rewritten, each, at, made.losses);
-        if (!variant) {
-            return std::move(variant).error();
+    variant_maker maker{rewritten, at, how};
+    if (shape != card_shape::automatic) {
+        auto only = maker.body_of(shape);
+        if (!only) {
+            return std::move(only).error();
         }
-        *into = std::move(*variant);
+        return std::move(maker).take(make_card_bytes(std::move(*only)));
     }
-    made.bytes = make_card_bytes(std::move(*body), std::move(other));
-    return made;
+    auto v1 = maker.body_of(card_shape::v1);
+    if (!v1) {
+        return std::move(v1).error();
+    }
+    auto v03 = maker.body_of(card_shape::v03);
+    if (!v03) {
+        return std::move(v03).error();
+    }
+    // Who names no version is served a card of 1.0 with a signature too, if the agent writes one.
+    const bool signed_for_all = how.by != nullptr && a2a::generation_of(rewritten) == a2a::card_generation::v1;
+    auto own = signed_for_all ? v1 : maker.body_of(card_shape::automatic);
+    if (!own) {
+        return std::move(own).error();
+    }
+    version_bodies others{std::move(*v1), std::move(*v03)};
+    return std::move(maker).take(make_card_bytes(std::move(*own), std::move(others)));
 }
 
 }  // namespace gateway

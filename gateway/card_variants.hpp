@@ -4,6 +4,7 @@
 #include "a2a/card.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
+#include "gateway/card_signer.hpp"
 #include "gateway/published_card.hpp"
 
 #include <memory>
@@ -21,11 +22,19 @@ struct card_loss {
 struct card_variants {
     std::shared_ptr<const card_bytes> bytes;
     std::vector<card_loss> losses;  // of the variants that lost something
+    std::string signed_by;          // the `kid` of the key that those of shape 1.0 are signed with; empty: none is
 };
 
-// `rewritten` is what a2a::rewrite_card() made with the same `at`. Equal documents give equal bytes. Fails with
-// card_unrewritable.
+// Who signs what is served, and where callers find the keys.
+struct signing {
+    const card_signer* by = nullptr;  // null: nobody
+    std::string public_base;
+};
+
+// `rewritten` is what a2a::rewrite_card() made with the same `at`. Equal documents give equal tags, and equal bytes but for
+// the signature. What is signed is a card of 1.0 and nothing else, without members that are empty, so that all who verify it
+// mean the same bytes. Fails with card_unrewritable, and with internal if signing does.
 core::result<card_variants>
-make_variants(const core::json& rewritten, core::card_shape shape, const a2a::public_address& at);
+make_variants(const core::json& rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
 
 }  // namespace gateway

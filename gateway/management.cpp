@@ -142,6 +142,13 @@ json agent_record(const core::agent& agent)
     if (agent.timeout) {
         record["timeout"] = std::to_string(agent.timeout->count()) + "ms";
     }
+    if (agent.signatures) {
+        record["signatures"] = core::name(*agent.signatures);
+    }
+    add_text("trusted_keys", agent.trusted_keys);
+    if (!agent.key_set_origins.empty()) {
+        record["key_set_origins"] = agent.key_set_origins;
+    }
     if (auto tls = tls_of(agent); !tls.empty()) {
         record["tls"] = std::move(tls);
     }
@@ -163,6 +170,15 @@ json card_status_record(const card_status& status, core::steady_time now)
         record["size"] = status.card->bytes->body.size();
         record["shape"] = a2a::name(status.facts.generation);
         record["skills"] = status.facts.skills;
+    }
+    if (status.signature) {
+        record["verified_by"] = {{"kid", status.signature->kid}, {"alg", status.signature->algorithm}};
+        if (!status.signature->key_set_url.empty()) {
+            record["verified_by"]["jku"] = status.signature->key_set_url;
+        }
+    }
+    if (!status.signed_by.empty()) {
+        record["signed_by"] = status.signed_by;
     }
     if (!status.found_at.empty()) {
         record["found_at"] = status.found_at;

@@ -9,37 +9,43 @@ namespace gateway {
 
 namespace {
 
-std::shared_ptr<card_bytes> make_bytes(std::string body, bool by_version)
+std::shared_ptr<card_bytes> make_bytes(card_body body, bool by_version)
 {
     auto made = std::make_shared<card_bytes>();
-    made->etag = a2a::strong_etag(body);
+    made->etag = std::move(body.etag);
     net::http1::head_writer head{made->fields};
     head.field("Content-Type", "application/json");
-    head.field("Content-Length", body.size());
+    head.field("Content-Length", body.text.size());
     net::http1::head_writer validators{made->validators};
     validators.field("ETag", made->etag);
     if (by_version) {
         validators.field("Vary", "A2A-Version");
     }
-    made->body = std::move(body);
+    made->body = std::move(body.text);
     made->by_version = by_version;
     return made;
 }
 
 }  // namespace
 
-std::shared_ptr<const card_bytes> make_card_bytes(std::string body)
+card_body body_with_strong_etag(std::string text)
+{
+    auto etag = a2a::strong_etag(text);
+    return {std::move(text), std::move(etag)};
+}
+
+std::shared_ptr<const card_bytes> make_card_bytes(card_body body)
 {
     return make_bytes(std::move(body), false);
 }
 
-std::shared_ptr<const card_bytes> make_card_bytes(std::string body, version_bodies others)
+std::shared_ptr<const card_bytes> make_card_bytes(card_body body, version_bodies others)
 {
     auto made = make_bytes(std::move(body), true);
-    if (others.v1 != made->body) {
+    if (others.v1.etag != made->etag) {
         made->v1 = make_bytes(std::move(others.v1), true);
     }
-    if (others.v03 != made->body) {
+    if (others.v03.etag != made->etag) {
         made->v03 = make_bytes(std::move(others.v03), true);
     }
     return made;
@@ -54,6 +60,10 @@ const card_bytes& for_version(const card_bytes& all, std::string_view a2a_versio
 
 bool none_match_hits(std::string_view field_value, std::string_view etag) noexcept
 {
+    constexpr std::string_view weak = "W/";
+    if (etag.starts_with(weak)) {
+        etag.remove_prefix(weak.size());
+    }
     const auto skip = [&](std::string_view what) {
         while (!field_value.empty() && what.find(field_value.front()) != std::string_view::npos) {
             field_value.remove_prefix(1);
@@ -65,8 +75,8 @@ bool none_match_hits(std::string_view field_value, std::string_view etag) noexce
     }
     for (;;) {
         skip(" \t,");
-        if (field_value.starts_with("W/")) {
-            field_value.remove_prefix(2);
+        if (field_value.starts_with(weak)) {
+            field_value.remove_prefix(weak.size());
         }
         if (!field_value.starts_with('"')) {
             return false;

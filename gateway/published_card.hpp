@@ -12,7 +12,7 @@ namespace gateway {
 
 struct card_bytes {
     std::string body;
-    std::string etag;        // strong, over the body
+    std::string etag;        // strong, over the body; weak with a signature, which differs each time it is made
     std::string fields;      // Content-Type and Content-Length as header lines
     std::string validators;  // ETag, and Vary if others get other bytes; 304 has these too (RFC 9110 section 15.4.5)
     // For callers whose A2A-Version is 1.x, or 0.x; null: these bytes are theirs too.
@@ -21,14 +21,22 @@ struct card_bytes {
     bool by_version = false;  // what is served depends on A2A-Version, even if it happens to be the same
 };
 
-// The bodies for callers that name a version.
-struct version_bodies {
-    std::string v1;
-    std::string v03;
+struct card_body {
+    std::string text;
+    std::string etag;
 };
 
-std::shared_ptr<const card_bytes> make_card_bytes(std::string body);
-std::shared_ptr<const card_bytes> make_card_bytes(std::string body, version_bodies others);
+// Of bytes that are the same whenever they are made.
+card_body body_with_strong_etag(std::string text);
+
+// The bodies for callers that name a version.
+struct version_bodies {
+    card_body v1;
+    card_body v03;
+};
+
+std::shared_ptr<const card_bytes> make_card_bytes(card_body body);
+std::shared_ptr<const card_bytes> make_card_bytes(card_body body, version_bodies others);
 
 // Those of `all` for a caller who sent this A2A-Version ("1.0"; empty: none; what begins with no version: likewise).
 const card_bytes& for_version(const card_bytes& all, std::string_view a2a_version) noexcept;

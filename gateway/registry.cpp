@@ -1,5 +1,6 @@
 #include "gateway/registry.hpp"
 
+#include "config/signatures.hpp"
 #include "gateway/tls_files.hpp"
 
 #include <utility>
@@ -76,6 +77,7 @@ std::shared_ptr<const snapshot> registry::take_snapshot(std::string public_base)
 {
     auto made = std::make_shared<snapshot>();
     made->public_base = std::move(public_base);
+    made->key_set = key_set_;
     for (const auto& [id, agent] : agents_) {
         if (agent.served()) {
             made->agents.emplace(id, agent.entry);
@@ -98,6 +100,9 @@ proposed_agent registry::propose(
 {
     auto read = config::read_agent(id, definition, path, checks);
     proposed_agent out{core::to_text(definition), nullptr, std::move(read.problems)};
+    if (const auto what = config::signature_contradiction(read.agent, settings_.cards); what && out.problems.empty()) {
+        out.problems.push_back({{}, 1, 1, std::string{path} + ".signatures", *what});
+    }
     if (out.problems.empty()) {
         auto entry = make_entry(read.agent, settings_.timeouts.upstream_head, contexts_);
         if (entry) {

@@ -59,6 +59,9 @@ public:
     // All that are served.
     std::shared_ptr<const snapshot> take_snapshot(std::string public_base) const;
 
+    // What snapshots say of the gateway's keys.
+    void set_key_set(std::shared_ptr<const card_bytes> keys) { key_set_ = std::move(keys); }
+
     // From now on every change of what is served goes here; null: it is served no more.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
 
@@ -89,6 +92,7 @@ private:
     store_thread& store_;
     const core::logger& log_;
     publisher publish_;
+    std::shared_ptr<const card_bytes> key_set_;
     net::client_contexts contexts_;  // shared by agents with the same files
     agents agents_;
 };

@@ -1,6 +1,7 @@
 #include "gateway/router.hpp"
 
 #include "core/agent.hpp"
+#include "gateway/card_signer.hpp"
 #include "gateway/path_pattern.hpp"
 #include "net/http1/fields.hpp"
 
@@ -24,6 +25,10 @@ destination find_destination(std::string_view target) noexcept
     }
     if (path == "/rpc") {
         to.where = route::management;
+        return to;
+    }
+    if (path == key_set_path) {
+        to.where = route::key_set;
         return to;
     }
     if (!path.starts_with(agents_prefix)) {

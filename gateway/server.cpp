@@ -117,6 +117,14 @@ core::result<> server::start()
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
+    auto signer = make_signer(settings_.cards);
+    if (!signer) {
+        return std::move(signer).error();
+    }
+    if (*signer) {
+        registry_->set_key_set(make_card_bytes(body_with_strong_etag((*signer)->key_set())));
+    }
+    cards_->set_signer((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr);
     publish_agents(registry_->take_snapshot(std::move(public_base)));
     return {};
 }

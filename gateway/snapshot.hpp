@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
+#include "gateway/published_card.hpp"
 #include "net/upstream.hpp"
 
 #include <functional>
@@ -35,6 +36,7 @@ struct agent_entry {
 struct snapshot {
     string_map<std::shared_ptr<const agent_entry>> agents;  // disabled ones are not here
     std::string public_base;                                // scheme and authority, no slash at the end
+    std::shared_ptr<const card_bytes> key_set;              // what cards are verified with; null: none is signed
 };
 
 // Fails with config_invalid if the agent's URL or trust store cannot be used; the detail names the agent.

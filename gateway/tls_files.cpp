@@ -1,5 +1,6 @@
 #include "gateway/tls_files.hpp"
 
+#include "gateway/card_signer.hpp"
 #include "net/tls_files.hpp"
 
 #include <algorithm>
@@ -34,7 +35,13 @@ config::tls_checks tls_checks()
         }
         return found->second;
     };
-    return {.authorities = authorities, .certificate = net::check_certificate, .key = net::check_key};
+    return {
+        .authorities = authorities,
+        .certificate = net::check_certificate,
+        .key = net::check_key,
+        .signing_key = check_signing_key,
+        .key_set = check_key_set
+    };
 }
 
 }  // namespace gateway

@@ -16,6 +16,9 @@ namespace {
 using core::errc;
 using net::http1::field_name;
 
+// A new key is found by its `kid`, which no cache has; one that was withdrawn is believed for so long.
+constexpr std::string_view key_set_freshness = "Cache-Control: public, max-age=300\r\n";
+
 std::chrono::nanoseconds since(core::steady_time start)
 {
     return std::chrono::steady_clock::now() - start;
@@ -107,6 +110,29 @@ net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool l
     if (!sent) {
         note_failure(x, std::move(sent).error());
     }
+}
+
+net::routine<> traffic_handler::key_set(exchange& x)
+{
+    const auto verb = x.caller.head().verb;
+    if (verb != net::http1::method::get && verb != net::http1::method::head) {
+        auto what = method_not_allowed("GET, HEAD");
+        co_await answer_error(x, core::caller_error(errc::method_not_allowed), std::move(what));
+        co_return;
+    }
+    const auto keys = key_set_;
+    if (keys == nullptr) {
+        co_await refuse_target(x, errc::not_found, /*ends_connection=*/false);
+        co_return;
+    }
+    const auto* asked = net::http1::find(x.caller.head().fields, field_name::if_none_match);
+    const bool unchanged = asked != nullptr && none_match_hits(*asked, keys->etag);
+    answer what;
+    what.status = unchanged ? 304 : 200;
+    what.fields = std::string{key_set_freshness} + keys->validators;
+    what.content_type = "application/jwk-set+json";
+    what.body = unchanged ? std::string{} : keys->body;
+    co_await answer_with(x, std::move(what));
 }
 
 net::routine<> traffic_handler::management(exchange& x)

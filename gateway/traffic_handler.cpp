@@ -79,6 +79,8 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         co_await card(x, to);
     } else if (to.where == route::management) {
         co_await management(x);
+    } else if (to.where == route::key_set) {
+        co_await key_set(x);
     } else if (to.where == route::none) {
         co_await refuse_target(x, to.refusal, to.astray);
     } else {
@@ -300,6 +302,7 @@ void traffic_handler::set_snapshot(const std::shared_ptr<const snapshot>& now)
     for (const auto& [id, entry] : now->agents) {
         agents_[id].entry = entry;
     }
+    key_set_ = now->key_set;
     metrics_.forget_unless([&](std::string_view id) { return now->agents.contains(id); });
 }
 

@@ -77,6 +77,7 @@ private:
 
     net::routine<> card(exchange& x, destination to);
     net::routine<> send_card(exchange& x, card_answer found, bool legacy);
+    net::routine<> key_set(exchange& x);
     net::routine<> call(exchange& x, destination to);
     net::routine<> relay_opaquely(exchange& x, destination to);
     net::routine<> refuse_target(exchange& x, core::errc code, bool ends_connection);
@@ -102,6 +103,7 @@ private:
     std::optional<host_policy> hosts_;
     worker_metrics metrics_;
     string_map<known_agent> agents_;
+    std::shared_ptr<const card_bytes> key_set_;  // null: no card is signed
     std::uint64_t open_streams_ = 0;
     bool ending_streams_ = false;
     boost::intrusive::list<relay, boost::intrusive::constant_time_size<false>> streams_;

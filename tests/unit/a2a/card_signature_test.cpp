@@ -73,6 +73,9 @@ TEST_CASE("a card that was signed here verifies, and with anything changed it do
     const auto key = new_key();
     auto made = card;
     made["signatures"] = json::array({"of somebody else"});
+    made = a2a::signable_card(std::move(made));
+    made["description"] = "d";
+    made["skills"] = json::array({{{"id", "s"}}});
     REQUIRE(a2a::sign_card(made, key, "https://gateway/.well-known/jwks.json").has_value());
     REQUIRE(made["signatures"].size() == 1);
     const auto verified = a2a::verify_card(made, public_half(key));
@@ -198,8 +201,70 @@ TEST_CASE("what is empty goes, and what becomes empty by that, too")
 {
     CHECK(
         a2a::without_empty_members(parsed(R"({"a":"","b":[],"c":{},"d":{"e":[{}]},"f":0,"g":false,"h":null,"i":["",1]})"
-        )) == parsed(R"({"f":0,"g":false,"h":null,"i":[1]})")
+        )) == parsed(R"({"f":0,"g":false,"i":[1]})")
     );
+}
+
+TEST_CASE(
+    "a card to be signed keeps what is required and what its requirements of security list, and loses other defaults"
+)
+{
+    const auto made = a2a::signable_card(parsed(R"({
+        "name": "n", "description": "", "iconUrl": "", "skills": [],
+        "capabilities": {"streaming": false, "extensions": [{"uri": "u", "required": false}, {"uri": "v", "required": true}]},
+        "securitySchemes": {"o": {"oauth2SecurityScheme": {"flows": {"authorizationCode": {"pkceRequired": false, "tokenUrl": "t"}}}}},
+        "securityRequirements": [{"schemes": {"o": {"list": []}}}, {"schemes": {}}],
+        "provider": {"url": ""}
+    })"));
+    CHECK(made == parsed(R"({
+        "name": "n",
+        "capabilities": {"streaming": false, "extensions": [{"uri": "u"}, {"uri": "v", "required": true}]},
+        "securitySchemes": {"o": {"oauth2SecurityScheme": {"flows": {"authorizationCode": {"tokenUrl": "t"}}}}},
+        "securityRequirements": [{"schemes": {"o": {"list": []}}}, {"schemes": {}}],
+        "description": "",
+        "skills": []
+    })"));
+    CHECK(
+        a2a::signable_card(parsed(R"({"skills":[{"id":"s","tags":[],"securityRequirements":[{"schemes":{}}]}]})")) ==
+        parsed(R"({"skills":[{"id":"s","securityRequirements":[{"schemes":{}}]}]})")
+    );
+}
+
+TEST_CASE("a card with what verifiers disagree about has a signature for each reading")
+{
+    const auto key = new_key();
+    auto made = parsed(R"({"name":"n","securityRequirements":[{"schemes":{"b":{"list":[]}}}]})");
+    REQUIRE(a2a::sign_card(made, key, "").has_value());
+    REQUIRE(made["signatures"].size() == 2);
+    for (const auto& each : made["signatures"]) {
+        auto one = made;
+        one["signatures"] = json::array({each});
+        CHECK(a2a::verify_card(one, public_half(key)).has_value());
+    }
+}
+
+TEST_CASE("a signature that leaves the security schemes out does not count, and the reason says so")
+{
+    const auto key = new_key();
+    auto document = parsed(R"({"name":"a","securitySchemes":{"b":{"httpAuthSecurityScheme":{"scheme":"bearer"}}}})");
+    document["signatures"] = json::array({signature_of(key, header_of(key), R"({"name":"a"})")});
+    const auto refused = a2a::verify_card(document, public_half(key));
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == errc::card_signature);
+    CHECK(refused.error().detail == "k1: the signature does not cover securitySchemes");
+}
+
+TEST_CASE("a false that is the default may be left out of what was signed")
+{
+    const auto key = new_key();
+    auto document = parsed(R"({"name":"a","capabilities":{"extensions":[{"uri":"u","required":false}]}})");
+    const auto with = [&](std::string_view payload) {
+        document["signatures"] = json::array({signature_of(key, header_of(key), payload)});
+        return a2a::verify_card(document, public_half(key)).has_value();
+    };
+    CHECK(with(R"({"capabilities":{"extensions":[{"required":false,"uri":"u"}]},"name":"a"})"));
+    CHECK(with(R"({"capabilities":{"extensions":[{"uri":"u"}]},"name":"a"})"));
+    CHECK_FALSE(with(R"({"capabilities":{"extensions":[{"required":true,"uri":"u"}]},"name":"a"})"));
 }
 
 TEST_SUITE_END();

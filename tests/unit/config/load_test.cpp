@@ -68,6 +68,11 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.cards.max_size == 2 * 1024 * 1024);
     CHECK(s.cards.background == 7);
     CHECK(s.cards.shape == core::card_shape::v1);
+    CHECK(s.cards.signatures == core::signature_policy::verify_and_sign);
+    CHECK(s.cards.signing_key == "/etc/cardea/card.key");
+    CHECK(s.cards.retired_keys == "/etc/cardea/retired.json");
+    CHECK(s.cards.trusted_keys == "/etc/cardea/trusted.json");
+    CHECK(s.cards.key_set_origins == std::vector<std::string>{"https://keys.example.com", "https://[::1]:8443"});
     CHECK(s.timeouts.handshake == 12s);
     CHECK(s.timeouts.header == 11s);
     CHECK(s.timeouts.body == 61s);
@@ -114,6 +119,9 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.timeout = 90s;
     weather.relay_paths = {"/v1/*", "/files/**"};
     weather.shape = core::card_shape::v03;
+    weather.signatures = core::signature_policy::verify;
+    weather.trusted_keys = "/etc/cardea/weather.json";
+    weather.key_set_origins = {"https://weather.example.com"};
     weather.ca_file = "/etc/cardea/ca.pem";
     weather.cert_file = "/etc/cardea/client.pem";
     weather.key_file = "/etc/cardea/client.key";

@@ -139,7 +139,8 @@ TEST_CASE("an unknown key is told with the nearest that is known there")
         {"log: {format: json}", "c.yml:1:7: log.format: is not a known key; known here: level\n"},
         {"cards: {<<: {ttl: 5m}}",
          "c.yml:1:9: cards.(...): is not a known key; known here: ttl, min_ttl, max_ttl, stale_if_error, negative_ttl, "
-         "shape, timeout, max_size, background\n"},
+         "shape, signatures, signing_key, retired_keys, trusted_keys, key_set_origins, timeout, max_size, "
+         "background\n"},
         {"agents:\n  a:\n    URL: http://h\n    url: http://h\n    cardUrl: http://h\n",
          "c.yml:3:5: agents.a.URL: is not a known key; did you mean `url`?\n"
          "c.yml:5:5: agents.a.cardUrl: is not a known key; did you mean `card_url`?\n"},

@@ -33,7 +33,13 @@ config::card_settings settings()
 card_state with_card(core::duration fresh_for)
 {
     card_state state;
-    gateway::succeed(state, gateway::make_card_bytes(R"({"name":"a"})"), start, fresh_for, settings());
+    gateway::succeed(
+        state,
+        gateway::make_card_bytes(gateway::body_with_strong_etag(R"({"name":"a"})")),
+        start,
+        fresh_for,
+        settings()
+    );
     return state;
 }
 
@@ -116,7 +122,13 @@ TEST_CASE("a success makes a new value: whoever holds the old one sees it unchan
 {
     auto state = with_card(20s);
     const auto held = state.card;
-    gateway::succeed(state, gateway::make_card_bytes("{}"), start + 30s, 20s, settings());
+    gateway::succeed(
+        state,
+        gateway::make_card_bytes(gateway::body_with_strong_etag("{}")),
+        start + 30s,
+        20s,
+        settings()
+    );
     CHECK(held->fresh_until == start + 20s);
     CHECK(held->bytes->body == R"({"name":"a"})");
     CHECK(state.card != held);

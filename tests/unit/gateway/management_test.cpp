@@ -28,7 +28,13 @@ constexpr core::steady_time start{5'000s};
 gateway::card_status status_with_card(core::duration fresh_for)
 {
     gateway::card_state state;
-    gateway::succeed(state, gateway::make_card_bytes(R"({"name":"a"})"), start, fresh_for, {});
+    gateway::succeed(
+        state,
+        gateway::make_card_bytes(gateway::body_with_strong_etag(R"({"name":"a"})")),
+        start,
+        fresh_for,
+        {}
+    );
     gateway::card_status status;
     status.card = state.card;
     status.changes = 2;

@@ -45,6 +45,8 @@ TEST_CASE("a target leads to a call, a card or the management, and keeps its que
         {"/agents/.well-known/.well-known/agent.json", route::card, ".well-known", true},
         {"/rpc", route::management},
         {"/rpc?method=agents/list", route::management},
+        {"/.well-known/jwks.json", route::key_set},
+        {"/.well-known/jwks.json?x", route::key_set},
     };
     for (const auto& each : rows) {
         check(each);

@@ -1,0 +1,50 @@
+// What the configuration says of the signatures of cards, and of the keys that make and check them.
+#pragma once
+
+#include "config/fields.hpp"
+#include "config/problem.hpp"
+#include "config/settings.hpp"
+#include "config/tls.hpp"
+#include "core/agent.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace config {
+
+inline constexpr std::string_view signature_policies = "strip, verify, sign or verify_and_sign";
+inline constexpr std::string_view origins_meant = "a list of https origins such as https://keys.example.com";
+inline constexpr std::string_view no_signing_key = "is sign without a key; `cards.signing_key` is meant";
+
+enum class file_kind : std::uint8_t { signing_key, key_set };
+
+// "the path of …".
+std::string_view meant_by(file_kind kind) noexcept;
+
+// A path whose file has been looked at by the check for its kind; empty if it is none (reported).
+std::string read_checked_file(const field& f, file_kind kind, const tls_checks& checks, problem_list& problems);
+
+std::optional<core::signature_policy> read_signature_policy(const field& f, problem_list& problems);
+
+// `https://host` or `https://host:port`, as written but for a slash at the end.
+std::vector<std::string> read_origins(const field& f, problem_list& problems);
+
+bool signs(core::signature_policy policy) noexcept;
+bool verifies(core::signature_policy policy) noexcept;
+
+// What holds for one agent's card.
+struct signature_rules {
+    bool verify = false;  // of a fetched card
+    bool sign = false;
+    std::string trusted_keys;
+    std::vector<std::string> key_set_origins;
+};
+signature_rules signature_rules_of(const core::agent& agent, const card_settings& settings);
+
+// What the agent's rules ask for and cannot have, as a predicate; nothing: they can be followed.
+std::optional<std::string> signature_contradiction(const core::agent& agent, const card_settings& settings);
+
+}  // namespace config
