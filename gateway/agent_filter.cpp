@@ -87,18 +87,24 @@ void add_tags(const json& from, std::vector<std::string>& tags)
     }
 }
 
+std::vector<std::string> metadata_tags(const core::agent& agent)
+{
+    std::vector<std::string> tags;
+    // Parsed only if there can be any: a list looks at every agent.
+    if (agent.metadata.find("\"tags\"") != std::string::npos) {
+        if (const auto metadata = core::parse_json(agent.metadata)) {
+            add_tags(*metadata, tags);
+        }
+    }
+    return tags;
+}
+
 bool has_tag(const core::agent& agent, const card_words& card, const std::string& tag)
 {
     if (std::binary_search(card.tags.begin(), card.tags.end(), tag)) {
         return true;
     }
-    if (agent.metadata.find("\"tags\"") == std::string::npos) {
-        return false;
-    }
-    std::vector<std::string> tags;
-    if (const auto metadata = core::parse_json(agent.metadata)) {
-        add_tags(*metadata, tags);
-    }
+    const auto tags = metadata_tags(agent);
     return std::find(tags.begin(), tags.end(), tag) != tags.end();
 }
 
@@ -114,6 +120,15 @@ agent_filter read_filter(const json& params, std::vector<config::problem>& probl
     out.after = read.text("after");
     out.limit = read.limit(out.limit);
     return out;
+}
+
+std::vector<std::string> tags_of(const core::agent& agent, const card_words& card)
+{
+    auto tags = metadata_tags(agent);
+    tags.insert(tags.end(), card.tags.begin(), card.tags.end());
+    std::sort(tags.begin(), tags.end());
+    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+    return tags;
 }
 
 card_words words_of(const json& card)

@@ -32,6 +32,9 @@ struct card_words {
 
 card_words words_of(const core::json& card);
 
+// The tags of the card and of the metadata, sorted, each once.
+std::vector<std::string> tags_of(const core::agent& agent, const card_words& card);
+
 // The tags are the card's and `tags` of the metadata, the text is sought in the id, the card's words and the metadata,
 // without regard to the case of ASCII letters. `after` is not looked at.
 bool shows(const agent_filter& filter, const core::agent& agent, const card_words& card);

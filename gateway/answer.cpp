@@ -1,5 +1,6 @@
 #include "gateway/answer.hpp"
 
+#include "core/json.hpp"
 #include "core/jsonrpc_server.hpp"
 #include "core/status.hpp"
 #include "net/http1/head_writer.hpp"
@@ -30,6 +31,16 @@ answer failure(core::errc code, std::string body)
 answer error_answer(core::errc code, std::string_view agent)
 {
     return failure(code, core::http_error_body(code, agent));
+}
+
+answer explained_answer(core::errc code, std::string_view message)
+{
+    std::string body = R"({"error":{"code":)";
+    core::append_json_string(body, core::name(code));
+    body += R"(,"message":)";
+    core::append_json_string(body, message);
+    body += core::retryable(code) ? R"(,"retryable":true}})" : R"(,"retryable":false}})";
+    return failure(code, std::move(body));
 }
 
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
@@ -68,11 +79,11 @@ answer options_answer()
     return out;
 }
 
-void begin_head(std::string& head, net::server_connection& caller, unsigned status)
+void begin_head(std::string& head, net::server_connection& caller, unsigned status, std::string_view reason)
 {
     head.clear();
     net::http1::head_writer out{head};
-    out.status_line(status);
+    out.status_line(status, reason);
     out.field("Date", caller.owner().http_date());
     if (caller.closing()) {
         out.field("Connection", "close");
@@ -82,7 +93,7 @@ void begin_head(std::string& head, net::server_connection& caller, unsigned stat
 net::routine<core::result<>> send_answer(net::server_connection& caller, answer what)
 {
     auto& head = caller.scratch();
-    begin_head(head, caller, what.status);
+    begin_head(head, caller, what.status, what.reason);
     net::http1::head_writer out{head};
     const bool has_body = what.status != 204 && what.status != 304;
     if (has_body) {

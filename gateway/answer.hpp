@@ -11,6 +11,7 @@ namespace gateway {
 
 struct answer {
     unsigned status = 200;
+    std::string_view reason;                             // a constant; empty: the one that the status has
     std::string_view content_type = "application/json";  // a constant
     std::string fields;                                  // further header lines, each with its CRLF
     std::string body;
@@ -18,6 +19,9 @@ struct answer {
 
 // {"error":{…}} with Cardea-Error; Retry-After for 503. `agent` is an id of ours, or empty.
 answer error_answer(core::errc code, std::string_view agent);
+
+// The same with a message of this case's, which may quote what the caller sent.
+answer explained_answer(core::errc code, std::string_view message);
 
 // The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
@@ -32,7 +36,7 @@ answer method_not_allowed(std::string_view allowed);
 answer options_answer();
 
 // Writes status line and the fields that every answer has (Date, and Connection when the connection ends) to `head`.
-void begin_head(std::string& head, net::server_connection& caller, unsigned status);
+void begin_head(std::string& head, net::server_connection& caller, unsigned status, std::string_view reason = {});
 
 // Sends the whole answer; to HEAD without its body. Fails with caller_gone.
 net::routine<core::result<>> send_answer(net::server_connection& caller, answer what);

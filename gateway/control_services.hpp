@@ -2,9 +2,11 @@
 #pragma once
 
 #include "gateway/card_plane.hpp"
+#include "gateway/directory_page.hpp"
 #include "gateway/management.hpp"
 #include "net/types.hpp"
 
+#include <memory>
 #include <string>
 
 namespace gateway {
@@ -16,6 +18,8 @@ public:
     virtual net::executor executor() = 0;
 
     virtual net::task<card_answer> card(std::string agent_id) = 0;
+
+    virtual net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) = 0;
 
     // Carries out a body sent to /rpc of the traffic listener: what writes is refused.
     virtual net::task<managed> manage(std::string body) = 0;

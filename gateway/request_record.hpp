@@ -14,7 +14,7 @@
 namespace gateway {
 
 // The bounded set of what a request can be for; also a metric label.
-enum class route : std::uint8_t { card, call, relay, management, key_set, none };
+enum class route : std::uint8_t { card, call, relay, management, key_set, directory, none };
 
 std::string_view name(route r) noexcept;
 

@@ -5,12 +5,27 @@
 #include "gateway/path_pattern.hpp"
 #include "net/http1/fields.hpp"
 
+#include <optional>
+
 namespace gateway {
 namespace {
 
 constexpr std::string_view agents_prefix = "/agents/";
 constexpr std::string_view card_path = "/.well-known/agent-card.json";
 constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
+
+std::optional<directory_kind> directory_at(std::string_view path) noexcept
+{
+    if (path.size() > agents_prefix.size() && path.starts_with(agents_prefix)) {
+        return std::nullopt;
+    }
+    for (const auto kind : {directory_kind::agents, directory_kind::api_catalog, directory_kind::ai_catalog}) {
+        if (path == path_of(kind)) {
+            return kind;
+        }
+    }
+    return path == agents_prefix ? std::optional{directory_kind::agents} : std::nullopt;
+}
 
 }  // namespace
 
@@ -31,6 +46,12 @@ destination find_destination(std::string_view target) noexcept
         to.where = route::key_set;
         return to;
     }
+    to.query = target.substr(path.size());
+    if (const auto kind = directory_at(path)) {
+        to.where = route::directory;
+        to.directory = *kind;
+        return to;
+    }
     if (!path.starts_with(agents_prefix)) {
         to.astray = net::http1::equal_ignoring_case(path.substr(0, agents_prefix.size()), agents_prefix);
         return to;
@@ -48,7 +69,6 @@ destination find_destination(std::string_view target) noexcept
         return to;
     }
     to.agent = id;
-    to.query = target.substr(path.size());
     if (to.below.empty() || to.below == "/") {
         to.where = route::call;
     } else if (to.below == card_path || to.below == legacy_card_path) {

@@ -2,6 +2,7 @@
 // decoding means nothing here, so that no spelling reaches another agent or route.
 #pragma once
 
+#include "gateway/directory_kind.hpp"
 #include "gateway/request_record.hpp"
 
 #include <string_view>
@@ -10,10 +11,11 @@ namespace gateway {
 
 struct destination {
     route where = route::none;
-    std::string_view agent;    // of card, call and relay; a view into the target
-    std::string_view below;    // the path below the agent, from its '/'; empty for the agent itself; without the query
-    std::string_view query;    // with its '?', or empty
-    bool legacy_card = false;  // the card was asked for under its name of 0.2, agent.json
+    std::string_view agent;  // of card, call and relay; a view into the target
+    std::string_view below;  // the path below the agent, from its '/'; empty for the agent itself; without the query
+    std::string_view query;  // with its '?', or empty
+    directory_kind directory = directory_kind::agents;  // of directory
+    bool legacy_card = false;                           // the card was asked for under its name of 0.2, agent.json
     // Of none: why. not_found, or bad_request for a path that another reader may take for a different one.
     core::errc refusal = core::errc::not_found;
     bool astray =

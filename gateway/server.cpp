@@ -83,6 +83,7 @@ core::result<> server::start()
     keeper_ = std::make_unique<card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
     registry_ = std::make_unique<registry>(settings_, store_, log_);
+    directory_ = std::make_unique<gateway::directory>(*registry_, *cards_);
     management_ = std::make_unique<management>(settings_, *registry_, *cards_);
     control_services& as_control = *this;
     admin_services& as_admin = *this;
@@ -134,6 +135,7 @@ void server::publish_agents(std::shared_ptr<const snapshot> now)
     for (const auto& each : workers_) {
         each->publish(now);
     }
+    directory_->set_public_base(now->public_base);
     cards_->set_publisher([this](const std::string& id, std::shared_ptr<const published_card> card) {
         for (const auto& each : workers_) {
             each->publish_card(id, card);
@@ -315,6 +317,11 @@ std::size_t server::open_connections() const noexcept
 net::task<card_answer> server::card(std::string agent_id)
 {
     co_return co_await cards_->obtain(std::move(agent_id));
+}
+
+net::task<std::shared_ptr<const directory_page>> server::directory(directory_request asked)
+{
+    co_return directory_->render(asked);
 }
 
 net::task<managed> server::manage(std::string body)

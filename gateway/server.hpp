@@ -8,6 +8,7 @@
 #include "gateway/card_plane.hpp"
 #include "gateway/card_source.hpp"
 #include "gateway/control_services.hpp"
+#include "gateway/directory.hpp"
 #include "gateway/listener_tls.hpp"
 #include "gateway/management.hpp"
 #include "gateway/snapshot.hpp"
@@ -61,6 +62,7 @@ public:
 private:
     net::executor executor() override { return control_.get_executor(); }
     net::task<card_answer> card(std::string agent_id) override;
+    net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) override;
     net::task<managed> manage(std::string body) override;
     bool ready() const noexcept override { return ready_; }
     net::task<std::string> metrics_page() override;
@@ -92,6 +94,7 @@ private:
     std::unique_ptr<card_keeper> keeper_;
     std::unique_ptr<card_plane> cards_;
     std::unique_ptr<registry> registry_;
+    std::unique_ptr<gateway::directory> directory_;
     std::unique_ptr<management> management_;
     std::unique_ptr<admin_handler> admin_;
     std::unique_ptr<net::http_service> admin_service_;

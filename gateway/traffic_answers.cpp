@@ -169,9 +169,9 @@ std::optional<errc> traffic_handler::objection_to_post(const net::http1::request
     return std::nullopt;
 }
 
-net::routine<> traffic_handler::refuse_post(exchange& x, errc code)
+net::routine<> traffic_handler::refuse_post(exchange& x, errc code, std::string_view allowed)
 {
-    auto what = code == errc::method_not_allowed ? method_not_allowed("POST") : error_answer(code, std::string_view{});
+    auto what = code == errc::method_not_allowed ? method_not_allowed(allowed) : error_answer(code, std::string_view{});
     co_await answer_error(x, core::caller_error(code), std::move(what));
 }
 

@@ -75,6 +75,8 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         co_await answer_with(x, std::move(what));
     } else if (to.where == route::call && !relays_root(caller.head().verb, to.agent)) {
         co_await call(x, to);
+    } else if (to.where == route::directory) {
+        co_await show_directory(x, to);
     } else if (to.where == route::card) {
         co_await card(x, to);
     } else if (to.where == route::management) {
@@ -131,8 +133,13 @@ net::routine<> traffic_handler::call(exchange& x, destination to)
         x.agent = known->entry;
         x.record.agent = x.agent->record.id;
     }
+    const auto verb = x.caller.head().verb;
+    if (verb == net::http1::method::get || verb == net::http1::method::head) {
+        co_await describe_agent(x, to);
+        co_return;
+    }
     if (const auto objection = objection_to_post(x.caller.head())) {
-        co_await refuse_post(x, *objection);
+        co_await refuse_post(x, *objection, "GET, HEAD, POST");
         co_return;
     }
     auto body = x.caller.body_at_hand(settings_.limits.body);
@@ -151,10 +158,13 @@ net::routine<> traffic_handler::relay_opaquely(exchange& x, destination to)
 {
     const auto* known = find(to.agent);
     const auto wanted = to.below.empty() ? std::string_view{"/"} : to.below;
-    if (known == nullptr || !known->entry->upstream || !may_relay(known->entry->record, wanted)) {
-        const auto code = known == nullptr ? errc::agent_not_found : errc::not_found;
-        auto what = error_answer(code, known == nullptr ? to.agent : std::string_view{});
-        co_await answer_error(x, core::caller_error(code), std::move(what));
+    if (known == nullptr) {
+        co_await refuse_agent(x, to);
+        co_return;
+    }
+    if (!known->entry->upstream || !may_relay(known->entry->record, wanted)) {
+        auto what = error_answer(errc::not_found, {});
+        co_await answer_error(x, core::caller_error(errc::not_found), std::move(what));
         co_return;
     }
     x.agent = known->entry;
@@ -303,11 +313,14 @@ void traffic_handler::set_snapshot(const std::shared_ptr<const snapshot>& now)
         agents_[id].entry = entry;
     }
     key_set_ = now->key_set;
+    public_base_ = now->public_base;
+    forget_pages();
     metrics_.forget_unless([&](std::string_view id) { return now->agents.contains(id); });
 }
 
 void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const agent_entry> agent)
 {
+    forget_pages();
     if (agent != nullptr) {
         agents_[id].entry = std::move(agent);
     } else {
@@ -319,6 +332,10 @@ void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const age
 void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<const published_card> card)
 {
     if (auto* known = find(agent_id)) {
+        const bool same = known->card && card && known->card->bytes == card->bytes;
+        if (!same) {
+            forget_pages();
+        }
         known->card = std::move(card);
     }
 }

@@ -7,6 +7,7 @@
 #include "gateway/access_log.hpp"
 #include "gateway/answer.hpp"
 #include "gateway/control_services.hpp"
+#include "gateway/directory_page.hpp"
 #include "gateway/forwarded.hpp"
 #include "gateway/host_policy.hpp"
 #include "gateway/published_card.hpp"
@@ -18,6 +19,7 @@
 #include "net/server_connection.hpp"
 #include "net/upstream.hpp"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,18 +81,23 @@ private:
     net::routine<> send_card(exchange& x, card_answer found, bool legacy);
     net::routine<> key_set(exchange& x);
     net::routine<> call(exchange& x, destination to);
+    net::routine<> show_directory(exchange& x, destination to);
+    net::routine<> send_page(exchange& x, std::shared_ptr<const directory_page> page);
+    net::routine<> describe_agent(exchange& x, destination to);
+    net::routine<> refuse_agent(exchange& x, destination to);
     net::routine<> relay_opaquely(exchange& x, destination to);
     net::routine<> refuse_target(exchange& x, core::errc code, bool ends_connection);
     net::routine<> pass_on(exchange& x, std::string_view body);
     net::routine<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
     net::routine<> management(exchange& x);
     static std::optional<core::errc> objection_to_post(const net::http1::request_head& head);
-    net::routine<> refuse_post(exchange& x, core::errc code);
+    net::routine<> refuse_post(exchange& x, core::errc code, std::string_view allowed = "POST");
     net::routine<> answer_with(exchange& x, answer what);
     net::routine<> answer_error(exchange& x, core::error why, answer what);
     static void note_failure(exchange& x, core::error why);
     void note_client(exchange& x);
     void account(exchange& x);
+    void forget_pages();
     bool relays_root(net::http1::method verb, std::string_view id);
     known_agent* find(std::string_view id);
 
@@ -104,6 +111,13 @@ private:
     worker_metrics metrics_;
     string_map<known_agent> agents_;
     std::shared_ptr<const card_bytes> key_set_;  // null: no card is signed
+    std::string public_base_;  // of the snapshot
+    struct kept_page {
+        std::shared_ptr<const directory_page> page;
+        core::steady_time until{};
+    };
+    std::array<kept_page, directory_kinds> pages_;  // the plain one of each kind, until something has changed
+    std::uint64_t pages_forgotten_ = 0;             // how often
     std::uint64_t open_streams_ = 0;
     bool ending_streams_ = false;
     boost::intrusive::list<relay, boost::intrusive::constant_time_size<false>> streams_;

@@ -77,15 +77,19 @@ std::string_view reason(unsigned status) noexcept
     }
 }
 
-void head_writer::status_line(unsigned status)
+void head_writer::status_line(unsigned status, std::string_view words)
 {
-    if (status == 200) {
+    if (status == 200 && words.empty()) {
         out_.append("HTTP/1.1 200 OK\r\n");
         return;
     }
     std::array<char, 4> digits{};
     std::to_chars(digits.data(), digits.data() + digits.size(), status);
-    out_.append("HTTP/1.1 ").append(digits.data(), 3).append(" ").append(reason(status)).append("\r\n");
+    out_.append("HTTP/1.1 ")
+        .append(digits.data(), 3)
+        .append(" ")
+        .append(words.empty() ? reason(status) : words)
+        .append("\r\n");
 }
 
 void head_writer::request_line(method verb, std::string_view target)

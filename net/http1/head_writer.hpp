@@ -22,7 +22,8 @@ public:
     {
     }
 
-    void status_line(unsigned status);
+    // `words` in place of the reason that the status has (RFC 9112 section 4: for people); empty: that one.
+    void status_line(unsigned status, std::string_view words = {});
     void request_line(method verb, std::string_view target);
 
     void field(std::string_view name, std::string_view value)

@@ -166,7 +166,7 @@ TEST_CASE("a path that no pattern fits is nowhere")
     const flow::running_gateway gateway{std::move(settings)};
     CHECK(test_support::request(gateway.port(), "GET", "/agents/a/v1/x").status == 200);
     CHECK(test_support::request(gateway.port(), "GET", "/agents/a/v1/x/y").status == 404);
-    CHECK(test_support::request(gateway.port(), "GET", "/agents/a").status == 405);
+    CHECK(test_support::request(gateway.port(), "PUT", "/agents/a").status == 405);
     CHECK(agent.request_count() == 1);
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("OPTIONS of what takes no OPTIONS says what it takes")
     caller.send(test_support::request_text("OPTIONS", "/agents/a"));
     auto got = caller.read_response();
     CHECK(got.status == 405);
-    CHECK(got.header("Allow") == "POST");
+    CHECK(got.header("Allow") == "GET, HEAD, POST");
     caller.send(test_support::request_text("OPTIONS", "/agents/a/.well-known/agent-card.json"));
     got = caller.read_response();
     CHECK(got.status == 405);

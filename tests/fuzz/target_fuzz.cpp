@@ -87,6 +87,10 @@ void check_found(std::string_view target, const gateway::destination& to)
         tests::require(path == "/rpc", "the management has one address", target);
         return;
     }
+    if (to.where == route::directory) {
+        tests::require(path == path_of(to.directory) || path == "/agents/", "a directory is at its address", target);
+        return;
+    }
     const auto whole = "/agents/" + std::string{to.agent} + std::string{to.below} + std::string{to.query};
     tests::require(whole == target, "agent, rest and query make up the target", whole, target);
     tests::require(core::valid_agent_id(to.agent), "an agent's id is one", to.agent);
@@ -104,6 +108,7 @@ void check_nowhere(std::string_view target, const gateway::destination& to)
 {
     const auto path = target.substr(0, target.find('?'));
     tests::require(path != "/rpc", "the management is found", target);
+    tests::require(path != "/agents" && path != "/agents/", "the directory is found", target);
     if (!path.starts_with('/') || to.refusal == core::errc::bad_request) {
         return;
     }

@@ -59,10 +59,15 @@ TEST_CASE("a target that would mean an agent only after decoding or normalising 
              "/",
              "*",
              "",
-             "/agents",
-             "/agents/",
              "/agents//",
-             "/agents/?a",
+             "/agentsx",
+             "/Agents",
+             "/Agents/",
+             "/.well-known/",
+             "/.well-known/api-catalog/",
+             "/.well-known/API-catalog",
+             "/.well-known/%61pi-catalog",
+             "/.well-known/ai-catalog",
              "//agents/a",
              "/Agents/a",
              "/agents//a",
@@ -83,6 +88,23 @@ TEST_CASE("a target that would mean an agent only after decoding or normalising 
              "/.well-known/agent-card.json",
          }) {
         check({target, route::none});
+    }
+}
+
+TEST_CASE("the directory has an address for each of its forms, and that of the agents with a slash, too")
+{
+    using gateway::directory_kind;
+    for (const auto& [target, kind] :
+         {std::pair{"/agents", directory_kind::agents},
+          {"/agents/", directory_kind::agents},
+          {"/.well-known/api-catalog", directory_kind::api_catalog},
+          {"/.well-known/ai-catalog.json", directory_kind::ai_catalog}}) {
+        for (const std::string query : {"", "?", "?limit=1&x=/agents/b"}) {
+            const auto whole = target + query;
+            check({whole, route::directory});
+            CHECK(find_destination(whole).directory == kind);
+            CHECK(find_destination(whole).query == query);
+        }
     }
 }
 

@@ -1,0 +1,332 @@
+#include "gateway/directory_page.hpp"
+
+#include "a2a/etag.hpp"
+#include "core/json.hpp"
+#include "gateway/json_text.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <algorithm>
+
+namespace gateway {
+namespace {
+
+constexpr std::size_t longest_text = 512;  // bytes of a name or a description
+constexpr std::size_t longest_tag = 64;
+constexpr std::size_t most_tags = 32;
+
+constexpr std::string_view card_path = "/.well-known/agent-card.json";
+constexpr std::string_view card_type = "application/a2a-agent-card+json";
+constexpr std::string_view catalog_type = "application/ai-catalog+json";
+
+// Not in the middle of a character.
+std::string_view cut(std::string_view text, std::size_t longest)
+{
+    if (text.size() <= longest) {
+        return text;
+    }
+    while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0) == 0x80) {
+        --longest;
+    }
+    return text.substr(0, longest);
+}
+
+std::string joined(std::string_view first, std::string_view second, std::string_view third = {})
+{
+    std::string out;
+    out.reserve(first.size() + second.size() + third.size());
+    return out.append(first).append(second).append(third);
+}
+
+std::string address_of(std::string_view base, std::string_view id)
+{
+    return joined(base, "/agents/", id);
+}
+
+std::string_view name_of(const listed_agent& agent)
+{
+    return agent.name.empty() ? agent.id : cut(agent.name, longest_text);
+}
+
+void write_tags(json_text& out, const listed_agent& agent)
+{
+    out.key("tags");
+    out.open('[');
+    std::size_t count = 0;
+    for (const auto& tag : agent.tags) {
+        if (!tag.empty() && tag.size() <= longest_tag && count++ < most_tags) {
+            out.value(tag);
+        }
+    }
+    out.close(']');
+}
+
+void write_target(json_text& out, std::string_view href, std::string_view type, std::string_view title)
+{
+    out.open('{');
+    out.member("href", href);
+    out.member_if_any("type", type);
+    out.member_if_any("title", title);
+    out.close('}');
+}
+
+std::string agents_text(std::string_view base, const std::vector<listed_agent>& agents, std::string_view next)
+{
+    json_text out;
+    out.open('{');
+    out.key("agents");
+    out.open('[');
+    for (const auto& each : agents) {
+        const auto url = address_of(base, each.id);
+        out.open('{');
+        out.member("id", each.id);
+        out.member("name", name_of(each));
+        out.member_if_any("description", cut(each.description, longest_text));
+        out.member("protocol", core::name(each.speaks));
+        out.member_if_any("version", cut(each.version, longest_tag));
+        out.member("url", url);
+        out.member("cardUrl", joined(url, card_path));
+        write_tags(out, each);
+        out.member("state", name(each.state));
+        out.close('}');
+    }
+    out.close(']');
+    out.member_if_any("nextCursor", next);
+    out.close('}');
+    return out.take();
+}
+
+std::string api_catalog_text(std::string_view base, const std::vector<listed_agent>& agents)
+{
+    json_text out;
+    out.open('{');
+    out.key("linkset");
+    out.open('[');
+    out.open('{');
+    out.member("anchor", joined(base, path_of(directory_kind::api_catalog)));
+    out.key("item");
+    out.open('[');
+    for (const auto& each : agents) {
+        write_target(out, address_of(base, each.id), {}, name_of(each));
+    }
+    out.close(']');
+    out.close('}');
+    for (const auto& each : agents) {
+        const auto url = address_of(base, each.id);
+        out.open('{');
+        out.member("anchor", url);
+        out.key("service-desc");
+        out.open('[');
+        write_target(out, joined(url, card_path), "application/json", {});
+        out.close(']');
+        out.close('}');
+    }
+    out.close(']');
+    out.close('}');
+    return out.take();
+}
+
+// What an entry of a catalog has in any case. `mediaType` and `displayName` are for readers of drafts before June 2026.
+void begin_entry(json_text& out, std::string_view identifier, std::string_view title, std::string_view type)
+{
+    out.open('{');
+    out.member("identifier", identifier);
+    out.member("displayName", title);
+    out.member("type", type);
+    out.member("mediaType", type);
+}
+
+void begin_ai_catalog(json_text& out, std::string_view base)
+{
+    out.open('{');
+    out.member("specVersion", "1.0");
+    out.key("host");
+    out.open('{');
+    const auto scheme = base.find("://");
+    out.member("displayName", scheme == std::string_view::npos ? base : base.substr(scheme + 3));
+    out.close('}');
+    out.key("entries");
+    out.open('[');
+}
+
+std::string ai_catalog_text(std::string_view base, const std::vector<listed_agent>& agents)
+{
+    json_text out;
+    begin_ai_catalog(out, base);
+    for (const auto& each : agents) {
+        // The draft has a type for an MCP server's own card, which is not what is served for one.
+        if (each.speaks != core::protocol::a2a) {
+            continue;
+        }
+        const auto url = address_of(base, each.id);
+        begin_entry(out, url, name_of(each), card_type);
+        out.member("url", joined(url, card_path));
+        out.member_if_any("description", cut(each.description, longest_text));
+        write_tags(out, each);
+        out.member_if_any("version", cut(each.version, longest_tag));
+        out.close('}');
+    }
+    out.close(']');
+    out.close('}');
+    return out.take();
+}
+
+std::string page_address(std::string_view base, directory_kind kind, std::string_view cursor)
+{
+    return joined(joined(base, path_of(kind)), "?cursor=", cursor);
+}
+
+std::string api_index_text(std::string_view base, const std::vector<std::string>& cursors)
+{
+    json_text out;
+    out.open('{');
+    out.key("linkset");
+    out.open('[');
+    out.open('{');
+    out.member("anchor", joined(base, path_of(directory_kind::api_catalog)));
+    out.key("api-catalog");
+    out.open('[');
+    for (const auto& each : cursors) {
+        write_target(out, page_address(base, directory_kind::api_catalog, each), "application/linkset+json", {});
+    }
+    out.close(']');
+    out.close('}');
+    out.close(']');
+    out.close('}');
+    return out.take();
+}
+
+std::string ai_index_text(std::string_view base, const std::vector<std::string>& cursors)
+{
+    json_text out;
+    begin_ai_catalog(out, base);
+    for (const auto& each : cursors) {
+        const auto url = page_address(base, directory_kind::ai_catalog, each);
+        begin_entry(out, url, each.empty() ? "The first agents" : "Agents behind " + each, catalog_type);
+        out.member("url", url);
+        out.close('}');
+    }
+    out.close(']');
+    out.close('}');
+    return out.take();
+}
+
+std::string_view content_type_of(directory_kind kind)
+{
+    switch (kind) {
+        case directory_kind::agents:
+            return "application/json";
+        case directory_kind::api_catalog:
+            return R"(application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727")";
+        case directory_kind::ai_catalog:
+            return catalog_type;
+    }
+    return "application/json";
+}
+
+// RFC 9727 section 2 asks for the link on HEAD; it is on every answer.
+std::string links(std::string_view base, std::string_view next_page)
+{
+    std::string out = "<";
+    out.append(base).append(path_of(directory_kind::api_catalog)).append(">; rel=\"api-catalog\", <");
+    out.append(base).append(path_of(directory_kind::ai_catalog)).append(">; rel=\"ai-catalog\"");
+    if (!next_page.empty()) {
+        out.append(", <").append(next_page).append(">; rel=\"next\"");
+    }
+    return out;
+}
+
+directory_page finished(directory_kind kind, std::string_view base, std::string body, std::string_view next_page)
+{
+    directory_page out;
+    out.etag = a2a::strong_etag(body);
+    net::http1::head_writer fields{out.fields};
+    fields.field("Content-Type", content_type_of(kind));
+    fields.field("Content-Length", body.size());
+    fields.field("Link", links(base, next_page));
+    net::http1::head_writer validators{out.validators};
+    validators.field("ETag", out.etag);
+    // Kept by everybody, and asked for again each time: agents come and go.
+    validators.field("Cache-Control", "public, no-cache");
+    out.body = std::move(body);
+    return out;
+}
+
+}  // namespace
+
+std::string_view name(agent_state s) noexcept
+{
+    switch (s) {
+        case agent_state::ready:
+            return "ready";
+        case agent_state::unavailable:
+            return "unavailable";
+        case agent_state::unknown:
+            return "unknown";
+        case agent_state::not_callable:
+            return "not_callable";
+    }
+    return "unknown";
+}
+
+directory_page page_of(
+    const directory_request& request,
+    std::string_view base,
+    const std::vector<listed_agent>& agents,
+    std::string_view next
+)
+{
+    switch (request.kind) {
+        case directory_kind::api_catalog:
+            return finished(request.kind, base, api_catalog_text(base, agents), {});
+        case directory_kind::ai_catalog:
+            return finished(request.kind, base, ai_catalog_text(base, agents), {});
+        case directory_kind::agents:
+            break;
+    }
+    std::string next_page;
+    if (!next.empty()) {
+        next_page = page_address(base, request.kind, next) + "&limit=" + std::to_string(request.limit);
+    }
+    return finished(request.kind, base, agents_text(base, agents, next), next_page);
+}
+
+directory_page index_of(directory_kind kind, std::string_view base, const std::vector<std::string>& cursors)
+{
+    return finished(
+        kind,
+        base,
+        kind == directory_kind::api_catalog ? api_index_text(base, cursors) : ai_index_text(base, cursors),
+        {}
+    );
+}
+
+std::string description_of(const core::agent& agent, std::string_view base)
+{
+    const bool callable = agent.speaks == core::protocol::a2a;
+    const auto url = address_of(base, agent.id);
+    json_text out;
+    out.open('{');
+    out.member("id", agent.id);
+    out.member("protocol", core::name(agent.speaks));
+    out.member(
+        "about",
+        callable
+            ? "An A2A agent behind this gateway: cardUrl says what it can do, and url takes JSON-RPC calls by POST."
+            : "An MCP server behind this gateway, which does not pass on calls to it."
+    );
+    out.member("url", url);
+    out.member("cardUrl", joined(url, card_path));
+    out.key("methods");
+    out.open('{');
+    out.member("GET", "this description");
+    out.member("HEAD", "the same without a body");
+    if (callable) {
+        out.member("POST", "a JSON-RPC 2.0 request, sent as application/json");
+    }
+    out.close('}');
+    out.member("directory", joined(base, path_of(directory_kind::agents)));
+    out.close('}');
+    return out.take();
+}
+
+}  // namespace gateway
