@@ -87,6 +87,10 @@ void check_found(std::string_view target, const gateway::destination& to)
         tests::require(path == "/rpc", "the management has one address", target);
         return;
     }
+    if (to.where == route::key_set) {
+        tests::require(path == "/.well-known/jwks.json", "the keys have one address", target);
+        return;
+    }
     if (to.where == route::directory) {
         tests::require(path == path_of(to.directory) || path == "/agents/", "a directory is at its address", target);
         return;
