@@ -221,6 +221,21 @@ std::vector<std::string> read_relay_paths(const field& f, problem_list& problems
     return patterns;
 }
 
+core::card_trust read_card_trust(const field& f, problem_list& problems)
+{
+    constexpr std::string_view meant = "never or same-origin";
+    using enum core::card_trust;
+    const auto* text = read_text(f, meant, problems);
+    if (text == nullptr || *text == core::name(never)) {
+        return never;
+    }
+    if (*text != core::name(same_origin)) {
+        refuse(f, text->empty() ? "is empty" : "is not one of the two", meant, problems);
+        return never;
+    }
+    return same_origin;
+}
+
 std::string read_card(const field& f, problem_list& problems)
 {
     constexpr std::string_view meant = "an agent card (a map with a name)";

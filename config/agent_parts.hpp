@@ -23,6 +23,9 @@ std::vector<std::pair<std::string, core::secret>> read_card_headers(const field&
 // `relay_paths`: each begins with '/' and has no query, no dot segment and no control character.
 std::vector<std::string> read_relay_paths(const field& f, problem_list& problems);
 
+// `trust_card_url`.
+core::card_trust read_card_trust(const field& f, problem_list& problems);
+
 // `card`: a map with a name, as JSON text.
 std::string read_card(const field& f, problem_list& problems);
 

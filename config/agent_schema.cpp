@@ -53,6 +53,13 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "`cards.key_set_origins`",
      "Where the key set that a signature of this agent's card names may be fetched."},
     {"card_url", agent_key::card_url, "URL", "beside `url`", "Where the agent's card is fetched; a query is allowed."},
+    {"trust_card_url",
+     agent_key::trust_card_url,
+     "`never` or `same-origin`",
+     "`never`",
+     "Whether calls go where the card says instead of to `url`: with `same-origin`, if that is at the same scheme, "
+     "host and "
+     "port. To another origin a card never leads."},
     {"card",
      agent_key::card,
      "map",

@@ -295,6 +295,9 @@ private:
         if (const auto* f = find(agent_key::card_url)) {
             agent_.card_url = read_url(*f, query::allowed, problems_).value_or("");
         }
+        if (const auto* f = find(agent_key::trust_card_url)) {
+            agent_.trust = read_card_trust(*f, problems_);
+        }
         if (!transport_.is_null()) {
             parts.members["transport"] = std::move(transport_);
         }

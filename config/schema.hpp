@@ -127,6 +127,7 @@ enum class agent_key : std::uint8_t {
     trusted_keys,
     key_set_origins,
     card_url,
+    trust_card_url,
     card,
     card_headers,
     tls,

@@ -41,6 +41,17 @@ std::string_view name(card_shape s) noexcept
     return "auto";
 }
 
+std::string_view name(card_trust t) noexcept
+{
+    switch (t) {
+        case card_trust::never:
+            return "never";
+        case card_trust::same_origin:
+            return "same-origin";
+    }
+    return "never";
+}
+
 std::string_view name(signature_policy p) noexcept
 {
     switch (p) {

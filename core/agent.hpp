@@ -29,12 +29,19 @@ enum class signature_policy : std::uint8_t { strip, verify, sign, verify_and_sig
 // "strip", "verify", "sign", "verify_and_sign".
 std::string_view name(signature_policy p) noexcept;
 
+// Whether the card may say where calls go: never, or to another path of the origin of `url`, whose credentials they carry.
+enum class card_trust : std::uint8_t { never, same_origin };
+
+// "never", "same-origin".
+std::string_view name(card_trust t) noexcept;
+
 struct agent {
     std::string id;
     protocol speaks = protocol::a2a;
-    std::string url;       // http or https, no fragment, no user info; traffic goes here and nowhere else
+    std::string url;  // http or https, no fragment, no user info; traffic goes here and nowhere else, but see `trust`
     std::string card_url;  // empty: looked for beside `url` (docs/architecture.md)
-    std::string card;      // an inline card as JSON text; served without a fetch; empty: fetched
+    card_trust trust = card_trust::never;
+    std::string card;  // an inline card as JSON text; served without a fetch; empty: fetched
     std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches
     std::optional<card_shape> shape;                           // in place of cards.shape
     std::optional<signature_policy> signatures;                // in place of cards.signatures

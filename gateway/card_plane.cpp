@@ -1,5 +1,8 @@
 #include "gateway/card_plane.hpp"
 
+#include "config/url.hpp"
+#include "net/upstream.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
@@ -18,6 +21,13 @@ using core::errc;
 bool fetchable(const agent_entry& agent)
 {
     return agent.record.card.empty() && agent.upstream != nullptr;
+}
+
+// Where the card says that calls go, if that is a URL of the agent's own origin; else empty.
+std::string trusted_endpoint(const core::agent& record, const core::json& card)
+{
+    const auto endpoint = config::parse_http_url(a2a::jsonrpc_endpoint(card));
+    return endpoint && net::origin_of(*endpoint) == net::origin_of(record.url) ? *endpoint : std::string{};
 }
 
 }  // namespace
@@ -318,6 +328,9 @@ card_plane::accept(slot& which, std::string_view document, core::steady_time fet
         which.status.signed_by = std::move(made->variants.signed_by);
         log_published(which, made->shape);
         log_losses(record.id, made->variants.losses);
+    }
+    if (record.trust == core::card_trust::same_origin && find_path_) {
+        find_path_(record.id, trusted_endpoint(record, made->card.document));
     }
     publish_(record.id, which.state.card);
     return {};

@@ -64,6 +64,8 @@ public:
     using clock = std::function<core::steady_time()>;
     using publisher = std::function<void(const std::string& id, std::shared_ptr<const published_card> card)>;
 
+    using pathfinder = std::function<void(const std::string& id, const std::string& call_url)>;
+
     // Everything given by reference outlives the plane, and the loop has run to its end before it is destroyed.
     card_plane(
         net::loop& control,
@@ -75,6 +77,9 @@ public:
 
     // From now on every card that is published goes here, a null one when an agent is gone or has changed.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
+
+    // From now on it is told where the card says that calls go, of an agent whose card may; empty: nowhere that counts.
+    void set_pathfinder(pathfinder find) { find_path_ = std::move(find); }
 
     // What cards are signed with from now on; null: they are not.
     void set_signer(std::shared_ptr<const card_signer> signer) noexcept { signer_ = std::move(signer); }
@@ -159,6 +164,7 @@ private:
     const config::card_settings& settings_;
     const core::logger& log_;
     publisher publish_;
+    pathfinder find_path_;
     card_keeper* keeper_ = nullptr;
     std::shared_ptr<const card_signer> signer_;
     std::string public_base_;

@@ -142,6 +142,9 @@ json agent_record(const core::agent& agent)
     if (agent.timeout) {
         record["timeout"] = std::to_string(agent.timeout->count()) + "ms";
     }
+    if (agent.trust != core::card_trust::never) {
+        record["trust_card_url"] = core::name(agent.trust);
+    }
     if (agent.signatures) {
         record["signatures"] = core::name(*agent.signatures);
     }
@@ -307,6 +310,9 @@ json management::record_of(const registered_agent& agent) const
 {
     const auto& id = agent.entry->record.id;
     auto record = agent_record(agent.entry->record);
+    if (agent.entry->call_url != agent.entry->record.url) {
+        record["call_url"] = agent.entry->call_url;
+    }
     if (agent.declared()) {
         record["declared"] = true;
     } else {

@@ -164,6 +164,29 @@ net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::a
     co_return *version;
 }
 
+void registry::route(const std::string& id, const std::string& call_url)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end() || !found->second.served()) {
+        return;
+    }
+    auto& there = found->second;
+    const auto& wanted = call_url.empty() ? there.entry->record.url : call_url;
+    if (wanted == there.entry->call_url) {
+        return;
+    }
+    auto entry = make_entry(there.entry->record, settings_.timeouts.upstream_head, contexts_, wanted);
+    if (!entry) {
+        log_.write(core::log_level::warn, "agent_not_routed", {{"agent", id}, {"detail", entry.error().detail}});
+        return;
+    }
+    there.entry = std::move(*entry);
+    log_.write(core::log_level::info, "agent_routed", {{"agent", id}, {"url", wanted}});
+    if (publish_) {
+        publish_(id, there.entry);
+    }
+}
+
 net::task<core::result<std::vector<store::change>>> registry::changes(std::uint64_t after, std::size_t most)
 {
     std::function<core::result<std::vector<store::change>>(store::engine&)> work =

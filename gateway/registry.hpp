@@ -75,6 +75,9 @@ public:
     // Likewise; the version of the removal. Fails with agent_not_found too.
     net::task<core::result<std::uint64_t>> remove(std::string id, store::author by);
 
+    // From now on calls of this agent go there; empty: to its own URL. What cannot be called stays as it is.
+    void route(const std::string& id, const std::string& call_url);
+
     // The audit trail behind `after`, oldest first.
     net::task<core::result<std::vector<store::change>>> changes(std::uint64_t after, std::size_t most);
 

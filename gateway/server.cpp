@@ -141,13 +141,14 @@ void server::publish_agents(std::shared_ptr<const snapshot> now)
             each->publish_card(id, card);
         }
     });
-    cards_->set_agents(std::move(now));
     registry_->set_publisher([this](const std::string& id, std::shared_ptr<const agent_entry> agent) {
         for (const auto& each : workers_) {
             each->publish_agent(id, agent);
         }
         cards_->set_agent(id, std::move(agent));
     });
+    cards_->set_pathfinder([this](const std::string& id, const std::string& url) { registry_->route(id, url); });
+    cards_->set_agents(std::move(now));
 }
 
 core::result<> server::start_tls()

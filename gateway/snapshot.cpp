@@ -25,14 +25,19 @@ std::string fixed_fields(const core::agent& record, const net::upstream_target& 
 
 }  // namespace
 
-core::result<std::shared_ptr<const agent_entry>>
-make_entry(const core::agent& record, core::duration head_timeout, net::client_contexts& contexts)
+core::result<std::shared_ptr<const agent_entry>> make_entry(
+    const core::agent& record,
+    core::duration head_timeout,
+    net::client_contexts& contexts,
+    const std::string& call_url
+)
 {
     auto entry = std::make_shared<agent_entry>();
     entry->record = record;
+    entry->call_url = call_url.empty() ? record.url : call_url;
     entry->head_timeout = record.timeout.value_or(head_timeout);
     if (record.speaks == core::protocol::a2a && !record.url.empty()) {
-        auto target = net::make_target(record.url, tls_files(record), contexts);
+        auto target = net::make_target(entry->call_url, tls_files(record), contexts);
         if (!target) {
             return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
         }

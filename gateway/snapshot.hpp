@@ -27,6 +27,7 @@ using string_map = std::unordered_map<std::string, Value, string_hash, std::equa
 struct agent_entry {
     core::agent record;
     std::shared_ptr<const net::upstream_target> upstream;  // null: this agent cannot be called (docs: protocol mcp)
+    std::string call_url;      // where calls go: the record's own url, unless its card is trusted with that
     std::string call_head;     // the part of every call's head that does not change; holds the agent's bearer
     std::string fixed_fields;  // the same without the request line, for requests of other methods and paths
     std::string base_path;     // of the agent's URL, without a slash at the end
@@ -39,9 +40,14 @@ struct snapshot {
     std::shared_ptr<const card_bytes> key_set;              // what cards are verified with; null: none is signed
 };
 
-// Fails with config_invalid if the agent's URL or trust store cannot be used; the detail names the agent.
-core::result<std::shared_ptr<const agent_entry>>
-make_entry(const core::agent& record, core::duration head_timeout, net::client_contexts& contexts);
+// Calls go to `call_url`; empty: to the record's own. Fails with config_invalid if the URL or the trust store cannot be
+// used; the detail names the agent.
+core::result<std::shared_ptr<const agent_entry>> make_entry(
+    const core::agent& record,
+    core::duration head_timeout,
+    net::client_contexts& contexts,
+    const std::string& call_url = {}
+);
 
 // Fails with config_invalid if an agent's URL or trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base);

@@ -4,6 +4,7 @@
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/scratch.hpp"
+#include "tests/support/scripted_agent.hpp"
 
 #include <doctest/doctest.h>
 
@@ -59,12 +60,12 @@ std::unique_ptr<child_process> start(const std::string& file)
     return std::make_unique<child_process>(CARDEA_BIN, how);
 }
 
-std::uint16_t admin_port(child_process& gateway)
+std::uint16_t port_of(child_process& gateway, std::string_view listener)
 {
     const auto line =
         gateway.wait_for_line([](auto each) { return each.find(R"("event":"listening")") != std::string_view::npos; });
     REQUIRE_MESSAGE(line.has_value(), gateway.err());
-    return flow::listening_port(*line, "admin");
+    return flow::listening_port(*line, listener);
 }
 
 std::string text_of(const request& what)
@@ -160,6 +161,17 @@ void check_content(std::uint16_t port, expectation& so_far)
     CHECK(found == so_far.there);
 }
 
+void upsert(std::uint16_t port, const std::string& id, const std::string& url)
+{
+    const json body{
+        {"jsonrpc", "2.0"},
+        {"id", 1},
+        {"method", "agents/upsert"},
+        {"params", {{"id", id}, {"agent", {{"url", url}}}}}
+    };
+    CHECK(parsed(flow::post_json(port, "/rpc", body.dump()).body).contains("result"));
+}
+
 }  // namespace
 
 TEST_CASE("however often the gateway is killed, no acknowledged write is lost and none appears that was not asked for")
@@ -173,7 +185,7 @@ TEST_CASE("however often the gateway is killed, no acknowledged write is lost an
     for (int round = 0; round < rounds; ++round) {
         CAPTURE(round);
         const auto gateway = start(file);
-        const auto port = admin_port(*gateway);
+        const auto port = port_of(*gateway, "admin");
         check_content(port, so_far);
         const std::chrono::microseconds life{random() % 60'000};
         std::thread killer{[&gateway, life] {
@@ -188,7 +200,7 @@ TEST_CASE("however often the gateway is killed, no acknowledged write is lost an
     CHECK(acknowledged > 0);
     {
         const auto gateway = start(file);
-        check_content(admin_port(*gateway), so_far);
+        check_content(port_of(*gateway, "admin"), so_far);
         gateway->signal(SIGTERM);
         CHECK(gateway->wait() == 0);
     }
@@ -203,6 +215,31 @@ TEST_CASE("however often the gateway is killed, no acknowledged write is lost an
         CHECK(trail[version] == agent);
     }
     CHECK(trail.size() <= so_far.acknowledged.size() + static_cast<std::size_t>(rounds));
+}
+
+TEST_CASE("a gateway that is killed and started again serves the last good card of an agent that is down")
+{
+    const test_support::scratch_directory folder;
+    const auto file = folder.file("store.db");
+    auto agent = std::make_unique<test_support::scripted_agent>([](const auto&) {
+        return test_support::answer_json(R"({"name":"Kept","version":"7"})");
+    });
+    const auto target = "/agents/a/.well-known/agent-card.json";
+    {
+        const auto gateway = start(file);
+        const auto admin = port_of(*gateway, "admin");
+        upsert(admin, "a", agent->url());
+        CHECK(test_support::request(port_of(*gateway, "traffic"), "GET", target).status == 200);
+        // The store does one thing after the other: with this write the card before it is on disk.
+        upsert(admin, "b", agent->url());
+        gateway->signal(SIGKILL);
+        CHECK(gateway->wait() == -SIGKILL);
+    }
+    agent.reset();
+    const auto gateway = start(file);
+    const auto got = test_support::request(port_of(*gateway, "traffic"), "GET", target);
+    CHECK(got.status == 200);
+    CHECK(parsed(got.body)["version"] == "7");
 }
 
 TEST_SUITE_END();

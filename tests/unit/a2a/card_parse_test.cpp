@@ -403,4 +403,24 @@ TEST_CASE("the facts of a card are read from what it says, whatever its types")
     CHECK(odd.warnings == 1);
 }
 
+TEST_CASE("the endpoint for JSON-RPC is that of the first such interface, of the generation that comes first")
+{
+    const std::pair<const char*, const char*> rows[]{
+        {R"({"supportedInterfaces":[{"url":"g","protocolBinding":"GRPC"},{"url":"a","protocolBinding":"JSONRPC"}],"url":"b"})",
+         "a"},
+        {R"({"supportedInterfaces":[{"url":"a","protocolBinding":"jsonrpc"}]})", "a"},
+        {R"({"supported_interfaces":[{"url":"a","protocol_binding":"JSONRPC"}]})", "a"},
+        {R"({"url":"b"})", "b"},
+        {R"({"url":"b","preferredTransport":"JSONRPC"})", "b"},
+        {R"({"url":"b","preferredTransport":"GRPC","additionalInterfaces":[{"url":"c","transport":"JSONRPC"}]})", "c"},
+        {R"({"url":"b","preferredTransport":"GRPC"})", ""},
+        {R"({"supportedInterfaces":[1,{"url":1,"protocolBinding":"JSONRPC"}],"url":1})", ""},
+        {"{}", ""},
+    };
+    for (const auto& [card, endpoint] : rows) {
+        CAPTURE(card);
+        CHECK(a2a::jsonrpc_endpoint(*core::parse_json(card)) == endpoint);
+    }
+}
+
 TEST_SUITE_END();

@@ -111,6 +111,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.id = "weather.v1_A-b";
     weather.url = "http://10.0.0.7:9000/a2a/";
     weather.card_url = "https://10.0.0.7:9000/card.json?x=1";
+    weather.trust = core::card_trust::same_origin;
     weather.card_headers = {
         {"X-Api-Key", core::secret{"s3cr3t-token"}},
         {"Accept-Language", core::secret{"de, en;q=0.5"}}
@@ -192,6 +193,15 @@ TEST_CASE("an IPv6 address of hosts is written with or without brackets, in any 
         CAPTURE(wrong);
         CHECK(problems_of("hosts: [\"" + wrong + "\"]").find("is not a host name") != std::string::npos);
     }
+}
+
+TEST_CASE("a card is trusted with the path of calls or not at all")
+{
+    CHECK(
+        problems_of("agents: {a: {url: \"http://h\", trust_card_url: always}}") ==
+        "c.yml:1:47: agents.a.trust_card_url: \"always\" is not one of the two; never or same-origin is meant\n"
+    );
+    CHECK(problems_of("agents: {a: {url: \"http://h\", trust_card_url: never}}") == "");
 }
 
 TEST_CASE("a shape of cards is one of four, for all agents and for one")
