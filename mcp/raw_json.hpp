@@ -1,0 +1,60 @@
+// JSON text taken apart and put together without a document: what a server sent keeps its unknown members and the
+// spelling of its numbers. Pure; any thread.
+#pragma once
+
+#include "core/error.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp {
+
+struct raw_member {
+    std::string name;        // unescaped
+    std::string_view value;  // raw text of one value, without white space around it
+};
+
+// The members of one object, in their order.
+class raw_object {
+public:
+    raw_object() = default;
+
+    // Views into `text`. Fails with parse_error (not JSON, or nested deeper than `depth`) and with invalid_request: not
+    // an object, or a name that stands twice, also in another spelling.
+    static core::result<raw_object> read(std::string_view text, unsigned depth = 64);
+
+    // Raw text; empty: there is no such member.
+    std::string_view find(std::string_view name) const noexcept;
+
+    // The member if it is a string, unescaped (half a surrogate pair becomes U+FFFD); else empty.
+    std::string text(std::string_view name) const;
+
+    // The member if it is an object, else empty.
+    std::string_view object(std::string_view name) const noexcept;
+
+    const std::vector<raw_member>& members() const noexcept { return members_; }
+
+private:
+    std::vector<raw_member> members_;
+};
+
+// Of raw text that is one JSON value.
+bool is_object(std::string_view raw) noexcept;
+bool is_array(std::string_view raw) noexcept;
+bool is_string(std::string_view raw) noexcept;
+
+// The string's text. Nothing: `raw` is not a string.
+std::optional<std::string> text_of(std::string_view raw);
+
+// The same value on one line: no white space outside of strings, and `\ufffd` for half a surrogate pair, which many
+// readers refuse. Everything else keeps its bytes. `raw` must be JSON.
+std::string compact(std::string_view raw);
+
+// `"name":value,`, of an object or list under construction; close() replaces the last comma.
+void append_member(std::string& out, std::string_view name, std::string_view raw_value);
+void append_text_member(std::string& out, std::string_view name, std::string_view text);
+void close(std::string& out, char bracket);
+
+}  // namespace mcp
