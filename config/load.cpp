@@ -121,6 +121,11 @@ private:
         read_number(f, type, {meant, meant}, parse_count);
     }
 
+    void read_value(const field& f, const switch_setting& type, const std::string& /*meant*/)
+    {
+        type.member(value_) = read_switch(f, problems_).value_or(type.member(value_));
+    }
+
     struct wording {
         std::string meant;  // what is said of text that is no number
         std::string range;  // and of a number beyond the limits

@@ -72,6 +72,11 @@ constexpr auto settings_table = std::to_array<setting>({
      "to "
      "be usable."},
 
+    {"reload.watch",
+     switch_setting{of<&settings::reload, &reload_settings::watch>},
+     "Whether the configuration is read anew when its file changes, or one that it names (`bearer_file`). Without it: "
+     "on SIGHUP and `POST /reload` only."},
+
     {"cards.ttl",
      card_time(of<&settings::cards, &card_settings::ttl>, 1s),
      "How long a card is fresh when the agent does not say."},
@@ -268,6 +273,7 @@ std::string written_as(const setting_type& type)
             [](const count_setting& s) {
                 return "a whole number, " + std::to_string(s.least) + " to " + std::to_string(s.most);
             },
+            [](const switch_setting&) { return std::string{"true or false"}; },
             [](const address_setting&) { return std::string{"host:port"}; },
             [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
             [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
@@ -293,6 +299,7 @@ std::string value_text(const setting_type& type, settings of)
             [&](const duration_setting& s) { return to_text(s.member(of)); },
             [&](const size_setting& s) { return size_text(s.member(of)); },
             [&](const count_setting& s) { return std::to_string(s.member(of)); },
+            [&](const switch_setting& s) { return std::string{s.member(of) ? "true" : "false"}; },
             [&](const address_setting& s) { return to_text(s.member(of)); },
             [&](const base_url_setting& s) { return s.member(of); },
             [&](const log_level_setting& s) { return std::string{core::name(s.member(of))}; },

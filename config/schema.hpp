@@ -38,6 +38,10 @@ struct count_setting {
     std::uint64_t most;
 };
 
+struct switch_setting {
+    member_of<bool> member;
+};
+
 struct address_setting {
     member_of<endpoint> member;
 };
@@ -87,6 +91,7 @@ using setting_type = std::variant<
     duration_setting,
     size_setting,
     count_setting,
+    switch_setting,
     address_setting,
     base_url_setting,
     log_level_setting,

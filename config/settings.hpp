@@ -82,7 +82,12 @@ struct limit_settings {
     std::uint64_t connections = 0;                 // of callers, open at a time: 503; 0: 45 % of the descriptors
 };
 
-struct settings {
+struct reload_settings {
+    bool watch = true;  // the file is read anew when it changes
+};
+
+// What is not of one agent.
+struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
     endpoint admin{"127.0.0.1", 4001};
     std::vector<certificate_files> tls;        // of listen; empty: no TLS
@@ -97,6 +102,10 @@ struct settings {
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;
+    reload_settings reload;
+};
+
+struct settings : process_settings {
     std::vector<core::agent> agents;  // in the order of the file; ids are unique
 };
 

@@ -35,12 +35,13 @@ unsigned http_status(errc code) noexcept
             return 417;
         case errc::misdirected_request:
             return 421;
+        case errc::config_invalid:
+            return 422;
         case errc::header_too_large:
             return 431;
         case errc::caller_gone:
             return 499;
         case errc::internal:
-        case errc::config_invalid:
         case errc::store_failed:
             return 500;
         case errc::not_implemented:
@@ -97,7 +98,6 @@ int jsonrpc_code(errc code) noexcept
         case errc::card_unrewritable:
         case errc::card_too_large:
         case errc::internal:
-        case errc::config_invalid:
         case errc::store_failed:
             return -32603;
         case errc::bad_request:
@@ -113,6 +113,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::unsupported_media_type:
         case errc::expectation_failed:
         case errc::misdirected_request:
+        case errc::config_invalid:
         case errc::header_too_large:
         case errc::caller_gone:
         case errc::not_implemented:

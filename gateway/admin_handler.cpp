@@ -47,9 +47,9 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     if (!hosts_.answers(caller.head().authority)) {
         caller.close_after_answer();
         what = error_answer(errc::misdirected_request, {});
-    } else if (path == "/rpc") {
+    } else if (path == "/rpc" || path == "/reload") {
         if (verb == method::post) {
-            what = co_await answer_post(caller);
+            what = co_await answer_post(caller, std::move(path));
         } else {
             what = method_not_allowed("POST");
         }
@@ -80,7 +80,7 @@ net::routine<answer> admin_handler::answer_get(net::server_connection& caller, s
     co_return page;
 }
 
-net::routine<answer> admin_handler::answer_post(net::server_connection& caller)
+net::routine<answer> admin_handler::answer_post(net::server_connection& caller, std::string path)
 {
     if (!takes_json(caller.head())) {
         co_return error_answer(errc::unsupported_media_type, {});
@@ -89,10 +89,35 @@ net::routine<answer> admin_handler::answer_post(net::server_connection& caller)
     if (!body) {
         co_return error_answer(body.error().code, {});
     }
+    if (path == "/reload") {
+        co_return co_await reload(caller);
+    }
+    co_return co_await manage(caller, std::string(*body));
+}
+
+net::routine<answer> admin_handler::reload(net::server_connection& caller)
+{
+    const auto here = caller.owner().get_executor();
+    auto asked = services_.reload();
+    const auto report = co_await net::ask(here, here, std::move(asked));
+    if (report.draining) {
+        co_return error_answer(errc::draining, {});
+    }
+    if (!report.problems.empty()) {
+        co_return config_error_answer(report.problems);
+    }
+    answer what;
+    what.body = core::to_text(to_json(report));
+    what.fields = "Cache-Control: no-store\r\n";
+    co_return what;
+}
+
+net::routine<answer> admin_handler::manage(net::server_connection& caller, std::string body)
+{
     answer what;
     const auto here = caller.owner().get_executor();
     rpc_caller who{/*may_write=*/true, "admin " + caller.peer()};
-    auto asked = methods_.handle(std::string(*body), std::move(who));
+    auto asked = methods_.handle(std::move(body), std::move(who));
     auto done = co_await net::ask(here, here, std::move(asked));
     what.body = std::move(done.body);
     what.status = what.body.empty() ? 204 : 200;

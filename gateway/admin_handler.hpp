@@ -6,6 +6,7 @@
 #include "gateway/answer.hpp"
 #include "gateway/host_policy.hpp"
 #include "gateway/management.hpp"
+#include "gateway/reload.hpp"
 #include "net/server_connection.hpp"
 
 #include <functional>
@@ -20,6 +21,7 @@ public:
 
     virtual bool ready() const noexcept = 0;            // takes traffic
     virtual net::task<std::string> metrics_page() = 0;  // Prometheus text format
+    virtual net::task<reload_report> reload() = 0;
 };
 
 class admin_handler final : public net::http_handler {
@@ -39,7 +41,9 @@ public:
 
 private:
     net::routine<answer> answer_get(net::server_connection& caller, std::string path);
-    net::routine<answer> answer_post(net::server_connection& caller);
+    net::routine<answer> answer_post(net::server_connection& caller, std::string path);
+    net::routine<answer> reload(net::server_connection& caller);
+    net::routine<answer> manage(net::server_connection& caller, std::string body);
 
     admin_services& services_;
     management& methods_;

@@ -43,6 +43,18 @@ answer explained_answer(core::errc code, std::string_view message)
     return failure(code, std::move(body));
 }
 
+answer config_error_answer(const std::vector<std::string>& problems)
+{
+    constexpr auto code = core::errc::config_invalid;
+    const core::json error{
+        {"code", core::name(code)},
+        {"message", core::message(code)},
+        {"retryable", core::retryable(code)},
+        {"problems", problems}
+    };
+    return failure(code, core::to_text({{"error", error}}));
+}
+
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
 {
     return failure(code, core::jsonrpc_error_body(id, code, agent));

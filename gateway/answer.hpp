@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gateway {
 
@@ -22,6 +23,9 @@ answer error_answer(core::errc code, std::string_view agent);
 
 // The same with a message of this case's, which may quote what the caller sent.
 answer explained_answer(core::errc code, std::string_view message);
+
+// config_invalid, with the problems as they are shown in `error.problems`.
+answer config_error_answer(const std::vector<std::string>& problems);
 
 // The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);

@@ -147,6 +147,9 @@ net::task<card_answer> card_plane::obtain(std::string id)
     if (!which->recalled || which->recalling) {
         co_await recall(which);
     }
+    if (which->gone) {
+        co_return co_await obtain(std::move(id));  // it has changed meanwhile, or has been removed
+    }
     switch (decide(which->state, now_(), settings_)) {
         case card_decision::serve:
             co_return card_answer{which->state.card, card_use::hit, std::nullopt};
@@ -165,6 +168,9 @@ net::task<card_answer> card_plane::obtain(std::string id)
     }
     start_fetch(which);
     co_await wait_for(which);
+    if (which->gone) {
+        co_return co_await obtain(std::move(id));
+    }
     co_return after_fetch(*which);
 }
 
@@ -195,6 +201,9 @@ net::task<core::result<card_status>> card_plane::refresh(std::string id)
     } else {
         start_fetch(which);
         co_await wait_for(which);
+        if (which->gone) {
+            co_return co_await refresh(std::move(id));
+        }
     }
     co_return which->status;
 }

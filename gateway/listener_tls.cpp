@@ -2,8 +2,6 @@
 
 #include "net/tls_files.hpp"
 
-#include <sys/stat.h>
-
 #include <chrono>
 #include <utility>
 
@@ -82,24 +80,9 @@ bool listener_tls::refresh(bool asked)
     return true;
 }
 
-listener_tls::stamp listener_tls::stamp_of(const std::string& path)
+std::vector<file_stamp> listener_tls::stamps() const
 {
-    struct stat status{};
-    if (::stat(path.c_str(), &status) != 0) {
-        return {};
-    }
-    return {
-        .device = status.st_dev,
-        .number = status.st_ino,
-        .size = status.st_size,
-        .seconds = status.st_mtim.tv_sec,
-        .nanoseconds = status.st_mtim.tv_nsec
-    };
-}
-
-std::vector<listener_tls::stamp> listener_tls::stamps() const
-{
-    std::vector<stamp> all;
+    std::vector<file_stamp> all;
     for (const auto& each : certificates_) {
         all.push_back(stamp_of(each.cert_file));
         all.push_back(stamp_of(each.key_file));

@@ -4,10 +4,10 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/file_stamp.hpp"
 #include "net/tls_context.hpp"
 #include "net/tls_tickets.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,19 +30,7 @@ public:
     bool refresh(bool asked);
 
 private:
-    // Of each file, what changes when it is written, replaced, or reached through another link.
-    struct stamp {
-        std::uint64_t device = 0;
-        std::uint64_t number = 0;
-        std::int64_t size = -1;  // there is none
-        std::int64_t seconds = 0;
-        std::int64_t nanoseconds = 0;
-
-        friend bool operator==(const stamp&, const stamp&) = default;
-    };
-
-    static stamp stamp_of(const std::string& path);
-    std::vector<stamp> stamps() const;
+    std::vector<file_stamp> stamps() const;
     void warn_of_ends(core::wall_time now) const;
 
     std::string listener_;
@@ -50,7 +38,7 @@ private:
     const core::logger& log_;
     std::shared_ptr<net::ticket_keys> tickets_;
     net::tls_context current_;
-    std::vector<stamp> read_;  // when the files were last read, for good or not
+    std::vector<file_stamp> read_;  // when the files were last read, for good or not
 };
 
 }  // namespace gateway

@@ -1,20 +1,15 @@
-#include "config/agents.hpp"
-#include "config/file.hpp"
-#include "config/load.hpp"
-#include "config/values.hpp"
 #include "core/log.hpp"
 #include "gateway/card_lint_command.hpp"
 #include "gateway/command_line.hpp"
+#include "gateway/configuration.hpp"
 #include "gateway/log_output.hpp"
 #include "gateway/open_store.hpp"
 #include "gateway/server.hpp"
-#include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
 #include "net/descriptor_budget.hpp"
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -33,7 +28,7 @@ constexpr int exit_unusable = 2;
 
 std::optional<std::string> environment_variable(std::string_view name)
 {
-    // Before any thread is started: nothing changes the environment meanwhile.
+    // Nothing in this process changes the environment.
     const char* value = std::getenv(std::string(name).c_str());  // NOLINT(concurrency-mt-unsafe)
     return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
@@ -54,79 +49,23 @@ bool complain(std::string_view what)
     return false;
 }
 
-bool load_file(const std::string& path, config::settings& into)
+// False: it has been said on stderr what is wrong.
+bool usable(const gateway::configuration& what, const std::string& file)
 {
-    const auto text = config::read_file(path);
-    if (!text) {
-        return complain(path + ": " + text.error().detail);
+    for (const auto& problem : what.problems) {
+        const bool has_line = problem.starts_with(file + ':') && !problem.starts_with(file + ": ");
+        std::cerr << (has_line ? "" : "cardea: ") << problem << '\n';
     }
-    auto loaded = config::load(*text, path, environment_variable, config::read_secret_file, gateway::tls_checks());
-    for (const auto& problem : loaded.problems) {
-        std::cerr << config::to_text(problem) << '\n';
-    }
-    into = std::move(loaded.value);
-    return loaded.problems.empty();
-}
-
-bool read_endpoint(std::string_view option, const std::string& text, config::endpoint& into)
-{
-    if (text.empty()) {
-        return true;
-    }
-    const auto parsed = config::parse_endpoint(text);
-    if (!parsed) {
-        return complain(std::string(option) + ": " + parsed.error().detail);
-    }
-    into = *parsed;
-    return true;
-}
-
-bool read_store(const std::string& text, std::string& into)
-{
-    if (text.empty()) {
-        return true;
-    }
-    auto parsed = config::parse_store(text);
-    if (!parsed) {
-        return complain("--store: " + parsed.error().detail + "; memory or sqlite:PATH is meant");
-    }
-    into = std::move(*parsed);
-    return true;
-}
-
-bool add_agents(const std::vector<std::string>& flags, config::settings& into)
-{
-    for (const auto& flag : flags) {
-        auto agent = config::parse_agent_flag(flag);
-        if (!agent) {
-            return complain("--agent: " + agent.error().detail);
-        }
-        const bool known =
-            std::any_of(into.agents.begin(), into.agents.end(), [&](const auto& each) { return each.id == agent->id; });
-        if (known) {
-            return complain("--agent: there is an agent with the id '" + agent->id + "' already");
-        }
-        into.agents.push_back(std::move(*agent));
-    }
-    return true;
-}
-
-// What the file says and the command line changes. False: it has been said on stderr what is wrong.
-bool read_settings(const gateway::command_line& asked, config::settings& into)
-{
-    if (!asked.config_file.empty() && !load_file(asked.config_file, into)) {
-        return false;
-    }
-    return add_agents(asked.agents, into) && read_endpoint("--listen", asked.listen, into.listen) &&
-           read_endpoint("--admin", asked.admin, into.admin) && read_store(asked.store, into.store);
+    return what.problems.empty();
 }
 
 int run(const gateway::command_line& asked)
 {
-    config::settings settings;
-    if (!read_settings(asked, settings)) {
+    auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
+    if (!usable(configured, asked.config_file)) {
         return exit_unusable;
     }
+    auto& settings = configured.settings;
     // A peer that leaves while we write is an error of that write, and a log reader that leaves costs lines.
     std::signal(SIGPIPE, SIG_IGN);
     net::raise_descriptor_limit();
@@ -141,6 +80,10 @@ int run(const gateway::command_line& asked)
         log.write(core::log_level::warn, "store_in_memory", {{"reason", store->unusable_place}});
     }
     gateway::server server{std::move(settings), std::move(store->engine), log, [&output] { return output.dropped(); }};
+    const auto read_again = [asked] {
+        return gateway::read_configuration(asked, environment_variable, gateway::reading::again);
+    };
+    server.set_configuration_source({read_again, std::move(configured.files), std::move(configured.tls_files)});
     if (const auto started = server.start(); !started) {
         complain(started.error().detail);
         return exit_unusable;
@@ -159,10 +102,11 @@ int run(const gateway::command_line& asked)
 
 int validate(const gateway::command_line& asked)
 {
-    config::settings settings;
-    if (!read_settings(asked, settings)) {
+    const auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
+    if (!usable(configured, asked.config_file)) {
         return exit_unusable;
     }
+    const auto& settings = configured.settings;
     const auto made = gateway::make_snapshot(settings, "http://localhost");
     if (!made) {
         complain(made.error().detail);

@@ -273,6 +273,24 @@ void add_gateway(families& page, const gateway_sample& gateway)
         gateway.dropped_log_lines);
 }
 
+void add_reloads(families& page, const gateway_sample& gateway)
+{
+    auto reloads =
+        counter("cardea_config_reloads_total", "Reloads of the configuration: ok, or refused for its problems.");
+    reloads.add({{"outcome", "ok"}}, gateway.config_reloads);
+    reloads.add({{"outcome", "refused"}}, gateway.config_refusals);
+    page.push_back(reloads.take());
+    auto good = gauge("cardea_config_last_reload_successful", "0 after a reload that was refused, else 1.");
+    good.add({}, gateway.config_refused_last ? 0.0 : 1.0);
+    page.push_back(good.take());
+    auto since = gauge(
+        "cardea_config_last_success_timestamp_seconds",
+        "When the configuration in use was read, in seconds since 1970."
+    );
+    since.add({}, seconds(gateway.config_since.time_since_epoch()));
+    page.push_back(since.take());
+}
+
 void add_process(families& page, const gateway_sample& gateway)
 {
     auto memory = gauge("process_resident_memory_bytes", "Resident memory size in bytes.");
@@ -302,6 +320,7 @@ std::string metrics_page(const std::vector<metrics_sample>& loops, const gateway
     add_card_uses(page, sum);
     add_cards(page, gateway);
     add_gateway(page, gateway);
+    add_reloads(page, gateway);
     add_process(page, gateway);
     return prometheus::TextSerializer{}.Serialize(page);
 }

@@ -38,6 +38,10 @@ struct gateway_sample {
     std::uint64_t refused_connections = 0;
     std::uint64_t idle_upstream_connections = 0;
     std::uint64_t dropped_log_lines = 0;
+    std::uint64_t config_reloads = 0;   // that were carried out
+    std::uint64_t config_refusals = 0;  // that were not
+    core::wall_time config_since{};     // when the configuration in use was taken
+    bool config_refused_last = false;
     std::optional<process_stats> process;  // nullopt: could not be read, and is left out
     std::vector<card_sample> cards;        // each agent once
 };

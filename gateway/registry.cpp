@@ -44,12 +44,18 @@ core::result<> registry::load()
     const auto checks = tls_checks();
     for (const auto& each : *stored) {
         if (agents_.contains(each.id)) {
-            log_.write(core::log_level::warn, "stored_agent_hidden", {{"agent", each.id}});
+            hide(each.id);
         } else {
             adopt(each, checks);
         }
     }
     return {};
+}
+
+void registry::hide(const std::string& id)
+{
+    hidden_.insert(id);
+    log_.write(core::log_level::warn, "stored_agent_hidden", {{"agent", id}});
 }
 
 void registry::adopt(const store::record& record, const config::tls_checks& checks)
@@ -139,6 +145,10 @@ net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed
         co_return why;
     }
     const auto version = written->version;
+    if (auto may = may_write(id); !may) {
+        hide(id);
+        co_return std::move(may).error();
+    }
     const auto what = find(id) == nullptr ? store::action::created : store::action::updated;
     take(id, {std::move(agent.entry), version, written->written, {}});
     write_audit_line(id, what, version, by.who);
@@ -159,7 +169,10 @@ net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::a
         co_await look_again(id, why);
         co_return why;
     }
-    drop(id);
+    if (may_write(id)) {
+        drop(id);
+    }
+    hidden_.erase(id);
     write_audit_line(id, store::action::deleted, *version, by.who);
     co_return *version;
 }
@@ -185,6 +198,64 @@ void registry::route(const std::string& id, const std::string& call_url)
     if (publish_) {
         publish_(id, there.entry);
     }
+}
+
+net::task<core::result<>>
+registry::declare(std::vector<core::agent> there, std::vector<std::string> gone, bool files_changed)
+{
+    if (files_changed) {
+        contexts_.renew();
+    }
+    std::vector<std::shared_ptr<const agent_entry>> entries;
+    for (const auto& record : there) {
+        // Only its files have changed: its card, and what that says of where calls go, is kept.
+        const auto* before = find(record.id);
+        const bool same = before != nullptr && before->entry->record == record;
+        const auto call_url = same ? before->entry->call_url : std::string{};
+        auto entry = make_entry(record, settings_.timeouts.upstream_head, contexts_, call_url);
+        if (!entry) {
+            co_return std::move(entry).error();
+        }
+        entries.push_back(std::move(*entry));
+    }
+    const auto shown_again = co_await hidden_among(gone);
+    for (auto& entry : entries) {
+        const auto id = entry->record.id;
+        if (const auto* before = find(id); before != nullptr && !before->declared()) {
+            hide(id);
+        }
+        take(id, {std::move(entry), 0, {}, {}});
+    }
+    const auto checks = tls_checks();
+    for (const auto& record : shown_again) {
+        adopt(record, checks);
+        hidden_.erase(record.id);
+    }
+    for (const auto& id : gone) {
+        if (const auto* before = find(id); before != nullptr && before->declared()) {
+            drop(id);
+        }
+    }
+    co_return core::result<>{};
+}
+
+// The records of those that the configuration hides. What the store cannot give stays hidden until the next start.
+net::task<std::vector<store::record>> registry::hidden_among(std::vector<std::string> ids)
+{
+    std::vector<store::record> records;
+    for (const auto& id : ids) {
+        if (!hidden_.contains(id)) {
+            continue;
+        }
+        std::function<core::result<std::optional<store::record>>(store::engine&)> work = [id](store::engine& engine) {
+            return engine.find(id);
+        };
+        auto found = co_await store_.ask(std::move(work));
+        if (found && *found) {
+            records.push_back(std::move(**found));
+        }
+    }
+    co_return records;
 }
 
 net::task<core::result<std::vector<store::change>>> registry::changes(std::uint64_t after, std::size_t most)
@@ -213,6 +284,9 @@ net::task<> registry::look_again(std::string id, core::error why)
         co_return;
     }
     const auto* there = find(id);
+    if (!may_write(id)) {
+        co_return;
+    }
     if (!*found && there != nullptr) {
         drop(id);
     } else if (*found && (there == nullptr || there->version != (**found).version)) {

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,7 +70,8 @@ public:
     proposed_agent propose(std::string_view id, const core::json& definition, std::string_view path);
 
     // Returns the new version, once it is on disk and served. Fails with agent_read_only, version_conflict, store_full,
-    // store_failed; nothing is changed then.
+    // store_failed; nothing is changed then, unless the configuration came to declare the agent meanwhile: it is
+    // agent_read_only, and stored beneath.
     net::task<core::result<std::uint64_t>> upsert(std::string id, proposed_agent agent, store::author by);
 
     // Likewise; the version of the removal. Fails with agent_not_found too.
@@ -77,6 +79,13 @@ public:
 
     // From now on calls of this agent go there; empty: to its own URL. What cannot be called stays as it is.
     void route(const std::string& id, const std::string& call_url);
+
+    // What a new configuration declares: `there` are the agents that are new or different in it, `gone` those that it no
+    // longer has. One that hides a stored agent, or no longer does, is what a start would make of it. Fails with
+    // config_invalid if an agent cannot be used; nothing is changed then. From the first change to the last, nothing
+    // else runs on the loop. `files_changed`: the agents' TLS files are read anew.
+    net::task<core::result<>>
+    declare(std::vector<core::agent> there, std::vector<std::string> gone, bool files_changed = false);
 
     // The audit trail behind `after`, oldest first.
     net::task<core::result<std::vector<store::change>>> changes(std::uint64_t after, std::size_t most);
@@ -88,6 +97,8 @@ private:
     void take(const std::string& id, registered_agent agent);
     void drop(const std::string& id);
     core::result<> may_write(const std::string& id) const;
+    void hide(const std::string& id);
+    net::task<std::vector<store::record>> hidden_among(std::vector<std::string> ids);
     net::task<> look_again(std::string id, core::error why);
     void write_audit_line(const std::string& id, store::action what, std::uint64_t version, const std::string& who);
 
@@ -98,6 +109,7 @@ private:
     std::shared_ptr<const card_bytes> key_set_;
     net::client_contexts contexts_;  // shared by agents with the same files
     agents agents_;
+    std::set<std::string> hidden_;  // in the store, and declared by the configuration
 };
 
 }  // namespace gateway

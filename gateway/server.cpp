@@ -85,6 +85,7 @@ core::result<> server::start()
     registry_ = std::make_unique<registry>(settings_, store_, log_);
     directory_ = std::make_unique<gateway::directory>(*registry_, *cards_);
     management_ = std::make_unique<management>(settings_, *registry_, *cards_);
+    reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     control_services& as_control = *this;
     admin_services& as_admin = *this;
     admin_ = std::make_unique<admin_handler>(as_admin, *management_, settings_, log_);
@@ -127,6 +128,7 @@ core::result<> server::start()
     }
     cards_->set_signer((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr);
     publish_agents(registry_->take_snapshot(std::move(public_base)));
+    reloader_->start();
     return {};
 }
 
@@ -228,6 +230,7 @@ void server::wait_for_signal()
         wait_for_signal();
         if (number == SIGHUP) {
             refresh_certificates(/*asked=*/true);
+            reloader_->begin(reload_trigger::signal);
         } else {
             begin_stop();
         }
@@ -275,12 +278,13 @@ net::task<> server::drain_and_stop()
     for (const auto& each : workers_) {
         each->abort();
     }
+    reloader_->stop();
     cards_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
     admin_listener_->close();
     admin_service_->abort();
-    while (admin_service_->open() > 0 || keeper_->busy()) {
+    while (admin_service_->open() > 0 || keeper_->busy() || reloader_->busy()) {
         co_await pause();
     }
     for (const auto& each : workers_) {
@@ -331,6 +335,11 @@ net::task<managed> server::manage(std::string body)
     co_return co_await management_->handle(std::move(body), std::move(anybody));
 }
 
+net::task<reload_report> server::reload()
+{
+    co_return co_await reloader_->reload(reload_trigger::request);
+}
+
 net::task<std::string> server::metrics_page()
 {
     std::vector<metrics_sample> samples;
@@ -348,6 +357,11 @@ net::task<std::string> server::metrics_page()
     now.connections = open_connections();
     now.refused_connections = traffic_listener_->refused();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
+    const auto& reloads = reloader_->counts();
+    now.config_reloads = reloads.applied;
+    now.config_refusals = reloads.refused;
+    now.config_since = reloads.last_success;
+    now.config_refused_last = reloads.refused_last;
     if (auto process = read_process_stats()) {
         now.process = *process;
     }

@@ -11,6 +11,7 @@
 #include "gateway/directory.hpp"
 #include "gateway/listener_tls.hpp"
 #include "gateway/management.hpp"
+#include "gateway/reload.hpp"
 #include "gateway/snapshot.hpp"
 #include "gateway/store_thread.hpp"
 #include "gateway/worker.hpp"
@@ -42,6 +43,10 @@ public:
     );
     ~server() override;
 
+    // Before start(): where a new configuration is read on SIGHUP, on `POST /reload`, and when its file changes. Without
+    // it there is nothing to reload.
+    void set_configuration_source(configuration_source from) { from_ = std::move(from); }
+
     // Binds both addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
     // address that cannot be bound, an agent's URL or trust store that cannot be used.
     core::result<> start();
@@ -49,7 +54,8 @@ public:
     std::string traffic_address() const { return net::to_text(traffic_listener_->local()); }
     std::string admin_address() const { return net::to_text(admin_listener_->local()); }
 
-    // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates anew.
+    // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates
+    // and the configuration anew.
     void handle_signals();
 
     // Serves until stop(); then no new work, calls in flight finish within timeouts.drain and streams within
@@ -66,6 +72,7 @@ private:
     net::task<managed> manage(std::string body) override;
     bool ready() const noexcept override { return ready_; }
     net::task<std::string> metrics_page() override;
+    net::task<reload_report> reload() override;
 
     core::result<> start_tls();
     void publish_agents(std::shared_ptr<const snapshot> now);
@@ -96,6 +103,8 @@ private:
     std::unique_ptr<registry> registry_;
     std::unique_ptr<gateway::directory> directory_;
     std::unique_ptr<management> management_;
+    configuration_source from_;
+    std::unique_ptr<reloader> reloader_;
     std::unique_ptr<admin_handler> admin_;
     std::unique_ptr<net::http_service> admin_service_;
     std::vector<std::unique_ptr<worker>> workers_;

@@ -111,7 +111,7 @@ private:
     worker_metrics metrics_;
     string_map<known_agent> agents_;
     std::shared_ptr<const card_bytes> key_set_;  // null: no card is signed
-    std::string public_base_;  // of the snapshot
+    std::string public_base_;                    // of the snapshot
     struct kept_page {
         std::shared_ptr<const directory_page> page;
         core::steady_time until{};

@@ -43,6 +43,12 @@ core::result<tls_context> client_contexts::get(const tls_client_files& files)
     return known;
 }
 
+void client_contexts::renew()
+{
+    made_.clear();
+    ++generation_;
+}
+
 core::result<upstream_target>
 make_target(const std::string& url, const tls_client_files& files, client_contexts& contexts)
 {
@@ -74,6 +80,7 @@ make_target(const std::string& url, const tls_client_files& files, client_contex
         target.tls = std::move(*tls);
     }
     target.key = std::string(secure ? "https://" : "http://") + target.host + ":" + target.port;
+    target.key += secure ? '\n' + std::to_string(contexts.generation()) : "";
     for (const auto* const file : {&files.ca_file, &files.cert_file, &files.key_file}) {
         target.key += '\n' + *file;
     }

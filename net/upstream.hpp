@@ -21,7 +21,7 @@
 namespace net {
 
 struct upstream_target {
-    std::string key;  // equal keys share connections: scheme, host, port, and the TLS context's files
+    std::string key;  // equal keys share connections: scheme, host, port, and the TLS context's files as they were read
     std::string host;
     std::string port;
     std::string authority;  // for the Host field: without the scheme's default port
@@ -35,7 +35,12 @@ public:
     // As make_client_tls().
     core::result<tls_context> get(const tls_client_files& files);
 
+    // From now on files are read anew, and what is made from them shares no connections with what was made before.
+    void renew();
+    unsigned generation() const noexcept { return generation_; }
+
 private:
+    unsigned generation_ = 0;
     std::map<std::array<std::string, 3>, tls_context> made_;
 };
 

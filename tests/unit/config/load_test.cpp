@@ -59,6 +59,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.workers == 3);
     CHECK(s.log_level == core::log_level::warn);
     CHECK(s.store == "sqlite:/var/lib/cardea/store.db");
+    CHECK_FALSE(s.reload.watch);
     CHECK(s.cards.ttl == 7min);
     CHECK(s.cards.min_ttl == 11s);
     CHECK(s.cards.max_ttl == 23h);

@@ -266,6 +266,26 @@ TEST_CASE("an agent that is gone is not asked any more")
     CHECK(x.obtained()->failure->code == errc::agent_not_found);
 }
 
+TEST_CASE("who waits for the card of an agent that changes meanwhile gets the card of the changed one")
+{
+    rig x;
+    x.agents.silent = true;
+    std::optional<card_answer> got;
+    net::asio::co_spawn(x.loop.get_executor(), obtain_into(x.plane, got), net::asio::detached);
+    x.run();
+    CHECK(x.agents.under_way == 1);
+    auto changed = x.settings.agents.front();
+    changed.card_url = "http://agent-0/other";
+    net::client_contexts contexts;
+    x.plane.set_agent("agent-0", *gateway::make_entry(changed, 1s, contexts));
+    x.agents.silent = false;
+    x.agents.answer_all();
+    x.run();
+    REQUIRE(got.has_value());
+    CHECK(got->card != nullptr);
+    CHECK(x.agents.asked.at("http://agent-0/other") == 1);
+}
+
 TEST_CASE("each change of a card is one line that says what callers are told, and not the card")
 {
     rig x;

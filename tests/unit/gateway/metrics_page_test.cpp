@@ -292,6 +292,10 @@ TEST_CASE("the gateway and its process are described")
     sample.idle_upstream_connections = 5;
     sample.dropped_log_lines = 6;
     sample.refused_connections = 7;
+    sample.config_reloads = 8;
+    sample.config_refusals = 9;
+    sample.config_since = core::wall_time{1700000001500ms};
+    sample.config_refused_last = true;
     sample.process = {.resident_bytes = 20'000'000'000, .open_descriptors = 17, .cpu_time = 123'456ms};
     const auto page = gateway::metrics_page({}, sample);
     const std::vector<std::string> expected{
@@ -303,6 +307,10 @@ TEST_CASE("the gateway and its process are described")
         "cardea_upstream_connections_idle 5",
         "cardea_connections_refused_total 7",
         "cardea_log_lines_dropped_total 6",
+        R"(cardea_config_reloads_total{outcome="ok"} 8)",
+        R"(cardea_config_reloads_total{outcome="refused"} 9)",
+        "cardea_config_last_reload_successful 0",
+        "cardea_config_last_success_timestamp_seconds 1700000001.5",
         "process_resident_memory_bytes 20000000000",
         "process_open_fds 17",
         "process_cpu_seconds_total 123.456",
@@ -353,7 +361,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 25);
+        CHECK(described.size() == 28);
         CHECK(page.ends_with('\n'));
     }
 }

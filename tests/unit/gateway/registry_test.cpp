@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ public:
         if (how == fault::before) {
             return failure();
         }
+        happen();
         auto done = below_->put(std::move(id), std::move(definition), std::move(by));
         return how == fault::after ? core::result<store::record>{failure()} : done;
     }
@@ -43,6 +45,7 @@ public:
         if (how == fault::before) {
             return failure();
         }
+        happen();
         auto done = below_->remove(std::move(id), std::move(by));
         return how == fault::after ? core::result<std::uint64_t>{failure()} : done;
     }
@@ -55,8 +58,16 @@ public:
     core::result<std::optional<store::kept_card>> card(std::string) override { return std::nullopt; }
 
     fault how = fault::none;
+    std::function<void()> meanwhile;  // once, on the store's thread while whoever asked waits for it
 
 private:
+    void happen()
+    {
+        if (const auto what = std::exchange(meanwhile, nullptr)) {
+            what();
+        }
+    }
+
     static core::error failure() { return core::gateway_error(errc::store_failed, "the disk"); }
 
     std::unique_ptr<store::engine> below_ = store::make_memory();
@@ -102,6 +113,11 @@ struct fixture {
         return run(agents->upsert(id, std::move(proposed), {"test", {}, {}}));
     }
 
+    bool declare(std::vector<core::agent> there, std::vector<std::string> gone)
+    {
+        return run(agents->declare(std::move(there), std::move(gone))).has_value();
+    }
+
     core::result<std::uint64_t> remove(const std::string& id) { return run(agents->remove(id, {"test", {}, {}})); }
 
     std::string url_of(const std::string& id) const
@@ -118,6 +134,14 @@ struct fixture {
     std::optional<gateway::registry> agents;
     std::vector<std::string> published;
 };
+
+core::agent agent(std::string id, std::string url)
+{
+    core::agent out;
+    out.id = std::move(id);
+    out.url = std::move(url);
+    return out;
+}
 
 using published = std::vector<std::string>;
 using fault = doubtful_store::fault;
@@ -188,6 +212,56 @@ TEST_CASE("a declared agent is not written, and hides a stored one of its id")
     CHECK(f.remove("a").error().code == errc::agent_read_only);
     CHECK(f.engine->find("a").value()->version == 1);
     CHECK(f.published.empty());
+}
+
+TEST_CASE("a reload declares agents and takes them away, and what hides a stored one gives it back when it goes")
+{
+    fixture f{{agent("a", "http://one/"), agent("b", "http://b/")}};
+    REQUIRE(f.agents->load().has_value());
+    REQUIRE(f.upsert("stored", "http://stored/").has_value());
+    f.published.clear();
+
+    CHECK(f.declare({agent("a", "http://two/"), agent("stored", "http://declared/"), agent("c", "http://c/")}, {"b"}));
+    CHECK(f.published == published{"a http://two/", "stored http://declared/", "c http://c/", "b gone"});
+    CHECK(f.agents->find("stored")->declared());
+    CHECK(f.upsert("stored", "http://other/").error().code == errc::agent_read_only);
+    CHECK(f.sink.all.find(R"("event":"stored_agent_hidden","agent":"stored")") != std::string::npos);
+    f.published.clear();
+
+    CHECK(f.declare({}, {"stored", "c"}));
+    CHECK(f.published == published{"stored http://stored/", "c gone"});
+    CHECK(f.agents->find("stored")->version == 1);
+    CHECK(f.upsert("stored", "http://other/").has_value());
+}
+
+TEST_CASE("one declared agent that cannot be used keeps the others from changing")
+{
+    fixture f{{agent("a", "http://one/")}};
+    REQUIRE(f.agents->load().has_value());
+    auto unusable = agent("b", "https://b/");
+    unusable.ca_file = "/nonexistent/ca.pem";
+    const auto done = run(f.agents->declare({agent("a", "http://two/"), unusable}, {}));
+    REQUIRE_FALSE(done.has_value());
+    CHECK(done.error().code == errc::config_invalid);
+    CHECK(f.url_of("a") == "http://one/");
+    CHECK(f.published.empty());
+}
+
+TEST_CASE("a write that is under way when the configuration comes to declare its agent stays beneath it")
+{
+    fixture f;
+    REQUIRE(f.agents->load().has_value());
+    f.engine->meanwhile = [&] { CHECK(f.declare({agent("a", "http://declared/")}, {})); };
+    CHECK(f.upsert("a", "http://written/").error().code == errc::agent_read_only);
+    CHECK(f.url_of("a") == "http://declared/");
+    CHECK(f.declare({}, {"a"}));
+    CHECK(f.url_of("a") == "http://written/");
+
+    f.engine->meanwhile = [&] { CHECK(f.declare({agent("a", "http://declared/")}, {})); };
+    CHECK(f.remove("a").has_value());
+    CHECK(f.url_of("a") == "http://declared/");
+    CHECK(f.declare({}, {"a"}));
+    CHECK(f.agents->find("a") == nullptr);
 }
 
 TEST_SUITE_END();

@@ -1,0 +1,200 @@
+#include "gateway/configuration.hpp"
+
+#include "config/agents.hpp"
+#include "config/file.hpp"
+#include "config/load.hpp"
+#include "config/values.hpp"
+#include "gateway/tls_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <system_error>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+namespace fs = std::filesystem;
+
+class reader {
+public:
+    reader(const config::environment& variables, reading which)
+        : variables_{variables},
+          which_{which}
+    {
+    }
+
+    configuration read(const command_line& asked)
+    {
+        if (!asked.config_file.empty()) {
+            read_file(asked.config_file);
+        }
+        add_agents(asked.agents);
+        read_endpoint("--listen", asked.listen, out_.settings.listen);
+        read_endpoint("--admin", asked.admin, out_.settings.admin);
+        read_store(asked.store);
+        return std::move(out_);
+    }
+
+private:
+    void complain(std::string what) { out_.problems.push_back(std::move(what)); }
+
+    // Before it is read: what changes meanwhile will look changed.
+    core::result<> note(const std::string& path)
+    {
+        out_.files.emplace(path, stamp_of(path));
+        std::error_code ignored;
+        if (which_ == reading::again && fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+            return core::gateway_error(core::errc::config_invalid, "is no file that can be read twice");
+        }
+        return {};
+    }
+
+    void read_file(const std::string& path)
+    {
+        auto text = core::result<std::string>{""};
+        if (const auto usable = note(path); !usable) {
+            text = usable.error();
+        } else {
+            text = config::read_file(path);
+        }
+        if (!text) {
+            complain(path + ": " + text.error().detail);
+            return;
+        }
+        const auto secrets = [this](const std::string& file) -> core::result<std::string> {
+            if (const auto usable = note(file); !usable) {
+                return usable.error();
+            }
+            return config::read_secret_file(file);
+        };
+        auto loaded = config::load(*text, path, variables_, secrets, tls_checks());
+        for (const auto& problem : loaded.problems) {
+            complain(config::to_text(problem));
+        }
+        out_.settings = std::move(loaded.value);
+        for (const auto& agent : out_.settings.agents) {
+            look_at(agent.ca_file);
+            look_at(agent.cert_file);
+            look_at(agent.key_file);
+        }
+    }
+
+    void look_at(const std::string& tls_file)
+    {
+        if (!tls_file.empty() && !out_.tls_files.contains(tls_file) && note(tls_file)) {
+            const auto content = config::read_file(tls_file);
+            out_.tls_files.emplace(tls_file, content ? std::hash<std::string>{}(*content) : 0);
+        }
+    }
+
+    void add_agents(const std::vector<std::string>& flags)
+    {
+        auto& agents = out_.settings.agents;
+        for (const auto& flag : flags) {
+            auto agent = config::parse_agent_flag(flag);
+            if (!agent) {
+                complain("--agent: " + agent.error().detail);
+            } else if (std::any_of(agents.begin(), agents.end(), [&](const auto& each) {
+                           return each.id == agent->id;
+                       })) {
+                complain("--agent: there is an agent with the id '" + agent->id + "' already");
+            } else {
+                agents.push_back(std::move(*agent));
+            }
+        }
+    }
+
+    void read_endpoint(std::string_view option, const std::string& text, config::endpoint& into)
+    {
+        if (text.empty()) {
+            return;
+        }
+        const auto parsed = config::parse_endpoint(text);
+        if (parsed) {
+            into = *parsed;
+        } else {
+            complain(std::string(option) + ": " + parsed.error().detail);
+        }
+    }
+
+    void read_store(const std::string& text)
+    {
+        if (text.empty()) {
+            return;
+        }
+        auto parsed = config::parse_store(text);
+        if (parsed) {
+            out_.settings.store = std::move(*parsed);
+        } else {
+            complain("--store: " + parsed.error().detail + "; memory or sqlite:PATH is meant");
+        }
+    }
+
+    const config::environment& variables_;
+    reading which_;
+    configuration out_;
+};
+
+// What is still to be walked, the next part last.
+void push_parts(const fs::path& path, std::vector<fs::path>& left)
+{
+    const std::vector<fs::path> parts{path.begin(), path.end()};
+    left.insert(left.end(), parts.rbegin(), parts.rend());
+}
+
+// Follows the links of one path by hand, as the kernel does (path_resolution(7)).
+void add_directories_of(const fs::path& file, std::set<std::string>& into)
+{
+    constexpr int most_links = 40;
+    std::error_code ec;
+    fs::path done = "/";
+    std::vector<fs::path> left;
+    push_parts(fs::absolute(file, ec), left);
+    for (int links = 0; !left.empty() && links < most_links;) {
+        const auto part = std::move(left.back());
+        left.pop_back();
+        if (part == "/" || part == "..") {
+            done = part == "/" ? part : done.parent_path();
+        } else if (!part.empty() && part != ".") {
+            const auto next = done / part;
+            const auto status = fs::symlink_status(next, ec);
+            if (fs::is_symlink(status)) {
+                into.insert(done.string());
+                push_parts(fs::read_symlink(next, ec), left);
+                ++links;
+            } else if (fs::is_directory(status)) {
+                done = next;
+            } else {
+                into.insert(done.string());
+                return;
+            }
+        }
+    }
+}
+
+}  // namespace
+
+bool outdated(const std::map<std::string, file_stamp>& files)
+{
+    return std::any_of(files.begin(), files.end(), [](const auto& each) {
+        return stamp_of(each.first) != each.second;
+    });
+}
+
+configuration read_configuration(const command_line& asked, const config::environment& variables, reading which)
+{
+    return reader{variables, which}.read(asked);
+}
+
+std::set<std::string> directories_of(const std::map<std::string, file_stamp>& files)
+{
+    std::set<std::string> all;
+    for (const auto& [path, stamp] : files) {
+        add_directories_of(path, all);
+    }
+    return all;
+}
+
+}  // namespace gateway

@@ -1,0 +1,39 @@
+// What the gateway is to do: what its file says, and the command line in place of it. Read at the start, and again on
+// every reload. Blocking.
+#pragma once
+
+#include "config/expand.hpp"
+#include "config/settings.hpp"
+#include "gateway/command_line.hpp"
+#include "gateway/file_stamp.hpp"
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gateway {
+
+struct configuration {
+    config::settings settings;                // usable only if there are no problems
+    std::vector<std::string> problems;        // as they are shown: `file:line:column: key: what`
+    std::map<std::string, file_stamp> files;  // what it was read from, as they were before they were read
+
+    std::map<std::string, std::size_t> tls_files;  // of agents: a hash of what was in each
+};
+
+// Whether one of the files is another one now.
+bool outdated(const std::map<std::string, file_stamp>& files);
+
+enum class reading : bool { first, again };
+
+// Read again, a file has to be a regular one: a pipe has nothing more to say, and waiting for it would take forever.
+configuration read_configuration(const command_line& asked, const config::environment& variables, reading which);
+
+// Where a change of what these paths lead to shows: the directories of the files, and those of every symbolic link on
+// the way; where a part is missing, the one in which it would appear. Kubernetes swaps a link beside the file, editors
+// rename.
+std::set<std::string> directories_of(const std::map<std::string, file_stamp>& files);
+
+}  // namespace gateway

@@ -1,0 +1,305 @@
+#include "gateway/reload.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <unordered_set>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+constexpr std::string_view author = "configuration";
+constexpr std::size_t most_problems_logged = 20;
+
+std::string_view name(reload_trigger by) noexcept
+{
+    switch (by) {
+        case reload_trigger::request:
+            return "request";
+        case reload_trigger::signal:
+            return "signal";
+        case reload_trigger::file:
+            return "file";
+    }
+    return "";
+}
+
+std::string joined(const std::vector<std::string_view>& all)
+{
+    std::string text;
+    for (const auto each : all) {
+        text += (text.empty() ? "" : ",") + std::string{each};
+    }
+    return text;
+}
+
+std::vector<core::agent> added_or_changed(const config::changes& what, const config::settings& now)
+{
+    std::unordered_set<std::string_view> ids{what.added.begin(), what.added.end()};
+    for (const auto& each : what.changed) {
+        ids.insert(each.id);
+    }
+    std::vector<core::agent> out;
+    std::copy_if(now.agents.begin(), now.agents.end(), std::back_inserter(out), [&](const auto& each) {
+        return ids.contains(each.id);
+    });
+    return out;
+}
+
+}  // namespace
+
+core::json to_json(const reload_report& report)
+{
+    auto changed = core::json::array();
+    for (const auto& each : report.what.changed) {
+        changed.push_back({{"id", each.id}, {"keys", each.keys}});
+    }
+    return {
+        {"agents",
+         {{"added", report.what.added},
+          {"changed", std::move(changed)},
+          {"removed", report.what.removed},
+          {"unchanged", report.what.unchanged}}},
+        {"settings", report.what.settings},
+        {"needs_restart", report.what.needs_restart}
+    };
+}
+
+reloader::reloader(
+    net::loop& control,
+    configuration_source from,
+    registry& agents,
+    config::settings& settings,
+    const core::logger& log
+)
+    : loop_{control},
+      from_{std::move(from)},
+      registry_{agents},
+      settings_{settings},
+      log_{log},
+      watch_{control.get_executor(), [this] { on_change(); }},
+      settle_{control.get_executor()}
+{
+    counts_.last_success = std::chrono::system_clock::now();
+}
+
+void reloader::start()
+{
+    watch(directories_of(from_.files));
+}
+
+void reloader::stop()
+{
+    stopped_ = true;
+    settle_.cancel();
+    watch_.close();
+}
+
+void reloader::watch(const std::set<std::string>& directories)
+{
+    if (stopped_ || !settings_.reload.watch) {
+        watch_.close();
+        return;
+    }
+    const auto any_new = watch_.set(directories);
+    if (!any_new) {
+        log_.write(core::log_level::warn, "config_not_watched", {{"reason", any_new.error().detail}});
+    } else if (*any_new) {
+        on_change();  // it may have changed after it was read and before it was watched
+    }
+}
+
+// The first change of several begins the time: who writes without an end does not put it off.
+void reloader::on_change()
+{
+    if (stopped_ || std::exchange(settling_, true)) {
+        return;
+    }
+    settle_.expires_after(settle_time);
+    settle_.async_wait([this](net::error_code cancelled) {
+        settling_ = false;
+        if (!cancelled && !stopped_) {
+            begin(reload_trigger::file);
+        }
+    });
+}
+
+void reloader::begin(reload_trigger by)
+{
+    net::asio::co_spawn(loop_.get_executor(), reload(by), [this](const std::exception_ptr& bug, const reload_report&) {
+        if (bug) {
+            try {
+                std::rethrow_exception(bug);
+            } catch (const std::exception& e) {
+                log_.write(core::log_level::error, "bug", {{"where", "reload"}, {"what", e.what()}});
+            }
+        }
+    });
+}
+
+net::task<reload_report> reloader::reload(reload_trigger by)
+{
+    net::task_signal free;
+    while (busy_) {
+        waiting_.push_back(&free);
+        co_await free.wait();
+    }
+    reload_report report;
+    if (stopped_) {
+        report.draining = true;
+        release();
+        co_return report;
+    }
+    busy_ = true;
+    std::exception_ptr bug;
+    try {
+        report = co_await carry_out(by);
+    } catch (...) {
+        bug = std::current_exception();
+    }
+    busy_ = false;
+    release();
+    if (bug) {
+        std::rethrow_exception(bug);
+    }
+    co_return report;
+}
+
+// Not inside this call: whoever goes on may be long at it.
+void reloader::release()
+{
+    if (!waiting_.empty()) {
+        auto* const next = waiting_.front();
+        waiting_.erase(waiting_.begin());
+        net::asio::post(loop_.get_executor(), [next] { next->set(); });
+    }
+}
+
+// On the thread of its own. Nothing that is looked at here changes while a reload is under way.
+reloader::reading_result reloader::read(reload_trigger by) const
+{
+    reading_result out;
+    if (!from_.read || (by == reload_trigger::file && !gateway::outdated(from_.files))) {
+        out.outdated = false;
+        return out;
+    }
+    out.now = from_.read();
+    out.directories = directories_of(out.now.files);
+    if (out.now.problems.empty()) {
+        out.what = config::compare(settings_, out.now.settings);
+        add_changed_files(out);
+        out.there = added_or_changed(out.what, out.now.settings);
+    }
+    return out;
+}
+
+// An agent whose files have another content is as good as changed.
+void reloader::add_changed_files(reading_result& found) const
+{
+    const auto differs = [&](const std::string& path) {
+        const auto before = from_.tls_files.find(path);
+        const auto now = found.now.tls_files.find(path);
+        return before != from_.tls_files.end() && now != found.now.tls_files.end() && before->second != now->second;
+    };
+    auto& what = found.what;
+    std::unordered_set<std::string_view> known{what.added.begin(), what.added.end()};
+    for (const auto& each : what.changed) {
+        known.insert(each.id);
+    }
+    std::vector<config::changed_agent> more;
+    for (const auto& agent : found.now.settings.agents) {
+        if (differs(agent.ca_file) || differs(agent.cert_file) || differs(agent.key_file)) {
+            found.files_changed = true;
+            if (!known.contains(agent.id)) {
+                more.push_back({agent.id, {"tls"}});
+            }
+        }
+    }
+    what.unchanged -= more.size();
+    what.changed.insert(what.changed.end(), more.begin(), more.end());
+}
+
+net::task<reload_report> reloader::carry_out(reload_trigger by)
+{
+    std::function<reading_result()> work = [this, by] { return read(by); };
+    auto found = co_await thread_.ask(std::move(work));
+    reload_report report;
+    if (!found.outdated) {
+        co_return report;
+    }
+    report.problems = std::move(found.now.problems);
+    if (report.problems.empty()) {
+        auto done = co_await registry_.declare(std::move(found.there), found.what.removed, found.files_changed);
+        if (!done) {
+            report.problems.push_back(done.error().detail);
+        }
+    }
+    counts_.refused_last = !report.problems.empty();
+    if (counts_.refused_last) {
+        ++counts_.refused;
+        write_refusal(by, report.problems);
+    } else {
+        ++counts_.applied;
+        counts_.last_success = std::chrono::system_clock::now();
+        config::apply(found.now.settings, settings_);
+        settings_.agents = std::move(found.now.settings.agents);
+        from_.tls_files = std::move(found.now.tls_files);
+        report.what = std::move(found.what);
+        write_success(by, report.what);
+    }
+    from_.files = std::move(found.now.files);
+    watch(found.directories);
+    co_return report;
+}
+
+void reloader::write_refusal(reload_trigger by, const std::vector<std::string>& problems) const
+{
+    std::string reason;
+    for (std::size_t i = 0; i < std::min(problems.size(), most_problems_logged); ++i) {
+        reason += (i == 0 ? "" : "\n") + problems[i];
+    }
+    log_.write(
+        core::log_level::error,
+        "config_refused",
+        {{"trigger", name(by)}, {"problems", problems.size()}, {"reason", reason}}
+    );
+}
+
+void reloader::write_success(reload_trigger by, const config::changes& what) const
+{
+    const auto line = [&](std::string_view id, std::string_view action, const std::string& keys) {
+        log_.write(
+            core::log_level::info,
+            "agent_changed",
+            {{"agent", id}, {"action", action}, {"keys", keys}, {"by", author}}
+        );
+    };
+    for (const auto& id : what.added) {
+        line(id, store::name(store::action::created), "");
+    }
+    for (const auto& each : what.changed) {
+        line(each.id, store::name(store::action::updated), joined(each.keys));
+    }
+    for (const auto& id : what.removed) {
+        line(id, store::name(store::action::deleted), "");
+    }
+    log_.write(
+        core::log_level::info,
+        "config_reloaded",
+        {{"trigger", name(by)},
+         {"added", what.added.size()},
+         {"changed", what.changed.size()},
+         {"removed", what.removed.size()},
+         {"unchanged", what.unchanged},
+         {"settings", joined(what.settings)}}
+    );
+    if (!what.needs_restart.empty()) {
+        log_.write(core::log_level::warn, "config_needs_restart", {{"settings", joined(what.needs_restart)}});
+    }
+}
+
+}  // namespace gateway

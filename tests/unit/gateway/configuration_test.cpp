@@ -1,0 +1,114 @@
+#include "gateway/configuration.hpp"
+
+#include "tests/support/scratch.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+using gateway::directories_of;
+using gateway::read_configuration;
+using gateway::reading;
+using test_support::scratch_directory;
+using test_support::write_whole;
+namespace fs = std::filesystem;
+
+TEST_SUITE_BEGIN("gateway/configuration");
+
+namespace {
+
+using strings = std::set<std::string>;
+
+strings directories_of_file(const std::string& path)
+{
+    return directories_of({{path, gateway::stamp_of(path)}});
+}
+
+gateway::command_line asked_for(const std::string& file)
+{
+    return gateway::parse_command_line({"run", "-c", file});
+}
+
+}  // namespace
+
+TEST_CASE("a file shows its changes in its own directory")
+{
+    const scratch_directory here;
+    write_whole(here.file("c.yml"), "{}");
+    CHECK(directories_of_file(here.file("c.yml")) == strings{here.path()});
+    CHECK(directories_of_file(here.file("../" + here.path().filename().string() + "/./c.yml")) == strings{here.path()});
+}
+
+TEST_CASE("a file behind links shows its changes in the directory of each of them, as Kubernetes lays it out")
+{
+    const scratch_directory here;
+    fs::create_directories(here.path() / "..2026_01");
+    write_whole(here.file("..2026_01/c.yml"), "{}");
+    fs::create_directory_symlink("..2026_01", here.path() / "..data");
+    fs::create_symlink("..data/c.yml", here.path() / "c.yml");
+    CHECK(directories_of_file(here.file("c.yml")) == strings{here.path(), here.path() / "..2026_01"});
+    fs::create_symlink(here.path() / "c.yml", here.path() / "absolute");
+    CHECK(directories_of_file(here.file("absolute")) == strings{here.path(), here.path() / "..2026_01"});
+}
+
+TEST_CASE("what is missing would show in the directory where it is missing, and links in a circle end")
+{
+    const scratch_directory here;
+    CHECK(directories_of_file(here.file("no/such/c.yml")) == strings{here.path()});
+    fs::create_symlink("b", here.path() / "a");
+    fs::create_symlink("a", here.path() / "b");
+    CHECK(directories_of_file(here.file("a")) == strings{here.path()});
+}
+
+TEST_CASE("what was read is outdated when one of its files is another one, and not before")
+{
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    const auto token = here.file("token");
+    write_whole(token, "t0ken");
+    write_whole(file, "agents: {a: {url: \"http://h/\", bearer_file: \"" + token + "\"}}");
+    const auto read = read_configuration(asked_for(file), nullptr, reading::first);
+    REQUIRE(read.problems.empty());
+    CHECK(read.files.size() == 2);
+    CHECK_FALSE(gateway::outdated(read.files));
+    write_whole(here.file("other"), "");
+    CHECK_FALSE(gateway::outdated(read.files));
+    write_whole(here.file("new"), "t0ken");
+    fs::rename(here.file("new"), token);
+    CHECK(gateway::outdated(read.files));
+    CHECK_FALSE(gateway::outdated(read_configuration(asked_for(file), nullptr, reading::again).files));
+    fs::remove(file);
+    CHECK(read_configuration(asked_for(file), nullptr, reading::again).problems.size() == 1);
+}
+
+TEST_CASE("a pipe is read once, at the start")
+{
+    const scratch_directory here;
+    const auto pipe = here.file("pipe");
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    const auto read = read_configuration(asked_for(pipe), nullptr, reading::again);
+    REQUIRE(read.problems.size() == 1);
+    CHECK(read.problems.front() == pipe + ": is no file that can be read twice");
+}
+
+TEST_CASE("the command line stands in place of the file, each time it is read")
+{
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    write_whole(file, "listen: 127.0.0.1:1\nagents: {a: {url: \"http://h/\"}}");
+    const auto asked =
+        gateway::parse_command_line({"run", "-c", file, "--listen", "127.0.0.1:2", "--agent", "b=http://b/"});
+    const auto read = read_configuration(asked, nullptr, reading::again);
+    CHECK(read.problems.empty());
+    CHECK(read.settings.listen.port == 2);
+    CHECK(read.settings.agents.size() == 2);
+    write_whole(file, "agents: {b: {url: \"http://h/\"}}");
+    const auto twice = read_configuration(asked, nullptr, reading::again);
+    REQUIRE(twice.problems.size() == 1);
+    CHECK(twice.problems.front() == "--agent: there is an agent with the id 'b' already");
+}
+
+TEST_SUITE_END();
