@@ -84,6 +84,10 @@ constexpr wording words(errc code) noexcept
             return {"card_too_large", "The agent's card is over the limit."};
         case errc::session_not_started:
             return {"session_not_started", "The session with this agent has not been started."};
+        case errc::session_not_ready:
+            return {"session_not_ready", "The session with this agent is not ready yet."};
+        case errc::session_crashed:
+            return {"session_crashed", "The session with this agent ended; it is being started again."};
         case errc::draining:
             return {"draining", "The gateway is shutting down."};
         case errc::overloaded:

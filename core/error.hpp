@@ -50,6 +50,8 @@ enum class errc : std::uint8_t {
     card_too_large,
     card_signature,
     session_not_started,
+    session_not_ready,
+    session_crashed,
     // The gateway itself.
     draining,
     overloaded,

@@ -60,6 +60,8 @@ unsigned http_status(errc code) noexcept
         case errc::card_too_large:
             return 502;
         case errc::session_not_started:
+        case errc::session_not_ready:
+        case errc::session_crashed:
         case errc::draining:
         case errc::overloaded:
             return 503;
@@ -119,6 +121,8 @@ int jsonrpc_code(errc code) noexcept
         case errc::not_implemented:
         case errc::http_version_not_supported:
         case errc::session_not_started:
+        case errc::session_not_ready:
+        case errc::session_crashed:
         case errc::draining:
         case errc::overloaded:
         case errc::store_full:
