@@ -170,6 +170,18 @@ std::string compact(std::string_view raw)
     return out;
 }
 
+core::result<std::string> usable(std::string_view raw, unsigned depth)
+{
+    auto text = compact(raw);
+    core::json_limits limits;
+    limits.bytes = text.size();
+    limits.depth = depth;
+    if (auto read = core::parse_json(text, limits); !read) {
+        return read.error();
+    }
+    return text;
+}
+
 void append_member(std::string& out, std::string_view name, std::string_view raw_value)
 {
     core::append_json_string(out, name);

@@ -52,6 +52,10 @@ std::optional<std::string> text_of(std::string_view raw);
 // readers refuse. Everything else keeps its bytes. `raw` must be JSON.
 std::string compact(std::string_view raw);
 
+// compact(), if readers of documents take it: nested at most `depth`, no object with too many members, no number beyond
+// a double (core::parse_json()). `raw` may be any text.
+core::result<std::string> usable(std::string_view raw, unsigned depth);
+
 // `"name":value,`, of an object or list under construction; close() replaces the last comma.
 void append_member(std::string& out, std::string_view name, std::string_view raw_value);
 void append_text_member(std::string& out, std::string_view name, std::string_view text);

@@ -92,6 +92,7 @@ TEST_CASE("nothing is said of a card that is as its specification wants it")
 {
     for (const auto text : {sound_v03, sound_v1}) {
         CHECK(said(text) == std::vector<std::string>{});
+        CHECK(said(with(text, "/iconUrl", R"("data:image/png;base64,AA==")")).empty());
     }
 }
 

@@ -1,0 +1,36 @@
+// The card of an MCP server, made from what it lists. Pure; any thread.
+#pragma once
+
+#include "a2a/card.hpp"
+#include "core/agent.hpp"
+#include "core/error.hpp"
+#include "mcp/discovery.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace mcp {
+
+// The extension whose `params` carry what A2A has no word for: `era`, `protocolVersion`, `serverInfo`, `capabilities`,
+// `tools`, `resources`, `resourceTemplates`, `prompts`, the lists as the server sent their items.
+inline constexpr std::string_view card_extension = "urn:cardea:a2a:extension:mcp:v1";
+
+struct card_request {
+    std::string agent_id;    // the card's `name`
+    a2a::public_address at;  // what its URLs point at
+    core::card_shape shape = core::card_shape::automatic;
+    std::size_t limit = core::json_limits{}.bytes;  // of the card
+};
+
+// Compact JSON; equal for equal snapshots and requests.
+//   automatic: `protocol`, `protocolVersion` (MCP's), `capabilities` with the server's `tools`, `resources`, `prompts` and
+//              `sampling` (null: absent), the tools as `skills` with all their members, `resources`, `resourceTemplates`
+//              and `prompts` (absent: not offered); and what A2A wants of a card, of 0.3 and of 1.0.
+//   the others: what a2a::shape_card() makes of the A2A part, with the rest in one extension.
+// A skill is called what its tool is (`title`, else `annotations.title`, else its name); its tags say what the annotations
+// do. An icon counts if it is https or data. Fails with card_too_large, and the detail says what takes how much room;
+// nothing is ever cut. Fails with card_unrewritable if `at` is no address.
+core::result<std::string> synthesize_card(const snapshot& from, const card_request& asked);
+
+}  // namespace mcp

@@ -1,0 +1,51 @@
+// What a server says of itself when a session begins. Pure; any thread.
+#pragma once
+
+#include "core/error.hpp"
+#include "mcp/message.hpp"
+#include "mcp/version.hpp"
+
+#include <bitset>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp {
+
+// A set of lists, by index_of().
+using list_set = std::bitset<list_kinds>;
+
+constexpr std::size_t index_of(list_kind list) noexcept
+{
+    return static_cast<std::size_t>(list);
+}
+
+// Strings are the server's own words: any text; empty: it did not say.
+struct server_facts {
+    era speaks = era::legacy;
+    std::string protocol_version;
+    std::string name;
+    std::string title;
+    std::string version;
+    std::string description;
+    std::string website;
+    std::string instructions;
+    std::vector<std::string> icons;   // addresses
+    std::string info = "{}";          // `serverInfo` as JSON on one line
+    std::string capabilities = "{}";  // likewise
+    list_set offers;                  // by capabilities; templates go with resources
+
+    friend bool operator==(const server_facts&, const server_facts&) = default;
+};
+
+inline constexpr unsigned deepest_fact = 56;  // of nested containers: a card puts more around it
+
+// The result of `initialize`. Fails with upstream_protocol if it is not an object, has a version that the gateway does not
+// speak or that has no `initialize`, or capabilities that are not usable(). Other members of a wrong type are absent.
+core::result<server_facts> read_initialize_result(std::string_view raw);
+
+// The result of `server/discover`: the newest version of the modern era that both speak; likewise.
+core::result<server_facts> read_discover_result(std::string_view raw);
+
+}  // namespace mcp
