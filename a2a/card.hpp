@@ -79,7 +79,8 @@ inline constexpr std::array<served_binding, 1> served_bindings{{{"JSONRPC", ""}}
 // The card as callers see it. Every traffic URL (`url`, `additionalInterfaces[].url`, `supportedInterfaces[].url`, the
 // same in a nested `agentCard`) is the gateway's; identity URLs (provider, documentation, icon, security schemes,
 // extensions, skills) are untouched; `signatures` are gone: they cannot hold for a changed card. One interface is left
-// per binding, protocol version and tenant, 1.x before 0.x; there is always at least one endpoint.
+// per binding, protocol version and tenant, 1.x before 0.x; there is always at least one endpoint. The URLs of a card of 0.2
+// that has an extended one end with a slash, so that its callers find that below the agent.
 // Fails with card_unrewritable if a traffic position would still name the agent's address, which is checked by a walk
 // of its own over the result.
 core::result<core::json> rewrite_card(const card& source, const public_address& at, const upstream_address& upstream);

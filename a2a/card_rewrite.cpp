@@ -167,6 +167,23 @@ void ensure_endpoint(json& card, card_generation generation, const public_addres
     }
 }
 
+// Callers of 0.2 look for the extended card at `{url}/../agent/authenticatedExtendedCard` (0.2.1 to 0.2.6), where the
+// agent's id would be lost: with a slash at the end, the `..` takes away the empty segment behind it instead.
+void keep_id_in_extended_path(json& card, card_generation generation)
+{
+    const auto flag = card.find("supportsAuthenticatedExtendedCard");
+    const bool older = generation == card_generation::v01 || generation == card_generation::v02;
+    if (!older || flag == card.end() || *flag != true || !card.contains("url")) {
+        return;
+    }
+    card["url"].get_ref<std::string&>() += '/';
+    if (const auto more = card.find("additionalInterfaces"); more != card.end()) {
+        for (auto& interface : *more) {
+            interface["url"].get_ref<std::string&>() += '/';
+        }
+    }
+}
+
 }  // namespace
 
 core::result<json> rewrite_card(const card& source, const public_address& at, const upstream_address& upstream)
@@ -181,6 +198,7 @@ core::result<json> rewrite_card(const card& source, const public_address& at, co
     const auto hidden = hidden_authorities(source.document, at, upstream);
     rewrite_traffic(served, {at, hidden});
     ensure_endpoint(served, source.generation, at);
+    keep_id_in_extended_path(served, source.generation);
     if (const auto leak = find_leak(served, at, hidden)) {
         return core::upstream_error(core::errc::card_unrewritable, *leak);
     }

@@ -138,8 +138,9 @@ private:
             return false;
         }
         const auto suffix = std::string_view{*url}.substr(at_.base.size());
-        const bool served =
-            std::ranges::find(served_bindings, suffix, &served_binding::suffix) != served_bindings.end();
+        // The same place with a slash and without.
+        const bool served = suffix == "/" || std::ranges::find(served_bindings, suffix, &served_binding::suffix) !=
+                                                 served_bindings.end();
         endpoint_seen_ = endpoint_seen_ || (served && depth == 0);
         return served;
     }

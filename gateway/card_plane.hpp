@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/agent_filter.hpp"
+#include "gateway/answered_card.hpp"
 #include "gateway/card_cache.hpp"
 #include "gateway/card_keeper.hpp"
 #include "gateway/card_schedule.hpp"
@@ -104,6 +105,10 @@ public:
     // Fetches now and changes nothing. Fails with agent_not_found, and with what the fetch fails with.
     net::task<core::result<card_preview>> preview(std::string id);
 
+    // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Fails with card_not_json,
+    // card_invalid, card_too_large, card_unrewritable and card_signature, as a fetched card would.
+    net::task<core::result<edited_answer>> edit_answer(answered_card what);
+
     // No more fetches: what would need one fails with draining, and so does one that is on its way to its next location.
     void stop() noexcept
     {
@@ -151,6 +156,8 @@ private:
     };
 
     core::result<rendered> render(const core::agent& record, std::string_view document) const;
+    net::task<core::result<std::string>>
+    serve_extended(std::shared_ptr<const agent_entry> agent, std::string document, a2a::card_dialect dialect);
     core::result<>
     accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for);
     void publish_inline(slot& which);

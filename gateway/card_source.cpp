@@ -221,4 +221,21 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
     co_return card;
 }
 
+net::task<core::result<>> card_source::verify(core::agent agent, std::string document)
+{
+    auto rules = config::signature_rules_of(agent, settings_.cards);
+    if (!rules.verify) {
+        co_return core::result<>{};
+    }
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    signed_card what{std::move(document), agent.url, tls_files(agent)};
+    auto verified = co_await verifier_.verify(std::move(rules), std::move(what), settings_.cards.timeout);
+    if (!verified) {
+        co_return std::move(verified).error();
+    }
+    co_return core::result<>{};
+}
+
 }  // namespace gateway

@@ -44,6 +44,10 @@ public:
     // noticed although the card is the same.
     net::task<core::result<fetched_card>> fetch(core::agent agent, card_validators last);
 
+    // Whether a card that the agent has handed out in an answer is signed as its rules ask for; nothing if they do not.
+    // As fetch() for one that is fetched.
+    net::task<core::result<>> verify(core::agent agent, std::string document);
+
     // From now on the fetcher is not touched: a fetch that would ask a further location fails with draining.
     void stop() noexcept { stopped_ = true; }
 

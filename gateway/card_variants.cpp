@@ -91,4 +91,14 @@ make_variants(const core::json& rewritten, card_shape shape, const a2a::public_a
     return std::move(maker).take(make_card_bytes(std::move(*own), std::move(others)));
 }
 
+core::result<std::string>
+make_body(const core::json& rewritten, card_shape shape, const a2a::public_address& at, const signing& how)
+{
+    auto made = variant_maker{rewritten, at, how}.body_of(shape);
+    if (!made) {
+        return std::move(made).error();
+    }
+    return std::move(made->text);
+}
+
 }  // namespace gateway

@@ -37,4 +37,8 @@ struct signing {
 core::result<card_variants>
 make_variants(const core::json& rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
 
+// The same for one shape only, for a card that is not kept.
+core::result<std::string>
+make_body(const core::json& rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
+
 }  // namespace gateway

@@ -1,5 +1,6 @@
 #include "gateway/path_pattern.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace gateway {
@@ -120,6 +121,11 @@ bool fits(std::string_view pattern, std::string_view path) noexcept
         pattern.remove_prefix(3);
     }
     return pattern.empty();
+}
+
+bool fits_any(const std::vector<std::string>& patterns, std::string_view path) noexcept
+{
+    return std::ranges::any_of(patterns, [&](const std::string& pattern) { return fits(pattern, path); });
 }
 
 bool unambiguous(std::string_view path) noexcept

@@ -1,6 +1,5 @@
 #include "gateway/relay.hpp"
 
-#include "gateway/forwarding.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <boost/asio/error.hpp>
@@ -45,7 +44,9 @@ relay::~relay()
 net::routine<relay_outcome> relay::run()
 {
     auto done = co_await exchange_head();
-    if (done) {
+    if (done && call_.card) {
+        done = co_await edit_answer();
+    } else if (done) {
         done = co_await pass_answer();
     }
     if (!done) {

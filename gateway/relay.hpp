@@ -3,11 +3,14 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "gateway/answered_card.hpp"
 #include "gateway/event_stream.hpp"
+#include "gateway/forwarding.hpp"
 #include "gateway/request_record.hpp"
 #include "gateway/snapshot.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/server_connection.hpp"
+#include "net/sse_events.hpp"
 #include "net/upstream.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -16,10 +19,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace gateway {
 
+class control_services;
 class relay;
 
 // Told when an answer turns out to be a stream of events, so that a shutdown can end it.
@@ -39,17 +44,20 @@ struct relay_settings {
     core::duration keep_alive{};          // a stream's caller gets a comment after so long a silence; 0: never
     std::uint64_t sse_event = 0;          // limit of one event of a stream
     stream_observer* observer = nullptr;  // outlives the relay; null: nobody
+    std::uint64_t card_answer = 0;        // limit of an answer that holds a card
+    control_services* control = nullptr;  // edits such answers; outlives the relay; only with relay_call::card
 };
 
 struct relay_call {
     std::shared_ptr<const agent_entry> agent;
     net::http1::method verb = net::http1::method::post;
-    std::string_view head;    // request line and fixed fields; outlives the relay
-    std::string_view body;    // held by the caller's connection, whole
-    bool passed = false;      // in place of `body`: what the caller sends, piece by piece as it comes
-    bool repeatable = false;  // may be sent again even if it may have been processed
-    bool from_proxy = false;  // the caller is a trusted proxy
-    bool streaming = false;   // may be answered with events: a caller that closes its half has left
+    std::string_view head;                // request line and fixed fields; outlives the relay
+    std::string_view body;                // held by the caller's connection, whole
+    bool passed = false;                  // in place of `body`: what the caller sends, piece by piece as it comes
+    bool repeatable = false;              // may be sent again even if it may have been processed
+    bool from_proxy = false;              // the caller is a trusted proxy
+    bool streaming = false;               // may be answered with events: a caller that closes its half has left
+    std::optional<card_position> card{};  // the answer holds one, which callers may not see as it is
 };
 
 struct relay_outcome {
@@ -88,6 +96,16 @@ private:
     net::routine<core::result<>> exchange_head();
     net::routine<core::result<>> pass_answer();
     net::routine<core::result<>> pass_body(net::pieces first);
+    net::routine<core::result<>> edit_answer();
+    net::routine<core::result<>> edit_whole();
+    net::routine<core::result<>> edit_events();
+    net::routine<core::result<>> pass_events(net::sse_splitter& events, std::string& held);
+    net::routine<core::result<>> send_events(std::string text, bool last);
+    net::routine<core::result<edited_answer>> edit(std::string text);
+    net::routine<core::result<std::optional<std::string>>> read_text(core::steady_time until);
+    core::result<std::size_t> take_text(std::string& text, std::string_view received);
+    net::routine<core::result<>> send_whole(std::string head, std::string body);
+    std::string answer_head(body_care body);
     net::routine<woken> wait(core::steady_time until);
     core::error interrupted(woken how, std::string_view where) const;
     core::error upstream_ended() const;

@@ -1,5 +1,4 @@
 // The half of the relay that goes to the agent: a connection, the request, and whether it may be sent again.
-#include "gateway/forwarding.hpp"
 #include "gateway/relay.hpp"
 
 #include <chrono>
@@ -82,10 +81,11 @@ bool relay::begin_request()
     text.clear();
     const auto& head = caller_.head();
     const forwarding_hop hop{caller_.peer(), head.authority, caller_.secure() ? "https" : "http", call_.from_proxy};
+    const auto care = call_.card ? body_care::edited : body_care::passes;
     if (call_.passed || head.body == framing::none) {
-        write_request_fields(text, head, head.body, head.content_length, hop);
+        write_request_fields(text, head, {head.body, head.content_length, care}, hop);
     } else {
-        write_request_fields(text, head, framing::length, call_.body.size(), hop);
+        write_request_fields(text, head, {framing::length, call_.body.size(), care}, hop);
     }
     auto& side = lease_->side();
     sent_before_ = side.bytes_out();

@@ -27,6 +27,17 @@ std::optional<directory_kind> directory_at(std::string_view path) noexcept
     return path == agents_prefix ? std::optional{directory_kind::agents} : std::nullopt;
 }
 
+extended_path extended_path_at(std::string_view below) noexcept
+{
+    if (below == "/agent/authenticatedExtendedCard") {
+        return extended_path::v02;
+    }
+    if (below == "/rest/v1/card") {
+        return extended_path::rest_v03;
+    }
+    return below == "/rest/extendedAgentCard" ? extended_path::rest_v1 : extended_path::none;
+}
+
 }  // namespace
 
 destination find_destination(std::string_view target) noexcept
@@ -76,6 +87,7 @@ destination find_destination(std::string_view target) noexcept
         to.legacy_card = to.below == legacy_card_path;
     } else {
         to.where = route::relay;
+        to.extended = extended_path_at(to.below);
     }
     return to;
 }

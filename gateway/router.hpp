@@ -5,9 +5,13 @@
 #include "gateway/directory_kind.hpp"
 #include "gateway/request_record.hpp"
 
+#include <cstdint>
 #include <string_view>
 
 namespace gateway {
+
+// The addresses below an agent that a GET may ask for its extended card.
+enum class extended_path : std::uint8_t { none, v02, rest_v03, rest_v1 };
 
 struct destination {
     route where = route::none;
@@ -15,6 +19,7 @@ struct destination {
     std::string_view below;  // the path below the agent, from its '/'; empty for the agent itself; without the query
     std::string_view query;  // with its '?', or empty
     directory_kind directory = directory_kind::agents;  // of directory
+    extended_path extended = extended_path::none;       // of relay
     bool legacy_card = false;                           // the card was asked for under its name of 0.2, agent.json
     // Of none: why. not_found, or bad_request for a path that another reader may take for a different one.
     core::errc refusal = core::errc::not_found;

@@ -329,6 +329,11 @@ net::task<std::shared_ptr<const directory_page>> server::directory(directory_req
     co_return directory_->render(asked);
 }
 
+net::task<core::result<edited_answer>> server::edit_answer(answered_card what)
+{
+    co_return co_await cards_->edit_answer(std::move(what));
+}
+
 net::task<managed> server::manage(std::string body)
 {
     rpc_caller anybody;

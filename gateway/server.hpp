@@ -69,6 +69,7 @@ private:
     net::executor executor() override { return control_.get_executor(); }
     net::task<card_answer> card(std::string agent_id) override;
     net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) override;
+    net::task<core::result<edited_answer>> edit_answer(answered_card what) override;
     net::task<managed> manage(std::string body) override;
     bool ready() const noexcept override { return ready_; }
     net::task<std::string> metrics_page() override;

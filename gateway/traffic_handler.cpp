@@ -6,7 +6,6 @@
 #include "gateway/path_pattern.hpp"
 #include "net/http1/head_writer.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -28,13 +27,6 @@ a2a::method method_of(const core::jsonrpc_call& call)
 
 // A body up to this size is read whole before the agent hears of the request: faults in it then cost the agent nothing.
 constexpr std::uint64_t held_body = 64 * 1024;
-
-bool may_relay(const core::agent& agent, std::string_view path)
-{
-    return std::any_of(agent.relay_paths.begin(), agent.relay_paths.end(), [&](const std::string& pattern) {
-        return fits(pattern, path);
-    });
-}
 
 std::chrono::nanoseconds since(core::steady_time start)
 {
@@ -85,6 +77,8 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         co_await key_set(x);
     } else if (to.where == route::none) {
         co_await refuse_target(x, to.refusal, to.astray);
+    } else if (to.extended != extended_path::none) {
+        co_await extended_card(x, to);
     } else {
         x.record.where = route::relay;
         co_await relay_opaquely(x, to);
@@ -162,7 +156,7 @@ net::routine<> traffic_handler::relay_opaquely(exchange& x, destination to)
         co_await refuse_agent(x, to);
         co_return;
     }
-    if (!known->entry->upstream || !may_relay(known->entry->record, wanted)) {
+    if (!known->entry->upstream || !fits_any(known->entry->record.relay_paths, wanted)) {
         auto what = error_answer(errc::not_found, {});
         co_await answer_error(x, core::caller_error(errc::not_found), std::move(what));
         co_return;
@@ -237,6 +231,9 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
         .repeatable = a2a::safe_to_repeat(method),
         .streaming = streaming
     };
+    if (const auto dialect = a2a::answered_card(method)) {
+        what.card = card_position{*dialect, /*in_result=*/true};
+    }
     co_await relay_to_agent(x, std::move(what), scanned.call.id);
 }
 
@@ -249,7 +246,9 @@ net::routine<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std
         .stream_body = settings_.limits.stream_body,
         .keep_alive = settings_.timeouts.stream_keep_alive,
         .sse_event = settings_.limits.sse_event,
-        .observer = this
+        .observer = this,
+        .card_answer = settings_.cards.max_size + card_envelope,
+        .control = &control_
     };
     call.from_proxy = !proxies_.empty() && proxies_.trusts(x.caller.peer());
     relay passing{x.caller, pool_, waits, std::move(call)};
@@ -297,7 +296,7 @@ void traffic_handler::account(exchange& x)
 bool traffic_handler::relays_root(net::http1::method verb, std::string_view id)
 {
     const auto* known = find(id);
-    return verb != net::http1::method::post && known != nullptr && may_relay(known->entry->record, "/");
+    return verb != net::http1::method::post && known != nullptr && fits_any(known->entry->record.relay_paths, "/");
 }
 
 traffic_handler::known_agent* traffic_handler::find(std::string_view id)

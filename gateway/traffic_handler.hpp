@@ -86,6 +86,7 @@ private:
     net::routine<> describe_agent(exchange& x, destination to);
     net::routine<> refuse_agent(exchange& x, destination to);
     net::routine<> relay_opaquely(exchange& x, destination to);
+    net::routine<> extended_card(exchange& x, destination to);
     net::routine<> refuse_target(exchange& x, core::errc code, bool ends_connection);
     net::routine<> pass_on(exchange& x, std::string_view body);
     net::routine<> relay_to_agent(exchange& x, relay_call call, std::string_view id);

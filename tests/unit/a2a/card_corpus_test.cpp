@@ -305,10 +305,13 @@ TEST_CASE("lint finds errors where the index does, and where it is stricter than
 
 TEST_CASE("every traffic URL of a served card is the gateway's")
 {
-    for_each_served([](const std::string&, const a2a::card&, const json& served) {
+    for_each_served([](const std::string&, const a2a::card& card, const json& served) {
         std::size_t endpoints = 0;
+        const bool old = card.generation < a2a::card_generation::v03;
+        const auto* extended = core::member(served, "supportsAuthenticatedExtendedCard");
+        const auto base = gateway.base + (old && extended != nullptr && *extended == true ? "/" : "");
         if (served.contains("url")) {
-            CHECK(served.at("url") == gateway.base);
+            CHECK(served.at("url") == base);
             ++endpoints;
         }
         if (served.contains("preferredTransport")) {
@@ -322,7 +325,7 @@ TEST_CASE("every traffic URL of a served card is the gateway's")
                 continue;
             }
             for (const auto& interface : served.at(list)) {
-                CHECK(interface.at("url") == gateway.base);
+                CHECK(interface.at("url") == (list == "supportedInterfaces" ? gateway.base : base));
                 CHECK(interface.at(binding) == "JSONRPC");
                 endpoints += list == "supportedInterfaces" ? 1 : 0;
             }

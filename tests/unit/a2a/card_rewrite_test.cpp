@@ -64,6 +64,32 @@ TEST_CASE("a 0.3 card points at the gateway and keeps the rest")
 "supportsAuthenticatedExtendedCard":true})")));
 }
 
+TEST_CASE("a card of 0.2 with an extended one has a slash at the end of its addresses, which keeps the agent's id")
+{
+    const auto url = [](const std::string& members) {
+        return served(R"({"name":"n","url":"http://agent.internal:9000/a2a",)" + members + "}");
+    };
+    const std::string flag = R"("supportsAuthenticatedExtendedCard":true)";
+    for (const std::string version : {R"("protocolVersion":"0.2.6",)", R"("protocolVersion":"0.1",)", ""}) {
+        CAPTURE(version);
+        CHECK(url(version + flag).at("url") == "https://gw.example/agents/x/");
+    }
+    const auto more = url(
+        R"("protocolVersion":"0.2.5","additionalInterfaces":[{"url":"http://agent.internal:9000/a2a","transport":"JSONRPC"}],)" +
+        flag
+    );
+    CHECK(more.at("url") == "https://gw.example/agents/x/");
+    CHECK(more.at("additionalInterfaces").at(0).at("url") == "https://gw.example/agents/x/");
+    for (const std::string& members :
+         {R"("protocolVersion":"0.3.0",)" + flag,
+          std::string{R"("protocolVersion":"0.2.6","supportsAuthenticatedExtendedCard":false)"},
+          std::string{R"("protocolVersion":"0.2.6","supportsAuthenticatedExtendedCard":1)"},
+          std::string{R"("protocolVersion":"0.2.6")"}}) {
+        CAPTURE(members);
+        CHECK(url(members).at("url") == "https://gw.example/agents/x");
+    }
+}
+
 TEST_CASE("the preferred transport of an old card is one that the gateway serves")
 {
     const std::pair<std::string, std::string> rows[]{

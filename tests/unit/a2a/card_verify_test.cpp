@@ -34,7 +34,8 @@ TEST_CASE("a leak is found at every traffic position, whatever its type and spel
     const std::pair<std::string, std::string> rows[]{
         {R"({"url":"http://agent.internal:9000"})", "url"},
         {R"({"url":"http://elsewhere.example"})", "url"},
-        {R"({"url":"https://gw.example/agents/x/"})", "url"},
+        {R"({"url":"https://gw.example/agents/x//"})", "url"},
+        {R"({"url":"https://gw.example/agents/x/y"})", "url"},
         {R"({"url":"https://gw.example/agents/xy"})", "url"},
         {R"({"url":"https://gw.example"})", "url"},
         {R"({"url":""})", "url"},
@@ -66,6 +67,13 @@ TEST_CASE("a leak is found at every traffic position, whatever its type and spel
         CAPTURE(text);
         CHECK(leak(text) == path);
     }
+}
+
+TEST_CASE("the gateway's address is no leak, with a slash at its end either")
+{
+    CHECK(leak(R"({"url":"https://gw.example/agents/x"})") == "none");
+    CHECK(leak(R"({"url":"https://gw.example/agents/x/"})") == "none");
+    CHECK(leak(R"({"supportedInterfaces":[{"url":"https://gw.example/agents/x/"}]})") == "none");
 }
 
 TEST_CASE("cards in cards are followed to the limit and not beyond")

@@ -53,6 +53,29 @@ TEST_CASE("a target leads to a call, a card or the management, and keeps its que
     }
 }
 
+TEST_CASE("an agent's extended card has an address for each version that has one")
+{
+    using gateway::extended_path;
+    const std::vector<std::pair<std::string_view, extended_path>> rows{
+        {"/agents/a/agent/authenticatedExtendedCard", extended_path::v02},
+        {"/agents/a/rest/v1/card", extended_path::rest_v03},
+        {"/agents/a/rest/v1/card?tenant=t", extended_path::rest_v03},
+        {"/agents/a/rest/extendedAgentCard", extended_path::rest_v1},
+        {"/agents/a/rest/extendedAgentCard/", extended_path::none},
+        {"/agents/a/rest/extendedagentcard", extended_path::none},
+        {"/agents/a/rest/v1/c%61rd", extended_path::none},
+        {"/agents/a/v1/card", extended_path::none},
+        {"/agents/agent/authenticatedExtendedCard", extended_path::none},
+    };
+    for (const auto& [target, wanted] : rows) {
+        CAPTURE(target);
+        const auto found = find_destination(target);
+        CHECK(found.where == route::relay);
+        CHECK(found.extended == wanted);
+    }
+    CHECK(find_destination("/agents/a/.well-known/agent-card.json").extended == extended_path::none);
+}
+
 TEST_CASE("a target that would mean an agent only after decoding or normalising leads nowhere")
 {
     for (const auto* target : {

@@ -1,0 +1,114 @@
+// What the traffic_handler does with a GET for an agent's extended card: a relay whose answer is a card.
+#include "gateway/path_pattern.hpp"
+#include "gateway/traffic_handler.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <string>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+using core::errc;
+using net::http1::method;
+
+constexpr a2a::card_dialect dialect_of(extended_path which) noexcept
+{
+    switch (which) {
+        case extended_path::rest_v03:
+            return a2a::card_dialect::v03_rest;
+        case extended_path::rest_v1:
+            return a2a::card_dialect::v1;
+        case extended_path::v02:
+        case extended_path::none:
+            break;
+    }
+    return a2a::card_dialect::v03;
+}
+
+// The method that asks for the same, which is what log and metrics say.
+constexpr a2a::method operation_of(extended_path which) noexcept
+{
+    switch (which) {
+        case extended_path::rest_v03:
+            return a2a::method::get_authenticated_extended_card;
+        case extended_path::rest_v1:
+            return a2a::method::get_extended_agent_card;
+        case extended_path::v02:
+        case extended_path::none:
+            break;
+    }
+    return a2a::method::authenticated_extended_card;
+}
+
+// Where the agent has it. 0.2 has `{url}/../agent/authenticatedExtendedCard`, so that a slash at the end of
+// the URL counts; HTTP+JSON has its paths below the URL.
+std::string path_at(const agent_entry& agent, const destination& to)
+{
+    if (fits_any(agent.record.relay_paths, to.below)) {
+        return agent.base_path + std::string{to.below};
+    }
+    switch (to.extended) {
+        case extended_path::rest_v03:
+            return agent.base_path + "/v1/card";
+        case extended_path::rest_v1:
+            return agent.base_path + "/extendedAgentCard";
+        case extended_path::v02:
+        case extended_path::none:
+            break;
+    }
+    const auto path = agent.upstream->path.substr(0, agent.upstream->path.find('?'));
+    return path.substr(0, path.rfind('/')) + "/agent/authenticatedExtendedCard";
+}
+
+}  // namespace
+
+net::routine<> traffic_handler::extended_card(exchange& x, destination to)
+{
+    const auto verb = x.caller.head().verb;
+    const auto* known = find(to.agent);
+    if (verb != method::get && verb != method::head) {
+        if (known != nullptr && fits_any(known->entry->record.relay_paths, to.below)) {
+            x.record.where = route::relay;
+            co_await relay_opaquely(x, to);
+            co_return;
+        }
+        auto what = method_not_allowed("GET, HEAD");
+        co_await answer_error(x, core::caller_error(errc::method_not_allowed), std::move(what));
+        co_return;
+    }
+    x.record.where = route::call;
+    x.record.rpc_method = operation_of(to.extended);
+    if (known == nullptr) {
+        co_await refuse_agent(x, to);
+        co_return;
+    }
+    x.agent = known->entry;
+    x.record.agent = x.agent->record.id;
+    if (!x.agent->upstream) {
+        auto what = error_answer(errc::session_not_started, x.record.agent);
+        co_await answer_error(x, core::upstream_error(errc::session_not_started), std::move(what));
+        co_return;
+    }
+    auto body = co_await x.caller.read_body(settings_.limits.body);
+    if (!body) {
+        auto what = error_answer(body.error().code, x.record.agent);
+        co_await answer_error(x, std::move(body).error(), std::move(what));
+        co_return;
+    }
+    to = find_destination(x.caller.head().target);  // the head may lie elsewhere since the body was read
+    net::http1::head_writer{x.head}.request_line(verb, path_at(*x.agent, to) + std::string{to.query});
+    x.head += x.agent->fixed_fields;
+    relay_call what{
+        .agent = x.agent,
+        .verb = verb,
+        .head = x.head,
+        .body = *body,
+        .repeatable = true,
+        .card = card_position{dialect_of(to.extended), /*in_result=*/false}
+    };
+    constexpr std::string_view no_id;
+    co_await relay_to_agent(x, std::move(what), no_id);
+}
+
+}  // namespace gateway
