@@ -1,0 +1,331 @@
+#include "mcp/session_rules.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+using enum session_state;
+using reason = session_reason;
+
+}  // namespace
+
+session_action& session_rules::act(action_kind kind)
+{
+    auto& made = out.emplace_back();
+    made.kind = kind;
+    return made;
+}
+
+void session_rules::arm(timer_name timer, core::duration after)
+{
+    s.armed_.set(index_of(timer));
+    auto& made = act(action_kind::arm);
+    made.timer = timer;
+    made.after = after;
+}
+
+void session_rules::disarm(timer_name timer)
+{
+    if (s.armed_[index_of(timer)]) {
+        s.armed_.reset(index_of(timer));
+        act(action_kind::disarm).timer = timer;
+    }
+}
+
+// What waits for a connection to be closed goes on waiting.
+void session_rules::disarm_all()
+{
+    for (std::size_t i = 0; i < timer_names; ++i) {
+        if (!(s.closing_ && i == index_of(timer_name::stop))) {
+            disarm(static_cast<timer_name>(i));
+        }
+    }
+}
+
+void session_rules::enter(session_state state, reason why)
+{
+    if (s.state_ == state && s.reason_ == why) {
+        return;
+    }
+    s.state_ = state;
+    s.reason_ = why;
+    auto& made = act(action_kind::report);
+    made.state = state;
+    made.reason = why;
+}
+
+void session_rules::end_work()
+{
+    disarm_all();
+    if (std::exchange(s.walking_, false)) {
+        act(action_kind::cancel_walk);
+    }
+    s.changed_ = false;
+    s.pinged_ = false;
+    s.missed_pings_ = 0;
+    s.troubles_.reset();
+    s.ready_since_.reset();
+}
+
+void session_rules::close(bool end_session)
+{
+    if (std::exchange(s.open_, false)) {
+        act(action_kind::close).end_session = end_session;
+        s.closing_ = true;
+        arm(timer_name::stop, s.settings_.stop_timeout);
+    }
+    s.probing_ = false;
+    s.handshaken_ = false;
+}
+
+void session_rules::begin_attempt()
+{
+    disarm(timer_name::backoff);
+    enter(starting, s.reason_);
+    if (!s.closing_) {
+        connect();
+    }
+}
+
+void session_rules::connect()
+{
+    const bool probed = s.verdict_ && now - s.verdict_at_ < s.settings_.verdict_age;
+    ++s.connection_;
+    s.open_ = true;
+    s.probing_ = s.settings_.era == era_policy::automatic && !probed;
+    act(s.probing_ ? action_kind::probe : action_kind::open);
+    arm(timer_name::start, s.settings_.start_timeout);
+}
+
+void session_rules::on_probed()
+{
+    if (!s.probing_) {
+        return;
+    }
+    if (!event.verdict) {
+        return lose(reason::probe_failed, false);
+    }
+    learn(*event.verdict);
+    s.probing_ = false;
+    act(action_kind::open);
+    arm(timer_name::start, s.settings_.start_timeout);
+}
+
+void session_rules::learn(era verdict)
+{
+    s.verdict_ = verdict;
+    s.verdict_at_ = now;
+}
+
+void session_rules::on_start_timeout()
+{
+    if (!s.probing_ || !s.settings_.silence_is_legacy) {
+        return lose(reason::start_timeout, false);
+    }
+    learn(era::legacy);
+    close(false);
+    begin_attempt();
+}
+
+void session_rules::on_connect_failed()
+{
+    s.open_ = false;
+    lose(reason::start_failed, false);
+}
+
+void session_rules::on_connected()
+{
+    if (!s.probing_) {
+        disarm(timer_name::start);
+        shake_hands(s.reason_);
+    }
+}
+
+void session_rules::shake_hands(reason why)
+{
+    const auto policy = s.settings_.era;
+    const bool modern = policy == era_policy::modern || (policy == era_policy::automatic && s.verdict_ == era::modern);
+    s.spoken_ = modern ? era::modern : era::legacy;
+    s.version_ = {};
+    ++s.generation_;
+    enter(initializing, why);
+    act(modern ? action_kind::send_discover : action_kind::send_initialize).version = latest(s.spoken_);
+    arm(timer_name::initialize, s.settings_.initialize_timeout);
+}
+
+void session_rules::on_handshake_done()
+{
+    const auto spoken = versions(s.spoken_);
+    const auto known = std::ranges::find(spoken, event.version);
+    s.handshaken_ = true;
+    if (known == spoken.end()) {
+        return on_handshake_refused();
+    }
+    s.version_ = *known;
+    disarm(timer_name::initialize);
+    if (s.spoken_ == era::legacy) {
+        act(action_kind::send_initialized);
+    }
+    enter(discovering, s.reason_);
+    act(action_kind::open_stream);
+    walk(false);
+}
+
+void session_rules::on_handshake_refused()
+{
+    lose(reason::handshake_refused, true);
+}
+
+void session_rules::on_handshake_timeout()
+{
+    lose(reason::handshake_timeout, true);
+}
+
+void session_rules::on_lost()
+{
+    s.open_ = false;
+    lose(reason::exited, true);
+}
+
+void session_rules::lose(reason why, bool crash)
+{
+    if (s.ready_since_ && now - *s.ready_since_ >= s.settings_.steady_after) {
+        s.failures_ = 0;
+    }
+    if (why == reason::handshake_refused || why == reason::handshake_timeout) {
+        s.verdict_.reset();
+    }
+    end_work();
+    close(s.handshaken_ && why != reason::session_lost);
+    ++s.failures_;
+    if (crash) {
+        s.crashes_.push_back(now);
+    }
+    while (!s.crashes_.empty() && now - s.crashes_.front() >= s.settings_.crash_window) {
+        s.crashes_.pop_front();
+    }
+    if (s.trial_ || s.crashes_.size() >= s.settings_.crashes) {
+        s.crashes_.clear();
+        enter(failed, why);
+        return arm(timer_name::backoff, s.settings_.crash_rest);
+    }
+    enter(backoff, why);
+    arm(timer_name::backoff, backoff_delay(s.settings_, s.failures_, random));
+}
+
+void session_rules::on_backoff_over()
+{
+    s.trial_ = s.state_ == failed;
+    begin_attempt();
+}
+
+// A server that forgets sessions as soon as they are made must not be asked in a circle.
+void session_rules::on_session_lost()
+{
+    if (!s.ready_since_ || now - *s.ready_since_ < s.settings_.steady_after) {
+        return lose(reason::session_lost, false);
+    }
+    s.failures_ = 0;
+    s.handshaken_ = false;
+    end_work();
+    shake_hands(reason::session_lost);
+}
+
+void session_rules::on_begin()
+{
+    if (!s.settings_.lazy) {
+        begin_attempt();
+    }
+}
+
+void session_rules::on_restart()
+{
+    s.failures_ = 0;
+    s.crashes_.clear();
+    s.trial_ = false;
+    const bool end_session = s.handshaken_;
+    end_work();
+    close(end_session);
+    begin_attempt();
+}
+
+void session_rules::on_enable()
+{
+    enter(configured);
+    on_begin();
+}
+
+void session_rules::on_stop()
+{
+    s.goal_ = event.kind == event_kind::stop ? after_stop::stopped : after_stop::disabled;
+    const bool has_calls = s.ready_since_.has_value();
+    end_work();
+    enter(stopping);
+    if (has_calls) {
+        act(action_kind::finish_calls);
+        arm(timer_name::drain, s.settings_.drain_timeout);
+    } else {
+        leave();
+    }
+}
+
+void session_rules::on_other_goal()
+{
+    if (event.kind == event_kind::stop) {
+        s.goal_ = after_stop::stopped;
+    } else if (s.goal_ != after_stop::stopped) {
+        s.goal_ = event.kind == event_kind::enable ? after_stop::configured : after_stop::disabled;
+    }
+}
+
+void session_rules::on_drained()
+{
+    if (s.open_) {
+        disarm(timer_name::drain);
+        leave();
+    }
+}
+
+void session_rules::leave()
+{
+    close(s.handshaken_);
+    if (!s.closing_) {
+        rest();
+    }
+}
+
+void session_rules::on_gone_while_stopping()
+{
+    s.open_ = false;
+    end_work();
+    leave();
+}
+
+void session_rules::on_closed()
+{
+    if (!std::exchange(s.closing_, false)) {
+        return;
+    }
+    disarm(timer_name::stop);
+    if (s.state_ == starting) {
+        connect();
+    } else if (s.state_ == stopping) {
+        rest();
+    }
+}
+
+void session_rules::rest()
+{
+    switch (s.goal_) {
+        case after_stop::stopped:
+            return enter(stopped);
+        case after_stop::disabled:
+            return enter(disabled);
+        case after_stop::configured:
+            return on_enable();
+    }
+}
+
+}  // namespace mcp
