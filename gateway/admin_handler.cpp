@@ -1,5 +1,6 @@
 #include "gateway/admin_handler.hpp"
 
+#include "core/status.hpp"
 #include "gateway/content_type.hpp"
 #include "gateway/metrics_page.hpp"
 #include "net/ask.hpp"
@@ -11,6 +12,8 @@ namespace {
 
 using core::errc;
 using net::http1::method;
+
+constexpr std::string_view registration_path = "/agent/register";
 
 answer text_answer(unsigned status, std::string body)
 {
@@ -47,7 +50,7 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     if (!hosts_.answers(caller.head().authority)) {
         caller.close_after_answer();
         what = error_answer(errc::misdirected_request, {});
-    } else if (path == "/rpc" || path == "/reload") {
+    } else if (path == "/rpc" || path == "/reload" || path == registration_path) {
         if (verb == method::post) {
             what = co_await answer_post(caller, std::move(path));
         } else {
@@ -92,7 +95,11 @@ net::routine<answer> admin_handler::answer_post(net::server_connection& caller, 
     if (path == "/reload") {
         co_return co_await reload(caller);
     }
-    co_return co_await manage(caller, std::string(*body));
+    std::string whole{*body};
+    if (path == registration_path) {
+        co_return co_await answer_registration(caller, std::move(whole));
+    }
+    co_return co_await manage(caller, std::move(whole));
 }
 
 net::routine<answer> admin_handler::reload(net::server_connection& caller)
@@ -122,6 +129,31 @@ net::routine<answer> admin_handler::manage(net::server_connection& caller, std::
     what.body = std::move(done.body);
     what.status = what.body.empty() ? 204 : 200;
     what.fields = "Cache-Control: no-store\r\n";
+    co_return what;
+}
+
+net::routine<answer> admin_handler::answer_registration(net::server_connection& caller, std::string body)
+{
+    const auto here = caller.owner().get_executor();
+    auto asked = methods_.enroll(std::move(body), caller.peer());
+    auto done = co_await net::ask(here, here, std::move(asked));
+    answer what;
+    what.fields = "Cache-Control: no-store\r\n";
+    if (done.outcome) {
+        what.body = core::to_text(*done.outcome);
+        co_return what;
+    }
+    const auto code = done.outcome.error().code;
+    what = error_answer(code, done.agent);
+    if (!done.problems.empty()) {
+        core::json error{
+            {"code", core::name(code)},
+            {"message", core::message(code)},
+            {"retryable", core::retryable(code)},
+            {"problems", problem_list(done.problems)}
+        };
+        what.body = core::to_text(core::json{{"error", std::move(error)}});
+    }
     co_return what;
 }
 

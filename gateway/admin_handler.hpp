@@ -44,6 +44,7 @@ private:
     net::routine<answer> answer_post(net::server_connection& caller, std::string path);
     net::routine<answer> reload(net::server_connection& caller);
     net::routine<answer> manage(net::server_connection& caller, std::string body);
+    net::routine<answer> answer_registration(net::server_connection& caller, std::string body);
 
     admin_services& services_;
     management& methods_;

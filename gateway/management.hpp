@@ -31,6 +31,13 @@ struct rpc_caller {
     std::string who;  // for the audit trail
 };
 
+// What became of a registration.
+struct enrolled {
+    std::string agent;                                // its id; empty: there is none
+    core::result<core::json> outcome = core::json{};  // what is answered, or why nothing was changed
+    std::vector<config::problem> problems;            // of invalid_params
+};
+
 class management {
 public:
     // References outlive it.
@@ -38,6 +45,9 @@ public:
 
     // A whole body, one request or a batch.
     net::task<managed> handle(std::string body, rpc_caller caller);
+
+    // The body of POST /agent/register (gateway/agent_registration.hpp). To register again with the same is no change.
+    net::task<enrolled> enroll(std::string body, std::string peer);
 
 private:
     net::task<std::string> carry_out(core::rpc_request request, rpc_caller caller);

@@ -258,6 +258,13 @@ net::task<std::vector<store::record>> registry::hidden_among(std::vector<std::st
     co_return records;
 }
 
+net::task<core::result<std::optional<store::record>>> registry::stored(std::string id)
+{
+    std::function<core::result<std::optional<store::record>>(store::engine&)> work =
+        [id = std::move(id)](store::engine& engine) { return engine.find(id); };
+    co_return co_await store_.ask(std::move(work));
+}
+
 net::task<core::result<std::vector<store::change>>> registry::changes(std::uint64_t after, std::size_t most)
 {
     std::function<core::result<std::vector<store::change>>(store::engine&)> work =

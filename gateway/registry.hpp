@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -86,6 +87,9 @@ public:
     // else runs on the loop. `files_changed`: the agents' TLS files are read anew.
     net::task<core::result<>>
     declare(std::vector<core::agent> there, std::vector<std::string> gone, bool files_changed = false);
+
+    // What the store has of an agent, also one that a declared agent hides; nothing: it has none.
+    net::task<core::result<std::optional<store::record>>> stored(std::string id);
 
     // The audit trail behind `after`, oldest first.
     net::task<core::result<std::vector<store::change>>> changes(std::uint64_t after, std::size_t most);
