@@ -11,6 +11,7 @@ constexpr std::string_view help = R"(cardea: one address for the A2A agents behi
   cardea run --agent ID=URL ...      serve these A2A agents, no file needed
   cardea validate -c FILE            check a configuration; exit code 2 if it cannot be used
   cardea card lint FILE|URL          what is wrong with an agent's card; exit code 1 if there are errors
+  cardea agents VERB                 list, get, card, refresh, add, remove: the agents of a gateway that runs
   cardea version
   cardea --help
 
@@ -117,8 +118,12 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
         out.what = verb::lint_card;
         read_card_command(out, arguments);
         return out;
+    } else if (arguments[0] == "agents") {
+        out.what = verb::agents;
+        out.rest.assign(arguments.begin() + 1, arguments.end());
+        return out;
     } else {
-        return wrong("unknown command '" + arguments[0] + "'; known are run, validate, card and version");
+        return wrong("unknown command '" + arguments[0] + "'; known are run, validate, agents, card and version");
     }
     if (!read_options(out, arguments)) {
         return out;

@@ -1,4 +1,5 @@
 #include "core/log.hpp"
+#include "gateway/agents_command.hpp"
 #include "gateway/card_lint_command.hpp"
 #include "gateway/command_line.hpp"
 #include "gateway/configuration.hpp"
@@ -142,6 +143,8 @@ int carry_out(const gateway::command_line& asked)
             return validate(asked);
         case gateway::verb::lint_card:
             return lint_card(asked);
+        case gateway::verb::agents:
+            return gateway::run_agents_command(asked.rest, environment_variable);
         case gateway::verb::version:
             std::cout << "cardea " << gateway::version() << '\n';
             return EXIT_SUCCESS;

@@ -1,4 +1,4 @@
-// One HTTP GET on the gateway's own behalf: cards, later key sets and tokens. Never part of a caller's request.
+// One HTTP request on the gateway's own behalf: cards, later key sets and tokens. Never part of a caller's request.
 #pragma once
 
 #include "core/clock.hpp"
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ namespace net {
 struct fetch_request {
     std::string url;                                           // http or https
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
+    std::optional<std::string> body;                           // sent with POST; nothing: a GET
     tls_client_files tls;                                      // for https
     std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large
     core::duration timeout{10'000};                            // the whole exchange, name resolution included

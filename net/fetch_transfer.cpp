@@ -156,6 +156,11 @@ void fetch_transfer::set_options()
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     set(CURLOPT_HTTPGET, 1L);
+    if (request_.body) {
+        set(CURLOPT_POST, 1L);
+        set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body->size()));
+        set(CURLOPT_POSTFIELDS, request_.body->data());
+    }
     set(CURLOPT_FOLLOWLOCATION, 0L);
     set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     set(CURLOPT_HTTPHEADER, headers_.get());

@@ -104,7 +104,7 @@ TEST_CASE("run and validate read the file of --config and of -c")
 
 TEST_CASE("what cannot be carried out says what is wrong and what is meant")
 {
-    check_problem({"serve"}, "unknown command 'serve'; known are run, validate, card and version");
+    check_problem({"serve"}, "unknown command 'serve'; known are run, validate, agents, card and version");
     check_problem({""}, "unknown command ''");
     check_problem({"run"}, "nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store");
     check_problem({"run", "--listen", ":0"}, "nothing to serve");

@@ -1,0 +1,47 @@
+// What was asked for behind `cardea agents`. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway {
+
+enum class agents_verb : std::uint8_t { list, get, card, refresh, add, remove };
+
+std::string_view name(agents_verb v) noexcept;
+
+enum class output_form : std::uint8_t { automatic, json, table };
+
+struct agents_command {
+    std::optional<agents_verb> what;  // nullopt: none was given
+    bool help = false;
+    std::string problem;  // not empty: the arguments cannot be carried out; what is wrong and what is meant
+
+    std::string admin;    // where the gateway is; empty: not given
+    std::string ca_file;  // who vouches for it
+    output_form output = output_form::automatic;
+
+    std::string id;
+    std::string url;                          // of add
+    std::string file;                         // of add: agents in place of one
+    std::string protocol;                     // of list and add
+    std::string card_url;                     // of add
+    std::string bearer_file;                  // likewise
+    std::vector<std::string> tags;            // of add; of list at most one
+    std::string text;                         // of list
+    std::string after;                        // likewise
+    std::optional<std::uint64_t> limit;       // likewise
+    std::optional<std::uint64_t> if_version;  // of add and remove
+    bool dry_run = false;                     // of refresh
+};
+
+// `arguments` are those behind `agents`.
+agents_command parse_agents_command(const std::vector<std::string>& arguments);
+
+// For all of them (nullopt) or for one.
+std::string agents_help(std::optional<agents_verb> what);
+
+}  // namespace gateway

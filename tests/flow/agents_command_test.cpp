@@ -1,0 +1,255 @@
+// `cardea agents` as a process, against a gateway in this one.
+#include "tests/flow/child_process.hpp"
+#include "tests/flow/gateway_answers.hpp"
+#include "tests/flow/running_gateway.hpp"
+#include "tests/support/scratch.hpp"
+#include "tests/support/scripted_agent.hpp"
+#include "tests/support/test_ca.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/agents_command");
+
+namespace {
+
+using core::json;
+using flow::a2a_agent;
+using flow::parsed;
+using flow::quick_settings;
+using flow::running_gateway;
+using test_support::answer_json;
+using test_support::scripted_agent;
+
+using arguments = std::vector<std::string>;
+
+struct outcome {
+    int code = -1;
+    std::string out;
+    std::string err;
+};
+
+outcome cardea(arguments given)
+{
+    given.insert(given.begin(), "agents");
+    flow::child_process child{CARDEA_BIN, given};
+    const auto code = child.wait();
+    REQUIRE(code.has_value());
+    return {*code, child.out(), child.err()};
+}
+
+class asked_gateway {
+public:
+    explicit asked_gateway(config::settings settings)
+        : gateway{std::move(settings)}
+    {
+    }
+
+    outcome ask(arguments given) const
+    {
+        given.insert(given.begin(), {"--admin", "127.0.0.1:" + std::to_string(gateway.admin_port())});
+        return cardea(std::move(given));
+    }
+
+    // What is printed by a command that is done.
+    std::string said(arguments given) const
+    {
+        const auto done = ask(std::move(given));
+        CHECK(done.code == 0);
+        CHECK(done.err.empty());
+        return done.out;
+    }
+
+    running_gateway gateway;
+};
+
+config::settings with_agents(const std::vector<std::string>& ids, const std::string& url)
+{
+    auto settings = quick_settings();
+    for (const auto& id : ids) {
+        settings.agents.push_back(a2a_agent(id, url));
+    }
+    return settings;
+}
+
+std::vector<std::string> ids(const std::string& text)
+{
+    std::vector<std::string> out;
+    const auto listed = parsed(text);
+    for (const auto& each : listed["agents"]) {
+        out.push_back(each["id"].get<std::string>());
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("agents are listed as a table or as JSON, filtered, and as many as are asked for")
+{
+    auto settings = with_agents({"a", "b", "c"}, "http://127.0.0.1:1/");
+    settings.agents[1].metadata = R"({"tags":["geo"]})";
+    settings.agents[2].disabled = true;
+    const asked_gateway x{std::move(settings)};
+    CHECK(
+        x.said({"list", "--output", "table"}) ==
+        "ID  PROTOCOL  SOURCE         CARD      SKILLS  URL\n"
+        "a   a2a       configuration  unknown           http://127.0.0.1:1/\n"
+        "b   a2a       configuration  unknown           http://127.0.0.1:1/\n"
+        "c   a2a       configuration  disabled          http://127.0.0.1:1/\n"
+    );
+    CHECK(ids(x.said({"list"})) == arguments{"a", "b", "c"});
+    CHECK(ids(x.said({"list", "--tag", "geo"})) == arguments{"b"});
+    CHECK(ids(x.said({"list", "--text", "C"})) == arguments{"c"});
+    CHECK(ids(x.said({"list", "--protocol", "mcp"})).empty());
+    CHECK(ids(x.said({"list", "--after", "a", "--limit", "1"})) == arguments{"b"});
+    const auto cut = x.ask({"list", "--limit", "1", "-o", "table"});
+    CHECK(cut.err == "cardea: there may be more: --after a\n");
+    CHECK(cut.code == 0);
+}
+
+TEST_CASE("a list goes through all pages")
+{
+    std::vector<std::string> all;
+    for (int i = 1000; i < 2100; ++i) {
+        all.push_back("agent-" + std::to_string(i));
+    }
+    const asked_gateway x{with_agents(all, "http://127.0.0.1:1/")};
+    const auto text = x.said({"list", "-o", "table"});
+    CHECK(std::count(text.begin(), text.end(), '\n') == 1101);
+    const auto some = x.ask({"list", "-o", "table", "--limit", "750"}).out;
+    CHECK(some.find("\nagent-1749 ") != std::string::npos);
+    CHECK(some.find("\nagent-1750 ") == std::string::npos);
+}
+
+TEST_CASE("an agent is added, changed, shown, refreshed and removed")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(flow::card_text("Weather", "http://10.0.0.1/")); }};
+    const test_support::scratch_directory scratch;
+    std::ofstream{scratch.file("bearer")} << "s3cret\n";
+    const asked_gateway x{quick_settings()};
+    CHECK(
+        x.said({"add", "w", agent.url("/"), "--tag", "geo", "--bearer-file", scratch.file("bearer"), "-o", "table"}) ==
+        "w: added, version 1, until the gateway ends\n"
+    );
+    const auto shown = x.said({"get", "w", "-o", "table"});
+    CHECK(shown.find("metadata.tags[0]") != std::string::npos);
+    CHECK(shown.find("bearer                ********\n") != std::string::npos);
+    CHECK(shown.find("s3cret") == std::string::npos);
+    const auto early = x.ask({"card", "w"});
+    CHECK(early.code == 1);
+    CHECK(early.err == "cardea: w: has no card yet; its state is unknown\n");
+    const auto seen = x.said({"refresh", "w", "--dry-run", "-o", "table"});
+    CHECK(seen.starts_with("w: would change\n  add  {"));
+    CHECK(x.said({"refresh", "w", "-o", "table"}).starts_with("w: changed\n"));
+    CHECK(agent.request(0).header("Authorization") == "Bearer s3cret");
+    CHECK(parsed(x.said({"card", "w"}))["name"] == "Weather");
+    CHECK(x.said({"card", "w", "-o", "table"}).find(" Weather\n") != std::string::npos);
+    CHECK(parsed(x.said({"refresh", "w"}))["changed"] == false);
+    const auto late = x.ask({"add", "w", agent.url("/"), "--if-version", "7"});
+    CHECK(late.code == 1);
+    CHECK(late.err == "cardea: w: The agent has another version. (version_conflict)\ncardea: w: its version is 1\n");
+    CHECK(parsed(x.said({"add", "w", agent.url("/"), "--if-version", "1"}))["version"] == 2);
+    CHECK(x.said({"remove", "w", "-o", "table"}) == "w: removed\n");
+    CHECK(ids(x.said({"list"})).empty());
+}
+
+TEST_CASE("agents of a file are added one by one, and those that are refused are said")
+{
+    const test_support::scratch_directory scratch;
+    const asked_gateway x{quick_settings()};
+    std::ofstream{scratch.file("a.yml")
+    } << "agents:\n  one: {url: http://127.0.0.1:5/, metadata: {tags: [t]}}\n  two: {url: 'ftp://h'}\n"
+         "  three:\n    url: http://127.0.0.1:6/\n    relay_paths: [/v1/*]\n";
+    const auto done = x.ask({"add", "-f", scratch.file("a.yml"), "-o", "table"});
+    CHECK(done.code == 1);
+    CHECK(
+        done.out == "one: added, version 1, until the gateway ends\nthree: added, version 2, until the gateway ends\n"
+    );
+    CHECK(done.err.starts_with(
+        "cardea: two: The parameters do not fit the method. (invalid_params)\ncardea: two: agent.url: "
+    ));
+    CHECK(ids(x.said({"list", "--tag", "t"})) == arguments{"one"});
+    for (const auto* bad : {"a: 1\n", "agents: []\n", "agents: {}\nlisten: x\n", "agents: {a: {}\n"}) {
+        std::ofstream{scratch.file("b.yml")} << bad;
+        const auto refused = x.ask({"add", "-f", scratch.file("b.yml")});
+        CHECK(refused.code == 2);
+        CHECK(refused.out.empty());
+        CHECK(refused.err.starts_with("cardea: " + scratch.file("b.yml") + ":"));
+    }
+    CHECK(x.ask({"add", "-f", "/no/such/file"}).code == 2);
+    CHECK(x.ask({"add", "a", "http://h/", "--bearer-file", "/no/such/file"}).code == 2);
+}
+
+TEST_CASE("the exit code says whether the gateway refused, was not reached, or was not even asked")
+{
+    const asked_gateway x{with_agents({"a"}, "http://127.0.0.1:1/")};
+    const auto refused = x.ask({"remove", "a"});
+    CHECK(refused.code == 1);
+    CHECK(refused.err == "cardea: a: The configuration declares this agent; it is changed there. (agent_read_only)\n");
+    CHECK(x.ask({"get", "nobody"}).err == "cardea: nobody: No such agent. (agent_not_found)\n");
+    const auto failed = x.ask({"refresh", "a"});
+    CHECK(failed.code == 1);
+    CHECK(failed.err == "cardea: a: The agent could not be reached. (upstream_refused)\n");
+    const auto wrong = x.ask({"get"});
+    CHECK(wrong.code == 2);
+    CHECK(wrong.err.find("see cardea agents get --help") != std::string::npos);
+    const auto nobody = cardea({"list", "--admin", "127.0.0.1:1"});
+    CHECK(nobody.code == 3);
+    CHECK(nobody.err.starts_with("cardea: the gateway is not reached at 127.0.0.1:1: "));
+    scripted_agent other{[](const auto&) { return test_support::answer(404, "<html>"); }};
+    const auto stranger = cardea({"list", "--admin", other.url()});
+    CHECK(stranger.code == 3);
+    CHECK(stranger.err.find("with status 404, is no gateway") != std::string::npos);
+    const auto traffic = cardea({"remove", "a", "--admin", x.gateway.base()});
+    CHECK(traffic.code == 1);
+    CHECK(traffic.err == "cardea: a: This method is for the admin listener. (admin_only)\n");
+    const auto help = cardea({"add", "--help"});
+    CHECK(help.code == 0);
+    CHECK(help.out.starts_with("cardea agents add ID URL"));
+}
+
+TEST_CASE("a gateway whose admin listener speaks TLS is reached with its authority")
+{
+    test_support::test_ca ca;
+    const auto shown = ca.issue({"127.0.0.1"});
+    auto settings = quick_settings();
+    settings.admin_tls = {{shown.cert_file, shown.key_file, {}}};
+    const running_gateway gateway{std::move(settings)};
+    const auto address = "https://127.0.0.1:" + std::to_string(gateway.admin_port());
+    CHECK(cardea({"list", "--admin", address, "--ca-file", ca.ca_file()}).code == 0);
+    CHECK(cardea({"list", "--admin", address}).code == 3);
+}
+
+TEST_CASE("what an agent says of itself cannot command the terminal")
+{
+    scripted_agent agent{[](const auto&) {
+        return answer_json(
+            R"({"name":"\u001b]0;owned\u0007\u009b2J\u202e","description":"\u007f","skills":[{"id":"\u001b[2J"}]})"
+        );
+    }};
+    const asked_gateway x{with_agents({"a"}, agent.url("/"))};
+    std::string all;
+    for (const arguments& command :
+         {arguments{"refresh", "a", "--dry-run", "-o", "table"},
+          {"refresh", "a", "-o", "table"},
+          {"refresh", "a"},
+          {"get", "a"},
+          {"card", "a"},
+          {"card", "a", "-o", "table"},
+          {"list", "-o", "table"}}) {
+        all += x.said(command);
+    }
+    for (const auto* raw : {"\x1b", "\x07", "\x7f", "\xc2\x9b", "\xe2\x80\xae"}) {
+        CHECK(all.find(raw) == std::string::npos);
+    }
+    CHECK(all.find(R"(\u001b]0;owned\u0007\u009b2J\u202e)") != std::string::npos);
+    const auto echoed = x.ask({"get", "\x1b[2J"});
+    CHECK(echoed.code == 1);
+    CHECK(echoed.err == "cardea: \\u001b[2J: No such agent. (agent_not_found)\n");
+}
+
+TEST_SUITE_END();
