@@ -6,11 +6,11 @@ import {
     InMemoryPushNotificationStore,
     InMemoryTaskStore,
 } from 'a2a-sdk-03/server';
-import { agentCardHandler, jsonRpcHandler, UserBuilder } from 'a2a-sdk-03/server/express';
+import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from 'a2a-sdk-03/server/express';
 
 import { extension, reply, startAgent } from './upstream.js';
 
-function card(url) {
+function card(url, extended = false) {
     return {
         name: 'Sample Agent',
         description: 'A sample agent to test the stream functionality and simulate the flow of tasks statuses.',
@@ -39,8 +39,15 @@ function card(url) {
                 outputModes: ['text', 'task-status'],
             },
         ],
-        supportsAuthenticatedExtendedCard: false,
+        supportsAuthenticatedExtendedCard: extended,
     };
+}
+
+// Says more than the public card, of the agent's addresses too.
+function extendedCard(url) {
+    const shown = card(url, true);
+    const listed = [...shown.additionalInterfaces, { url: new URL('rest', url).href, transport: 'HTTP+JSON' }];
+    return { ...shown, description: 'For callers that are known.', additionalInterfaces: listed, extra: 1.5 };
 }
 
 // "long …" waits for the gate before its last step; everything else is answered at once.
@@ -89,19 +96,22 @@ class SampleExecutor {
     }
 }
 
-export function startSampleAgent03() {
+// extended: whether there is an extended card.
+export function startSampleAgent03(extended = false) {
     return startAgent((url, gate) => {
         const store = new InMemoryPushNotificationStore();
         const requestHandler = new DefaultRequestHandler(
-            card(url),
+            card(url, extended),
             new InMemoryTaskStore(),
             new SampleExecutor(gate),
             undefined,
             store,
-            new DefaultPushNotificationSender(store)
+            new DefaultPushNotificationSender(store),
+            extended ? async () => extendedCard(url) : undefined
         );
         return [
             [`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler })],
+            ['/', restHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })],
             ['/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })],
         ];
     });

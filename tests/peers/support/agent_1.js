@@ -7,22 +7,25 @@ import {
     InMemoryPushNotificationStore,
     InMemoryTaskStore,
 } from 'a2a-sdk-1/server';
-import { agentCardHandler, jsonRpcHandler, UserBuilder } from 'a2a-sdk-1/server/express';
+import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from 'a2a-sdk-1/server/express';
 
 import { extension, reply, startAgent } from './upstream.js';
 
-function card(url) {
+// The SDK answers over HTTP+JSON only what its card has an interface for.
+function card(url, extended = false) {
+    const main = { url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: A2A_PROTOCOL_VERSION };
+    const rest = { ...main, url: new URL('rest', url).href, protocolBinding: 'HTTP+JSON' };
     return {
         name: 'Sample Agent',
         description: 'A sample agent with streaming, cancellation and push notifications.',
-        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: A2A_PROTOCOL_VERSION }],
+        supportedInterfaces: extended ? [main, rest] : [main],
         provider: { organization: 'A2A Samples', url: 'https://example.com/a2a-samples' },
         version: '1.0.0',
         capabilities: {
             streaming: true,
             pushNotifications: true,
             extensions: [{ uri: extension, description: 'Says please', required: false, params: undefined }],
-            extendedAgentCard: false,
+            extendedAgentCard: extended,
         },
         securitySchemes: {},
         securityRequirements: [],
@@ -47,6 +50,10 @@ function card(url) {
 
 function textPart(value) {
     return { content: { $case: 'text', value }, metadata: undefined, filename: '', mediaType: 'text/plain' };
+}
+
+function extendedCard(url) {
+    return { ...card(url, true), description: 'For callers that are known.' };
 }
 
 // "long …" waits for the gate before its last step; everything else is answered at once.
@@ -107,19 +114,22 @@ class SampleExecutor {
     }
 }
 
-export function startSampleAgent1() {
+// extended: whether there is an extended card.
+export function startSampleAgent1(extended = false) {
     return startAgent((url, gate) => {
         const store = new InMemoryPushNotificationStore();
         const requestHandler = new DefaultRequestHandler(
-            card(url),
+            card(url, extended),
             new InMemoryTaskStore(),
             new SampleExecutor(gate),
             undefined,
             store,
-            new DefaultPushNotificationSender(store)
+            new DefaultPushNotificationSender(store),
+            extended ? async () => extendedCard(url) : undefined
         );
         return [
             [`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler })],
+            ['/', restHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })],
             ['/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })],
         ];
     });

@@ -5,18 +5,22 @@ function message(text, more = {}) {
     return { kind: 'message', messageId: 'message-1', role: 'user', parts: [{ kind: 'text', text }], ...more };
 }
 
+function factory(fetchImpl) {
+    const options = {
+        transports: [new JsonRpcTransportFactory({ fetchImpl })],
+        cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+    };
+    return new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, options));
+}
+
 export const client03 = {
     name: '0.3 SDK client',
     extensionHeader: 'X-A2A-Extensions',
 
     // base ends with a slash.
-    async connect(base, fetchImpl) {
-        const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-            transports: [new JsonRpcTransportFactory({ fetchImpl })],
-            cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
-        });
-        return new ClientFactory(options).createFromUrl(base);
-    },
+    connect: async (base, fetchImpl) => factory(fetchImpl).createFromUrl(base),
+
+    connectTo: (card, fetchImpl) => factory(fetchImpl).createFromAgentCard(card),
 
     card: (client) => client.getAgentCard(),
     send: (client, text, options) => client.sendMessage({ message: message(text) }, options),

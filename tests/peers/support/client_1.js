@@ -33,19 +33,22 @@ function request(text, { taskId = '', returnImmediately = false } = {}) {
     };
 }
 
+function factory(fetchImpl, options) {
+    const factoryOptions = {
+        transports: [new JsonRpcTransportFactory({ fetchImpl, ...options })],
+        cardResolver: new DefaultAgentCardResolver({ fetchImpl, ...options }),
+    };
+    return new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, factoryOptions));
+}
+
 function clientOf(name, extensionHeader, options) {
     return {
         name,
         extensionHeader,
 
         // base ends with a slash.
-        async connect(base, fetchImpl) {
-            const factoryOptions = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-                transports: [new JsonRpcTransportFactory({ fetchImpl, ...options })],
-                cardResolver: new DefaultAgentCardResolver({ fetchImpl, ...options }),
-            });
-            return new ClientFactory(factoryOptions).createFromUrl(base);
-        },
+        connect: async (base, fetchImpl) => factory(fetchImpl, options).createFromUrl(base),
+        connectTo: async (card, fetchImpl) => factory(fetchImpl, options).createFromAgentCard(card),
 
         card: (client) => client.getAgentCard(),
         send: (client, text, more) => client.sendMessage(request(text), more),
