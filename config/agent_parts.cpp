@@ -100,50 +100,6 @@ std::string bounded_text(const field& f, const core::json& value, problem_list& 
     return text;
 }
 
-core::json hide_values(const node& value)
-{
-    auto hidden = to_json(value);
-    if (value.is == node::kind::scalar) {
-        hidden = core::masked;
-    } else {
-        std::size_t i = 0;
-        for (auto& item : hidden) {
-            item = hide_values(value.items[i++]);
-        }
-    }
-    return hidden;
-}
-
-// A command may be a whole line with options.
-std::string first_word(const std::string& command)
-{
-    const auto blank = command.find_first_of(" \t\r\n");
-    return blank == std::string::npos ? command : command.substr(0, blank) + ' ' + core::masked;
-}
-
-core::json shown_member(std::string_view name, const node& value)
-{
-    constexpr auto harmless =
-        std::to_array<std::string_view>({"type", "url", "memory", "cpus", "network", "name", "registryType", "version"}
-        );
-    if (value.is == node::kind::scalar && !value.from_outside) {
-        if (name == "command") {
-            return first_word(value.text);
-        }
-        if (std::find(harmless.begin(), harmless.end(), name) != harmless.end()) {
-            return to_json(value);
-        }
-    }
-    if (name != "package" || value.is != node::kind::map) {
-        return hide_values(value);
-    }
-    auto shown = core::json::object();
-    for (std::size_t i = 0; i < value.keys.size(); ++i) {
-        append_member(shown, value.keys[i].text, shown_member(value.keys[i].text, value.items[i]));
-    }
-    return shown;
-}
-
 }  // namespace
 
 core::secret bearer_of(const field& f, const std::string& text, problem_list& problems)
@@ -161,7 +117,7 @@ core::secret bearer_of(const field& f, const std::string& text, problem_list& pr
     return core::secret{text};
 }
 
-std::vector<std::pair<std::string, core::secret>> read_card_headers(const field& f, problem_list& problems)
+std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, problem_list& problems)
 {
     constexpr std::size_t most = 64;
     std::vector<std::pair<std::string, core::secret>> headers;
@@ -279,28 +235,6 @@ metadata_parts read_metadata(const field& f, problem_list& problems)
         append_member(parts.members, map->keys[i].text, to_json(*m.value));
     }
     bounded_text(f, parts.members, problems);
-    return parts;
-}
-
-transport_parts read_transport(const field& f, problem_list& problems)
-{
-    constexpr std::string_view meant = "a map with a url or a command";
-    transport_parts parts;
-    const auto* map = read_map(f, meant, problems);
-    if (map == nullptr) {
-        return parts;
-    }
-    const auto url = find(*map, "url", f.path);
-    if (url) {
-        parts.url = read_url(*url, query::refused, problems).value_or("");
-    }
-    if (!url && !find(*map, "command", f.path) && !find(*map, "package", f.path)) {
-        refuse(f, "has neither a url nor a command", meant, problems);
-    }
-    parts.shown = core::json::object();
-    for (std::size_t i = 0; i < map->keys.size(); ++i) {
-        append_member(parts.shown, map->keys[i].text, shown_member(map->keys[i].text, map->items[i]));
-    }
     return parts;
 }
 

@@ -17,8 +17,8 @@ namespace config {
 // What `Authorization: Bearer` can carry: visible ASCII, at most 16 KiB. Empty is none. `text` never reaches a problem.
 core::secret bearer_of(const field& f, const std::string& text, problem_list& problems);
 
-// Names are tokens (RFC 9110 section 5.6.2), each once, none that frames or routes the message; values are one line.
-std::vector<std::pair<std::string, core::secret>> read_card_headers(const field& f, problem_list& problems);
+// A map of header fields. Names are tokens (RFC 9110 section 5.6.2), each once, none that frames or routes the message; values are one line.
+std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, problem_list& problems);
 
 // `relay_paths`: each begins with '/' and has no query, no dot segment and no control character.
 std::vector<std::string> read_relay_paths(const field& f, problem_list& problems);
@@ -37,12 +37,5 @@ struct metadata_parts {
     std::string card_url;
 };
 metadata_parts read_metadata(const field& f, problem_list& problems);
-
-// How an MCP server is reached, as it may be shown: only members that cannot hold a credential keep their value.
-struct transport_parts {
-    core::json shown;
-    std::string url;
-};
-transport_parts read_transport(const field& f, problem_list& problems);
 
 }  // namespace config

@@ -2,6 +2,8 @@
 
 #include "config/agent_parts.hpp"
 #include "config/json_value.hpp"
+#include "config/mcp_program.hpp"
+#include "config/mcp_server.hpp"
 #include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/url.hpp"
@@ -26,8 +28,14 @@ std::string_view first_segment(std::string_view name)
 // One record. The parts of a record depend on each other, so that its keys are gathered first.
 class record_reader {
 public:
-    record_reader(const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
-        : secrets_{secrets},
+    record_reader(
+        const secret_reader& secrets,
+        const tls_checks& tls,
+        problem_list& problems,
+        core::protocol by_default = core::protocol::a2a
+    )
+        : by_default_{by_default},
+          secrets_{secrets},
           tls_{tls},
           problems_{problems}
     {
@@ -89,7 +97,7 @@ private:
     void read_protocol()
     {
         const bool has_transport = find(agent_key::transport) != nullptr || find(agent_key::command) != nullptr;
-        agent_.speaks = has_transport ? core::protocol::mcp : core::protocol::a2a;
+        agent_.speaks = has_transport ? core::protocol::mcp : by_default_;
         const auto* f = find(agent_key::protocol);
         const auto* text = f == nullptr ? nullptr : read_text(*f, "a2a or mcp", problems_);
         if (text == nullptr) {
@@ -104,80 +112,26 @@ private:
 
     void read_addresses()
     {
+        if (agent_.speaks == core::protocol::mcp) {
+            read_mcp();
+            return;
+        }
         if (const auto* f = find(agent_key::url)) {
             agent_.url = read_url(*f, query::refused, problems_).value_or("");
-        }
-        if (agent_.speaks == core::protocol::mcp) {
-            read_mcp_transport();
-            return;
         }
         if (find(agent_key::url) == nullptr) {
             problems_
                 .add(at_, path_ + ".url", "is missing; an http or https URL such as http://10.0.0.7:9000/a2a is meant");
         }
-        for (const auto key : {agent_key::transport, agent_key::command, agent_key::args, agent_key::env}) {
-            if (const auto* f = find(key)) {
-                problems_.add(f->at, f->path, "is for MCP servers; protocol: mcp, or a url alone, is meant");
-            }
-        }
+        refuse_mcp_keys(given_, problems_);
     }
 
-    void read_mcp_transport()
+    void read_mcp()
     {
-        const auto* transport = find(agent_key::transport);
-        const auto* command = find(agent_key::command);
-        if (transport != nullptr && command != nullptr) {
-            problems_.add(command->at, command->path, "stands beside " + transport->path + "; one of the two is meant");
-        } else if (transport != nullptr) {
-            take_transport(*transport);
-        } else if (command != nullptr) {
-            take_command(*command);
-        } else if (find(agent_key::url) == nullptr) {
-            problems_.add(at_, path_, "has neither a url nor a transport; one of the two is meant");
-        }
-        for (const auto key : {agent_key::args, agent_key::env}) {
-            const auto* f = find(key);
-            if (f != nullptr && command == nullptr) {
-                problems_.add(f->at, f->path, "stands without " + path_ + ".command; both are meant");
-            }
-        }
-    }
-
-    void take_transport(const field& f)
-    {
-        auto parts = read_transport(f, problems_);
-        if (!parts.url.empty() && !agent_.url.empty()) {
-            problems_.add(f.at, f.path + ".url", "stands beside " + path_ + ".url; one of the two is meant");
-        }
-        agent_.url = parts.url.empty() ? agent_.url : std::move(parts.url);
+        auto parts = read_mcp_server(given_, path_, at_, problems_);
+        agent_.url = std::move(parts.url);
+        agent_.mcp = std::move(parts.server);
         transport_ = std::move(parts.shown);
-    }
-
-    // The short form of a transport of type stdio.
-    void take_command(const field& f)
-    {
-        if (!agent_.url.empty()) {
-            problems_.add(f.at, f.path, "stands beside " + path_ + ".url; one of the two is meant");
-        }
-        node stdio;
-        stdio.is = node::kind::map;
-        const auto add = [&](std::string_view name, const node& value) {
-            stdio.keys.push_back({std::string{name}, value.at});
-            stdio.items.push_back(value);
-        };
-        node type;
-        type.is = node::kind::scalar;
-        type.text = "stdio";
-        add("type", type);
-        if (read_line(f, "a command", problems_)) {
-            add("command", *f.value);
-        }
-        for (const auto& [name, key] : {std::pair{"args", agent_key::args}, std::pair{"env", agent_key::env}}) {
-            if (const auto* more = find(key)) {
-                add(name, *more->value);
-            }
-        }
-        transport_ = read_transport({f.path, &stdio, f.at, false}, problems_).shown;
     }
 
     void read_credentials()
@@ -194,7 +148,7 @@ private:
             read_bearer_file(*file);
         }
         if (const auto* f = find(agent_key::card_headers)) {
-            agent_.card_headers = read_card_headers(*f, problems_);
+            agent_.card_headers = read_headers(*f, problems_);
         }
         if (const auto* f = find(agent_key::tls)) {
             read_agent_tls(*f, tls_, agent_, problems_);
@@ -304,13 +258,14 @@ private:
         agent_.metadata = core::to_text(parts.members);
     }
 
+    core::protocol by_default_;
     const secret_reader& secrets_;
     const tls_checks& tls_;
     problem_list& problems_;
     core::agent agent_;
     std::string path_;
     place at_;
-    std::map<agent_key, field> given_;
+    agent_keys given_;
     core::json transport_;
 };
 
@@ -324,6 +279,23 @@ void refuse_placeholder(const node::name& key, const node& value, const std::str
     }
 }
 
+// Of a transport, or of one in its short form.
+void refuse_environment(const node& map, const std::string& path, problem_list& problems)
+{
+    for (std::size_t i = 0; i < map.keys.size(); ++i) {
+        const auto& key = map.keys[i];
+        const auto& value = map.items[i];
+        if (loads_code(key.text)) {
+            problems
+                .add(key.at, join(path, key.text), "decides which code is loaded; the configuration file may set it");
+        } else if (value.is == node::kind::scalar) {
+            refuse_placeholder(key, value, join(path, key.text), problems);
+        } else if (key.text == "env" || key.text == "headers") {
+            refuse_environment(value, join(path, key.text), problems);
+        }
+    }
+}
+
 void refuse_placeholders(const node& record, std::string_view path, problem_list& problems)
 {
     for (std::size_t i = 0; i < record.keys.size(); ++i) {
@@ -332,7 +304,10 @@ void refuse_placeholders(const node& record, std::string_view path, problem_list
         if (key.text == "bearer") {
             refuse_placeholder(key, value, join(path, key.text), problems);
         }
-        for (std::size_t j = 0; key.text == "card_headers" && j < value.keys.size(); ++j) {
+        if (key.text == "transport" || key.text == "env") {
+            refuse_environment(value, join(path, key.text), problems);
+        }
+        for (std::size_t j = 0; (key.text == "card_headers" || key.text == "headers") && j < value.keys.size(); ++j) {
             const auto& header = value.keys[j];
             refuse_placeholder(header, value.items[j], join(join(path, key.text), header.text), problems);
         }
@@ -341,14 +316,19 @@ void refuse_placeholders(const node& record, std::string_view path, problem_list
 
 }  // namespace
 
-std::vector<core::agent>
-read_agents(const field& agents, const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
+std::vector<core::agent> read_agents(
+    const field& agents,
+    const secret_reader& secrets,
+    const tls_checks& tls,
+    problem_list& problems,
+    core::protocol by_default
+)
 {
     std::vector<core::agent> records;
     const auto* map = read_map(agents, "a map from ids to agents", problems);
     for (std::size_t i = 0; map != nullptr && i < map->keys.size(); ++i) {
         const auto record = member(*map, i, agents.path);
-        records.push_back(record_reader{secrets, tls, problems}.read(record, map->keys[i]));
+        records.push_back(record_reader{secrets, tls, problems, by_default}.read(record, map->keys[i]));
     }
     return records;
 }

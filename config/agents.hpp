@@ -18,9 +18,15 @@ namespace config {
 // The credential in a file (config/file.hpp: read_secret_file), or why not as a predicate.
 using secret_reader = std::function<core::result<std::string>(const std::string& path)>;
 
-// The map `agents`, in the order of the file. Takes our own records and those of a SuperX agents.yml.
-std::vector<core::agent>
-read_agents(const field& agents, const secret_reader& secrets, const tls_checks& tls, problem_list& problems);
+// The map `agents`, in the order of the file. Takes our own records and those of a SuperX agents.yml; and the map
+// `mcpServers` that the configurations of MCP clients have, whose records speak MCP by default.
+std::vector<core::agent> read_agents(
+    const field& agents,
+    const secret_reader& secrets,
+    const tls_checks& tls,
+    problem_list& problems,
+    core::protocol by_default = core::protocol::a2a
+);
 
 struct agent_definition {
     core::agent agent;  // usable only if there are no problems

@@ -13,6 +13,31 @@ namespace {
 
 using core::agent;
 
+void note_mcp(const core::mcp_server& a, const core::mcp_server& b, std::vector<std::string_view>& keys)
+{
+    const auto note = [&](std::string_view key, bool same) {
+        if (!same) {
+            keys.push_back(key);
+        }
+    };
+    note(
+        "transport",
+        a.transport == b.transport && a.command == b.command && a.arguments == b.arguments &&
+            a.environment == b.environment && a.directory == b.directory
+    );
+    note("headers", a.headers == b.headers);
+    note("start", a.start == b.start);
+    note("era", a.era == b.era);
+    note(
+        "timeouts",
+        a.initialize_timeout == b.initialize_timeout && a.request_timeout == b.request_timeout &&
+            a.ping_interval == b.ping_interval
+    );
+    note("restart", a.backoff == b.backoff && a.max_backoff == b.max_backoff);
+    note("max_message", a.max_message == b.max_message);
+    note("stale_if_error", a.stale_if_error == b.stale_if_error);
+}
+
 // An agent that differs nowhere here has the same value.
 std::vector<std::string_view> different_keys(const agent& a, const agent& b)
 {
@@ -40,6 +65,9 @@ std::vector<std::string_view> different_keys(const agent& a, const agent& b)
     note("version", a.version == b.version);
     note("protocol_version", a.protocol_version == b.protocol_version);
     note("metadata", a.metadata == b.metadata);
+    if (a.mcp && b.mcp) {
+        note_mcp(*a.mcp, *b.mcp, keys);
+    }
     return keys;
 }
 

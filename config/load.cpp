@@ -10,12 +10,15 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace config {
 namespace {
 
 constexpr std::string_view agents_section = "agents";
+constexpr std::string_view servers_section = "mcpServers";  // as the configurations of MCP clients call it
 
 // What stands below `section` in `path`, up to the next dot: "cards" of "cards.ttl" below "".
 std::string_view segment_below(std::string_view path, std::string_view section)
@@ -40,6 +43,7 @@ std::vector<std::string_view> keys_of(std::string_view section)
     }
     if (section.empty()) {
         keys.push_back(agents_section);
+        keys.push_back(servers_section);
     }
     return keys;
 }
@@ -76,9 +80,8 @@ private:
         for (std::size_t i = 0; i < map.keys.size() && !problems_.full(); ++i) {
             const auto& key = map.keys[i];
             const auto f = member(map, i, section);
-            if (section.empty() && key.text == agents_section) {
-                value_.agents = read_agents(f, secrets_, tls_, problems_);
-                agent_names_ = f.value->keys;
+            if (section.empty() && (key.text == agents_section || key.text == servers_section)) {
+                take_agents(f, key.text == servers_section ? core::protocol::mcp : core::protocol::a2a);
             } else if (std::find(known.begin(), known.end(), key.text) == known.end()) {
                 problems_.add(key.at, f.path, unknown_key(key.text, known));
             } else if (const auto* row = find_setting(f.path)) {
@@ -86,6 +89,20 @@ private:
             } else if (const auto* below = read_map(f, "a map of settings", problems_)) {
                 read_section(*below, f.path);
             }
+        }
+    }
+
+    // Each agent has its key in the map, in the same order.
+    void take_agents(const field& f, core::protocol by_default)
+    {
+        auto read = read_agents(f, secrets_, tls_, problems_, by_default);
+        for (std::size_t i = 0; i < read.size(); ++i) {
+            const auto& name = f.value->keys[i];
+            if (!ids_.insert(read[i].id).second) {
+                problems_.add(name.at, join(f.path, name.text), "is an agent already; another id is meant");
+            }
+            value_.agents.push_back(std::move(read[i]));
+            agent_names_.push_back(name);
         }
     }
 
@@ -274,8 +291,7 @@ private:
             problems_.add(policy->second.at, "cards.signatures", std::string{no_signing_key});
             return;  // else each agent would say so again
         }
-        // Each agent has its key in the map, in the same order, unless reading ended at too many problems.
-        for (std::size_t i = 0; i < std::min(value_.agents.size(), agent_names_.size()); ++i) {
+        for (std::size_t i = 0; i < value_.agents.size(); ++i) {
             const auto& agent = value_.agents[i];
             if (const auto what = signature_contradiction(agent, value_.cards)) {
                 problems_.add(agent_names_[i].at, "agents." + agent.id + ".signatures", *what);
@@ -308,7 +324,8 @@ private:
     problem_list& problems_;
     settings value_;
     std::map<std::string_view, given_setting> given_;
-    std::vector<node::name> agent_names_;
+    std::vector<node::name> agent_names_;  // of value_.agents
+    std::unordered_set<std::string> ids_;
 };
 
 }  // namespace

@@ -143,6 +143,15 @@ enum class agent_key : std::uint8_t {
     command,
     args,
     env,
+    cwd,
+    type,
+    headers,
+    start,
+    era,
+    timeouts,
+    restart,
+    max_message,
+    stale_if_error,
 };
 
 struct agent_setting {

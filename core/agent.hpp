@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/mcp_server.hpp"
 #include "core/secret.hpp"
 
 #include <cstdint>
@@ -39,7 +40,8 @@ struct agent {
     std::string id;
     protocol speaks = protocol::a2a;
     std::string url;  // http or https, no fragment, no user info; traffic goes here and nowhere else, but see `trust`
-    std::string card_url;  // empty: looked for beside `url` (docs/architecture.md)
+    std::optional<mcp_server> mcp;  // how it is reached, if it speaks MCP
+    std::string card_url;           // empty: looked for beside `url` (docs/architecture.md)
     card_trust trust = card_trust::never;
     std::string card;  // an inline card as JSON text; served without a fetch; empty: fetched
     std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches

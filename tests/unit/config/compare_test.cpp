@@ -94,9 +94,13 @@ TEST_CASE("every key of agents in the schema is one that a change names, or is w
     REQUIRE(lines(full.problems) == "");
     config::settings empty;
     for (const auto& each : full.value.agents) {
-        empty.agents.emplace_back().id = each.id;
+        auto& bare = empty.agents.emplace_back();
+        bare.id = each.id;
+        if (each.mcp) {
+            bare.mcp.emplace();
+        }
     }
-    std::set<std::string_view> named{"bearer_file", "transport", "command", "args", "env", "protocolVersion"};
+    std::set<std::string_view> named{"bearer_file", "command", "args", "env", "cwd", "type", "protocolVersion"};
     for (const auto& each : config::compare(empty, full.value).changed) {
         named.insert(each.keys.begin(), each.keys.end());
     }

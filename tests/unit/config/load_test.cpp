@@ -141,17 +141,44 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     files.id = "files";
     files.speaks = core::protocol::mcp;
     files.metadata =
-        R"({"transport":{"type":"stdio","command":"npx","args":["********","********"],"env":{"DEBUG":"********"}}})";
+        R"({"transport":{"type":"stdio","command":"npx","args":["********","********"],"env":{"DEBUG":"********"},)"
+        R"("cwd":"********"}})";
+    files.mcp = core::mcp_server{
+        .transport = core::mcp_transport::stdio,
+        .command = "npx",
+        .arguments = {"-y", "server-filesystem"},
+        .environment = {{"DEBUG", core::secret{"true"}}},
+        .directory = "/srv/files",
+        .headers = {},
+        .start = core::mcp_start::lazy,
+        .era = core::mcp_era::legacy,
+        .initialize_timeout = 61s,
+        .request_timeout = 31s,
+        .ping_interval = 29s,
+        .backoff = 400ms,
+        .max_backoff = 59s,
+        .max_message = 9 * 1024 * 1024,
+        .stale_if_error = true
+    };
+    core::agent events;
+    events.id = "events";
+    events.speaks = core::protocol::mcp;
+    events.url = "https://events.example.com/sse";
+    events.mcp = core::mcp_server{};
+    events.mcp->transport = core::mcp_transport::sse;
     core::agent search;
     search.id = "search";
     search.speaks = core::protocol::mcp;
     search.url = "https://search.example.com/mcp";
+    search.mcp = core::mcp_server{};
+    search.mcp->headers = {{"Authorization", core::secret{"Bearer s3cr3t-token"}}};
     search.metadata = R"({"transport":{"type":"streamable-http","url":"https://search.example.com/mcp"}})";
-    REQUIRE(s.agents.size() == 4);
+    REQUIRE(s.agents.size() == 5);
     CHECK(s.agents[0] == weather);
     CHECK(s.agents[1] == inline_card);
     CHECK(s.agents[2] == files);
-    CHECK(s.agents[3] == search);
+    CHECK(s.agents[3] == events);
+    CHECK(s.agents[4] == search);
 }
 
 TEST_CASE("the full example has every setting of the schema, and none with its default")

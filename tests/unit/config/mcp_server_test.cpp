@@ -1,0 +1,197 @@
+#include "config/agents.hpp"
+#include "core/json.hpp"
+#include "tests/unit/config/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+using namespace config::testing;
+using namespace std::chrono_literals;
+
+TEST_SUITE_BEGIN("config/mcp_server");
+
+namespace {
+
+core::mcp_server server(const std::string& members)
+{
+    return right("agents: {a: {" + members + "}}").agents.at(0).mcp.value();
+}
+
+std::string problems(const std::string& members)
+{
+    return problems_of("agents: {a: {" + members + "}}");
+}
+
+std::string api_problems(const char* definition)
+{
+    std::string all;
+    for (const auto& each : config::read_agent("a", *core::parse_json(definition), "agent", {}).problems) {
+        all += each.key + ": " + each.what + '\n';
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("the transport is what its type says, or else what else it has")
+{
+    using enum core::mcp_transport;
+    const std::pair<const char*, core::mcp_transport> rows[]{
+        {"command: x", stdio},
+        {"transport: {command: x}", stdio},
+        {"transport: {type: stdio, command: x}", stdio},
+        {"transport: {url: \"http://h\"}", streamable_http},
+        {"protocol: mcp, url: \"http://h\"", streamable_http},
+        {"transport: {type: http, url: \"http://h\"}", streamable_http},
+        {"transport: {type: streamable_http, url: \"http://h\"}", streamable_http},
+        {"transport: {type: streamableHttp, url: \"http://h\"}", streamable_http},
+        {"transport: {type: sse, url: \"http://h\"}", sse},
+        {"transport: {package: {name: x}}", unsupported},
+        {"transport: {type: stdio, package: {name: x}}", unsupported},
+    };
+    for (const auto& [members, transport] : rows) {
+        CAPTURE(members);
+        CHECK(server(members).transport == transport);
+    }
+    CHECK(
+        problems("transport: {type: pigeon, url: \"http://h\"}") ==
+        "c.yml:1:32: agents.a.transport.type: \"pigeon\" is not a transport; stdio, streamable-http or sse is meant\n"
+    );
+    CHECK(
+        problems("transport: {type: stdio, url: \"http://h\"}") ==
+        "c.yml:1:32: agents.a.transport.type: \"stdio\" needs a command; stdio, streamable-http or sse is meant\n"
+    );
+    CHECK(
+        problems("transport: {type: sse, command: x}") ==
+        "c.yml:1:32: agents.a.transport.type: \"sse\" needs a url; stdio, streamable-http or sse is meant\n"
+    );
+    CHECK(
+        problems("transport: {url: \"http://h\", headrs: {}}") ==
+        "c.yml:1:43: agents.a.transport.headrs: is not a known key; did you mean `headers`?\n"
+    );
+}
+
+TEST_CASE("a program gets its arguments, its variables and its directory as they are written")
+{
+    const auto all =
+        server("command: /bin/x, args: [-a, \"b c\", \"\", \"$${NOT\"], env: {A: \"1\", B: \"\"}, cwd: /srv");
+    CHECK(all.command == "/bin/x");
+    CHECK(all.arguments == std::vector<std::string>{"-a", "b c", "", "${NOT"});
+    CHECK(all.environment == std::vector<std::pair<std::string, core::secret>>{{"A", core::secret{"1"}}, {"B", {}}});
+    CHECK(all.directory == "/srv");
+    CHECK(
+        problems("command: x, env: {\"A=B\": c}") ==
+        "c.yml:1:32: agents.a.env.A(...): is not a variable's name; a name such as API_KEY is meant\n"
+    );
+    CHECK(
+        problems("command: x, args: y") ==
+        "c.yml:1:32: agents.a.args: is a single value; a list of arguments is meant\n"
+    );
+    CHECK(problems("command: \"\"").find("agents.a.command: is empty") != std::string::npos);
+}
+
+TEST_CASE("headers go with a URL, once, and are none that the gateway sets")
+{
+    CHECK(server("transport: {url: \"http://h\", headers: {X-Key: k}}").headers.size() == 1);
+    CHECK(
+        problems("transport: {url: \"http://h\", headers: {A: b}}, headers: {A: c}") ==
+        "c.yml:1:70: agents.a.headers: stands beside the headers of the transport; one of the two is meant\n"
+    );
+    CHECK(
+        problems("command: x, headers: {A: b}") ==
+        "c.yml:1:35: agents.a.headers: stands without a url; both are meant\n"
+    );
+    CHECK(
+        problems("url: \"http://h\", protocol: mcp, headers: {Host: b}").find("is set by the gateway") !=
+        std::string::npos
+    );
+}
+
+TEST_CASE("what MCP clients have in their configuration is taken as it is")
+{
+    const auto agents = right(R"({"mcpServers": {
+        "files": {"command": "npx", "args": ["-y", "server-filesystem", "/srv"], "env": {"DEBUG": "1"}},
+        "search": {"type": "http", "url": "https://mcp.example.com/mcp", "headers": {"Authorization": "Bearer t"}},
+        "old": {"type": "sse", "url": "http://h/sse"},
+        "bare": {"url": "http://h/mcp", "disabled": true}
+    }, "agents": {"dice": {"url": "http://h"}}})")
+                            .agents;
+    REQUIRE(agents.size() == 5);
+    for (std::size_t i = 0; i < 4; ++i) {
+        CHECK(agents[i].speaks == core::protocol::mcp);
+        REQUIRE(agents[i].mcp.has_value());
+    }
+    CHECK(agents[0].mcp->transport == core::mcp_transport::stdio);
+    CHECK(agents[0].mcp->arguments.size() == 3);
+    CHECK(agents[1].mcp->transport == core::mcp_transport::streamable_http);
+    CHECK(agents[1].mcp->headers.size() == 1);
+    CHECK(agents[2].mcp->transport == core::mcp_transport::sse);
+    CHECK(agents[3].mcp->transport == core::mcp_transport::streamable_http);
+    CHECK(agents[3].disabled);
+    CHECK(agents[4].speaks == core::protocol::a2a);
+    CHECK(
+        problems_of("agents: {a: {url: \"http://h\"}}\nmcpServers: {a: {command: x}}") ==
+        "c.yml:2:14: mcpServers.a: is an agent already; another id is meant\n"
+    );
+    CHECK(problems_of("mcpServers: {a: {comand: x}}").find("did you mean `command`?") != std::string::npos);
+}
+
+TEST_CASE("what is not said of a session has its default, and what is said its bounds")
+{
+    const auto bare = server("command: x");
+    CHECK(bare.start == core::mcp_start::eager);
+    CHECK(bare.era == core::mcp_era::automatic);
+    CHECK(bare.initialize_timeout == 60s);
+    CHECK(bare.request_timeout == 30s);
+    CHECK(bare.ping_interval == 30s);
+    CHECK(bare.backoff == 500ms);
+    CHECK(bare.max_backoff == 60s);
+    CHECK(bare.max_message == 8 * 1024 * 1024);
+    CHECK_FALSE(bare.stale_if_error);
+    CHECK(server("command: x, timeouts: {ping: 0}").ping_interval == 0s);
+    CHECK(server("command: x, max_message: 64KiB").max_message == 65536);
+    CHECK(server("command: x, max_message: 1GiB").max_message == 1024 * 1024 * 1024);
+    const std::pair<const char*, const char*> rows[]{
+        {"command: x, start: soon", "agents.a.start: \"soon\" is not one of them; eager or lazy is meant"},
+        {"command: x, era: old", "agents.a.era: \"old\" is not one of them; auto, legacy or modern is meant"},
+        {"command: x, max_message: 65535", "agents.a.max_message: \"65535\" is out of range; 64KiB to 1GiB is meant"},
+        {"command: x, max_message: 1025MiB", "agents.a.max_message: \"1025MiB\" is out of range; 64KiB to 1GiB is meant"
+        },
+        {"command: x, timeouts: {initialize: 0}",
+         "agents.a.timeouts.initialize: \"0\" is out of range; 1ms to 1d is meant"},
+        {"command: x, restart: {backoff: 9ms}", "agents.a.restart.backoff: \"9ms\" is out of range; 10ms to 1d is meant"
+        },
+        {"command: x, restart: {backoff: 2m}",
+         "agents.a.restart: has a backoff over its max_backoff; at most max_backoff is meant"},
+        {"command: x, timeouts: {init: 1s}", "agents.a.timeouts.init: is not a known key"},
+        {"url: \"http://h\", start: lazy", "agents.a.start: is for MCP servers"},
+    };
+    for (const auto& [members, what] : rows) {
+        CAPTURE(members);
+        const auto said = problems(members);
+        CAPTURE(said);
+        CHECK(said.find(what) != std::string::npos);
+    }
+}
+
+TEST_CASE("over the management API no variable is set that decides which code is loaded, and no mask is a credential")
+{
+    CHECK(
+        api_problems(R"({"command":"x","env":{"LD_PRELOAD":"/tmp/x.so","API_KEY":"k"}})") ==
+        "agent.env.LD_PRELOAD: decides which code is loaded; the configuration file may set it\n"
+    );
+    CHECK(
+        api_problems(R"({"transport":{"command":"x","env":{"NODE_OPTIONS":"--require x"}}})") ==
+        "agent.transport.env.NODE_OPTIONS: decides which code is loaded; the configuration file may set it\n"
+    );
+    CHECK(
+        api_problems(R"({"transport":{"url":"http://h","headers":{"Authorization":"********"}}})") ==
+        "agent.transport.headers.Authorization: is the mask of a credential; the credential itself is meant\n"
+    );
+    CHECK(api_problems(R"({"command":"x","env":{"A":"b"},"args":["-y"]})") == "");
+    CHECK(server("command: x, env: {PATH: /opt/bin}").environment.size() == 1);
+}
+
+TEST_SUITE_END();
