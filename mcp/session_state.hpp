@@ -121,11 +121,12 @@ enum class action_kind : std::uint8_t {
     probe,            // `server/discover` on a connection of its own (stdio: a disposable child); era_probed
     open,             // spawn or connect; connected, connect_failed
     close,            // the connection, whatever is under way on it; DELETE first if `end_session`; closed
-    send_initialize,  // with `version`; handshake_done, handshake_refused
+    send_initialize,  // with `version`, without the id of a session before; handshake_done, handshake_refused
     send_initialized,
     send_discover,  // likewise with `version`
     open_stream,    // of notifications: GET or `subscriptions/listen`, nothing on stdio
-    walk,           // all lists that are offered, or those of change_tracker::take() if `changed_only`
+    walk,  // all lists that are offered, or of those with `changed_only` what change_tracker::take() says, which is
+           // to be called either way; walk_done, walk_failed
     cancel_walk,
     publish,       // the walk's snapshot, if its content differs from what is published
     send_ping,     // ping_answered
