@@ -73,6 +73,7 @@ net::routine<> traffic_handler::extended_card(exchange& x, destination to)
             co_await relay_opaquely(x, to);
             co_return;
         }
+        x.record.where = route::call;
         auto what = method_not_allowed("GET, HEAD");
         co_await answer_error(x, core::caller_error(errc::method_not_allowed), std::move(what));
         co_return;

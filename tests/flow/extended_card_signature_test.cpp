@@ -1,0 +1,91 @@
+// Signatures of cards in answers: held to the same as those of public cards.
+#include "a2a/card_signature.hpp"
+#include "tests/flow/gateway_answers.hpp"
+#include "tests/flow/relay_fixture.hpp"
+#include "tests/support/scratch.hpp"
+#include "tests/unit/a2a/signing_keys.hpp"
+
+using a2a::jose_key;
+using core::json;
+using flow::call_body;
+using flow::parsed;
+using flow::relayed;
+using test_support::write_whole;
+
+TEST_SUITE_BEGIN("flow/extended_card");
+
+namespace {
+
+constexpr flow::error_answer
+    untrusted{502, -32603, "card_signature", "The agent's card is not signed by a key that this gateway trusts.", true};
+constexpr std::string_view old_method = "agent/getAuthenticatedExtendedCard";
+constexpr std::string_view new_method = "GetExtendedAgentCard";
+
+std::string key_text()
+{
+    return a2a_test::pem(a2a_test::ec_key("P-256"));
+}
+
+json card()
+{
+    return parsed(
+        R"({"name":"A","description":"d","version":"1","capabilities":{"streaming":true},"x-own":1,
+            "supportedInterfaces":[{"url":"http://10.1.2.3/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]})"
+    );
+}
+
+test_support::script answer_with(const json& what)
+{
+    return test_support::answer_json(core::to_text(json{{"jsonrpc", "2.0"}, {"id", 1}, {"result", what}}));
+}
+
+}  // namespace
+
+TEST_CASE("an extended card whose signature has to be good is refused without one")
+{
+    const test_support::scratch_directory files;
+    const auto key = jose_key::from_pem(key_text(), "k1").value();
+    write_whole(files.file("trusted.json"), core::to_text(json{{"keys", json::array({key.jwk()})}}));
+    relayed x{test_support::answer(404, ""), [&](config::settings& s) {
+                  s.cards.signatures = core::signature_policy::verify;
+                  s.cards.trusted_keys = files.file("trusted.json");
+              }};
+    auto with_signature = card();
+    REQUIRE(a2a::sign_card(with_signature, key, {}).has_value());
+    for (const auto method : {old_method, new_method}) {
+        CAPTURE(method);
+        x.agent.next(answer_with(with_signature));
+        const auto good = flow::call(x.port(), call_body("1", method));
+        CHECK(good.status == 200);
+        CHECK_FALSE(parsed(good.body).at("result").contains("signatures"));
+        x.agent.next(answer_with(card()));
+        flow::check_jsonrpc_error(flow::call(x.port(), call_body("1", method)), untrusted, "1");
+        auto changed = with_signature;
+        changed["description"] = "e";
+        x.agent.next(answer_with(changed));
+        flow::check_jsonrpc_error(flow::call(x.port(), call_body("1", method)), untrusted, "1");
+    }
+}
+
+TEST_CASE("an extended card of 1.0 is signed by the gateway if cards are, and one of 0.3 is not")
+{
+    const test_support::scratch_directory files;
+    write_whole(files.file("own.pem"), key_text());
+    relayed x{answer_with(card()), [&](config::settings& s) {
+                  s.cards.signatures = core::signature_policy::sign;
+                  s.cards.signing_key = files.file("own.pem");
+              }};
+    const auto keys = a2a::parse_key_set(test_support::request(x.port(), "GET", "/.well-known/jwks.json").body);
+    REQUIRE(keys.has_value());
+    const auto served = parsed(flow::call(x.port(), call_body("1", new_method)).body).at("result");
+    CHECK(served.at("supportedInterfaces").at(0).at("url") == x.gateway.base() + "/agents/a");
+    CHECK_FALSE(served.contains("x-own"));
+    const auto verified = a2a::verify_card(served, *keys);
+    REQUIRE(verified.has_value());
+    CHECK(verified->key_set_url == x.gateway.base() + "/.well-known/jwks.json");
+    const auto old = parsed(flow::call(x.port(), call_body("1", old_method)).body).at("result");
+    CHECK_FALSE(old.contains("signatures"));
+    CHECK(old.contains("x-own"));
+}
+
+TEST_SUITE_END();
