@@ -183,8 +183,7 @@ outgoing request(std::string_view method, std::uint64_t id, const dialect& speak
 std::optional<std::uint64_t> message::answered() const noexcept
 {
     const bool answer = kind == message_kind::result || kind == message_kind::failure;
-    const bool spelled_like_ours = id == "0" || !id.starts_with('0');
-    return answer && id_is == id_type::number && spelled_like_ours ? integer<std::uint64_t>(id) : std::nullopt;
+    return answer && id_is == id_type::number ? integer<std::uint64_t>(id) : std::nullopt;
 }
 
 core::result<message> read_message(std::string_view text, message_limits limits)

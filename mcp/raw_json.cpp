@@ -38,6 +38,9 @@ bool read_members(cursor_type& cursor, std::vector<raw_member>& members)
         }
         const std::string_view value{begin, static_cast<std::size_t>(cursor.position() - begin)};
         members.push_back({escaped ? core::unescape_json(name) : std::string{name}, value});
+        if (members.size() > max_members) {
+            return false;
+        }
         cursor.skip_space();
     } while (cursor.take(','));
     return cursor.close();
@@ -97,7 +100,11 @@ core::result<raw_object> raw_object::read(std::string_view text, unsigned depth)
     cursor.skip_space();
     const bool object = cursor.peek() == '{';
     raw_object read;
-    if (!(object ? read_members(cursor, read.members_) : cursor.value()) || !cursor.finish()) {
+    const bool whole = object ? read_members(cursor, read.members_) : cursor.value();
+    if (read.members_.size() > max_members) {
+        return core::upstream_error(core::errc::invalid_request, "an object with too many members");
+    }
+    if (!whole || !cursor.finish()) {
         return not_json(cursor.why());
     }
     if (!object) {

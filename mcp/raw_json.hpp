@@ -4,12 +4,15 @@
 
 #include "core/error.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mcp {
+
+inline constexpr std::size_t max_members = 10000;  // of one object that is taken apart
 
 struct raw_member {
     std::string name;        // unescaped
@@ -22,7 +25,7 @@ public:
     raw_object() = default;
 
     // Views into `text`. Fails with parse_error (not JSON, or nested deeper than `depth`) and with invalid_request: not
-    // an object, or a name that stands twice, also in another spelling.
+    // an object, a name that stands twice, also in another spelling, or more than max_members.
     static core::result<raw_object> read(std::string_view text, unsigned depth = 64);
 
     // Raw text; empty: there is no such member.

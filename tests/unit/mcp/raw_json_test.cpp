@@ -34,6 +34,17 @@ TEST_CASE("what is no object, not JSON, too deep or has a name twice is refused"
     CHECK(mcp::raw_object::read(R"({"a":[[]]})", 3).has_value());
 }
 
+TEST_CASE("an object with as many members as may be is taken apart, and one with one more is not")
+{
+    std::string members;
+    for (std::size_t i = 0; i < mcp::max_members; ++i) {
+        members += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";
+    }
+    CHECK(mcp::raw_object::read("{" + members + "}")->members().size() == mcp::max_members);
+    CHECK(mcp::raw_object::read("{" + members + ",\"x\":0}").error().detail == "an object with too many members");
+    CHECK(mcp::raw_object::read("{" + members).error().code == core::errc::parse_error);
+}
+
 TEST_CASE("the compact form loses white space outside of strings and nothing else")
 {
     CHECK(
