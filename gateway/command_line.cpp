@@ -10,18 +10,23 @@ constexpr std::string_view help = R"(cardea: one address for the A2A agents behi
   cardea run -c FILE                 serve the agents of a configuration file (YAML or JSON)
   cardea run --agent ID=URL ...      serve these A2A agents, no file needed
   cardea validate -c FILE            check a configuration; exit code 2 if it cannot be used
+  cardea config dump -c FILE         what a configuration comes to: every value, and where it is from; secrets are masked
+  cardea config schema               its JSON Schema, for editors
   cardea card lint FILE|URL          what is wrong with an agent's card; exit code 1 if there are errors
   cardea agents VERB                 list, get, card, refresh, add, remove: the agents of a gateway that runs
   cardea version
   cardea --help
 
-Options of run:
+Options of run and config dump:
   -c, --config FILE       the configuration; docs/configuration.md lists every key
       --agent ID=URL      an A2A agent, in addition to those of the file; may be given again
       --listen HOST:PORT  where callers connect (default 127.0.0.1:4000; port 0: the system chooses)
       --admin HOST:PORT   metrics, health and management (default 127.0.0.1:4001)
       --store STORE       where agents live that are added at run time: memory or sqlite:PATH
                           (default sqlite:~/.local/state/cardea/store.db)
+
+Options of config dump:
+      --output FORMAT     yaml (default) or json
 
 Options of card lint:
       --explain           name the section of the specification that each problem is about
@@ -65,39 +70,79 @@ void read_card_command(command_line& out, const std::vector<std::string>& argume
     }
 }
 
-bool read_options(command_line& out, const std::vector<std::string>& arguments)
+bool read_format(command_line& out, const std::string& text)
 {
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
+    out.format = text == "json" ? dump_format::json : dump_format::yaml;
+    if (text != "json" && text != "yaml") {
+        out.problem = "--output: '" + text + "' is no format; yaml or json is meant";
+    }
+    return out.problem.empty();
+}
+
+// Where the value of an option goes; null: this command has no such option.
+std::string* value_of(command_line& out, const std::string& option)
+{
+    const bool configures = out.what == verb::run || out.what == verb::config_dump;
+    if (option == "-c" || option == "--config") {
+        return configures || out.what == verb::validate ? &out.config_file : nullptr;
+    }
+    if (!configures) {
+        return nullptr;
+    }
+    if (option == "--agent") {
+        return &out.agents.emplace_back();
+    }
+    return option == "--listen"  ? &out.listen
+           : option == "--admin" ? &out.admin
+           : option == "--store" ? &out.store
+                                 : nullptr;
+}
+
+// The options from the `first` argument on; `command` is what they belong to.
+bool read_options(
+    command_line& out,
+    const std::vector<std::string>& arguments,
+    std::size_t first,
+    const std::string& command
+)
+{
+    for (std::size_t i = first; i < arguments.size(); ++i) {
         const auto& option = arguments[i];
         if (option == "-h" || option == "--help") {
             out.what = verb::help;
             return true;
         }
-        const bool config = option == "-c" || option == "--config";
-        const bool running = out.what == verb::run && (option == "--agent" || option == "--listen" ||
-                                                       option == "--admin" || option == "--store");
-        if ((!config && !running) || out.what == verb::version) {
-            out.problem = "unknown option '" + option + "' of '" + arguments[0] + "'; see cardea --help";
+        const bool format = out.what == verb::config_dump && option == "--output";
+        auto* const value = format ? nullptr : value_of(out, option);
+        if (value == nullptr && !format) {
+            out.problem = "unknown option '" + option + "' of '" + command + "'; see cardea --help";
             return false;
         }
         if (i + 1 == arguments.size()) {
             out.problem = option + " needs a value; see cardea --help";
             return false;
         }
-        const auto& value = arguments[++i];
-        if (config) {
-            out.config_file = value;
-        } else if (option == "--agent") {
-            out.agents.push_back(value);
-        } else if (option == "--listen") {
-            out.listen = value;
-        } else if (option == "--store") {
-            out.store = value;
-        } else {
-            out.admin = value;
+        ++i;
+        if (format && !read_format(out, arguments[i])) {
+            return false;
+        }
+        if (value != nullptr) {
+            *value = arguments[i];
         }
     }
     return true;
+}
+
+// What follows `config`.
+void read_config_command(command_line& out, const std::vector<std::string>& arguments)
+{
+    const std::string what = arguments.size() < 2 ? "" : arguments[1];
+    if (what != "schema" && what != "dump") {
+        out.problem = "config has two commands: cardea config dump -c FILE, and cardea config schema";
+        return;
+    }
+    out.what = what == "schema" ? verb::config_schema : verb::config_dump;
+    read_options(out, arguments, 2, "config " + what);
 }
 
 }  // namespace
@@ -122,10 +167,15 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
         out.what = verb::agents;
         out.rest.assign(arguments.begin() + 1, arguments.end());
         return out;
+    } else if (arguments[0] == "config") {
+        read_config_command(out, arguments);
+        return out;
     } else {
-        return wrong("unknown command '" + arguments[0] + "'; known are run, validate, agents, card and version");
+        return wrong(
+            "unknown command '" + arguments[0] + "'; known are run, validate, config, agents, card and version"
+        );
     }
-    if (!read_options(out, arguments)) {
+    if (!read_options(out, arguments, 1, arguments[0])) {
         return out;
     }
     if (out.what == verb::validate && out.config_file.empty()) {

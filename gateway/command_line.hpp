@@ -7,7 +7,9 @@
 
 namespace gateway {
 
-enum class verb { run, validate, lint_card, agents, version, help };
+enum class verb { run, validate, config_schema, config_dump, lint_card, agents, version, help };
+
+enum class dump_format { yaml, json };
 
 struct command_line {
     verb what = verb::help;
@@ -15,11 +17,12 @@ struct command_line {
     std::vector<std::string> agents;  // ID=URL, as written
     std::string listen;               // HOST:PORT in place of the configuration's; empty: not given
     std::string admin;
-    std::string store;              // `memory` or `sqlite:PATH`, likewise
-    std::string card;               // of lint_card: a file or a URL
-    bool explain = false;           // of lint_card: with the section of the specification
-    std::vector<std::string> rest;  // of agents: what follows (gateway/agents_command_line.hpp)
-    std::string problem;            // not empty: the arguments cannot be carried out; what is wrong and what is meant
+    std::string store;                       // `memory` or `sqlite:PATH`, likewise
+    dump_format format = dump_format::yaml;  // of config_dump
+    std::string card;                        // of lint_card: a file or a URL
+    bool explain = false;                    // of lint_card: with the section of the specification
+    std::vector<std::string> rest;           // of agents: what follows (gateway/agents_command_line.hpp)
+    std::string problem;  // not empty: the arguments cannot be carried out; what is wrong and what is meant
 };
 
 // `arguments` without the program's name.

@@ -1,3 +1,4 @@
+#include "config/json_schema.hpp"
 #include "core/log.hpp"
 #include "gateway/agents_command.hpp"
 #include "gateway/card_lint_command.hpp"
@@ -141,6 +142,11 @@ int carry_out(const gateway::command_line& asked)
             return run(asked);
         case gateway::verb::validate:
             return validate(asked);
+        case gateway::verb::config_schema:
+            std::cout << config::json_schema().dump(2) << '\n';
+            return EXIT_SUCCESS;
+        case gateway::verb::config_dump:
+            return exit_failure;
         case gateway::verb::lint_card:
             return lint_card(asked);
         case gateway::verb::agents:

@@ -90,6 +90,28 @@ TEST_CASE("card lint takes one card, and --explain before or behind it")
     check_problem({"card", "lint", "--explian", "c.json"}, "unexpected '--explian' behind 'card lint'");
 }
 
+TEST_CASE("config has a schema and a dump, which is of what run would do")
+{
+    CHECK(parse_command_line({"config", "schema"}).what == verb::config_schema);
+    const auto parsed = parse_command_line(
+        {"config", "dump", "-c", "f.yml", "--listen", ":1", "--agent", "a=http://x", "--output", "json"}
+    );
+    CHECK(parsed.what == verb::config_dump);
+    CHECK(parsed.problem.empty());
+    CHECK(parsed.config_file == "f.yml");
+    CHECK(parsed.listen == ":1");
+    CHECK(parsed.agents == arguments{"a=http://x"});
+    CHECK(parsed.format == gateway::dump_format::json);
+    CHECK(parse_command_line({"config", "dump", "-c", "f"}).format == gateway::dump_format::yaml);
+    CHECK(parse_command_line({"config", "dump", "--help"}).what == verb::help);
+    check_problem({"config"}, "config has two commands");
+    check_problem({"config", "dmup"}, "config has two commands");
+    check_problem({"config", "schema", "-c", "f"}, "unknown option '-c' of 'config schema'");
+    check_problem({"config", "dump", "--output", "xml"}, "--output: 'xml' is no format; yaml or json is meant");
+    check_problem({"config", "dump", "--output"}, "--output needs a value");
+    check_problem({"run", "-c", "f", "--output", "json"}, "unknown option '--output' of 'run'");
+}
+
 TEST_CASE("run and validate read the file of --config and of -c")
 {
     for (const auto* command : {"run", "validate"}) {
@@ -104,7 +126,7 @@ TEST_CASE("run and validate read the file of --config and of -c")
 
 TEST_CASE("what cannot be carried out says what is wrong and what is meant")
 {
-    check_problem({"serve"}, "unknown command 'serve'; known are run, validate, agents, card and version");
+    check_problem({"serve"}, "unknown command 'serve'; known are run, validate, config, agents, card and version");
     check_problem({""}, "unknown command ''");
     check_problem({"run"}, "nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store");
     check_problem({"run", "--listen", ":0"}, "nothing to serve");

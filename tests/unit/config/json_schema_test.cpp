@@ -1,0 +1,264 @@
+// The JSON Schema takes what the parser takes. These tests have a validator of their own, for just the keywords that the
+// schema uses; tests/peers/config_schema.test.js asks an independent one.
+#include "config/json_schema.hpp"
+
+#include "config/document.hpp"
+#include "config/file.hpp"
+#include "config/json_value.hpp"
+#include "config/schema.hpp"
+#include "tests/unit/config/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <regex>
+#include <stdexcept>
+#include <string>
+
+using namespace config::testing;
+using core::json;
+
+TEST_SUITE_BEGIN("config/json_schema");
+
+namespace {
+
+bool has_type(const json& value, const std::string& type)
+{
+    return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
+           (type == "string" && value.is_string()) || (type == "boolean" && value.is_boolean()) ||
+           (type == "null" && value.is_null()) || (type == "number" && value.is_number()) ||
+           (type == "integer" && value.is_number_integer());
+}
+
+class validator {
+public:
+    explicit validator(json root)
+        : root_{std::move(root)}
+    {
+    }
+
+    bool takes(const json& value) const { return valid(root_, value); }
+
+private:
+    bool valid(const json& schema, const json& value) const
+    {
+        const auto& all = schema.items();
+        return std::all_of(all.begin(), all.end(), [&](const auto& each) {
+            return keyword(each.key(), each.value(), schema, value);
+        });
+    }
+
+    bool any_of(const json& schemas, const json& value) const
+    {
+        return std::any_of(schemas.begin(), schemas.end(), [&](const json& each) { return valid(each, value); });
+    }
+
+    bool members(const json& schema, const json& value) const
+    {
+        const auto* properties = core::member(schema, "properties");
+        const auto& other = schema["additionalProperties"];
+        for (const auto& [key, member] : value.items()) {
+            const auto* known = properties == nullptr ? nullptr : core::member(*properties, key);
+            const bool good = known != nullptr     ? valid(*known, member)
+                              : other.is_boolean() ? other.get<bool>()
+                                                   : valid(other, member);
+            if (!good) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    bool keyword(const std::string& name, const json& said, const json& schema, const json& value) const
+    {
+        if (name == "$schema" || name == "$defs" || name == "title" || name == "description" || name == "default" ||
+            name == "properties") {
+            return true;
+        }
+        if (name == "$ref") {
+            return valid(root_["$defs"][said.get<std::string>().substr(std::string{"#/$defs/"}.size())], value);
+        }
+        if (name == "type") {
+            const auto types = said.is_array() ? said : json::array({said});
+            return std::any_of(types.begin(), types.end(), [&](const json& each) {
+                return has_type(value, each.get<std::string>());
+            });
+        }
+        if (name == "anyOf") {
+            return any_of(said, value);
+        }
+        if (name == "enum" || name == "const") {
+            return name == "const" ? value == said : std::find(said.begin(), said.end(), value) != said.end();
+        }
+        if (name == "pattern") {
+            return !value.is_string() ||
+                   std::regex_search(value.get<std::string>(), std::regex{said.get<std::string>()});
+        }
+        if (name == "minimum" || name == "maximum") {
+            return !value.is_number() || (name == "minimum" ? value >= said : value <= said);
+        }
+        if (name == "items") {
+            return !value.is_array() ||
+                   std::all_of(value.begin(), value.end(), [&](const json& v) { return valid(said, v); });
+        }
+        if (name == "minItems") {
+            return !value.is_array() || value.size() >= said.get<std::size_t>();
+        }
+        if (name == "required") {
+            return !value.is_object() || std::all_of(said.begin(), said.end(), [&](const json& k) {
+                return value.contains(k.get<std::string>());
+            });
+        }
+        if (name == "propertyNames") {
+            return !value.is_object() || std::all_of(value.items().begin(), value.items().end(), [&](const auto& each) {
+                return valid(said, json(each.key()));
+            });
+        }
+        if (name == "additionalProperties") {
+            return !value.is_object() || members(schema, value);
+        }
+        throw std::runtime_error{"the schema has a keyword that this validator does not know: " + name};
+    }
+
+    json root_;
+};
+
+const validator& schema()
+{
+    static const validator made{config::json_schema()};
+    return made;
+}
+
+json document(std::string_view text)
+{
+    config::problem_list problems{"c.yml"};
+    const auto root = config::parse_document(text, problems);
+    REQUIRE(root.has_value());
+    return config::to_json(*root);
+}
+
+json document_of(const std::string& name)
+{
+    const auto text = config::read_file(CARDEA_TEST_DATA "/config/" + name);
+    REQUIRE(text.has_value());
+    return document(*text);
+}
+
+// Every object below that is a map of the configuration's own, with an unknown member.
+void with_unknown_keys(const json& whole, const json::json_pointer& at, std::vector<json>& out)
+{
+    const auto text = at.to_string();
+    const auto free = [&](std::string_view name) { return text.find(name) != std::string::npos; };
+    if (free("/metadata") || free("/card") != free("/cards") || free("/transport") || free("/env")) {
+        return;
+    }
+    const auto& here = whole[at];
+    if (here.is_object() && text != "/agents") {
+        auto changed = whole;
+        changed[at]["no_such_key"] = 1;
+        out.push_back(std::move(changed));
+    }
+    if (here.is_structured()) {
+        for (const auto& [key, value] : here.items()) {
+            with_unknown_keys(whole, at / key, out);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the full example and a SuperX file are valid, and so is an empty map")
+{
+    CHECK(schema().takes(document_of("full.yml")));
+    CHECK(schema().takes(document_of("superx.yml")));
+    CHECK(schema().takes(json::object()));
+}
+
+TEST_CASE("every key of the full example is known, and no other one is, wherever it stands")
+{
+    std::vector<json> wrong;
+    const auto full = document_of("full.yml");
+    with_unknown_keys(full, json::json_pointer{""}, wrong);
+    CHECK(wrong.size() >= 12);
+    for (const auto& each : wrong) {
+        CAPTURE(each.dump());
+        CHECK_FALSE(schema().takes(each));
+    }
+}
+
+TEST_CASE("every key of the tables is in the schema, with what it means")
+{
+    const auto root = config::json_schema();
+    const auto meaning = [](const json& from, std::string_view path) {
+        const json* at = &from;
+        for (std::size_t begin = 0; begin <= path.size();) {
+            const auto end = std::min(path.find('.', begin), path.size());
+            at = &(*at)["properties"].at(std::string{path.substr(begin, end - begin)});
+            begin = end + 1;
+        }
+        return at->value("description", "");
+    };
+    for (const auto& row : config::all_settings()) {
+        CAPTURE(row.path);
+        CHECK(meaning(root, row.path) == row.meaning);
+    }
+    for (const auto& row : config::all_agent_settings()) {
+        CAPTURE(row.name);
+        CHECK(meaning(root["$defs"]["agent"], row.name) == row.meaning);
+    }
+}
+
+TEST_CASE("what the parser refuses for its type, the schema refuses too, and what it takes the schema takes")
+{
+    for (const auto* text : {
+             "workers: 257",
+             "workers: -1",
+             "workers: many",
+             "workers: 3",
+             "workers: \"3\"",
+             "workers: ${UNSET:-3}",
+             "cards: {ttl: soon}",
+             "cards: {ttl: 5}",
+             "cards: {ttl: 1h30m}",
+             "cards: {negative_ttl: 0}",
+             "cards:",
+             "cards: {shape: v2}",
+             "cards: {shape: v0.3}",
+             "cards: {max_size: 1}",
+             "cards: {max_size: 2 MiB}",
+             "cards: {max_size: 2MiB}",
+             "log: {level: loud}",
+             "log: {level: \"off\"}",
+             "reload: {watch: maybe}",
+             "reload: {watch: false}",
+             "listen: 4000",
+             "listen: 127.0.0.1:4000",
+             "public_url: ftp://h",
+             "public_url: HTTP://h",
+             "store: disk",
+             "store: memory",
+             "hosts: a.test",
+             "hosts: [a.test]",
+             "tls: []",
+             "tls: {cert: c}",
+             "tls: {cert: c, key: k}",
+             "agents: []",
+             "agents:",
+             "agents: {a: {}}",
+             "agents: {a..b: {url: \"http://h\"}}",
+             "agents: {a: {url: \"http://h\", disabled: perhaps}}",
+             "agents: {a: {url: \"http://h\", protocol: soap}}",
+             "agents: {a: {url: \"http://h\", timeout: 3}}",
+             "agents: {a: {url: \"http://h\", timeout: 3s, version: 1.0, bearer: 123, disabled: true}}",
+             "agents: {a: {url: \"http://h\", card: {}}}",
+             "agents: {a: {url: \"http://h\", card: {name: N, more: [1]}}}",
+             "agents: {a: {url: \"http://h\", relay_paths: /v1}}",
+             "agents: {a: {url: \"http://h\", relay_paths: [/v1]}}",
+             "agents: {a: {command: npx, args: [x], env: {A: 1}}}",
+         }) {
+        CAPTURE(std::string{text});
+        CHECK(schema().takes(document(text)) == problems_of(text).empty());
+    }
+}
+
+TEST_SUITE_END();
