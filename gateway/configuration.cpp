@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace gateway {
@@ -28,7 +29,7 @@ public:
     configuration read(const command_line& asked)
     {
         if (!asked.config_file.empty()) {
-            read_file(asked.config_file);
+            read_file(asked.config_file, asked.what == verb::config_dump);
         }
         add_agents(asked.agents);
         read_endpoint("--listen", asked.listen, out_.settings.listen);
@@ -51,7 +52,7 @@ private:
         return {};
     }
 
-    void read_file(const std::string& path)
+    void read_file(const std::string& path, bool keep_text)
     {
         auto text = core::result<std::string>{""};
         if (const auto usable = note(path); !usable) {
@@ -74,6 +75,7 @@ private:
             complain(config::to_text(problem));
         }
         out_.settings = std::move(loaded.value);
+        out_.text = keep_text ? std::move(*text) : std::string{};
         for (const auto& agent : out_.settings.agents) {
             look_at(agent.ca_file);
             look_at(agent.cert_file);
@@ -186,6 +188,23 @@ bool outdated(const std::map<std::string, file_stamp>& files)
 configuration read_configuration(const command_line& asked, const config::environment& variables, reading which)
 {
     return reader{variables, which}.read(asked);
+}
+
+std::map<std::string, std::string> flags_of(const command_line& asked)
+{
+    std::map<std::string, std::string> flags;
+    for (const auto& [path, given, flag] :
+         {std::tuple{"listen", &asked.listen, "--listen"},
+          std::tuple{"admin", &asked.admin, "--admin"},
+          std::tuple{"store", &asked.store, "--store"}}) {
+        if (!given->empty()) {
+            flags.emplace(path, flag);
+        }
+    }
+    for (const auto& each : asked.agents) {
+        flags.emplace("agents." + each.substr(0, each.find('=')), "--agent");
+    }
+    return flags;
 }
 
 std::set<std::string> directories_of(const std::map<std::string, file_stamp>& files)

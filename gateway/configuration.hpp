@@ -18,6 +18,7 @@ namespace gateway {
 struct configuration {
     config::settings settings;                // usable only if there are no problems
     std::vector<std::string> problems;        // as they are shown: `file:line:column: key: what`
+    std::string text;                         // of the file, if it is to be dumped
     std::map<std::string, file_stamp> files;  // what it was read from, as they were before they were read
 
     std::map<std::string, std::size_t> tls_files;  // of agents: a hash of what was in each
@@ -30,6 +31,9 @@ enum class reading : bool { first, again };
 
 // Read again, a file has to be a regular one: a pipe has nothing more to say, and waiting for it would take forever.
 configuration read_configuration(const command_line& asked, const config::environment& variables, reading which);
+
+// Which settings and agents the command line gives, and by which flag.
+std::map<std::string, std::string> flags_of(const command_line& asked);
 
 // Where a change of what these paths lead to shows: the directories of the files, and those of every symbolic link on
 // the way; where a part is missing, the one in which it would appear. Kubernetes swaps a link beside the file, editors

@@ -1,3 +1,4 @@
+#include "config/dump.hpp"
 #include "config/json_schema.hpp"
 #include "core/log.hpp"
 #include "gateway/agents_command.hpp"
@@ -119,6 +120,20 @@ int validate(const gateway::command_line& asked)
     return EXIT_SUCCESS;
 }
 
+int dump(const gateway::command_line& asked)
+{
+    const auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
+    if (!usable(configured, asked.config_file)) {
+        return exit_unusable;
+    }
+    const auto dumped = config::dump(
+        configured.settings,
+        {configured.text, asked.config_file, environment_variable, gateway::flags_of(asked)}
+    );
+    std::cout << (asked.format == gateway::dump_format::json ? dumped.dump(2) + '\n' : config::dump_text(dumped));
+    return EXIT_SUCCESS;
+}
+
 int lint_card(const gateway::command_line& asked)
 {
     const auto text = gateway::read_card(asked.card);
@@ -146,7 +161,7 @@ int carry_out(const gateway::command_line& asked)
             std::cout << config::json_schema().dump(2) << '\n';
             return EXIT_SUCCESS;
         case gateway::verb::config_dump:
-            return exit_failure;
+            return dump(asked);
         case gateway::verb::lint_card:
             return lint_card(asked);
         case gateway::verb::agents:

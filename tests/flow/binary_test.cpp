@@ -132,6 +132,24 @@ TEST_CASE("version and help go to stdout and succeed")
     }
 }
 
+TEST_CASE("config schema and config dump print to stdout, and a configuration with problems is not dumped")
+{
+    const auto schema = cardea({"config", "schema"});
+    CHECK(schema.code == 0);
+    CHECK(parsed(schema.out)["properties"].contains("agents"));
+    const written_file good{good_file};
+    const auto dump = cardea({"config", "dump", "-c", good.path(), "--admin", "127.0.0.1:1", "--output", "json"});
+    CHECK(dump.code == 0);
+    CHECK(parsed(dump.out)["agents"]["weather"]["url"]["origin"] == good.path() + ":3");
+    CHECK(parsed(dump.out)["admin"]["origin"] == "flag --admin");
+    CHECK(cardea({"config", "dump", "-c", good.path()}).out.find("  # " + good.path() + ":3\n") != std::string::npos);
+    const written_file broken{broken_file};
+    const auto refused = cardea({"config", "dump", "-c", broken.path()});
+    CHECK(refused.code == 2);
+    CHECK(refused.out.empty());
+    CHECK(refused.err.starts_with(broken.path() + ":1:1: agnets: "));
+}
+
 TEST_CASE("arguments that cannot be carried out are said on stderr with exit code 2")
 {
     struct row {
