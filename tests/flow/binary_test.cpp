@@ -157,7 +157,8 @@ TEST_CASE("arguments that cannot be carried out are said on stderr with exit cod
         const char* said;
     };
     for (const auto& each : std::vector<row>{
-             {{"serve"}, "cardea: unknown command 'serve'; known are run, validate, config, agents, card and version\n"},
+             {{"serve"}, "cardea: unknown command 'serve'; known are run, validate, config, agents, card and version\n"
+             },
              {{"run", "--agent"}, "cardea: --agent needs a value; see cardea --help\n"},
              {{"run"},
               "cardea: nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store\n"},

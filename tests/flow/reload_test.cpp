@@ -27,7 +27,8 @@ constexpr const char* some_call = R"({"jsonrpc":"2.0","id":1,"method":"message/s
 
 std::string agents(const std::string& all)
 {
-    return "reload: {watch: false}\nagents:\n" + all;
+    // One worker, so that calls share connections.
+    return "reload: {watch: false}\nworkers: 1\nagents:\n" + all;
 }
 
 std::string watched(const std::string& all)
@@ -144,8 +145,8 @@ TEST_CASE("a file with problems changes nothing, and answer, log and metric say 
     const auto error = parsed(answer.body)["error"];
     CHECK(error["code"] == "config_invalid");
     REQUIRE(error["problems"].size() == 2);
-    CHECK(error["problems"][0].get<std::string>().starts_with(file + ":4:12: agents.c.url: "));
-    CHECK(error["problems"][1] == file + ":5:1: wrokers: is not a known key; did you mean `workers`?");
+    CHECK(error["problems"][0].get<std::string>().starts_with(file + ":5:12: agents.c.url: "));
+    CHECK(error["problems"][1] == file + ":6:1: wrokers: is not a known key; did you mean `workers`?");
     CHECK(gateway.card_name("a") == "A");
     CHECK(gateway.card("b").status == 404);
     CHECK(gateway.event("config_refused", R"("trigger":"request","problems":2)", "did you mean `workers`?").has_value()
@@ -170,13 +171,16 @@ TEST_CASE("what takes a restart is named each time, and what does not takes effe
     write_whole(file, agents(inline_agent("a", "A")));
     reloading_gateway gateway{file};
     CHECK(flow::max_age_of(gateway.card("a")) > 100);
-    write_whole(file, agents(inline_agent("a", "A")) + "workers: 5\nlimits: {body: 2MiB}\ncards: {ttl: 100s}\n");
+    write_whole(
+        file,
+        agents(inline_agent("a", "A")) + "trusted_proxies: [10.0.0.1]\nlimits: {body: 2MiB}\ncards: {ttl: 100s}\n"
+    );
     for (int round = 0; round < 2; ++round) {
         const auto answer = gateway.reloaded();
-        CHECK(answer["needs_restart"] == json{"workers", "limits.body"});
+        CHECK(answer["needs_restart"] == json{"trusted_proxies", "limits.body"});
         CHECK(answer["settings"] == (round == 0 ? json{"cards.ttl"} : json::array()));
     }
-    CHECK(gateway.event("config_needs_restart", R"("settings":"workers,limits.body")").has_value());
+    CHECK(gateway.event("config_needs_restart", R"("settings":"trusted_proxies,limits.body")").has_value());
     write_whole(file, agents(inline_agent("a", "A2")) + "cards: {ttl: 100s}\n");
     CHECK(gateway.reloaded()["needs_restart"] == json::array());
     CHECK(gateway.serves("a", "A2"));
