@@ -1,3 +1,4 @@
+// over 400 lines: one table of all keys, and what is shown of each.
 #include "config/dump.hpp"
 
 #include "config/document.hpp"
@@ -149,9 +150,8 @@ public:
     json agent(const core::agent& agent)
     {
         agent_ = &agent;
-        const auto* written = member_of_map(root(raw_), "agents");
-        raw_agent_ = member_of_map(written, agent.id);
-        expanded_agent_ = member_of_map(member_of_map(root(expanded_), "agents"), agent.id);
+        raw_agent_ = written_agent(root(raw_), agent.id);
+        expanded_agent_ = written_agent(root(expanded_), agent.id);
         auto tree = json::object();
         for (const auto& row : all_agent_settings()) {
             if (is_own_row(row)) {
@@ -168,6 +168,12 @@ private:
         std::string_view stand_in{};  // the key that speaks for one that is not given
     };
 
+    static const node* written_agent(const node* root, std::string_view id)
+    {
+        const auto* own = member_of_map(member_of_map(root, "agents"), id);
+        return own != nullptr ? own : member_of_map(member_of_map(root, "mcpServers"), id);
+    }
+
     static const node* root(const std::optional<node>& document) { return document ? &*document : nullptr; }
 
     static json leaf(json value, std::string origin)
@@ -179,7 +185,7 @@ private:
     static bool is_own_row(const agent_setting& row)
     {
         return row.name != "protocolVersion" && row.key != agent_key::command && row.key != agent_key::args &&
-               row.key != agent_key::env;
+               row.key != agent_key::env && row.key != agent_key::cwd && row.key != agent_key::type;
     }
 
     std::optional<std::string> origin_of(const node* map, std::string_view path) const
@@ -273,7 +279,7 @@ private:
             case agent_key::card:
                 return {card()};
             case agent_key::card_headers:
-                return {headers()};
+                return {masked_members(a.card_headers)};
             case agent_key::tls:
                 return {text_or_null(
                     row.name == "tls.ca_file" ? a.ca_file
@@ -288,12 +294,46 @@ private:
                 return {written("metadata", json::object())};
             case agent_key::transport:
                 return {transport()};
+            case agent_key::headers:
+                return {a.mcp ? masked_members(a.mcp->headers) : json{}};
+            case agent_key::start:
+            case agent_key::era:
+            case agent_key::timeouts:
+            case agent_key::restart:
+            case agent_key::max_message:
+            case agent_key::stale_if_error:
+                return {a.mcp ? of_server(row, *a.mcp) : json{}};
             case agent_key::command:
             case agent_key::args:
             case agent_key::env:
+            case agent_key::cwd:
+            case agent_key::type:
                 break;
         }
         return {};
+    }
+
+    static json of_server(const agent_setting& row, const core::mcp_server& server)
+    {
+        if (row.key == agent_key::start) {
+            return core::name(server.start);
+        }
+        if (row.key == agent_key::era) {
+            return core::name(server.era);
+        }
+        if (row.key == agent_key::max_message) {
+            return size_text(server.max_message);
+        }
+        if (row.key == agent_key::stale_if_error) {
+            return server.stale_if_error;
+        }
+        return to_text(
+            row.name == "timeouts.initialize" ? server.initialize_timeout
+            : row.name == "timeouts.request"  ? server.request_timeout
+            : row.name == "timeouts.ping"     ? server.ping_interval
+            : row.name == "restart.backoff"   ? server.backoff
+                                              : server.max_backoff
+        );
     }
 
     json plain(std::string_view key) const
@@ -326,10 +366,10 @@ private:
         return text_or_null(whole ? agent_->card_url : agent_->card_url.substr(0, query + 1) + core::masked);
     }
 
-    json headers() const
+    static json masked_members(const std::vector<std::pair<std::string, core::secret>>& members)
     {
         auto all = json::object();
-        for (const auto& [name, value] : agent_->card_headers) {
+        for (const auto& [name, value] : members) {
             append_member(all, name, core::masked);
         }
         return all;

@@ -13,6 +13,8 @@ namespace {
 
 using core::json;
 
+constexpr std::string_view size_pattern = "^[0-9]+(GiB|MiB|KiB|GB|MB|kB|B)?$";
+
 template <class... Functions>
 struct overloaded : Functions... {
     using Functions::operator()...;
@@ -107,7 +109,7 @@ json schema_of(const setting_type& type)
     return std::visit(
         overloaded{
             [](const duration_setting&) { return duration(); },
-            [](const size_setting& s) { return number(s.least, s.most, "^[0-9]+(GiB|MiB|KiB|GB|MB|kB|B)?$"); },
+            [](const size_setting& s) { return number(s.least, s.most, size_pattern); },
             [](const count_setting& s) { return number(s.least, s.most, "^[0-9]+$"); },
             [](const switch_setting&) { return on_or_off(); },
             [](const address_setting&) { return or_variable(text_like("^.+:[0-9]+$")); },
@@ -136,10 +138,17 @@ json schema_of(const agent_setting& row)
         case agent_key::shape:
         case agent_key::signatures:
         case agent_key::trust_card_url:
+        case agent_key::start:
+        case agent_key::era:
             return one_of(row.written_as);
         case agent_key::timeout:
+        case agent_key::timeouts:
+        case agent_key::restart:
             return duration();
+        case agent_key::max_message:
+            return number(0, std::uint64_t{1} << 30U, size_pattern);
         case agent_key::disabled:
+        case agent_key::stale_if_error:
             return on_or_off();
         case agent_key::relay_paths:
         case agent_key::args:
@@ -150,6 +159,7 @@ json schema_of(const agent_setting& row)
             return {{"type", "object"}, {"required", {"name"}}};
         case agent_key::card_headers:
         case agent_key::env:
+        case agent_key::headers:
             return map_of(any_text());
         case agent_key::metadata:
             return {{"type", {"object", "null"}}};
@@ -162,6 +172,8 @@ json schema_of(const agent_setting& row)
         case agent_key::version:
         case agent_key::protocol_version:
         case agent_key::command:
+        case agent_key::cwd:
+        case agent_key::type:
             return any_text();
     }
     return {};
@@ -224,6 +236,9 @@ json json_schema()
         {"propertyNames", {{"pattern", "^(?!.*\\.\\.)(?!\\.$)[A-Za-z0-9._-]{1,128}$"}}},
         {"additionalProperties", {{"$ref", "#/$defs/agent"}}}
     };
+    root["properties"]["mcpServers"] = root["properties"]["agents"];
+    root["properties"]["mcpServers"]["description"] =
+        "MCP servers by their ids, as the configurations of MCP clients write them.";
     root["$defs"] = {{"variable", text_like("\\$\\{")}, {"agent", agent_schema()}};
     return root;
 }

@@ -141,8 +141,8 @@ TEST_CASE("every key of an agent is dumped under its own name or the one that it
     const auto& agent = full["agents"]["files"];
     for (const auto& row : config::all_agent_settings()) {
         CAPTURE(row.name);
-        const bool short_form =
-            row.name == "protocolVersion" || row.name == "command" || row.name == "args" || row.name == "env";
+        const bool short_form = row.name == "protocolVersion" || row.name == "command" || row.name == "args" ||
+                                row.name == "env" || row.name == "cwd" || row.name == "type";
         CHECK(agent.contains(std::string{row.name.substr(0, row.name.find('.'))}) != short_form);
     }
     CHECK(agent["transport"]["origin"].get<std::string>().starts_with("c.yml:"));

@@ -149,7 +149,8 @@ void with_unknown_keys(const json& whole, const json::json_pointer& at, std::vec
 {
     const auto text = at.to_string();
     const auto free = [&](std::string_view name) { return text.find(name) != std::string::npos; };
-    if (free("/metadata") || free("/card") != free("/cards") || free("/transport") || free("/env")) {
+    if (free("/metadata") || free("/card") != free("/cards") || free("/transport") || free("/env") ||
+        free("/headers")) {
         return;
     }
     const auto& here = whole[at];
