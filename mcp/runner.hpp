@@ -1,0 +1,86 @@
+// Keeps one session with one MCP server: carries out what session_state.hpp says, on real transports and timers, and holds
+// the latest snapshot of what the server lists. On the control loop's thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/log.hpp"
+#include "mcp/discovery.hpp"
+#include "mcp/session_state.hpp"
+#include "mcp/transport.hpp"
+#include "net/loop.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mcp {
+
+struct runner_settings {
+    session_settings states;
+    message_limits messages;
+    discovery_limits lists;
+    client_info client;
+};
+
+// Never from within a call of the runner's own functions, but for begin(), demand() and stop().
+class runner_observer {
+public:
+    virtual ~runner_observer() = default;
+
+    virtual void session_changed(session_state state, session_reason why) = 0;
+
+    // What the server lists has changed in a way that callers can see.
+    virtual void listed(std::shared_ptr<const snapshot> what) = 0;
+};
+
+struct runner_counts {
+    std::uint64_t connections = 0;  // opened; all but the first are restarts
+    std::uint64_t handshakes = 0;   // that succeeded
+    std::uint64_t walks = 0;        // likewise
+    std::uint64_t walks_failed = 0;
+    std::uint64_t received = 0;  // messages
+    std::uint64_t sent = 0;
+    std::uint64_t refused = 0;  // messages that were none
+    core::duration latest_handshake{};
+};
+
+class runner {
+public:
+    // References outlive the runner. `name` is for the log.
+    runner(
+        net::loop& on,
+        runner_settings settings,
+        transport_factory make,
+        runner_observer& observer,
+        const core::logger& log,
+        std::string name
+    );
+
+    // Ends the server at once if it still runs; call stop() before and wait for session_state::stopped.
+    ~runner();
+    runner(const runner&) = delete;
+    runner& operator=(const runner&) = delete;
+
+    void begin();    // once
+    void demand();   // somebody wants it
+    void restart();  // now
+    void stop();
+
+    session_state state() const noexcept;
+    session_reason reason() const noexcept;
+
+    // Null: there was none yet. Kept while the session is gone.
+    const std::shared_ptr<const snapshot>& latest() const noexcept;
+
+    // Since when it is ready or degraded; nothing: it is not.
+    std::optional<core::steady_time> ready_since() const noexcept;
+    const runner_counts& counts() const noexcept;
+
+private:
+    class running;
+    std::shared_ptr<running> running_;  // shared with what is posted
+};
+
+}  // namespace mcp

@@ -1,0 +1,156 @@
+// What runner.cpp and runner_messages.cpp share: the runner itself, which outlives its owner for what is posted. Internal to
+// mcp.
+#pragma once
+
+#include "mcp/runner.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mcp {
+
+using timer = net::asio::
+    basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
+
+// What a request of the gateway was for.
+enum class purpose : std::uint8_t { handshake, ping, list, listen };
+
+// A server's own words, as many as the log takes.
+inline std::string shown(std::string_view words)
+{
+    constexpr std::size_t longest = 300;
+    return std::string{words.substr(0, longest)};
+}
+
+class runner::running : public std::enable_shared_from_this<running> {
+public:
+    running(
+        net::loop& on,
+        runner_settings settings,
+        transport_factory make,
+        runner_observer& observer,
+        const core::logger& log,
+        std::string name
+    );
+    void happened(session_event event);
+    void tell(event_kind kind);
+    void abandon();
+    const session& state() const noexcept { return session_; }
+    const std::shared_ptr<const snapshot>& latest() const noexcept { return latest_; }
+    const runner_counts& counts() const noexcept { return counts_; }
+    std::optional<core::steady_time> ready_since() const noexcept { return ready_since_; }
+
+private:
+    // One connection, or the probe of one. What it is told may end it: it goes on only with what it has at hand.
+    class link final : public transport_observer {
+    public:
+        link(running& owner, bool probe, std::uint64_t number)
+            : owner_{owner},
+              probe_{probe},
+              number_{number}
+        {
+        }
+
+        void connected() override
+        {
+            connected_ = true;
+            probe_ ? owner_.ask_for_era(*this) : owner_.tell_of(event_kind::connected, number_);
+        }
+        void received(std::string_view text) override { owner_.take(*this, text); }
+        void failed(std::uint64_t request, core::error why, std::optional<era> says) override
+        {
+            owner_.take_failure(*this, request, why, says);
+        }
+        void session_lost() override { owner_.tell_of_session(event_kind::session_lost); }
+        void stream_changed(bool up) override
+        {
+            owner_.tell_of_session(up ? event_kind::stream_up : event_kind::stream_down);
+        }
+        void lost(core::error why) override { owner_.take_loss(*this, why); }
+        void closed() override { owner_.take_end(*this); }
+
+        bool probe() const noexcept { return probe_; }
+        bool was_connected() const noexcept { return connected_; }
+        std::uint64_t number() const noexcept { return number_; }
+
+        std::unique_ptr<transport> wire;
+        std::uint64_t question = 0;  // of a probe
+
+    private:
+        running& owner_;
+        bool probe_;
+        std::uint64_t number_;
+        bool connected_ = false;
+    };
+
+    void tell_of(event_kind kind, std::uint64_t connection);
+    void tell_of_session(event_kind kind);
+    void retire(std::unique_ptr<link> which);
+    void carry_out(const session_action& what);
+    void open(std::unique_ptr<link>& into, bool probe);
+    void close(bool end_session);
+    void arm(timer_name which, core::duration after);
+    void disarm(timer_name which);
+    void report(const session_action& what);
+    std::uint64_t begin(purpose what);
+    void send(outgoing what);
+    void forget_requests();
+    void ask_for_era(link& which);
+    void tell_era(const link& which, std::optional<era> verdict);
+    void shake_hands(const session_action& what);
+    void open_stream();
+    void begin_walk(bool changed_only);
+    void ask_next();
+    void end_walk();
+    void walk_failed(std::string why);
+    void cancel_walk();
+    void publish();
+    void take(link& from, std::string_view text);
+    void take_answer(std::optional<std::uint64_t> id, const message& answer);
+    void take_handshake(std::string_view result);
+    void refuse_handshake(std::string why);
+    void take_failure(link& from, std::uint64_t request, const core::error& why, std::optional<era> says);
+    void take_loss(link& from, const core::error& why);
+    void take_end(link& from);
+    net::loop& loop_;
+    runner_settings settings_;
+    transport_factory make_;
+    runner_observer* observer_;
+    const core::logger& log_;
+    std::string name_;
+    session session_;
+    std::deque<session_event> waiting_;
+    bool busy_ = false;
+    std::mt19937_64 random_{std::random_device{}()};
+    std::array<std::optional<timer>, timer_names> timers_;
+    std::array<std::uint64_t, timer_names> armings_{};
+    std::unique_ptr<link> probe_;
+    std::unique_ptr<link> link_;
+    std::unique_ptr<link> closing_;
+    dialect dialect_;
+    server_facts facts_;
+    in_flight requests_;
+    std::map<std::uint64_t, purpose> purposes_;
+    change_tracker tracker_;
+    std::optional<discovery_walk> walk_;
+    snapshot base_;
+    snapshot found_;
+    std::shared_ptr<const snapshot> latest_;
+    std::optional<core::steady_time> ready_since_;
+    core::steady_time handshake_began_{};
+    std::string detail_;  // of the latest trouble
+    runner_counts counts_;
+};
+
+}  // namespace mcp
