@@ -1,286 +1,42 @@
 #include "net/fetch_transfer.hpp"
 
-#include "net/tls_files.hpp"
-#include "net/upstream.hpp"
-
-#include <openssl/ssl.h>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace net {
 
-namespace {
-
-constexpr std::size_t max_head = 64 * 1024;  // all heads of one exchange, interim ones and trailers included
-constexpr long max_ca_age_seconds = 300;     // how long a changed trust store may go unnoticed
-
-bool is_token(std::string_view text) noexcept
+void complete(fetch_completion waiting, fetch_result result)
 {
-    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-    return !text.empty() && std::ranges::all_of(text, [&](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               marks.find(c) != std::string_view::npos;
+    const auto executor = waiting.get_executor();
+    boost::asio::post(executor, [waiting = std::move(waiting), result = std::move(result)]() mutable {
+        std::move(waiting)(std::move(result));
     });
 }
-
-std::string lower(std::string_view text)
-{
-    std::string copy{text};
-    for (char& c : copy) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return copy;
-}
-
-// Visible characters, spaces and tabs (RFC 9110 section 5.5): what may be sent back, an ETag say, as it is.
-bool is_field_value(std::string_view text) noexcept
-{
-    return std::ranges::none_of(text, [](char c) {
-        return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
-    });
-}
-
-std::string_view status_of(std::string_view status_line) noexcept
-{
-    return status_line.substr(std::min(status_line.find(' '), status_line.size() - 1) + 1).substr(0, 3);
-}
-
-std::string_view trimmed(std::string_view text) noexcept
-{
-    constexpr std::string_view space = " \t\r\n";
-    const auto first = text.find_first_not_of(space);
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(space) - first + 1);
-}
-
-core::errc errc_of(CURLcode code) noexcept
-{
-    switch (code) {
-        case CURLE_COULDNT_RESOLVE_HOST:
-        case CURLE_URL_MALFORMAT:
-            return core::errc::upstream_unresolved;
-        case CURLE_COULDNT_CONNECT:
-            return core::errc::upstream_refused;
-        case CURLE_OPERATION_TIMEDOUT:
-            return core::errc::upstream_timeout;
-        case CURLE_SSL_CONNECT_ERROR:
-        case CURLE_SSL_ENGINE_NOTFOUND:
-        case CURLE_SSL_ENGINE_SETFAILED:
-        case CURLE_SSL_ENGINE_INITFAILED:
-        case CURLE_SSL_CERTPROBLEM:
-        case CURLE_SSL_CIPHER:
-        case CURLE_PEER_FAILED_VERIFICATION:
-        case CURLE_USE_SSL_FAILED:
-        case CURLE_SSL_CACERT_BADFILE:
-        case CURLE_SSL_SHUTDOWN_FAILED:
-        case CURLE_SSL_CRL_BADFILE:
-        case CURLE_SSL_ISSUER_ERROR:
-        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-        case CURLE_SSL_INVALIDCERTSTATUS:
-        case CURLE_SSL_CLIENTCERT:
-            return core::errc::upstream_tls;
-        case CURLE_GOT_NOTHING:
-        case CURLE_SEND_ERROR:
-        case CURLE_RECV_ERROR:
-        case CURLE_PARTIAL_FILE:
-            return core::errc::upstream_reset;
-        case CURLE_WEIRD_SERVER_REPLY:
-        case CURLE_UNSUPPORTED_PROTOCOL:
-        case CURLE_BAD_CONTENT_ENCODING:
-        case CURLE_HTTP2:
-        case CURLE_HTTP2_STREAM:
-        case CURLE_OUT_OF_MEMORY:  // what libcurl calls a header line that is longer than it wants to hold
-            return core::errc::upstream_protocol;
-        default:
-            return core::errc::internal;
-    }
-}
-
-}  // namespace
 
 fetch_transfer::fetch_transfer(fetch_request request, const std::string& user_agent)
-    : request_{std::move(request)},
-      user_agent_{user_agent},
-      easy_{curl_easy_init()}
+    : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, true}, user_agent},
+      request_{std::move(request)}
 {
-}
-
-std::optional<core::error> fetch_transfer::prepare()
-{
-    if (easy_ == nullptr || request_.url.find('\0') != std::string::npos) {
-        return core::gateway_error(core::errc::internal, "fetch: not a URL, or out of memory");
-    }
-    if (!add_headers()) {
-        return core::gateway_error(core::errc::internal, "fetch: a header field cannot be sent");
-    }
-    set_options();
-    if (failed_option_ != CURLE_OK) {
-        return core::gateway_error(
-            core::errc::internal,
-            std::string{"fetch: options: "} + curl_easy_strerror(failed_option_)
-        );
-    }
-    return std::nullopt;
-}
-
-bool fetch_transfer::add_headers()
-{
-    for (const auto& [name, value] : request_.headers) {
-        if (!is_token(name) || !is_field_value(value)) {
-            return false;
-        }
-        // "Name:" would remove the field, "Name;" sends it empty (CURLOPT_HTTPHEADER).
-        std::string line = name;
-        line += trimmed(value).empty() ? std::string{";"} : ": " + value;
-        auto* const longer = curl_slist_append(headers_.get(), line.c_str());
-        if (longer == nullptr) {
-            return false;
-        }
-        auto* const shorter = headers_.release();  // its elements are part of the longer one
-        static_cast<void>(shorter);
-        headers_.reset(longer);
-    }
-    return true;
 }
 
 void fetch_transfer::set_options()
 {
-    const auto milliseconds = [](core::duration d) {
-        return static_cast<long>(std::clamp<core::duration::rep>(d.count(), 1, std::numeric_limits<int>::max()));
-    };
-    set(CURLOPT_URL, request_.url.c_str());
-    set(CURLOPT_PROTOCOLS_STR, "http,https");
-    set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     set(CURLOPT_HTTPGET, 1L);
     if (request_.body) {
         set(CURLOPT_POST, 1L);
         set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body->size()));
         set(CURLOPT_POSTFIELDS, request_.body->data());
     }
-    set(CURLOPT_FOLLOWLOCATION, 0L);
-    set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    set(CURLOPT_HTTPHEADER, headers_.get());
-    set(CURLOPT_USERAGENT, user_agent_.c_str());
     set(CURLOPT_ACCEPT_ENCODING, "gzip");
-    set(CURLOPT_PROXY, "");
-    set(CURLOPT_NOSIGNAL, 1L);
-    set(CURLOPT_TIMEOUT_MS, milliseconds(request_.timeout));
-    set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request_.connect_timeout));
-    // An abandoned name lookup goes on in its thread; without this its end would be waited for, here, on the loop.
-    set(CURLOPT_QUICK_EXIT, 1L);
-    set(CURLOPT_SSL_VERIFYPEER, 1L);
-    set(CURLOPT_SSL_VERIFYHOST, 2L);
-    set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-    set(CURLOPT_CA_CACHE_TIMEOUT, max_ca_age_seconds);
-    if (!request_.tls.ca_file.empty()) {
-        set(CURLOPT_CAINFO, request_.tls.ca_file.c_str());
-        set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));  // else the system's trust would count as well
-    }
-    if (!request_.tls.cert_file.empty()) {
-        set(CURLOPT_SSLCERT, request_.tls.cert_file.c_str());
-        set(CURLOPT_SSLKEY, request_.tls.key_file.c_str());
-    }
-    set(CURLOPT_SSL_CTX_FUNCTION, &fetch_transfer::on_tls);
-    set(CURLOPT_SSL_CTX_DATA, static_cast<void*>(this));
-    set(CURLOPT_ERRORBUFFER, why_.data());
-    set(CURLOPT_HEADERFUNCTION, &fetch_transfer::on_header);
-    set(CURLOPT_HEADERDATA, static_cast<void*>(this));
-    set(CURLOPT_WRITEFUNCTION, &fetch_transfer::on_body);
-    set(CURLOPT_WRITEDATA, static_cast<void*>(this));
-    set(CURLOPT_PRIVATE, static_cast<void*>(this));
+    const auto most = static_cast<core::duration::rep>(std::numeric_limits<int>::max());
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(std::clamp<core::duration::rep>(request_.timeout.count(), 1, most)));
 }
 
-// libcurl takes a common name for a host's name, and keys of any size.
-CURLcode fetch_transfer::on_tls(CURL*, void* context, void* self) noexcept
+bool fetch_transfer::take_head()
 {
-    auto& made = *static_cast<SSL_CTX*>(context);
-    const auto& transfer = *static_cast<const fetch_transfer*>(self);
-    const auto& request = transfer.request_;
-    verify_strictly(made);
-    record_verdict(made, transfer.verdict_);
-    use_revocations(made, request.tls.ca_file);
-    const auto host = host_of(request.url);
-    return expect_name(*SSL_CTX_get0_param(&made), host) ? CURLE_OK : CURLE_PEER_FAILED_VERIFICATION;
-}
-
-std::size_t fetch_transfer::on_header(char* data, std::size_t, std::size_t size, void* self) noexcept
-{
-    return static_cast<fetch_transfer*>(self)->take_head_line({data, size}) ? size : 0;
-}
-
-std::size_t fetch_transfer::on_body(char* data, std::size_t, std::size_t size, void* self) noexcept
-{
-    return static_cast<fetch_transfer*>(self)->take_body({data, size}) ? size : 0;
-}
-
-bool fetch_transfer::refuse(core::errc code, const char* why)
-{
-    refused_ = core::upstream_error(code, why);
-    return false;
-}
-
-bool fetch_transfer::take_head_line(std::string_view line)
-{
-    head_size_ += line.size();
-    if (head_size_ > max_head) {
-        return refuse(core::errc::upstream_protocol, "fetch: the head is over 64 KiB");
-    }
-    switch (expecting_) {
-        case expecting::status_line:
-            response_.headers.clear();
-            interim_ = status_of(line).starts_with("1");
-            bodiless_ = status_of(line) == "304";
-            expecting_ = expecting::fields;
-            return true;
-        case expecting::fields:
-            return trimmed(line).empty() ? end_of_head() : take_field(line);
-        case expecting::body:
-            return true;  // a trailer
-    }
-    return false;
-}
-
-bool fetch_transfer::take_field(std::string_view line)
-{
-    const auto colon = std::min(line.find(':'), line.size());
-    const auto value = trimmed(line.substr(std::min(colon + 1, line.size())));
-    if (colon == line.size() || !is_token(line.substr(0, colon)) || !is_field_value(value)) {
-        return refuse(core::errc::upstream_protocol, "fetch: a line of the head is not a field");
-    }
-    response_.headers.emplace_back(lower(line.substr(0, colon)), value);
-    return true;
-}
-
-// libcurl decodes every coding it was built with, stacked too: a small answer could keep the loop busy for minutes.
-bool fetch_transfer::end_of_head()
-{
-    expecting_ = interim_ ? expecting::status_line : expecting::body;
-    bool encoded = false;
-    bool chunked = false;
-    bool too_long = false;
-    for (const auto& [name, value] : response_.headers) {
-        const auto coding = lower(value);
-        if (name == "content-encoding" && coding != "identity") {
-            if (encoded || (coding != "gzip" && coding != "x-gzip")) {
-                return refuse(core::errc::upstream_protocol, "fetch: a content coding that was not asked for");
-            }
-            encoded = true;
-        } else if (name == "transfer-encoding") {
-            if (chunked || coding != "chunked") {
-                return refuse(core::errc::upstream_protocol, "fetch: a transfer coding that was not asked for");
-            }
-            chunked = true;
-        } else if (name == "content-length") {
-            std::uint64_t length = 0;
-            const auto end = value.data() + value.size();
-            too_long = std::from_chars(value.data(), end, length).ec != std::errc{} || length > request_.max_size;
-        }
-    }
-    if (too_long && !encoded && !chunked && !bodiless_) {
+    if (length().value_or(0) > request_.max_size) {
         return refuse(core::errc::card_too_large, "fetch: Content-Length is over the limit");
     }
     return true;
@@ -288,39 +44,20 @@ bool fetch_transfer::end_of_head()
 
 bool fetch_transfer::take_body(std::string_view data)
 {
-    if (data.size() > request_.max_size - response_.body.size()) {
+    if (data.size() > request_.max_size - body_.size()) {
         return refuse(core::errc::card_too_large, "fetch: the body is over the limit");
     }
-    response_.body.append(data);
+    body_.append(data);
     return true;
 }
 
-fetch_result fetch_transfer::result(CURLcode code)
+void fetch_transfer::over(CURLcode code)
 {
-    if (refused_) {
-        return std::move(*refused_);
+    if (auto failed = failure(code)) {
+        end_with(std::move(*failed));
+        return;
     }
-    if (code == CURLE_OK && expecting_ != expecting::body) {
-        return core::upstream_error(
-            core::errc::upstream_reset,
-            "fetch: closed inside the head"
-        );  // libcurl lets it pass
-    }
-    if (code == CURLE_OK) {
-        long status = 0;
-        curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
-        response_.status = static_cast<unsigned>(status);
-        return std::move(response_);
-    }
-    auto detail = std::string{"fetch: "} + (why_.front() != '\0' ? why_.data() : curl_easy_strerror(code));
-    if (const std::string why = X509_verify_cert_error_string(*verdict_);
-        *verdict_ != X509_V_OK && detail.find(why) == std::string::npos) {
-        detail += ": " + why;
-    }
-    const bool bad_chunk = code == CURLE_RECV_ERROR && detail.ends_with("in chunked-encoding");
-    const auto what = bad_chunk ? core::errc::upstream_protocol : errc_of(code);
-    return what == core::errc::internal ? core::gateway_error(what, std::move(detail))
-                                        : core::upstream_error(what, std::move(detail));
+    end_with(fetch_response{status(), std::move(fields()), std::move(body_)});
 }
 
 }  // namespace net
