@@ -1,0 +1,219 @@
+#include "mcp/http_post.hpp"
+
+#include "mcp/http_evidence.hpp"
+
+#include <utility>
+
+namespace mcp {
+
+using core::errc;
+
+http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing what, bool first)
+    : wire_{wire},
+      owner_{owner},
+      what_{std::move(what)},
+      first_{first},
+      events_{static_cast<std::size_t>(wire.settings.server.max_message)},
+      deadline_{wire.on.io()},
+      pause_{wire.on.io()}
+{
+    await(patience_for(what_.method, wire_.settings.server));
+}
+
+void http_post::await(core::duration patience)
+{
+    deadline_.expires_after(patience);
+    deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired()) {
+            on_deadline();
+        }
+    });
+}
+
+void http_post::on_deadline()
+{
+    if (settled_) {
+        return owner_.over(*this, std::nullopt, std::nullopt);
+    }
+    fail(core::upstream_error(errc::upstream_timeout, "no answer to " + what_.method));
+}
+
+void http_post::begin()
+{
+    auto request = wire_.post(what_);
+    what_.text.clear();
+    named_session_ = !wire_.modern() && !wire_.session_id.empty() && what_.method != "initialize";
+    exchange_ = wire_.client.start(std::move(request), *this);
+}
+
+bool http_post::take_session_id(const net::exchange_head& head)
+{
+    const auto given = head.field("mcp-session-id");
+    if (what_.method != "initialize" || status_ >= 300 || given.empty()) {
+        return true;
+    }
+    if (!is_session_id(given)) {
+        return false;
+    }
+    wire_.session_id = given;
+    return true;
+}
+
+void http_post::headed(const net::exchange_head& head)
+{
+    status_ = head.status;
+    json_ = head.has_type("application/json");
+    streams_ = status_ == 200 && head.has_type("text/event-stream");
+    if (streams_) {
+        events_.begin();
+    }
+    if (!take_session_id(head)) {
+        refuse("the session's id is not visible ASCII");
+    }
+}
+
+void http_post::took(std::string_view piece)
+{
+    if (!streams_) {
+        body_ += piece;
+        return;
+    }
+    const std::weak_ptr<bool> alive{alive_};
+    events_.feed(piece);
+    while (const auto event = events_.next()) {
+        if (!event->type.empty() && event->type != "message") {
+            continue;
+        }
+        bool ours = false;
+        if (answers(event->data, ours)) {
+            if (ours && !settled_) {
+                tell_answer(event->data);
+            }
+        } else {
+            owner_.take(event->data);
+        }
+        if (alive.expired()) {
+            return;
+        }
+    }
+    if (events_.too_large()) {
+        refuse("an event is over max_message");
+    }
+}
+
+// Whether it is an answer; `ours`: to this request.
+bool http_post::answers(std::string_view text, bool& ours) const
+{
+    const auto read = read_message(text, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
+    if (!read || (read->kind != message_kind::result && read->kind != message_kind::failure)) {
+        return false;
+    }
+    ours = what_.id != 0 && read->answered() == what_.id;
+    return true;
+}
+
+// A stream may have something after its answer: it is not waited for long, nor does anything wait for it.
+void http_post::tell_answer(std::string_view text)
+{
+    const std::weak_ptr<bool> alive{alive_};
+    settled_ = true;
+    await(wire_.settings.linger);
+    owner_.take(text);
+    if (!alive.expired()) {
+        owner_.settled(*this);
+    }
+}
+
+void http_post::ended(core::result<> how)
+{
+    if (streams_ || resuming_) {
+        return stream_ended(std::move(how));
+    }
+    if (!how) {
+        return fail(how.error());
+    }
+    judge();
+}
+
+void http_post::stream_ended(core::result<> how)
+{
+    if (settled_ || what_.id == 0) {
+        return owner_.over(*this, std::nullopt, std::nullopt);
+    }
+    const bool refused = !streams_ && how.has_value();
+    if (refused) {
+        return judge();
+    }
+    if (events_.last_id().empty() || wire_.modern()) {
+        return fail(
+            how ? core::upstream_error(errc::upstream_reset, "the stream ended before the answer") : how.error()
+        );
+    }
+    pause_.expires_after(wire_.settings.pause(events_.retry()));
+    pause_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired()) {
+            resume();
+        }
+    });
+}
+
+void http_post::resume()
+{
+    resuming_ = true;
+    streams_ = false;
+    body_.clear();
+    named_session_ = !wire_.session_id.empty();
+    exchange_ = wire_.client.start(wire_.listen(events_.last_id()), *this);
+}
+
+void http_post::judge()
+{
+    const auto read = read_message(body_, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
+    const message* const answer = read ? &*read : nullptr;
+    if (named_session_ && says_session_lost(status_, answer)) {
+        return owner_.forgotten();
+    }
+    const bool good = status_ >= 200 && status_ < 300 && !resuming_;
+    if (good && what_.id == 0) {
+        settled_ = true;
+        return owner_.over(*this, std::nullopt, std::nullopt);
+    }
+    // Before the handshake an answer would tell the era, whatever the status: some say nothing about it.
+    const bool telling = good ? json_ : wire_.speaks || era_of_http_answer(status_, answer);
+    bool ours = false;
+    if (telling && !resuming_ && answers(body_, ours) && ours) {
+        const std::weak_ptr<bool> alive{alive_};
+        const auto text = std::move(body_);
+        tell_answer(text);
+        if (!alive.expired()) {
+            owner_.over(*this, std::nullopt, std::nullopt);
+        }
+        return;
+    }
+    judge_refusal(answer);
+}
+
+void http_post::judge_refusal(const message* answer)
+{
+    const bool good = status_ >= 200 && status_ < 300;
+    auto detail = good ? std::string{"what came is no answer to "} + what_.method
+                       : "status " + std::to_string(status_) + " to " + what_.method;
+    if (answer != nullptr && answer->kind == message_kind::failure) {
+        detail += ": " + answer->failure.text;
+    }
+    const auto code = good ? errc::upstream_protocol : errc::upstream_status;
+    fail(core::upstream_error(code, std::move(detail)), resuming_ ? std::nullopt : era_of_http_answer(status_, answer));
+}
+
+void http_post::refuse(std::string why)
+{
+    fail(core::upstream_error(errc::upstream_protocol, std::move(why)));
+}
+
+void http_post::fail(core::error why, std::optional<era> says)
+{
+    const bool tells = what_.id != 0 && !settled_;
+    owner_.over(*this, tells ? std::optional{std::move(why)} : std::nullopt, first_ ? says : std::nullopt);
+}
+
+}  // namespace mcp

@@ -1,0 +1,133 @@
+#include "mcp/http_stream.hpp"
+
+#include "mcp/http_evidence.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcp {
+
+http_stream::http_stream(http_wire& wire, http_stream_owner& owner, outgoing listen)
+    : wire_{wire},
+      owner_{owner},
+      listen_{std::move(listen)},
+      events_{static_cast<std::size_t>(wire.settings.server.max_message)},
+      pause_{wire.on.io()}
+{
+}
+
+void http_stream::begin()
+{
+    streams_ = false;
+    body_.clear();
+    named_session_ = gets() && !wire_.session_id.empty();
+    auto request = gets() ? wire_.listen(events_.last_id()) : wire_.post(listen_);
+    exchange_ = wire_.client.start(std::move(request), *this);
+}
+
+void http_stream::headed(const net::exchange_head& head)
+{
+    status_ = head.status;
+    streams_ = status_ == 200 && head.has_type("text/event-stream");
+    if (streams_) {
+        events_.begin();
+        tell(true);
+    }
+}
+
+void http_stream::took(std::string_view piece)
+{
+    if (!streams_) {
+        body_ += piece;
+        return;
+    }
+    const std::weak_ptr<bool> alive{alive_};
+    events_.feed(piece);
+    while (const auto event = events_.next()) {
+        if (!event->type.empty() && event->type != "message") {
+            continue;
+        }
+        failures_ = 0;
+        const auto read =
+            read_message(event->data, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
+        const bool answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
+        if (answer && !gets() && read->answered() == listen_.id && read->failure.code == method_not_found) {
+            return none_offered();
+        }
+        if (!answer) {  // answers come with what they answer; the one to a listening says that it is over
+            owner_.take(event->data);
+        }
+        if (alive.expired()) {
+            return;
+        }
+    }
+    if (events_.too_large()) {
+        exchange_.reset();
+        ended(core::upstream_error(core::errc::upstream_protocol, "an event is over max_message"));
+    }
+}
+
+void http_stream::ended(core::result<> how)
+{
+    if (!streams_) {
+        return how ? judge() : retry();
+    }
+    // A server may end a stream and have it taken up again, without anything being missed.
+    const bool continues = how && gets() && !events_.last_id().empty() && failures_ == 0;
+    if (!continues) {
+        return retry();
+    }
+    begin_after(wire_.settings.pause(events_.retry()));
+}
+
+void http_stream::judge()
+{
+    const auto read = read_message(body_, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
+    const message* const answer = read ? &*read : nullptr;
+    if (named_session_ && says_session_lost(status_, answer)) {
+        return owner_.forgotten();
+    }
+    const bool failed = answer != nullptr && answer->kind == message_kind::failure;
+    if (status_ == 405 || (status_ == 404 && (gets() || !failed)) ||
+        (!gets() && failed && answer->failure.code == method_not_found)) {
+        return none_offered();
+    }
+    retry();
+}
+
+void http_stream::none_offered()
+{
+    exchange_.reset();
+    tell(true);
+}
+
+void http_stream::retry()
+{
+    const auto longest = wire_.settings.longest_retry;
+    auto delay = wire_.settings.pause(events_.retry());
+    for (unsigned i = 0; i < failures_ && delay < longest; ++i) {
+        delay = std::min(delay + delay / 2, longest);
+    }
+    ++failures_;
+    begin_after(delay);
+    tell(false);
+}
+
+void http_stream::begin_after(core::duration delay)
+{
+    pause_.expires_after(delay);
+    pause_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired()) {
+            begin();
+        }
+    });
+}
+
+void http_stream::tell(bool up)
+{
+    if (std::exchange(told_, up) != up) {
+        owner_.stream_stands(up);
+    }
+}
+
+}  // namespace mcp

@@ -1,0 +1,62 @@
+// What a server says unasked over streamable HTTP: a GET, or `subscriptions/listen` in the modern era. Made anew when it has
+// ended, for as long as this lives. Seen by http_transport.cpp only.
+#pragma once
+
+#include "mcp/http_wire.hpp"
+#include "net/exchange.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mcp {
+
+// What a stream tells. Each may destroy it.
+class http_stream_owner {
+public:
+    virtual void take(std::string_view text) = 0;
+    virtual void stream_stands(bool up) = 0;
+    virtual void forgotten() = 0;
+
+protected:
+    ~http_stream_owner() = default;
+};
+
+class http_stream final : private net::exchange_observer {
+public:
+    // `listen`: the request for it, which is sent anew each time; empty: a GET. References outlive it.
+    http_stream(http_wire& wire, http_stream_owner& owner, outgoing listen);
+    ~http_stream() override = default;
+    http_stream(const http_stream&) = delete;
+    http_stream& operator=(const http_stream&) = delete;
+
+    void begin();
+
+private:
+    void headed(const net::exchange_head& head) override;
+    void took(std::string_view piece) override;
+    void ended(core::result<> how) override;
+
+    bool gets() const noexcept { return listen_.text.empty(); }
+    void tell(bool up);
+    void none_offered();
+    void judge();
+    void retry();
+    void begin_after(core::duration delay);
+
+    http_wire& wire_;
+    http_stream_owner& owner_;
+    outgoing listen_;
+    event_reader events_;
+    bool streams_ = false;
+    bool named_session_ = false;
+    unsigned status_ = 0;
+    std::string body_;       // of what is no stream
+    unsigned failures_ = 0;  // in a row
+    std::optional<bool> told_;
+    loop_timer pause_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+    std::unique_ptr<net::exchange> exchange_;
+};
+
+}  // namespace mcp

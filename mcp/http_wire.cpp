@@ -1,0 +1,199 @@
+#include "mcp/http_wire.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+
+namespace mcp {
+namespace {
+
+constexpr std::size_t longest_session_id = 1024;
+constexpr std::size_t longest_event_id = 1024;
+constexpr std::string_view coded_prefix = "=?base64?";
+constexpr std::string_view coded_suffix = "?=";
+
+bool visible(char c) noexcept
+{
+    return c > ' ' && c < 0x7f;
+}
+
+char lower(char c) noexcept
+{
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string base64(std::string_view bytes)
+{
+    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        const auto three = bytes.substr(at, 3);
+        std::uint32_t bits = 0;
+        for (std::size_t i = 0; i < 3; ++i) {
+            bits = bits << 8 | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
+        }
+        for (std::size_t i = 0; i < 4; ++i) {
+            out += i <= three.size() ? digits[bits >> (18 - 6 * i) & 0x3fU] : '=';
+        }
+    }
+    return out;
+}
+
+// Those of the protocol are the transport's own.
+bool is_ours(std::string_view name) noexcept
+{
+    constexpr std::array<std::string_view, 9> ours{
+        "accept",
+        "content-type",
+        "content-length",
+        "transfer-encoding",
+        "last-event-id",
+        "mcp-session-id",
+        "mcp-protocol-version",
+        "mcp-method",
+        "mcp-name",
+    };
+    return std::ranges::any_of(ours, [&](std::string_view each) {
+        return std::ranges::equal(each, name, {}, {}, lower);
+    });
+}
+
+// Begins a session or asks for the era, in either case without one.
+bool begins(const outgoing* what) noexcept
+{
+    return what != nullptr && (what->method == "initialize" || what->method == "server/discover");
+}
+
+struct field {
+    std::string_view name;
+    std::string_view value;
+};
+
+// A line of an event, its end taken off `rest`.
+field take_field(std::string_view& rest)
+{
+    const auto end = std::min(rest.find_first_of("\r\n"), rest.size());
+    const auto line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto colon = std::min(line.find(':'), line.size());
+    auto value = line.substr(std::min(colon + 1, line.size()));
+    value.remove_prefix(value.starts_with(' ') ? 1 : 0);
+    return {line.substr(0, colon), value};
+}
+
+std::optional<core::duration> read_retry(std::string_view text)
+{
+    std::uint32_t milliseconds = 0;
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, milliseconds);
+    if (read.ec != std::errc{} || read.ptr != end) {
+        return std::nullopt;
+    }
+    return core::duration{milliseconds};
+}
+
+}  // namespace
+
+std::string as_header_value(std::string_view text)
+{
+    const bool plain = !text.empty() && text.front() != ' ' && text.back() != ' ' &&
+                       std::ranges::all_of(text, [](char c) { return visible(c) || c == ' '; });
+    if (plain && !(text.starts_with(coded_prefix) && text.ends_with(coded_suffix))) {
+        return std::string{text};
+    }
+    return std::string{coded_prefix} + base64(text) + std::string{coded_suffix};
+}
+
+bool is_session_id(std::string_view text) noexcept
+{
+    return !text.empty() && text.size() <= longest_session_id && std::ranges::all_of(text, visible);
+}
+
+core::duration patience_for(std::string_view method, const core::mcp_server& server) noexcept
+{
+    return method == "initialize" ? server.initialize_timeout : server.request_timeout;
+}
+
+net::exchange_request http_wire::request(std::string_view http_method, const outgoing* what) const
+{
+    net::exchange_request made;
+    made.url = settings.url;
+    made.method = http_method;
+    made.tls = settings.tls;
+    made.max_size = settings.server.max_message;
+    for (const auto& [name, value] : settings.server.headers) {
+        if (!is_ours(name)) {
+            made.headers.emplace_back(name, value.reveal());
+        }
+    }
+    const bool asks_for_era = what != nullptr && what->method == "server/discover";
+    const bool in_modern = modern() || asks_for_era;
+    if (in_modern) {
+        const auto version = modern() ? std::string_view{speaks->version} : latest(era::modern);
+        made.headers.emplace_back("MCP-Protocol-Version", version);
+    } else if (speaks && !begins(what)) {
+        made.headers.emplace_back("MCP-Protocol-Version", speaks->version);
+    }
+    if (in_modern && what != nullptr && !what->method.empty()) {
+        made.headers.emplace_back("Mcp-Method", as_header_value(what->method));
+        if (!what->name.empty()) {
+            made.headers.emplace_back("Mcp-Name", as_header_value(what->name));
+        }
+    }
+    if (!in_modern && !session_id.empty() && !begins(what)) {
+        made.headers.emplace_back("Mcp-Session-Id", session_id);
+    }
+    return made;
+}
+
+net::exchange_request http_wire::post(const outgoing& what) const
+{
+    auto made = request("POST", &what);
+    made.headers.emplace_back("Accept", "application/json, text/event-stream");
+    made.headers.emplace_back("Content-Type", "application/json");
+    made.body = what.text;
+    made.repeatable = what.method != "tools/call";
+    made.head_timeout = patience_for(what.method, settings.server);
+    made.idle_timeout = made.head_timeout;
+    return made;
+}
+
+net::exchange_request http_wire::listen(std::string_view last_event_id) const
+{
+    auto made = request("GET", nullptr);
+    made.headers.emplace_back("Accept", "text/event-stream");
+    if (!last_event_id.empty()) {
+        made.headers.emplace_back("Last-Event-ID", last_event_id);
+    }
+    made.head_timeout = settings.server.request_timeout;
+    made.idle_timeout = made.head_timeout;
+    return made;
+}
+
+std::optional<stream_event> event_reader::next()
+{
+    while (const auto text = splitter_.next()) {
+        stream_event event;
+        for (std::string_view rest = *text; !rest.empty();) {
+            const auto [name, value] = take_field(rest);
+            if (name == "event") {
+                event.type = value;
+            } else if (name == "id" && value.size() <= longest_event_id &&
+                       std::ranges::all_of(value, [](char c) { return visible(c) || c == ' '; })) {
+                last_id_ = value;
+            } else if (name == "retry") {
+                const auto read = read_retry(value);
+                retry_ = read ? read : retry_;
+            }
+        }
+        event.data = net::sse_data(*text).value_or(std::string{});
+        if (!event.data.empty()) {
+            return event;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace mcp

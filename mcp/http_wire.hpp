@@ -1,0 +1,104 @@
+// What both HTTP transports put into requests and read out of streams: header fields, and server-sent events. Sources: MCP
+// basic/transports of 2024-11-05 to 2025-11-25; 2026-07-28 basic/transports/streamable-http. One thread at a time.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/mcp_server.hpp"
+#include "mcp/transport.hpp"
+#include "net/exchange.hpp"
+#include "net/loop.hpp"
+#include "net/sse_events.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mcp {
+
+using loop_timer = net::asio::
+    basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
+
+// How a server is reached over HTTP.
+struct http_settings {
+    std::string url;
+    net::tls_client_files tls;
+    core::mcp_server server;
+    core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
+    core::duration longest_retry{30'000};  // likewise, after several that failed; also of what the server says
+    core::duration shortest_retry{100};    // of what the server says
+    core::duration linger{1'000};          // for what follows an answer on its stream
+    core::duration end_session_timeout{2'000};
+
+    // Before a stream is taken up again, for which the server may have asked for a time.
+    core::duration pause(std::optional<core::duration> asked) const noexcept
+    {
+        return std::clamp(asked.value_or(first_retry), shortest_retry, longest_retry);
+    }
+};
+
+// A value as it stands in a field: visible ASCII as it is, all else as `=?base64?…?=` (2026-07-28).
+std::string as_header_value(std::string_view text);
+
+// 1 to 1024 visible ASCII characters, as a session's id has to be.
+bool is_session_id(std::string_view text) noexcept;
+
+// How long an answer to this request is waited for.
+core::duration patience_for(std::string_view method, const core::mcp_server& server) noexcept;
+
+// What every request of a connection carries.
+struct http_wire {
+    net::loop& on;
+    net::exchange_client& client;
+    const http_settings& settings;
+    std::optional<dialect> speaks = std::nullopt;  // once settled
+    std::string session_id = {};                   // of the legacy era; never logged
+
+    bool modern() const noexcept { return speaks && speaks->modern(); }
+
+    // With the configured fields, the version and the session, but for the message that begins a session.
+    net::exchange_request request(std::string_view http_method, const outgoing* what) const;
+    net::exchange_request post(const outgoing& what) const;
+    net::exchange_request listen(std::string_view last_event_id) const;  // GET
+};
+
+struct stream_event {
+    std::string type;  // empty: message
+    std::string data;
+};
+
+// The events of one stream after the other. Split-invariant; what is not ended by an empty line is no event.
+class event_reader {
+public:
+    explicit event_reader(std::size_t max_message)
+        : max_message_{max_message},
+          splitter_{max_message + extra}
+    {
+    }
+
+    // A new stream begins; the id and the delay of before stand.
+    void begin() { splitter_ = net::sse_splitter{max_message_ + extra}; }
+    void feed(std::string_view bytes) { splitter_.feed(bytes); }
+
+    // The next one that has data. Nothing: more has to be fed, or it is too_large().
+    std::optional<stream_event> next();
+    bool too_large() const noexcept { return splitter_.too_large(); }
+
+    // The latest id that can be sent in a field. Empty: none.
+    const std::string& last_id() const noexcept { return last_id_; }
+    std::optional<core::duration> retry() const noexcept { return retry_; }
+
+private:
+    static constexpr std::size_t extra = 64 * 1024;  // fields and comments beside the message
+
+    std::size_t max_message_;
+    net::sse_splitter splitter_;
+    std::string last_id_;
+    std::optional<core::duration> retry_;
+};
+
+}  // namespace mcp

@@ -1,0 +1,171 @@
+#include "mcp/sse_transport.hpp"
+
+#include "tests/unit/mcp/transport_rig.hpp"
+
+TEST_SUITE_BEGIN("mcp/sse_transport");
+
+using namespace mcp_test;
+using namespace std::chrono_literals;
+using test_support::answer;
+using test_support::recorded_request;
+using test_support::script;
+using test_support::scripted_agent;
+
+namespace {
+
+// GET gets `stream`, all else `taken`.
+test_support::handler server_of(script stream, script taken)
+{
+    return [stream = std::move(stream), taken = std::move(taken)](const recorded_request& asked) {
+        return asked.method == "GET" ? stream : taken;
+    };
+}
+
+struct connected_rig {
+    explicit connected_rig(script taken)
+        : agent{server_of(test_support::event_stream(), std::move(taken))},
+          x{agent.url("/base/sse?key=1")}
+    {
+        x.settings.server.request_timeout = 500ms;
+        x.settings.server.initialize_timeout = 500ms;
+        x.open(true);
+        REQUIRE(x.wait_until([&] { return agent.request_count() == 1; }));
+        REQUIRE(agent.wait_for_streams(1));
+        agent.send_stream("event: endpoint\ndata: /message?sessionId=1\n\n");
+        REQUIRE(x.wait_for("connected"));
+        x.told.clear();
+    }
+
+    scripted_agent agent;
+    transport_rig x;
+};
+
+std::string outcome_of(script stream)
+{
+    scripted_agent agent{always(std::move(stream))};
+    transport_rig x{agent.url("/sse")};
+    x.settings.server.request_timeout = 100ms;
+    x.settings.server.max_message = 500;
+    x.open(true);
+    REQUIRE(x.wait_until([&] { return !x.told.empty(); }));
+    x.run_for(10ms);
+    REQUIRE(x.told.size() == 1);
+    CHECK(x.wire->send(ask(1, "initialize")).has_error());
+    return x.told.front();
+}
+
+}  // namespace
+
+TEST_CASE("messages go to the endpoint that the first event names, and come on the stream")
+{
+    connected_rig it{answer(202, "Accepted")};
+    auto& x = it.x;
+    CHECK(it.agent.request(0).header("accept") == "text/event-stream");
+    CHECK(it.agent.request(0).target == "/base/sse?key=1");
+    REQUIRE(x.wire->send(ask(1, "initialize")).has_value());
+    REQUIRE(x.wait_until([&] { return it.agent.request_count() == 2; }));
+    CHECK(it.agent.request(1).method == "POST");
+    CHECK(it.agent.request(1).target == "/message?sessionId=1");
+    CHECK(it.agent.request(1).header("content-type") == "application/json");
+    CHECK(it.agent.request(1).body == ask(1, "initialize").text);
+    it.agent.send_stream("event: message\ndata: " + result_of(1) + "\n\n: comment\n\nevent: ping\ndata: x\n\n");
+    it.agent.send_event(notice);
+    REQUIRE(x.wait_for("received " + notice));
+    x.run_for(600ms);
+    CHECK(x.told == words{"received " + result_of(1), "received " + notice});
+}
+
+TEST_CASE("every step at which connecting fails is told as the connection's loss, once")
+{
+    transport_rig x{"http://127.0.0.1:" + std::to_string(test_support::unused_port())};
+    x.open(true);
+    CHECK(x.wait_for("lost upstream_refused"));
+    CHECK(outcome_of(answer(404, "")) == "lost upstream_status");
+    CHECK(outcome_of(answer(200, "{}", {{"Content-Type", "application/json"}})) == "lost upstream_protocol");
+    CHECK(outcome_of(test_support::reset()) == "lost upstream_reset");
+    CHECK(outcome_of(test_support::silence()) == "lost upstream_timeout");
+    CHECK(outcome_of(test_support::event_stream()) == "lost upstream_timeout");
+    CHECK(outcome_of(events("")) == "lost upstream_reset");
+    CHECK(outcome_of(events("event: endpoint\ndata: /mess")) == "lost upstream_reset");
+    CHECK(outcome_of(events(event(notice))) == "lost upstream_protocol");
+    CHECK(outcome_of(events("event: endpoint\ndata: http://127.0.0.1:1/m\n\n")) == "lost upstream_protocol");
+    CHECK(outcome_of(events("event: endpoint\ndata: https://other/m\n\n")) == "lost upstream_protocol");
+    CHECK(outcome_of(events("event: endpoint\ndata: //other/m\n\n")) == "lost upstream_protocol");
+    CHECK(outcome_of(events("data: " + std::string(70000, 'x'))) == "lost upstream_protocol");
+}
+
+TEST_CASE("the end of the stream is the end of the connection, however it comes")
+{
+    for (const bool cut : {false, true}) {
+        CAPTURE(cut);
+        connected_rig it{test_support::silence()};
+        REQUIRE(it.x.wire->send(ask(1, "initialize")).has_value());
+        cut ? it.agent.cut_streams() : it.agent.end_streams();
+        REQUIRE(it.x.wait_for("lost upstream_reset"));
+        it.x.run_for(600ms);
+        CHECK(it.x.told.size() == 1);
+        it.x.wire->close(true);
+        CHECK(it.x.wait_for("closed"));
+    }
+}
+
+TEST_CASE("a message that is not taken has failed, also when nothing at all comes")
+{
+    struct row {
+        script taken;
+        const char* told;
+    };
+    for (const auto& [taken, told] : {
+             row{test_support::silence(), "failed 1 upstream_timeout"},
+             row{test_support::reset(), "failed 1 upstream_reset"},
+             row{answer(400, ""), "failed 1 upstream_status legacy"},
+             row{answer(503, ""), "failed 1 upstream_status"},
+         }) {
+        connected_rig it{taken};
+        REQUIRE(it.x.wire->send(ask(1, "server/discover")).has_value());
+        CHECK(it.x.wait_for(told));
+        CHECK(it.x.told.size() == 1);
+    }
+}
+
+TEST_CASE("a request that is answered has not failed, whatever becomes of its own exchange")
+{
+    connected_rig it{test_support::silence()};
+    REQUIRE(it.x.wire->send(ask(1, "initialize")).has_value());
+    REQUIRE(it.x.wait_until([&] { return it.agent.request_count() == 2; }));
+    it.agent.send_event(result_of(1));
+    REQUIRE(it.x.wait_for("received " + result_of(1)));
+    it.x.run_for(600ms);
+    CHECK(it.x.told.size() == 1);
+}
+
+TEST_CASE("after close() nothing is told but that, and what is told may destroy the transport")
+{
+    connected_rig it{answer(202, "")};
+    SUBCASE("close")
+    {
+        it.agent.send_event(notice);
+        it.x.wire->close(true);
+        REQUIRE(it.x.wait_for("closed"));
+        it.x.run_for(20ms);
+        CHECK(it.x.told == words{"closed"});
+        CHECK(it.agent.request_count() == 1);
+    }
+    SUBCASE("a message")
+    {
+        it.x.on_word = [&](const std::string&) { it.x.wire.reset(); };
+        it.agent.send_stream("data: " + notice + "\n\ndata: " + notice + "\n\n");
+        REQUIRE(it.x.wait_for("received " + notice));
+        it.x.run_for(20ms);
+        CHECK(it.x.told.size() == 1);
+    }
+    SUBCASE("the end")
+    {
+        it.x.on_word = [&](const std::string&) { it.x.wire.reset(); };
+        it.agent.end_streams();
+        REQUIRE(it.x.wait_for("lost upstream_reset"));
+        CHECK(it.x.wire == nullptr);
+    }
+}
+
+TEST_SUITE_END();
