@@ -142,7 +142,7 @@ net::task<card_answer> card_plane::obtain(std::string id)
         co_return card_answer{nullptr, card_use::negative, which->state.failure};
     }
     if (which->agent->upstream == nullptr) {
-        co_return card_answer{nullptr, card_use::negative, core::upstream_error(errc::session_not_started)};
+        co_return obtain_from_session(*which);
     }
     if (!which->recalled || which->recalling) {
         co_await recall(which);
@@ -195,7 +195,10 @@ net::task<core::result<card_status>> card_plane::refresh(std::string id)
     if (!which->agent->record.card.empty()) {
         publish_inline(*which);
     } else if (which->agent->upstream == nullptr) {
-        co_return core::upstream_error(errc::session_not_started);
+        const auto known = obtain_from_session(*which);
+        if (known.failure) {
+            co_return *known.failure;
+        }
     } else if (stopped_) {
         co_return core::gateway_error(errc::draining);
     } else {
@@ -321,7 +324,18 @@ card_plane::accept(slot& which, std::string_view document, core::steady_time fet
     if (!made) {
         return std::move(made).error();
     }
-    auto bytes = std::move(made->variants.bytes);
+    const auto endpoint = trusted_endpoint(record, made->card.document);
+    take_rendered(which, std::move(*made), fetched_at, fresh_for);
+    if (record.trust == core::card_trust::same_origin && find_path_) {
+        find_path_(record.id, endpoint);
+    }
+    return {};
+}
+
+void card_plane::take_rendered(slot& which, rendered made, core::steady_time fetched_at, core::duration fresh_for)
+{
+    const auto& record = which.agent->record;
+    auto bytes = std::move(made.variants.bytes);
     const bool changed = !which.state.card || which.state.card->bytes->etag != bytes->etag;
     if (!changed) {
         bytes = which.state.card->bytes;  // the same object, so that memory holds the text once
@@ -331,18 +345,14 @@ card_plane::accept(slot& which, std::string_view document, core::steady_time fet
     which.status.failure.reset();
     if (changed) {
         ++which.status.changes;
-        which.status.facts = a2a::facts(made->card);
-        which.status.words = words_of(made->card.document);
-        which.status.problems = std::move(made->card.problems);
-        which.status.signed_by = std::move(made->variants.signed_by);
-        log_published(which, made->shape);
-        log_losses(record.id, made->variants.losses);
-    }
-    if (record.trust == core::card_trust::same_origin && find_path_) {
-        find_path_(record.id, trusted_endpoint(record, made->card.document));
+        which.status.facts = a2a::facts(made.card);
+        which.status.words = words_of(made.card.document);
+        which.status.problems = std::move(made.card.problems);
+        which.status.signed_by = std::move(made.variants.signed_by);
+        log_published(which, made.shape);
+        log_losses(record.id, made.variants.losses);
     }
     publish_(record.id, which.state.card);
-    return {};
 }
 
 void card_plane::failed(slot& which, core::error why)

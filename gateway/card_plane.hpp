@@ -16,6 +16,7 @@
 #include "gateway/card_variants.hpp"
 #include "gateway/request_record.hpp"
 #include "gateway/snapshot.hpp"
+#include "mcp/discovery.hpp"
 #include "net/loop.hpp"
 #include "net/task_signal.hpp"
 
@@ -82,6 +83,15 @@ public:
     // From now on it is told where the card says that calls go, of an agent whose card may; empty: nowhere that counts.
     void set_pathfinder(pathfinder find) { find_path_ = std::move(find); }
 
+    // From now on it is told whose card is asked for while its session has not begun.
+    void set_demand(std::function<void(const std::string& id)> demand) { demand_ = std::move(demand); }
+
+    // What the session with an MCP server lists is its card from now on.
+    void set_session_card(const std::string& id, const mcp::snapshot& from);
+
+    // Why there is no card of an MCP server; nothing: its session is well, and the card of before counts again.
+    void set_session_trouble(const std::string& id, std::optional<core::error> why);
+
     // What cards are signed with from now on; null: they are not.
     void set_signer(std::shared_ptr<const card_signer> signer) noexcept { signer_ = std::move(signer); }
 
@@ -134,6 +144,7 @@ private:
         bool fetching = false;
         bool recalled = true;  // whether the last good card has been asked for, or need not be
         bool recalling = false;
+        std::optional<core::error> session_trouble;  // of an MCP server: why there is no card
         bool gone = false;
     };
 
@@ -160,6 +171,9 @@ private:
     serve_extended(std::shared_ptr<const agent_entry> agent, std::string document, a2a::card_dialect dialect);
     core::result<>
     accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for);
+    void take_rendered(slot& which, rendered made, core::steady_time fetched_at, core::duration fresh_for);
+    void renew(slot& which);
+    card_answer obtain_from_session(slot& which);
     void publish_inline(slot& which);
     void log_published(const slot& which, core::card_shape shape) const;
     void log_losses(const std::string& id, const std::vector<card_loss>& losses) const;
@@ -172,6 +186,7 @@ private:
     const core::logger& log_;
     publisher publish_;
     pathfinder find_path_;
+    std::function<void(const std::string& id)> demand_;
     card_keeper* keeper_ = nullptr;
     std::shared_ptr<const card_signer> signer_;
     std::string public_base_;

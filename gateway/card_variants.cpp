@@ -31,7 +31,8 @@ public:
             losses_.push_back({shape, std::move(made->lost)});
         }
         if (shape == card_shape::v1 && how_.by != nullptr) {
-            return signed_body(std::move(made->document));
+            signed_by_ = how_.by->kid();
+            return signed_body(std::move(made->document), how_);
         }
         return body_with_strong_etag(a2a::render(made->document));
     }
@@ -42,17 +43,6 @@ public:
     }
 
 private:
-    core::result<card_body> signed_body(core::json document)
-    {
-        auto lean = a2a::signable_card(std::move(document));
-        const auto tag = "W/" + a2a::strong_etag(a2a::render(lean) + how_.by->kid());
-        if (auto done = how_.by->sign(lean, how_.public_base); !done) {
-            return std::move(done).error();
-        }
-        signed_by_ = how_.by->kid();
-        return card_body{a2a::render(lean), tag};
-    }
-
     const core::json& rewritten_;
     const a2a::public_address& at_;
     const signing& how_;
@@ -61,6 +51,16 @@ private:
 };
 
 }  // namespace
+
+core::result<card_body> signed_body(core::json document, const signing& how)
+{
+    auto lean = a2a::signable_card(std::move(document));
+    const auto tag = "W/" + a2a::strong_etag(a2a::render(lean) + how.by->kid());
+    if (auto done = how.by->sign(lean, how.public_base); !done) {
+        return std::move(done).error();
+    }
+    return card_body{a2a::render(lean), tag};
+}
 
 core::result<card_variants>
 make_variants(const core::json& rewritten, card_shape shape, const a2a::public_address& at, const signing& how)

@@ -211,7 +211,11 @@ std::set<std::string> directories_of(const std::map<std::string, file_stamp>& fi
 {
     std::set<std::string> all;
     for (const auto& [path, stamp] : files) {
-        add_directories_of(path, all);
+        std::error_code ec;
+        const auto status = fs::status(path, ec);
+        if (!fs::exists(status) || fs::is_regular_file(status)) {  // a pipe is read once
+            add_directories_of(path, all);
+        }
     }
     return all;
 }

@@ -194,10 +194,34 @@ json card_status_record(const card_status& status, core::steady_time now)
     return record;
 }
 
-management::management(const config::settings& settings, registry& agents, card_plane& cards)
+json session_record(const session_facts& session, core::steady_time now)
+{
+    const auto& counts = session.counts;
+    json record{{"state", mcp::name(session.state)}};
+    if (session.reason != mcp::session_reason::none) {
+        record["reason"] = mcp::name(session.reason);
+    }
+    if (!session.version.empty()) {
+        record["era"] = session.era;
+        record["protocolVersion"] = session.version;
+    }
+    if (session.ready_since) {
+        record["uptime_seconds"] = std::chrono::duration_cast<std::chrono::seconds>(now - *session.ready_since).count();
+    }
+    record["restarts"] = counts.connections > 0 ? counts.connections - 1 : 0;
+    return record;
+}
+
+management::management(
+    const config::settings& settings,
+    registry& agents,
+    card_plane& cards,
+    const session_plane& sessions
+)
     : settings_{settings},
       registry_{agents},
-      cards_{cards}
+      cards_{cards},
+      sessions_{sessions}
 {
 }
 
@@ -320,6 +344,9 @@ json management::record_of(const registered_agent& agent) const
     }
     if (!agent.problems.empty()) {
         record["unusable"] = problem_list(agent.problems);
+    }
+    if (const auto session = sessions_.facts(id)) {
+        record["session"] = session_record(*session, std::chrono::steady_clock::now());
     }
     const auto* status = cards_.status(id);
     record["card_status"] =

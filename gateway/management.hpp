@@ -8,6 +8,7 @@
 #include "gateway/agent_filter.hpp"
 #include "gateway/card_plane.hpp"
 #include "gateway/registry.hpp"
+#include "gateway/session_plane.hpp"
 #include "net/types.hpp"
 
 #include <string>
@@ -41,7 +42,7 @@ struct enrolled {
 class management {
 public:
     // References outlive it.
-    management(const config::settings& settings, registry& agents, card_plane& cards);
+    management(const config::settings& settings, registry& agents, card_plane& cards, const session_plane& sessions);
 
     // A whole body, one request or a batch.
     net::task<managed> handle(std::string body, rpc_caller caller);
@@ -64,6 +65,7 @@ private:
     const config::settings& settings_;
     registry& registry_;
     card_plane& cards_;
+    const session_plane& sessions_;
 };
 
 // What an operator sees of an agent: its record with every secret masked. Keys are those of the configuration.

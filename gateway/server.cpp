@@ -5,6 +5,7 @@
 #include "gateway/process_stats.hpp"
 #include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
+#include "mcp/stdio_transport.hpp"
 #include "net/descriptor_budget.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -82,9 +83,10 @@ core::result<> server::start()
     cards_ = std::make_unique<card_plane>(control_, *source_, settings_.cards, log_);
     keeper_ = std::make_unique<card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
+    sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, mcp::inherited_environment());
     registry_ = std::make_unique<registry>(settings_, store_, log_);
     directory_ = std::make_unique<gateway::directory>(*registry_, *cards_);
-    management_ = std::make_unique<management>(settings_, *registry_, *cards_);
+    management_ = std::make_unique<management>(settings_, *registry_, *cards_, *sessions_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     control_services& as_control = *this;
     admin_services& as_admin = *this;
@@ -147,10 +149,12 @@ void server::publish_agents(std::shared_ptr<const snapshot> now)
         for (const auto& each : workers_) {
             each->publish_agent(id, agent);
         }
-        cards_->set_agent(id, std::move(agent));
+        cards_->set_agent(id, agent);
+        sessions_->set_agent(id, agent);
     });
     cards_->set_pathfinder([this](const std::string& id, const std::string& url) { registry_->route(id, url); });
-    cards_->set_agents(std::move(now));
+    cards_->set_agents(now);
+    sessions_->set_agents(*now);
 }
 
 core::result<> server::start_tls()
@@ -279,12 +283,13 @@ net::task<> server::drain_and_stop()
         each->abort();
     }
     reloader_->stop();
+    sessions_->stop();
     cards_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
     admin_listener_->close();
     admin_service_->abort();
-    while (admin_service_->open() > 0 || keeper_->busy() || reloader_->busy()) {
+    while (admin_service_->open() > 0 || keeper_->busy() || reloader_->busy() || sessions_->busy()) {
         co_await pause();
     }
     for (const auto& each : workers_) {

@@ -12,6 +12,7 @@
 #include "gateway/listener_tls.hpp"
 #include "gateway/management.hpp"
 #include "gateway/reload.hpp"
+#include "gateway/session_plane.hpp"
 #include "gateway/snapshot.hpp"
 #include "gateway/store_thread.hpp"
 #include "gateway/worker.hpp"
@@ -101,6 +102,7 @@ private:
     std::unique_ptr<card_source> source_;
     std::unique_ptr<card_keeper> keeper_;
     std::unique_ptr<card_plane> cards_;
+    std::unique_ptr<session_plane> sessions_;
     std::unique_ptr<registry> registry_;
     std::unique_ptr<gateway::directory> directory_;
     std::unique_ptr<management> management_;

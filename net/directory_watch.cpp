@@ -45,6 +45,10 @@ core::result<> directory_watch::open()
 
 core::result<bool> directory_watch::set(const std::set<std::string>& directories)
 {
+    if (directories.empty()) {
+        close();
+        return false;
+    }
     if (const auto ready = open(); !ready) {
         return ready.error();
     }

@@ -22,7 +22,7 @@ public:
     directory_watch(const directory_watch&) = delete;
     directory_watch& operator=(const directory_watch&) = delete;
 
-    // Watches these, and no others. True: one of them is new, and may have changed before it was watched. One that is
+    // Watches these, and no others; none costs nothing. True: one of them is new, and may have changed before it was watched. One that is
     // not there is left out. Fails with internal: the system has no watches left; the detail says so.
     core::result<bool> set(const std::set<std::string>& directories);
 

@@ -118,6 +118,15 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
 
 enum class step : int { none, directory, program };
 
+// What the child says if it does not become the program; nothing, when it does: its end of the pipe closes then.
+struct failed_step {
+    step at = step::none;
+    int number = 0;
+};
+
+// Where the child has its end of that pipe.
+constexpr int report_descriptor = STDERR_FILENO + 1;
+
 // What the child needs, made before it is there: between vfork() and execve() it shares our memory and may do nothing but
 // system calls.
 struct preparation {
@@ -128,14 +137,20 @@ struct preparation {
     int input;
     int output;
     int complaints;
+    int report;
     pid_t parent;
     rlimit descriptors;
-    volatile step failed = step::none;
-    volatile int number = 0;
 };
 
+[[noreturn]] void give_up(step at)
+{
+    const failed_step what{at, errno};
+    [[maybe_unused]] const auto written = ::write(report_descriptor, &what, sizeof what);
+    ::_exit(not_started);
+}
+
 // In the child; ends only by becoming the program or by _exit().
-[[noreturn]] void become(preparation& how)
+[[noreturn]] void become(const preparation& how)
 {
     for (int number = 1; number < NSIG; ++number) {
         ::signal(number, SIG_DFL);
@@ -148,26 +163,23 @@ struct preparation {
     ::dup2(how.input, STDIN_FILENO);
     ::dup2(how.output, STDOUT_FILENO);
     ::dup2(how.complaints, STDERR_FILENO);
-    ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
+    ::dup3(how.report, report_descriptor, O_CLOEXEC);
+    ::syscall(SYS_close_range, report_descriptor + 1, ~0U, 0);
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
     ::setrlimit(RLIMIT_NOFILE, &how.descriptors);
     if (how.directory != nullptr && ::chdir(how.directory) != 0) {
-        how.number = errno;
-        how.failed = step::directory;
-        ::_exit(not_started);
+        give_up(step::directory);
     }
     sigset_t nothing;
     ::sigemptyset(&nothing);
     ::sigprocmask(SIG_SETMASK, &nothing, nullptr);
     ::execve(how.program, how.arguments, how.environment);
-    how.number = errno;
-    how.failed = step::program;
-    ::_exit(not_started);
+    give_up(step::program);
 }
 
 // No signal may run a handler of ours in the child, and vfork() costs the same however much memory this process has.
-pid_t start(preparation& how)
+pid_t start(const preparation& how)
 {
     sigset_t all;
     sigset_t before;
@@ -181,6 +193,16 @@ pid_t start(preparation& how)
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     errno = number;
     return id;
+}
+
+// Waits until the child has become the program or has said why not.
+failed_step failure_of_child(pipe_ends& report)
+{
+    report.write = descriptor{};
+    failed_step what;
+    while (::read(report.read.get(), &what, sizeof what) < 0 && errno == EINTR) {
+    }
+    return what;
 }
 
 rlimit descriptors_of_child()
@@ -202,8 +224,9 @@ core::result<spawned_child> spawn(const child_command& command)
     pipe_ends in;
     pipe_ends out;
     pipe_ends complaints;
-    if (!make_pipe(in) || !make_pipe(out) || !make_pipe(complaints) || !unblock(in.write) || !unblock(out.read) ||
-        !unblock(complaints.read)) {
+    pipe_ends report;
+    if (!make_pipe(in) || !make_pipe(out) || !make_pipe(complaints) || !make_pipe(report) || !unblock(in.write) ||
+        !unblock(out.read) || !unblock(complaints.read)) {
         return failure(command.program, "no pipe: ", errno);
     }
     std::vector<std::string> arguments{command.program};
@@ -214,7 +237,7 @@ core::result<spawned_child> spawn(const child_command& command)
     }
     const auto argument_list = pointers_to(arguments);
     const auto environment_list = pointers_to(environment);
-    preparation how{
+    const preparation how{
         program.c_str(),
         argument_list.data(),
         environment_list.data(),
@@ -222,6 +245,7 @@ core::result<spawned_child> spawn(const child_command& command)
         in.read.get(),
         out.write.get(),
         complaints.write.get(),
+        report.write.get(),
         ::getpid(),
         descriptors_of_child()
     };
@@ -230,13 +254,17 @@ core::result<spawned_child> spawn(const child_command& command)
         return failure(command.program, "no process: ", errno);
     }
     descriptor handle{static_cast<int>(::syscall(SYS_pidfd_open, id, 0))};
-    const auto number = errno;
-    if (how.failed != step::none || handle.get() < 0) {
+    const auto no_handle = handle.get() < 0 ? errno : 0;
+    const auto failed = failure_of_child(report);
+    if (no_handle != 0 || failed.at != step::none) {
         ::kill(-id, SIGKILL);
         ::waitpid(id, nullptr, 0);
-        return handle.get() < 0                ? failure(command.program, "no handle: ", number)
-               : how.failed == step::directory ? failure(command.directory, "", how.number)
-                                               : failure(command.program, "", how.number);
+    }
+    if (failed.at != step::none) {
+        return failure(failed.at == step::directory ? command.directory : command.program, "", failed.number);
+    }
+    if (no_handle != 0) {
+        return failure(command.program, "no handle: ", no_handle);
     }
     return spawned_child{id, handle.release(), in.write.release(), out.read.release(), complaints.read.release()};
 }

@@ -1,0 +1,141 @@
+// MCP servers that none of us wrote, behind the gateway: their cards say what the MCP SDK's own client lists.
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { AgentCard } from 'a2a-sdk-1';
+
+import { startConfiguredGateway } from './support/programs.js';
+import { within } from './support/waiting.js';
+
+const patience = { timeout: 60_000 };
+const entry = (name) => fileURLToPath(new URL(`node_modules/@modelcontextprotocol/${name}/dist/index.js`, import.meta.url));
+const growing = fileURLToPath(new URL('support/growing_mcp_server.js', import.meta.url));
+const servers = {
+    everything: [entry('server-everything')],
+    memory: [entry('server-memory')],
+    thinking: [entry('server-sequential-thinking')],
+    files: [entry('server-filesystem'), tmpdir()],
+};
+
+let folder;
+let gateway;
+
+before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'cardea-mcp-'));
+    await writeFile(path.join(folder, 'tools'), 'first\n');
+    await writeFile(path.join(folder, 'killed'), 'one\n');
+    const agents = Object.fromEntries(
+        Object.entries(servers).map(([id, args]) => [id, { command: process.execPath, args }])
+    );
+    agents.growing = { command: process.execPath, args: [growing, path.join(folder, 'pid'), path.join(folder, 'tools')] };
+    agents.killed = {
+        command: process.execPath,
+        args: [growing, path.join(folder, 'killed_pid'), path.join(folder, 'killed')],
+        restart: { backoff: '100ms' },
+    };
+    agents.lazy = { command: process.execPath, args: [entry('server-memory')], start: 'lazy' };
+    gateway = await startConfiguredGateway({ mcpServers: agents });
+}, patience);
+
+after(async () => {
+    await gateway?.stop();
+    await rm(folder, { recursive: true });
+}, patience);
+
+const ask = (id, headers = {}) => fetch(`${gateway.base}agents/${id}/.well-known/agent-card.json`, { headers });
+
+// The card once there is one that satisfies.
+async function card(id, satisfies = () => true) {
+    const found = async () => {
+        for (;;) {
+            const answer = await ask(id);
+            const body = await answer.json();
+            if (answer.status === 200 && satisfies(body)) {
+                return body;
+            }
+            await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+    };
+    return within(found(), `card of ${id}`, 20_000);
+}
+
+async function listed(args) {
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
+    const { tools } = await client.listTools();
+    await client.close();
+    return tools;
+}
+
+const skills = ({ skills: all }) => all.map(({ id }) => id);
+
+describe('MCP servers', patience, () => {
+    for (const [id, args] of Object.entries(servers)) {
+        test(`the skills of ${id} are the tools that the SDK's client lists`, patience, async () => {
+            const tools = await within(listed(args), 'tools', 20_000);
+            const got = await card(id);
+            assert.deepEqual(skills(got), tools.map(({ name }) => name));
+            assert.deepEqual(got.skills.map(({ inputSchema }) => inputSchema), tools.map(({ inputSchema }) => inputSchema));
+            assert.equal(got.url, `${gateway.base}agents/${id}`);
+            assert.equal(got.protocol, 'mcp');
+        });
+
+        test(`the A2A SDK reads the card of ${id} in the shape of 1.0`, patience, async () => {
+            await card(id);
+            const strict = await (await ask(id, { 'A2A-Version': '1.0' })).json();
+            const read = AgentCard.fromJSON(strict);
+            assert.equal(read.name, id);
+            assert.ok(read.skills.length > 0);
+            assert.equal(strict.protocol, undefined);
+        });
+    }
+
+    test('the card follows the tools within a second, and every answer meanwhile is a card', patience, async () => {
+        assert.deepEqual(skills(await card('growing')), ['first']);
+        await appendFile(path.join(folder, 'tools'), 'second\nthird\n');
+        const begun = Date.now();
+        for (;;) {
+            const answer = await ask('growing');
+            assert.equal(answer.status, 200);
+            if (skills(await answer.json()).length === 3) {
+                break;
+            }
+            assert.ok(Date.now() - begun < 10_000, 'the card never followed');
+        }
+        assert.ok(Date.now() - begun < 1_000, `it took ${Date.now() - begun} ms`);
+        assert.deepEqual(skills(await card('growing')), ['first', 'second', 'third']);
+    });
+
+    test('a server that is killed has no card until it is back, and then the right one', patience, async () => {
+        await card('killed');
+        await appendFile(path.join(folder, 'killed'), 'two\n');
+        await card('killed', (got) => got.skills.length === 2);
+        process.kill(Number(await readFile(path.join(folder, 'killed_pid'), 'utf8')), 'SIGKILL');
+        const refused = async () => {
+            for (;;) {
+                const answer = await ask('killed');
+                if (answer.status !== 200) {
+                    return answer;
+                }
+            }
+        };
+        const answer = await within(refused(), '503');
+        assert.equal(answer.status, 503);
+        assert.ok(['session_crashed', 'session_not_ready'].includes(answer.headers.get('cardea-error')));
+        assert.ok(Number(answer.headers.get('retry-after')) > 0);
+        assert.deepEqual(skills(await card('killed')), ['one', 'two']);
+    });
+
+    test('a lazy session begins when its card is asked for', patience, async () => {
+        const first = await ask('lazy');
+        assert.equal(first.status, 503);
+        assert.equal(first.headers.get('cardea-error'), 'session_not_started');
+        assert.ok(skills(await card('lazy')).includes('create_entities'));
+    });
+});
