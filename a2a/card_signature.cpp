@@ -243,7 +243,8 @@ core::result<card_signature> verify_card(const json& card, std::span<const jose_
             what = signed_without_schemes(card, each, key) ? ": the signature does not cover securitySchemes"
                                                            : ": the signature is wrong";
         }
-        why += (why.empty() ? "" : "; ") + each.kid + std::string{what};
+        constexpr std::size_t longest_shown = 64;
+        why += (why.empty() ? "" : "; ") + each.kid.substr(0, longest_shown) + std::string{what};
     }
     return core::upstream_error(errc::card_signature, std::move(why));
 }

@@ -43,14 +43,12 @@ private:
     int number_;
 };
 
-}  // namespace
-
-core::result<std::string> read_file(const std::string& path, std::size_t most)
+core::result<std::string> read_opened(const std::string& path, int how, std::size_t most)
 {
     if (path.find('\0') != std::string::npos) {
         return invalid("has a NUL in its name");
     }
-    const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | how)};
     if (file.get() < 0) {
         return failed("cannot be opened", errno);
     }
@@ -60,6 +58,9 @@ core::result<std::string> read_file(const std::string& path, std::size_t most)
     }
     if (S_ISDIR(status.st_mode)) {
         return invalid("is a directory; a file is meant");
+    }
+    if ((how & O_NONBLOCK) != 0 && !S_ISREG(status.st_mode)) {
+        return invalid("is not a regular file");
     }
     std::string content;
     std::array<char, 64 * 1024> piece{};
@@ -79,6 +80,18 @@ core::result<std::string> read_file(const std::string& path, std::size_t most)
             return invalid("is longer than " + std::to_string(most) + " bytes");
         }
     }
+}
+
+}  // namespace
+
+core::result<std::string> read_file(const std::string& path, std::size_t most)
+{
+    return read_opened(path, 0, most);
+}
+
+core::result<std::string> read_regular_file(const std::string& path, std::size_t most)
+{
+    return read_opened(path, O_NONBLOCK, most);
 }
 
 core::result<std::string> read_secret_file(const std::string& path)

@@ -1,5 +1,7 @@
 #include "config/url.hpp"
 
+#include "core/secret.hpp"
+
 #include <boost/url/host_type.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
@@ -112,6 +114,12 @@ core::result<std::string> parse_base_url(std::string_view text)
         }
     }
     return url;
+}
+
+std::string shown_url(std::string_view url)
+{
+    const auto query = url.find('?');
+    return query == std::string_view::npos ? std::string{url} : std::string{url.substr(0, query + 1)} + core::masked;
 }
 
 }  // namespace config

@@ -16,6 +16,9 @@ enum class query : std::uint8_t { refused, allowed };
 // Returned as written, with scheme and host in lower case; a trailing slash stays or stays away.
 core::result<std::string> parse_http_url(std::string_view text, query allowed = query::refused);
 
+// As it may be shown: a query is where keys are put.
+std::string shown_url(std::string_view url);
+
 // The gateway's own address as callers see it: like the above, without query, and without trailing slashes.
 core::result<std::string> parse_base_url(std::string_view text);
 

@@ -211,6 +211,20 @@ net::task<core::result<card_status>> card_plane::refresh(std::string id)
     co_return which->status;
 }
 
+bool card_plane::may_be_fetched(const std::string& id)
+{
+    const auto found = slots_.find(id);
+    if (found == slots_.end()) {
+        return true;
+    }
+    auto& asked_at = found->second->asked_at;
+    const bool may = !asked_at || now_() - *asked_at >= settings_.min_ttl;
+    if (may) {
+        asked_at = now_();
+    }
+    return may;
+}
+
 const card_status* card_plane::status(const std::string& id) const
 {
     const auto found = slots_.find(id);
@@ -357,10 +371,12 @@ void card_plane::take_rendered(slot& which, rendered made, core::steady_time fet
 
 void card_plane::failed(slot& which, core::error why)
 {
+    constexpr std::size_t longest = 1000;  // of a detail, which may quote what the agent sent
+    const auto detail = std::string_view{why.detail}.substr(0, longest);
     log_.write(
         core::log_level::warn,
         "card_fetch_failed",
-        {{"agent", which.agent->record.id}, {"code", core::name(why.code)}, {"detail", why.detail}}
+        {{"agent", which.agent->record.id}, {"code", core::name(why.code)}, {"detail", detail}}
     );
     auto& counts = which.status.failures;
     const auto known =

@@ -112,6 +112,10 @@ public:
     // Fetches now, whatever is cached. Fails with agent_not_found.
     net::task<core::result<card_status>> refresh(std::string id);
 
+    // Whether a caller who is nobody in particular may have the card fetched: at most once in cards.min_ttl for each agent.
+    // Asking counts.
+    bool may_be_fetched(const std::string& id);
+
     // Fetches now and changes nothing. Fails with agent_not_found, and with what the fetch fails with.
     net::task<core::result<card_preview>> preview(std::string id);
 
@@ -144,6 +148,7 @@ private:
         bool fetching = false;
         bool recalled = true;  // whether the last good card has been asked for, or need not be
         bool recalling = false;
+        std::optional<core::steady_time> asked_at;   // when somebody had it fetched who may not do so all the time
         std::optional<core::error> session_trouble;  // of an MCP server: why there is no card
         bool gone = false;
     };

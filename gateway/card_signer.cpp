@@ -13,7 +13,7 @@ using core::json;
 
 core::result<a2a::jose_key> read_key(const std::string& path)
 {
-    const auto text = config::read_secret_file(path);
+    const auto text = config::read_regular_file(path);
     if (!text) {
         return text.error();
     }
@@ -22,7 +22,7 @@ core::result<a2a::jose_key> read_key(const std::string& path)
 
 core::result<std::vector<a2a::jose_key>> read_key_set(const std::string& path)
 {
-    const auto text = config::read_file(path);
+    const auto text = config::read_regular_file(path);
     if (!text) {
         return text.error();
     }

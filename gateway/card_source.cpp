@@ -2,6 +2,7 @@
 
 #include "a2a/card.hpp"
 #include "config/signatures.hpp"
+#include "config/url.hpp"
 #include "gateway/card_cache.hpp"
 #include "gateway/tls_files.hpp"
 #include "net/upstream.hpp"
@@ -195,12 +196,15 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         co_return card;
     }
     if (answer->status != 200) {
-        co_return core::upstream_error(errc::upstream_status, url + ": status " + std::to_string(answer->status));
+        co_return core::upstream_error(
+            errc::upstream_status,
+            config::shown_url(url) + ": status " + std::to_string(answer->status)
+        );
     }
     auto parsed = a2a::parse_card(answer->body, {.bytes = settings_.cards.max_size, .depth = 64});
     if (!parsed) {
         auto why = std::move(parsed).error();
-        why.detail = url + ": " + why.detail;
+        why.detail = config::shown_url(url) + ": " + why.detail;
         co_return why;
     }
     if (rules.verify) {

@@ -2,6 +2,7 @@
 
 #include "a2a/card_signature.hpp"
 #include "config/file.hpp"
+#include "config/url.hpp"
 #include "core/json.hpp"
 #include "gateway/card_cache.hpp"
 #include "net/upstream.hpp"
@@ -34,7 +35,7 @@ core::result<std::vector<a2a::jose_key>> trusted_keys(const std::string& path)
     if (path.empty()) {
         return std::vector<a2a::jose_key>{};
     }
-    const auto text = config::read_file(path);
+    const auto text = config::read_regular_file(path);
     if (!text) {
         return refused(path + ": " + text.error().detail);
     }
@@ -82,7 +83,10 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
     const auto by = std::chrono::steady_clock::now() + timeout;
     const auto document = core::parse_json(card.document, {.bytes = settings_.max_size, .depth = 64});
     if (!document) {
-        co_return refused(card.url + ": " + document.error().detail);
+        co_return refused(config::shown_url(card.url) + ": " + document.error().detail);
+    }
+    if (const auto what = a2a::ambiguity(card.document)) {
+        co_return refused(config::shown_url(card.url) + ": " + *what);
     }
     const auto trusted = trusted_keys(rules.trusted_keys);
     if (!trusted) {
@@ -92,7 +96,7 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
     if (verified) {
         co_return named(*verified);
     }
-    auto why = card.url + ": " + verified.error().detail;
+    auto why = config::shown_url(card.url) + ": " + verified.error().detail;
     for (const auto& each : with_key_sets(*document, rules)) {
         const bool at_home = net::origin_of(each.key_set_url) == net::origin_of(card.url);
         auto tls = at_home ? net::tls_client_files{.ca_file = card.tls.ca_file} : net::tls_client_files{};

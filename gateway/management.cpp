@@ -1,5 +1,6 @@
 #include "gateway/management.hpp"
 
+#include "config/url.hpp"
 #include "core/log.hpp"
 #include "core/status.hpp"
 
@@ -126,7 +127,7 @@ json agent_record(const core::agent& agent)
         }
     };
     add_text("url", agent.url);
-    add_text("card_url", agent.card_url);
+    add_text("card_url", config::shown_url(agent.card_url));
     add_text("version", agent.version);
     add_text("protocolVersion", agent.protocol_version);
     if (!agent.bearer.empty()) {
@@ -184,7 +185,7 @@ json card_status_record(const card_status& status, core::steady_time now)
         record["signed_by"] = status.signed_by;
     }
     if (!status.found_at.empty()) {
-        record["found_at"] = status.found_at;
+        record["found_at"] = config::shown_url(status.found_at);
     }
     record["changes"] = status.changes;
     if (status.failure) {
@@ -286,7 +287,9 @@ net::task<std::string> management::carry_out(core::rpc_request request, rpc_call
             co_return core::make_error(request.id, errc::invalid_params, {{"wrong", "dryRun"}});
         }
         const bool dry = wish != nullptr && wish->get<bool>();
-        if (dry) {
+        if (!caller.may_write && !cards_.may_be_fetched(id)) {
+            outcome = core::gateway_error(errc::overloaded, "its card has been fetched a moment ago");
+        } else if (dry) {
             outcome = co_await preview(id);
         } else {
             outcome = co_await refresh(id);

@@ -1,5 +1,6 @@
 #include "gateway/tls_files.hpp"
 
+#include "config/file.hpp"
 #include "gateway/card_signer.hpp"
 #include "net/tls_files.hpp"
 
@@ -10,6 +11,16 @@
 #include <string>
 
 namespace gateway {
+namespace {
+
+// OpenSSL would wait for whoever writes to a pipe.
+core::result<> readable(const std::string& path)
+{
+    const auto text = config::read_regular_file(path);
+    return text ? core::result<>{} : text.error();
+}
+
+}  // namespace
 
 net::tls_client_files tls_files(const core::agent& record)
 {
@@ -31,14 +42,23 @@ config::tls_checks tls_checks()
     const auto authorities = [known](const std::string& ca_file) {
         auto found = known->find(ca_file);
         if (found == known->end()) {
-            found = known->emplace(ca_file, net::check_trust(ca_file)).first;
+            const auto there = readable(ca_file);
+            found = known->emplace(ca_file, there ? net::check_trust(ca_file) : there).first;
         }
         return found->second;
     };
+    const auto certificate = [](const std::string& cert, bool by_name) {
+        const auto there = readable(cert);
+        return there ? net::check_certificate(cert, by_name) : there;
+    };
+    const auto key = [](const std::string& cert, const std::string& path) {
+        const auto there = readable(path);
+        return there ? net::check_key(cert, path) : there;
+    };
     return {
         .authorities = authorities,
-        .certificate = net::check_certificate,
-        .key = net::check_key,
+        .certificate = certificate,
+        .key = key,
         .signing_key = check_signing_key,
         .key_set = check_key_set
     };

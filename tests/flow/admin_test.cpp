@@ -121,7 +121,7 @@ TEST_CASE("counters move as requests happen")
     get_card(gateway, "dead");
     get_card(gateway, "ghost");
     request(gateway.port(), "GET", "/nothing");
-    flow::manage(gateway, "agents/list", core::json::object());
+    flow::post_json(gateway.port(), "/rpc", flow::managing("agents/list", "{}"));
     for (const auto& [series, value] : std::map<std::string, double>{
              {R"(cardea_http_requests_total{route="card",method="GET",code="200"})", 3},
              {R"(cardea_http_requests_total{route="card",method="GET",code="404"})", 1},

@@ -136,4 +136,24 @@ TEST_CASE("a refresh that fails leaves the card that callers have")
     CHECK(after.count("Cardea-Card") == 0);
 }
 
+TEST_CASE("who is nobody in particular has a card fetched at most once in cards.min_ttl, in earnest or not")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
+    auto settings = quick_settings();
+    settings.cards.min_ttl = std::chrono::minutes{1};
+    settings.agents.push_back(a2a_agent("a", agent.url()));
+    const running_gateway gateway{std::move(settings)};
+    const auto ask = [&](std::uint16_t port, const char* params) {
+        return parsed(post_json(port, "/rpc", managing("agents/refreshCard", params)).body);
+    };
+    CHECK(ask(gateway.port(), R"({"id":"a"})").contains("result"));
+    const auto asked = agent.request_count();
+    for (const auto* params : {R"({"id":"a"})", R"({"id":"a","dryRun":true})"}) {
+        CHECK(ask(gateway.port(), params)["error"]["data"]["code"] == "overloaded");
+    }
+    CHECK(agent.request_count() == asked);
+    CHECK(ask(gateway.admin_port(), R"({"id":"a"})").contains("result"));
+    CHECK(agent.request_count() == asked + 1);
+}
+
 TEST_SUITE_END();

@@ -80,7 +80,7 @@ test_support::http_response post_json(std::uint16_t port, std::string_view targe
 core::json manage(const running_gateway& gateway, std::string_view method, const core::json& params)
 {
     const core::json call = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
-    auto answer = parsed(post_json(gateway.port(), "/rpc", core::to_text(call)).body);
+    auto answer = parsed(post_json(gateway.admin_port(), "/rpc", core::to_text(call)).body);
     const auto* result = core::member(answer, "result");
     if (result == nullptr) {
         throw std::runtime_error{"no result: " + core::to_text(answer)};
@@ -95,7 +95,7 @@ std::string managing(std::string_view method, std::string_view params)
 
 core::json error_of(const running_gateway& gateway, std::string_view method, std::string_view params)
 {
-    const auto answer = post_json(gateway.port(), "/rpc", managing(method, params));
+    const auto answer = post_json(gateway.admin_port(), "/rpc", managing(method, params));
     CHECK(answer.status == 200);
     auto body = parsed(answer.body);
     const auto* error = core::member(body, "error");

@@ -113,7 +113,7 @@ TEST_CASE("notifications are carried out and not answered")
     const running_gateway gateway{std::move(settings)};
     const std::string refresh = R"({"jsonrpc":"2.0","method":"agents/refreshCard","params":{"id":"a"}})";
     for (const auto& body : {refresh, "[" + refresh + "]", "[" + refresh + "," + refresh + "]"}) {
-        const auto answer = post_json(gateway.port(), "/rpc", body);
+        const auto answer = post_json(gateway.admin_port(), "/rpc", body);
         CHECK(answer.status == 204);
         CHECK(answer.body.empty());
         CHECK(answer.count("Content-Type") == 0);

@@ -1,6 +1,7 @@
 #include "gateway/card_verifier.hpp"
 
 #include "a2a/card_signature.hpp"
+#include "gateway/tls_files.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/unit/a2a/signing_keys.hpp"
 
@@ -9,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <map>
@@ -269,6 +271,30 @@ TEST_CASE("what is no card is refused")
     rig x;
     CHECK(x.why_not("{").find("https://agent/card: ") == 0);
     CHECK_FALSE(x.verify("[]").has_value());
+}
+
+TEST_CASE("a card that says something twice is refused, whatever was signed")
+{
+    rig x;
+    const auto key = new_key("k1");
+    x.trust({&key});
+    auto text = card_signed_by(key);
+    text.insert(1, R"("name":"other",)");
+    CHECK(x.why_not(text) == "https://agent/card: a name that stands twice");
+}
+
+TEST_CASE("a file of keys that is a pipe does not make anybody wait")
+{
+    rig x;
+    x.rules.trusted_keys = x.files.file("pipe");
+    REQUIRE(::mkfifo(x.rules.trusted_keys.c_str(), 0600) == 0);
+    CHECK(x.why_not(card_signed_by(new_key("k"))).find("pipe: is not a regular file") != std::string::npos);
+    const auto checks = gateway::tls_checks();
+    for (const auto& check : {checks.authorities, checks.signing_key, checks.key_set}) {
+        CHECK(check(x.rules.trusted_keys).error().detail == "is not a regular file");
+    }
+    CHECK(checks.certificate(x.rules.trusted_keys, false).error().detail == "is not a regular file");
+    CHECK(checks.key(x.rules.trusted_keys, x.rules.trusted_keys).error().detail == "is not a regular file");
 }
 
 TEST_SUITE_END();
