@@ -1,7 +1,11 @@
 #include "gateway/session_plane.hpp"
 
+#include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
+#include "mcp/http_transport.hpp"
+#include "mcp/sse_transport.hpp"
 #include "mcp/stdio_transport.hpp"
+#include "net/http1/fields.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -40,6 +44,23 @@ mcp::runner_settings settings_of(const core::mcp_server& server)
     states.ping_timeout = std::min(server.request_timeout, states.ping_timeout);
     made.messages.bytes = server.max_message;
     made.client = {"cardea", std::string{version()}};
+    return made;
+}
+
+// The agent's bearer is for its MCP server too, unless the server's own headers say who is calling.
+mcp::http_settings http_of(const core::agent& record)
+{
+    mcp::http_settings made;
+    made.url = record.url;
+    made.tls = tls_files(record);
+    made.server = *record.mcp;
+    auto& headers = made.server.headers;
+    const bool authorized = std::ranges::any_of(headers, [](const auto& each) {
+        return net::http1::equal_ignoring_case(each.first, "authorization");
+    });
+    if (!authorized && !record.bearer.empty()) {
+        headers.emplace_back("Authorization", core::secret{"Bearer " + record.bearer.reveal()});
+    }
     return made;
 }
 
@@ -120,6 +141,7 @@ session_plane::session_plane(
     std::vector<std::pair<std::string, std::string>> inherited
 )
     : loop_{control},
+      exchanges_{control.io(), "cardea/" + std::string{version()}},
       cards_{cards},
       log_{log},
       inherited_{std::move(inherited)}
@@ -155,15 +177,29 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
 
 void session_plane::add(const std::string& id, const std::shared_ptr<const agent_entry>& agent)
 {
-    const auto& server = *agent->record.mcp;
-    if (server.transport != core::mcp_transport::stdio) {
-        log_.write(core::log_level::warn, "mcp_not_run", {{"agent", id}, {"transport", core::name(server.transport)}});
+    auto factory = reach(id, agent->record);
+    if (factory == nullptr) {
         return;
     }
-    auto factory = mcp::stdio_factory(loop_, server, inherited_, id, log_);
     auto& made = sessions_[id];
     made = std::make_unique<kept_session>(*this, agent, std::move(factory));
     made->runner().begin();
+}
+
+mcp::transport_factory session_plane::reach(const std::string& id, const core::agent& record)
+{
+    switch (record.mcp->transport) {
+        case core::mcp_transport::stdio:
+            return mcp::stdio_factory(loop_, *record.mcp, inherited_, id, log_);
+        case core::mcp_transport::streamable_http:
+            return mcp::http_factory(loop_, exchanges_, http_of(record));
+        case core::mcp_transport::sse:
+            return mcp::sse_factory(loop_, exchanges_, http_of(record));
+        case core::mcp_transport::unsupported:
+            break;
+    }
+    log_.write(core::log_level::warn, "mcp_not_run", {{"agent", id}, {"transport", core::name(record.mcp->transport)}});
+    return nullptr;
 }
 
 void session_plane::retire(std::unique_ptr<kept_session> which)

@@ -7,6 +7,7 @@
 #include "gateway/card_plane.hpp"
 #include "gateway/snapshot.hpp"
 #include "mcp/runner.hpp"
+#include "net/exchange.hpp"
 #include "net/loop.hpp"
 
 #include <list>
@@ -58,10 +59,13 @@ private:
     class kept_session;
 
     void add(const std::string& id, const std::shared_ptr<const agent_entry>& agent);
+    // Null: in no way that the gateway knows.
+    mcp::transport_factory reach(const std::string& id, const core::agent& record);
     void retire(std::unique_ptr<kept_session> which);
     void forget(const kept_session& which);
 
     net::loop& loop_;
+    net::exchange_client exchanges_;
     card_plane& cards_;
     const core::logger& log_;
     std::vector<std::pair<std::string, std::string>> inherited_;
