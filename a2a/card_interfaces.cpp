@@ -1,38 +1,53 @@
 #include "a2a/card_interfaces.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace a2a {
 namespace {
 
 constexpr std::array<std::string_view, 3> bindings{"JSONRPC", "HTTP+JSON", "GRPC"};
 
+// U+017F LATIN SMALL LETTER LONG S and U+212A KELVIN SIGN: Unicode folds no others to a letter of ASCII.
+constexpr std::array<std::pair<std::string_view, char>, 2> letters_beyond_ascii{{{"\u017F", 'S'}, {"\u212A", 'K'}}};
+
 bool digit(char c) noexcept
 {
     return c >= '0' && c <= '9';
+}
+
+// The next byte that counts, folded, off the front of `name`; nothing at its end.
+std::optional<char> take_folded(std::string_view& name) noexcept
+{
+    while (name.starts_with('-') || name.starts_with('_')) {
+        name.remove_prefix(1);
+    }
+    for (const auto& [spelled, letter] : letters_beyond_ascii) {
+        if (name.starts_with(spelled)) {
+            name.remove_prefix(spelled.size());
+            return letter;
+        }
+    }
+    if (name.empty()) {
+        return std::nullopt;
+    }
+    const char c = name.front();
+    name.remove_prefix(1);
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }
 
 }  // namespace
 
 bool same_name(std::string_view a, std::string_view b) noexcept
 {
-    const auto skip = [](std::string_view& text) {
-        while (!text.empty() && (text.front() == '-' || text.front() == '_')) {
-            text.remove_prefix(1);
-        }
-    };
-    const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; };
     for (;;) {
-        skip(a);
-        skip(b);
-        if (a.empty() || b.empty()) {
-            return a.empty() && b.empty();
-        }
-        if (upper(a.front()) != upper(b.front())) {
+        const auto letter = take_folded(a);
+        if (letter != take_folded(b)) {
             return false;
         }
-        a.remove_prefix(1);
-        b.remove_prefix(1);
+        if (!letter) {
+            return true;
+        }
     }
 }
 

@@ -23,7 +23,8 @@ inline constexpr std::array<interface_list, 2> interface_lists{{
     {"supportedInterfaces", "protocolBinding", true},
 }};
 
-// Equal but for case, '-' and '_': how Go's JSON decoder (case) and ProtoJSON readers (snake_case) take member names.
+// Equal but for case, '-' and '_': how Go's JSON decoder (case) and ProtoJSON readers (snake_case) take member names. Case
+// is that of Unicode's simple folding, by which U+017F is an s and U+212A a k.
 bool same_name(std::string_view a, std::string_view b) noexcept;
 
 // The member of `object` in whatever such spelling, the known one first; null: there is none.

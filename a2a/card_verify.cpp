@@ -12,15 +12,29 @@ using core::json;
 
 enum class position : std::uint8_t { none, url, interfaces, card };
 
-// A name as the most lenient reader takes it: Go's decoder ignores case, ProtoJSON readers know snake_case.
-position position_of(std::string_view member)
+// A name as the most lenient reader takes it: Go's decoder ignores case as Unicode's simple folding does, by which U+017F
+// is an s and U+212A a k; ProtoJSON readers know snake_case.
+std::string folded_name(std::string_view member)
 {
     std::string folded;
-    for (const char c : member) {
-        if (c != '_' && c != '-') {
+    for (std::size_t i = 0; i < member.size(); ++i) {
+        const char c = member[i];
+        if (member.substr(i, 2) == "\u017F") {
+            folded += 's';
+            i += 1;
+        } else if (member.substr(i, 3) == "\u212A") {
+            folded += 'k';
+            i += 2;
+        } else if (c != '_' && c != '-') {
             folded += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
         }
     }
+    return folded;
+}
+
+position position_of(std::string_view member)
+{
+    const auto folded = folded_name(member);
     if (folded == "url") {
         return position::url;
     }
@@ -39,6 +53,18 @@ void collect(const json& value, std::vector<std::string>& authorities)
     }
 }
 
+void collect_interface(const json& interface, std::vector<std::string>& authorities)
+{
+    if (!interface.is_object()) {
+        return;
+    }
+    for (const auto& [key, value] : interface.items()) {
+        if (position_of(key) == position::url) {
+            collect(value, authorities);
+        }
+    }
+}
+
 void collect_traffic(const json& card, unsigned depth, std::vector<std::string>& authorities)
 {
     if (!card.is_object() || depth > max_nested_cards) {
@@ -51,9 +77,7 @@ void collect_traffic(const json& card, unsigned depth, std::vector<std::string>&
                 break;
             case position::interfaces:
                 for (const auto& interface : value) {
-                    if (const auto* url = core::member(interface, "url")) {
-                        collect(*url, authorities);
-                    }
+                    collect_interface(interface, authorities);
                 }
                 break;
             case position::card:

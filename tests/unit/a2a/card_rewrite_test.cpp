@@ -224,6 +224,35 @@ TEST_CASE("a traffic member in a spelling that some reader takes leaks nothing")
     }
 }
 
+TEST_CASE("a traffic member with a long s or a Kelvin sign, which Go reads as s and k, leaks nothing")
+{
+    const std::string interface = R"([{"url":"http://agent.internal:9000","tran\u017fport":"JSONRPC",)"
+                                  R"("protocolVer\u017fion":"1.0"}])";
+    for (const std::string member :
+         {R"(\u017fupportedInterfaces)",
+          "\xC5\xBFupportedInterfaces",
+          R"(SUPPORTEDINTERFACE\u017F)",
+          R"(\u017fupported_interface\u017f)",
+          R"(additionalInterface\u017f)",
+          "Additional_Interface\xC5\xBF"}) {
+        CAPTURE(member);
+        const auto once = served(R"({"name":"n",")" + member + "\":" + interface + "}");
+        CHECK(once.dump().find("agent.internal") == std::string::npos);
+        CHECK(once.dump().find("\xC5\xBF") == std::string::npos);
+        const auto beside = served(
+            R"({"name":"n","url":"http://a","supportedInterfaces":[{"url":"http://a","protocolBinding":"JSONRPC"}],)"
+            R"("additionalInterfaces":[],")" +
+            member + "\":" + interface + "}"
+        );
+        CHECK(beside.dump().find("agent.internal") == std::string::npos);
+        CHECK(beside.dump().find("\xC5\xBF") == std::string::npos);
+        const auto inner = served(R"({"name":"n","url":"http://a","agentCard":{")" + member + "\":" + interface + "}}");
+        CHECK(inner.dump().find("agent.internal") == std::string::npos);
+    }
+    const auto signatures = served(R"({"name":"n","url":"http://a","\u017fignature\u017f":[{"protected":"p"}]})");
+    CHECK(signatures.dump().find("protected") == std::string::npos);
+}
+
 TEST_CASE("a card that cannot be freed of the agent's address is refused")
 {
     for (const std::string tenant :
