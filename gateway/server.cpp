@@ -11,6 +11,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/signal_set.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -204,6 +205,11 @@ void server::watch_certificates()
 
 void server::handle_signals()
 {
+    // The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken
+    // down would kill a process that ends in order. This set stays.
+    static auto* const nobody = new net::asio::io_context;
+    static auto* const kept = new net::asio::signal_set{*nobody, SIGINT, SIGTERM};
+    static_cast<void>(kept);
     signals_.add(SIGHUP);
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
