@@ -107,7 +107,7 @@ TEST_CASE("what must be hidden is named by the record and by every traffic URL, 
 {
     const auto original = parsed(R"({"url":"http://a","URL":"http://b:1","additionalInterfaces":[{"url":"grpc.c:443"},7,
         {"url":8}],"supported_interfaces":[{"url":"https://d"},{"url":"https://gw.example/agents/x"}],
-        "provider":{"url":"http://not.this"},"agentCard":{"supportedInterfaces":[{"url":"//e"}]}})");
+        "provider":{"url":"http://not.this"},"agentCard":{"\u017fupportedInterfaces":[{"URL":"//e"}]}})");
     CHECK(
         a2a::hidden_authorities(original, gateway, {"http://a:80/x", "https://f/card"}) ==
         std::vector<std::string>{"a:80", "b:1", "d:443", "e", "f:443", "grpc.c:443"}
