@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace store {
 namespace {
@@ -14,39 +16,59 @@ constexpr std::uint64_t least = 64 * 1024;  // less would not let a deletion thr
 
 }  // namespace
 
+bool ballast::find() noexcept
+{
+    struct stat there{};
+    if (held_ == 0 && size_ >= least && ::stat(path_.c_str(), &there) == 0) {
+        const auto bytes = static_cast<std::uint64_t>(there.st_size);
+        held_ = bytes >= least ? bytes : 0;
+    }
+    return held_ != 0;
+}
+
 void ballast::fill() noexcept
 {
-    if (held_ || size_ < least) {
-        return;
-    }
-    struct stat there{};
-    if (::stat(path_.c_str(), &there) == 0 && static_cast<std::uint64_t>(there.st_size) >= least) {
-        held_ = true;
+    if (size_ < least || find()) {
         return;
     }
     const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) {
         return;
     }
-    struct statvfs disk{};
-    std::uint64_t wanted = 0;
-    if (::fstatvfs(file, &disk) == 0) {
-        wanted = std::min<std::uint64_t>(size_, disk.f_bavail * disk.f_frsize / 8);
+    for (auto bytes = wanted(file); bytes >= least && held_ == 0; bytes -= bytes / 8) {
+        held_ = ::posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0 ? bytes : 0;
     }
-    held_ = wanted >= least && ::posix_fallocate(file, 0, static_cast<off_t>(wanted)) == 0;
     ::close(file);
-    if (!held_) {
+    if (held_ == 0) {
         ::unlink(path_.c_str());
     }
 }
 
+// Of a disk that is nearly full the least is taken as long as it leaves as much: after a crash the ballast may be gone.
+std::uint64_t ballast::wanted(int file) const noexcept
+{
+    struct statvfs disk{};
+    if (::fstatvfs(file, &disk) != 0) {
+        return 0;
+    }
+    const std::uint64_t left = disk.f_bavail * disk.f_frsize;
+    return std::min(size_, std::max({left / 8, std::min(last_, left), std::min(least, left / 2)}));
+}
+
 bool ballast::release() noexcept
 {
-    if (!held_) {
+    if (held_ == 0) {
         return false;
     }
-    held_ = false;
+    last_ = std::exchange(held_, 0);
     return ::unlink(path_.c_str()) == 0;
+}
+
+std::uint64_t room_beside(const std::string& path) noexcept
+{
+    struct statvfs disk{};
+    return ::statvfs(path.c_str(), &disk) == 0 ? disk.f_bavail * disk.f_frsize
+                                               : std::numeric_limits<std::uint64_t>::max();
 }
 
 }  // namespace store

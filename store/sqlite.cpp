@@ -6,13 +6,21 @@
 #include "store/sqlite_rows.hpp"
 #include "store/sqlite_schema.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <string>
 #include <utility>
 
 namespace store {
 namespace {
 
 using core::errc;
+
+constexpr std::uint64_t page = 4096;  // bytes, SQLite's default
+// Pages of the log from which on every commit tries to move it into the file. With the ballast of a large disk that is
+// SQLite's own default.
+constexpr std::uint64_t shortest_log = 4;
+constexpr std::uint64_t longest_log = 1000;
 
 class sqlite final : public engine {
 public:
@@ -63,6 +71,7 @@ public:
 
 private:
     enum class need { growth, deletion };
+    enum class room { all, ballast };  // ballast: what is written may not make the file larger
     using steps = std::function<core::result<std::uint64_t>()>;  // returns the version of the change; 0: it has none
 
     template <class T>
@@ -81,12 +90,18 @@ private:
     core::result<> connect();
     core::error failed(core::error why);
     core::result<std::uint64_t> write(need what, const steps& change);
-    core::result<std::uint64_t> attempt(const steps& change);
+    core::result<std::uint64_t> attempt(need what, room where, const steps& change);
+    core::result<std::uint64_t> change_within(need what, room where, const steps& change);
+    bool empty_log();
+    void make_room();
+    void hold_ballast();
+    core::result<> limit_log();
     core::result<std::uint64_t> settle(core::error why, std::uint64_t version);
 
     sqlite_options options_;
     file_lock lock_;
     ballast ballast_;
+    std::uint64_t limited_for_ = 0;          // bytes of ballast that the limit of the log is made for
     std::unique_ptr<sqlite_connection> db_;  // null: the file is opened anew by whoever needs it next
 };
 
@@ -98,14 +113,18 @@ core::error about(const std::string& path, core::error why)
 
 core::result<> sqlite::start()
 {
+    ballast_.find();
     auto ready = connect();
+    if (!ready && ready.error().code == errc::store_full && ballast_.release()) {
+        ready = connect();
+    }
     if (ready) {
         ready = check_database(*db_);
     }
     if (!ready) {
         return about(options_.path, std::move(ready).error());
     }
-    ballast_.fill();
+    make_room();
     return {};
 }
 
@@ -119,7 +138,20 @@ core::result<> sqlite::connect()
         return std::move(opened).error();
     }
     db_ = std::move(*opened);
-    return {};
+    auto limited = limit_log();
+    return limited ? core::result<>{} : core::result<>{failed(std::move(limited).error())};
+}
+
+// Moving the log into the file takes as much room as the log has, and on a full disk there is only the ballast for it:
+// the log is a quarter of it at most, and one write.
+core::result<> sqlite::limit_log()
+{
+    limited_for_ = ballast_.held();
+    const auto pages = std::clamp(limited_for_ / 4 / page, shortest_log, longest_log);
+    return db_->run(
+        "PRAGMA wal_autocheckpoint=" + std::to_string(pages) +
+        ";PRAGMA journal_size_limit=" + std::to_string(pages * page)
+    );
 }
 
 // A connection that has failed may have an opinion of its own of what the file holds.
@@ -133,21 +165,53 @@ core::error sqlite::failed(core::error why)
 
 core::result<std::uint64_t> sqlite::write(need what, const steps& change)
 {
-    auto done = attempt(change);
+    auto done = attempt(what, room::all, change);
     const auto full = [&] { return !done && done.error().code == errc::store_full; };
-    if (full() && connect() && db_->run("PRAGMA wal_checkpoint(TRUNCATE)")) {
-        done = attempt(change);
+    if (full()) {
+        make_room();
+        done = attempt(what, room::all, change);
     }
-    if (full() && what == need::deletion && ballast_.release()) {
-        done = attempt(change);
+    if (full() && ballast_.release()) {
+        done = attempt(what, room::ballast, change);
+        empty_log();
     }
-    if (done) {
-        ballast_.fill();
-    }
+    hold_ballast();
     return done;
 }
 
-core::result<std::uint64_t> sqlite::attempt(const steps& change)
+// Moves all of the log into the file and gives its space back.
+bool sqlite::empty_log()
+{
+    if (!connect()) {
+        return false;
+    }
+    auto emptied = db_->run("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (!emptied) {
+        failed(std::move(emptied).error());
+        return false;
+    }
+    return true;
+}
+
+// The file may have to grow before the log can go. The log has at least the space that the file takes, so that the
+// ballast is there again afterwards.
+void sqlite::make_room()
+{
+    if (!empty_log() && ballast_.release()) {
+        empty_log();
+    }
+    hold_ballast();
+}
+
+void sqlite::hold_ballast()
+{
+    ballast_.fill();
+    if (db_ && limited_for_ != ballast_.held() && !limit_log()) {
+        db_.reset();
+    }
+}
+
+core::result<std::uint64_t> sqlite::attempt(need what, room where, const steps& change)
 {
     auto ready = connect();
     if (ready) {
@@ -156,7 +220,7 @@ core::result<std::uint64_t> sqlite::attempt(const steps& change)
     if (!ready) {
         return failed(std::move(ready).error());
     }
-    auto version = change();
+    auto version = change_within(what, where, change);
     if (!version) {
         if (db_->in_transaction() && !db_->run("ROLLBACK")) {
             db_.reset();
@@ -165,6 +229,31 @@ core::result<std::uint64_t> sqlite::attempt(const steps& change)
     }
     auto committed = db_->run("COMMIT");
     return committed ? version : settle(std::move(committed).error(), *version);
+}
+
+// Agents that are gone leave pages in the file, which can be written even if the disk is full: the log needs room for
+// them only until it is emptied. What makes the file larger would cost the ballast; what makes it much larger would
+// leave a log that even the ballast could not empty.
+core::result<std::uint64_t> sqlite::change_within(need what, room where, const steps& change)
+{
+    const auto before = db_->number("PRAGMA page_count");
+    if (!before) {
+        return before.error();
+    }
+    auto version = change();
+    if (!version || what == need::deletion) {
+        return version;
+    }
+    const auto after = db_->number("PRAGMA page_count");
+    if (!after) {
+        return after.error();
+    }
+    const auto grown = static_cast<std::uint64_t>(std::max<std::int64_t>(*after - *before, 0)) * page;
+    const bool much = ballast_.held() != 0 && grown > ballast_.held() / 2;
+    if ((where == room::ballast && grown > 0) || (much && room_beside(options_.path) < 3 * grown)) {
+        return core::gateway_error(errc::store_full, "write: the disk has no room for a larger file");
+    }
+    return version;
 }
 
 // After a commit that failed, the write may be in the log all the same. What the file says once it has been opened anew

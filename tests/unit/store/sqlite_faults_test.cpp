@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -206,6 +207,40 @@ TEST_CASE("a full disk refuses to write, still reads, lets agents go, and takes 
     CHECK(engine->put("one", definition, someone).has_value());
     engine.reset();
     CHECK(opened(scratch.file("s.db"), "")->load()->size() == static_cast<std::size_t>(written - 4));
+}
+
+TEST_CASE("a disk filled by agents alone lets every one of them go, and takes as many again, opened anew or not")
+{
+    for (const bool anew : {false, true}) {
+        for (const std::size_t size : {10'000U, 150'000U}) {
+            CAPTURE(anew);
+            CAPTURE(size);
+            const test_support::scratch_directory scratch;
+            limit_room(scratch.path(), 2 * 1024 * 1024);
+            const auto open = [&] { return opened(scratch.file("s.db"), failing_vfs, /*ballast=*/256 * 1024); };
+            auto engine = open();
+            for (int round = 0; round < 2; ++round) {
+                CAPTURE(round);
+                std::size_t written = 0;
+                while (written < 5000 && engine->put(std::to_string(written), std::string(size, 'x'), someone)) {
+                    ++written;
+                }
+                CHECK(written < 5000);
+                CHECK(written > 800'000 / size);
+                if (anew) {
+                    engine.reset();
+                    engine = open();
+                }
+                std::size_t gone = 0;
+                while (gone < written && engine->remove(std::to_string(gone), someone)) {
+                    ++gone;
+                }
+                CHECK(gone == written);
+                CHECK(std::filesystem::exists(scratch.file("s.db.ballast")));
+            }
+            limit_room(scratch.path(), 0);
+        }
+    }
 }
 
 TEST_SUITE_END();
