@@ -14,7 +14,7 @@ namespace config {
 
 struct document_limits {
     std::size_t bytes = 16 * 1024 * 1024;
-    std::size_t nodes = 200'000;
+    std::size_t nodes = 1'000'000;
     std::size_t flow_marks = 1'000'000;  // '[', '{' and ','; yaml-cpp takes 240 bytes for each before it says a word
     std::size_t depth = 32;              // maps and lists inside one another
 };

@@ -182,7 +182,13 @@ int main(int argc, char** argv)
 {
     open_standard_descriptors();
     try {
-        return carry_out(gateway::parse_command_line({argv + 1, argv + argc}));
+        const auto code = carry_out(gateway::parse_command_line({argv + 1, argv + argc}));
+        std::cout.flush();
+        if (!std::cout) {
+            complain("what was asked for could not be written to stdout");
+            return code == EXIT_SUCCESS ? exit_failure : code;
+        }
+        return code;
     } catch (const std::exception& bug) {
         complain(bug.what());
         return exit_failure;

@@ -412,6 +412,16 @@ TEST_CASE("SIGHUP reads the certificates anew and ends nothing")
     CHECK(gateway.process.wait() == 0);
 }
 
+TEST_CASE("what could not be written to stdout is a failure")
+{
+    for (const std::string what : {"version", "--help", "config schema"}) {
+        CAPTURE(what);
+        flow::child_process process{"/bin/sh", {"-c", CARDEA_BIN " " + what + " > /dev/full"}};
+        CHECK(process.wait() == 1);
+        CHECK(process.err().find("could not be written") != std::string::npos);
+    }
+}
+
 TEST_CASE("a signal that comes with the listening line is not lost")
 {
     for (int i = 0; i < 5; ++i) {
