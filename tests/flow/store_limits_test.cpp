@@ -55,10 +55,10 @@ public:
     small_disk(const small_disk&) = delete;
     small_disk& operator=(const small_disk&) = delete;
 
-    // False: not here, and that is said; whoever may mount everything has to be able to.
+    // False: not here, and that is said. Only a lack of rights is a reason: root of a container has none either.
     bool usable() const
     {
-        REQUIRE_MESSAGE((mounted_ || ::geteuid() != 0), "root cannot mount a tmpfs: " << std::strerror(error_));
+        REQUIRE_MESSAGE((mounted_ || error_ == EPERM || error_ == EACCES), "no tmpfs: " << std::strerror(error_));
         if (!mounted_) {
             MESSAGE("not run, mounting is refused; unit_store has the same with a disk that is made up");
         }
