@@ -54,6 +54,15 @@ card_sample sample_of(const std::string& id, const card_status& status)
     return out;
 }
 
+// The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken down would
+// kill a process that ends in order. This set stays; it is made at the end because it costs descriptors.
+void keep_signals_from_killing()
+{
+    static auto* const nobody = new net::asio::io_context;
+    static auto* const kept = new net::asio::signal_set{*nobody, SIGINT, SIGTERM};
+    static_cast<void>(kept);
+}
+
 }  // namespace
 
 server::server(
@@ -205,11 +214,7 @@ void server::watch_certificates()
 
 void server::handle_signals()
 {
-    // The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken
-    // down would kill a process that ends in order. This set stays.
-    static auto* const nobody = new net::asio::io_context;
-    static auto* const kept = new net::asio::signal_set{*nobody, SIGINT, SIGTERM};
-    static_cast<void>(kept);
+    handles_signals_ = true;
     signals_.add(SIGHUP);
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
@@ -302,6 +307,9 @@ net::task<> server::drain_and_stop()
         each->stop();
     }
     ended_ = true;
+    if (handles_signals_) {
+        keep_signals_from_killing();
+    }
     signals_.cancel();
     certificate_watch_.cancel();
     control_.stop();

@@ -119,6 +119,7 @@ private:
     std::shared_ptr<net::ticket_keys> tickets_;
     listener_tls traffic_tls_;
     listener_tls admin_tls_;
+    bool handles_signals_ = false;
     bool ready_ = false;
     bool stopping_ = false;
     bool abrupt_ = false;
