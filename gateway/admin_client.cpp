@@ -1,12 +1,8 @@
 #include "gateway/admin_client.hpp"
 
-#include "gateway/version.hpp"
-#include "net/fetch.hpp"
-
-#include <boost/asio/co_spawn.hpp>
+#include "gateway/fetch_once.hpp"
 
 #include <chrono>
-#include <exception>
 #include <utility>
 
 namespace gateway {
@@ -17,26 +13,6 @@ using core::json;
 constexpr std::size_t largest_answer = 64 * 1024 * 1024;  // a page of a thousand agents with all of their metadata
 constexpr std::chrono::seconds patience{60};              // a refresh waits for an agent
 constexpr std::chrono::seconds connecting{3};
-
-core::result<net::fetch_response> fetch(net::fetch_request request)
-{
-    boost::asio::io_context io{1};
-    net::curl_fetcher fetcher{io, "cardea/" + std::string{version()}};
-    core::result<net::fetch_response> outcome = core::gateway_error(core::errc::internal);
-    boost::asio::co_spawn(
-        io.get_executor(),
-        fetcher.fetch(std::move(request)),
-        [&](const std::exception_ptr& bug, core::result<net::fetch_response> done) {
-            if (bug) {
-                std::rethrow_exception(bug);
-            }
-            outcome = std::move(done);
-            io.stop();
-        }
-    );
-    io.run();
-    return outcome;
-}
 
 std::string url_of(std::string address)
 {
@@ -92,7 +68,7 @@ rpc_outcome call(const std::string& url, const std::string& ca_file, std::string
     request.timeout = patience;
     request.connect_timeout = connecting;
     request.body = core::to_text({{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}});
-    const auto answer = fetch(std::move(request));
+    const auto answer = fetch_once(std::move(request));
     if (!answer) {
         constexpr std::string_view who = "fetch: ";
         const auto& why = answer.error();

@@ -2,12 +2,8 @@
 
 #include "config/file.hpp"
 #include "config/settings.hpp"
-#include "gateway/version.hpp"
-#include "net/fetch.hpp"
+#include "gateway/fetch_once.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-
-#include <exception>
 #include <utility>
 
 namespace gateway {
@@ -16,28 +12,13 @@ namespace {
 core::result<net::fetch_response> fetch(const std::string& url)
 {
     const config::card_settings limits;
-    boost::asio::io_context io{1};
-    net::curl_fetcher fetcher{io, "cardea/" + std::string{version()}};
     net::fetch_request request;
     request.url = url;
     request.headers.emplace_back("Accept", "application/json");
     request.max_size = limits.max_size;
     request.timeout = limits.timeout;
     request.connect_timeout = config::timeout_settings{}.connect;
-    core::result<net::fetch_response> outcome = core::gateway_error(core::errc::internal);
-    boost::asio::co_spawn(
-        io.get_executor(),
-        fetcher.fetch(std::move(request)),
-        [&](const std::exception_ptr& bug, core::result<net::fetch_response> done) {
-            if (bug) {
-                std::rethrow_exception(bug);
-            }
-            outcome = std::move(done);
-            io.stop();
-        }
-    );
-    io.run();
-    return outcome;
+    return fetch_once(std::move(request));
 }
 
 std::string counted(std::size_t count, const std::string& what)
