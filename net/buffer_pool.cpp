@@ -1,11 +1,17 @@
 #include "net/buffer_pool.hpp"
 
-#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <new>
 #include <utility>
+
+#if __has_include(<sanitizer/asan_interface.h>)  // it comes with the sanitizers' package, which a build without them needs not
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) static_cast<void>(0)
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) static_cast<void>(0)
+#endif
 
 namespace net {
 namespace {
