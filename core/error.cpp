@@ -72,6 +72,8 @@ constexpr wording words(errc code) noexcept
             return {"upstream_timeout", "The agent did not answer in time."};
         case errc::event_too_large:
             return {"event_too_large", "An event of the agent's stream is over the limit."};
+        case errc::message_too_large:
+            return {"message_too_large", "A message of the MCP server is over the limit."};
         case errc::card_not_json:
             return {"card_not_json", "What the agent serves as its card is not a JSON object."};
         case errc::card_invalid:

@@ -44,6 +44,7 @@ enum class errc : std::uint8_t {
     upstream_status,
     upstream_timeout,
     event_too_large,
+    message_too_large,
     card_not_json,
     card_invalid,
     card_unrewritable,

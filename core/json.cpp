@@ -74,9 +74,17 @@ std::size_t utf8_sequence(std::string_view text)
     return 0;
 }
 
-void append_escaped(std::string& out, char c)
+void append_code(std::string& out, unsigned code)
 {
     constexpr std::string_view hex = "0123456789abcdef";
+    out += "\\u";
+    for (const unsigned shift : {12U, 8U, 4U, 0U}) {
+        out += hex[code >> shift & 0x0FU];
+    }
+}
+
+void append_escaped(std::string& out, char c)
+{
     switch (c) {
         case '"':
             out += "\\\"";
@@ -94,10 +102,23 @@ void append_escaped(std::string& out, char c)
             out += "\\t";
             return;
         default:
-            out += "\\u00";
-            out += hex[static_cast<unsigned char>(c) >> 4U];
-            out += hex[static_cast<unsigned char>(c) & 0x0FU];
+            append_code(out, static_cast<unsigned char>(c));
     }
+}
+
+// Of two or three bytes: a control of the second kind (U+0080 to U+009F), or one that ends the line or turns the direction of
+// reading (U+2028 to U+202E, U+2066 to U+2069). Terminals and viewers act on these. Else 0.
+unsigned acting_character(std::string_view sequence)
+{
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
+    if (sequence.size() == 2 && byte(0) == 0xC2 && byte(1) < 0xA0) {
+        return byte(1);
+    }
+    if (sequence.size() == 3 && byte(0) == 0xE2) {
+        const unsigned last = (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
+        return (last >= 0x28 && last <= 0x2E) || (last >= 0x66 && last <= 0x69) ? 0x2000U + last : 0;
+    }
+    return 0;
 }
 
 }  // namespace
@@ -160,7 +181,11 @@ void append_json_string(std::string& out, std::string_view text)
             text.remove_prefix(1);
             continue;
         }
-        out.append(text.substr(0, length));
+        if (const auto acting = acting_character(text.substr(0, length)); acting != 0) {
+            append_code(out, acting);
+        } else {
+            out.append(text.substr(0, length));
+        }
         text.remove_prefix(length);
     }
     out += '"';

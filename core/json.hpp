@@ -34,6 +34,8 @@ const std::string* string_member(const json& object, std::string_view key);
 const json* member(const json& object, std::string_view key);
 
 // `text` as a JSON string, quotes included, appended to `out`. Bytes that are not valid UTF-8 become U+FFFD.
+// Controls, also those behind ASCII, and what ends lines or turns the direction of reading are escaped: logs are read on
+// terminals.
 void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace core

@@ -130,6 +130,32 @@ public:
         }
     }
 
+    // The object that comes next. Its members go to `each(raw_name, escaped, value)`, in the order in which they stand, which
+    // may say false: that is enough of it.
+    template <class Each>
+    bool object(Each&& each)
+    {
+        if (!open('{')) {
+            return false;
+        }
+        if (close()) {
+            return true;
+        }
+        do {
+            std::string_view raw_name;
+            bool escaped = false;
+            if (!name(raw_name, escaped)) {
+                return false;
+            }
+            const char* const begin = at_;
+            if (!value() || !each(raw_name, escaped, std::string_view{begin, static_cast<std::size_t>(at_ - begin)})) {
+                return false;
+            }
+            skip_space();
+        } while (take(','));
+        return close() || fail("an object is not closed");
+    }
+
     // Nothing but white space is left.
     bool finish() noexcept
     {

@@ -59,31 +59,15 @@ struct found_answer {
 
 bool read(cursor_type& cursor, found_answer& found)
 {
-    if (!cursor.open('{')) {
-        return false;
-    }
-    if (cursor.close()) {
-        return true;
-    }
-    do {
-        std::string_view name;
-        bool escaped = false;
-        if (!cursor.name(name, escaped)) {
-            return false;
-        }
-        const char* const begin = cursor.position();
-        if (!cursor.value()) {
-            return false;
-        }
+    return cursor.object([&found](std::string_view name, bool escaped, std::string_view text) {
         bool twin = false;
         if (const auto which = role_of(name, escaped, twin); which != role::other) {
             auto& value = found.values[static_cast<std::size_t>(which)];
             found.ambiguous = found.ambiguous || twin || !value.empty();
-            value = {begin, static_cast<std::size_t>(cursor.position() - begin)};
+            value = text;
         }
-        cursor.skip_space();
-    } while (cursor.take(','));
-    return cursor.close();
+        return true;
+    });
 }
 
 result<jsonrpc_answer> judge(std::string_view text, const found_answer& found)
@@ -109,7 +93,7 @@ result<jsonrpc_answer> judge(std::string_view text, const found_answer& found)
 
 error not_json(std::string_view why)
 {
-    return caller_error(errc::parse_error, std::string{why.empty() ? "an object is not closed" : why});
+    return caller_error(errc::parse_error, std::string{why});
 }
 
 }  // namespace

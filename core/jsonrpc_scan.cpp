@@ -154,26 +154,10 @@ scan_outcome judge(const found_members& found, const scan_limits& limits)
 template <class Bytes>
 bool read_members(json_cursor<Bytes>& cursor, found_members& found)
 {
-    if (!cursor.open('{')) {
-        return false;
-    }
-    if (cursor.close()) {
+    return cursor.object([&found](std::string_view name, bool escaped, std::string_view value) {
+        found.add(name, escaped, value);
         return true;
-    }
-    do {
-        std::string_view name;
-        bool escaped = false;
-        if (!cursor.name(name, escaped)) {
-            return false;
-        }
-        const char* const begin = cursor.position();
-        if (!cursor.value()) {
-            return false;
-        }
-        found.add(name, escaped, {begin, static_cast<std::size_t>(cursor.position() - begin)});
-        cursor.skip_space();
-    } while (cursor.take(','));
-    return cursor.close();
+    });
 }
 
 template <class Bytes>
@@ -184,7 +168,7 @@ scan_outcome scan(std::string_view body, const scan_limits& limits)
     const char first = cursor.peek();
     found_members found;
     if (!(first == '{' ? read_members(cursor, found) : cursor.value()) || !cursor.finish()) {
-        return {{}, errc::parse_error, cursor.why().empty() ? "an object is not closed" : cursor.why()};
+        return {{}, errc::parse_error, cursor.why()};
     }
     if (first != '{') {
         return {{}, errc::invalid_request, first == '[' ? "batch" : "not an object"};

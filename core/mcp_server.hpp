@@ -31,6 +31,10 @@ std::string_view name(mcp_era e) noexcept;
 // "eager", "lazy".
 std::string_view name(mcp_start s) noexcept;
 
+// What max_message may be.
+constexpr std::uint64_t least_mcp_message = 64 * 1024;
+constexpr std::uint64_t most_mcp_message = 1024 * 1024 * 1024;
+
 struct mcp_server {
     mcp_transport transport = mcp_transport::streamable_http;
     std::string command;                 // of stdio: a path, or a name in the PATH of `environment`
@@ -44,8 +48,8 @@ struct mcp_server {
     duration initialize_timeout =
         std::chrono::seconds{60};                         // from the start to the answer to initialize: npx downloads
     duration request_timeout = std::chrono::seconds{30};  // one request of ours
-    duration ping_interval = std::chrono::seconds{30};    // of a session without a word; 0: never
-    duration backoff = std::chrono::milliseconds{500};    // after the first end of a session; doubled with each
+    duration ping_interval = std::chrono::seconds{30};    // between pings; 0: never
+    duration backoff = std::chrono::milliseconds{500};    // after the first end of a session; grows with each
     duration max_backoff = std::chrono::seconds{60};
     std::uint64_t max_message = 8 * 1024 * 1024;  // one message, either way
     bool stale_if_error = false;                  // the card of before is served while there is no session

@@ -53,6 +53,7 @@ unsigned http_status(errc code) noexcept
         case errc::upstream_protocol:
         case errc::upstream_status:
         case errc::event_too_large:
+        case errc::message_too_large:
         case errc::card_not_json:
         case errc::card_invalid:
         case errc::card_signature:
@@ -94,6 +95,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::upstream_status:
         case errc::upstream_timeout:
         case errc::event_too_large:
+        case errc::message_too_large:
         case errc::card_not_json:
         case errc::card_invalid:
         case errc::card_signature:

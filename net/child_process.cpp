@@ -1,14 +1,16 @@
 #include "net/child_process.hpp"
 
+#include "net/fair_share.hpp"
+
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
-#include <sys/wait.h>
+#include <poll.h>
 
+#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <deque>
 #include <utility>
@@ -25,6 +27,9 @@ constexpr std::size_t piece = 64 * 1024;
 // Of what an ended child left in a pipe: more than a pipe holds, so that a process that escaped its group cannot keep us.
 constexpr std::size_t most_remains = 4 * 1024 * 1024;
 
+// For a killed one to be gone: it takes as long only if its end is not in our hands.
+constexpr int patience_with_killed = 100;  // ms
+
 // What was read last on this thread, for as long as it is told.
 std::array<char, piece>& read_buffer()
 {
@@ -32,16 +37,20 @@ std::array<char, piece>& read_buffer()
     return buffer;
 }
 
-child_end end_of(const siginfo_t& what)
+child_end end_of(const std::optional<siginfo_t>& what)
 {
-    return {what.si_code != CLD_EXITED, what.si_status};
+    return what ? child_end{what->si_code != CLD_EXITED, what->si_status} : child_end{.held = true};
 }
 
 }  // namespace
 
 std::string to_text(const child_end& how)
 {
-    return (how.by_signal ? "signal " : "exit code ") + std::to_string(how.number);
+    if (how.held) {
+        return "ended, and is kept by who traces it";
+    }
+    return (how.by_signal ? "signal " : "exit code ") + std::to_string(how.number) +
+           (how.mute ? " after its input or output was closed" : "");
 }
 
 // Operations hold it until they have completed; `observer_` is null once nobody is to be told of anything.
@@ -53,16 +62,19 @@ public:
           id_{child.id},
           handle_{on.get_executor(), child.handle},
           input_{on.get_executor(), child.input},
-          output_{on.get_executor(), child.output},
-          complaints_{on.get_executor(), child.complaints},
+          output_{{on.get_executor(), child.output}, timer{on.get_executor()}, &child_observer::wrote},
+          complaints_{{on.get_executor(), child.complaints}, timer{on.get_executor()}, &child_observer::complained},
           step_{on.get_executor()}
     {
+        // Without that Asio waits for a pipe that has nothing, however it was opened.
+        output_.from.non_blocking(true);
+        complaints_.from.non_blocking(true);
     }
 
     void begin()
     {
-        read(output_, &child_observer::wrote);
-        read(complaints_, &child_observer::complained);
+        read(output_);
+        read(complaints_);
         handle_.async_wait(pipe_descriptor::wait_read, [self = shared_from_this()](error_code ec) {
             if (!ec) {
                 self->has_ended();
@@ -113,33 +125,71 @@ public:
         observer_ = nullptr;
         if (!reaped_) {
             ::kill(-id_, SIGKILL);
-            reap();
+            pollfd end{handle_.native_handle(), POLLIN, 0};
+            ::poll(&end, 1, patience_with_killed);
+            reap(id_);
+            reaped_ = true;
         }
         close_all();
     }
 
 private:
-    using telling = void (child_observer::*)(std::string_view);
+    struct source {
+        pipe_descriptor from;
+        timer rest;
+        void (child_observer::*tell)(std::string_view);
+    };
 
-    // One piece at a time, so that one that floods us leaves room for the others.
-    void read(pipe_descriptor& from, telling tell)
+    void read(source& which)
     {
-        from.async_wait(pipe_descriptor::wait_read, [self = shared_from_this(), &from, tell](error_code ec) {
-            if (ec || self->observer_ == nullptr || !from.is_open()) {
-                return;  // the end is told by the handle
-            }
-            auto& buffer = read_buffer();
-            const auto size = from.read_some(asio::buffer(buffer), ec);
-            if (ec && ec != asio::error::would_block) {
-                return;
-            }
+        which.from.async_wait(pipe_descriptor::wait_read, [self = shared_from_this(), &which](error_code ec) {
             if (!ec) {
-                (self->observer_->*tell)({buffer.data(), size});
-            }
-            if (self->observer_ != nullptr && from.is_open()) {
-                self->read(from, tell);
+                self->take(which);
             }
         });
+    }
+
+    // One piece at a time, so that one that floods us leaves room for the others.
+    void take(source& which)
+    {
+        if (observer_ == nullptr || !which.from.is_open()) {
+            return;
+        }
+        const auto begun = std::chrono::steady_clock::now();
+        error_code ec;
+        auto& buffer = read_buffer();
+        const auto size = which.from.read_some(asio::buffer(buffer), ec);
+        if (ec && ec != asio::error::would_block) {
+            return &which == &output_ ? became_mute() : void();
+        }
+        if (!ec) {
+            (observer_->*which.tell)({buffer.data(), size});
+        }
+        if (observer_ != nullptr && which.from.is_open()) {
+            read_on(which, begun);
+        }
+    }
+
+    void read_on(source& which, std::chrono::steady_clock::time_point begun)
+    {
+        const auto now = std::chrono::steady_clock::now();
+        const auto again = share_.spend(begun, now);
+        if (again <= now) {
+            return read(which);
+        }
+        which.rest.expires_at(again);
+        which.rest.async_wait([self = shared_from_this(), &which](error_code cancelled) {
+            if (!cancelled) {
+                self->read(which);
+            }
+        });
+    }
+
+    // Nobody can talk to it any more, whether it lives or is about to end.
+    void became_mute()
+    {
+        mute_ = mute_ || !stopping_;
+        stop();
     }
 
     void write_next()
@@ -166,6 +216,7 @@ private:
             waiting_.clear();
             queued_ = 0;
             writing_ = false;
+            became_mute();
             return;
         }
         written_ += size;
@@ -190,6 +241,7 @@ private:
             if (cancelled || self->reaped_) {
                 return;
             }
+            self->signalled_ = true;
             self->signal_group(number);
             if (number == SIGTERM) {
                 self->after_patience(SIGKILL);
@@ -204,40 +256,33 @@ private:
             return;
         }
         ::kill(-id_, SIGKILL);
-        const auto what = reap();
+        auto how = end_of(reap(id_));
+        how.mute = mute_ && signalled_;
+        reaped_ = true;
         step_.cancel();
-        take_remains(output_, &child_observer::wrote);
-        take_remains(complaints_, &child_observer::complained);
+        take_remains(output_);
+        take_remains(complaints_);
         close_all();
         if (auto* const told = std::exchange(observer_, nullptr)) {
-            told->ended(end_of(what));
+            told->ended(how);
         }
     }
 
-    siginfo_t reap()
+    void take_remains(source& which)
     {
-        siginfo_t what{};
-        while (::waitid(P_PID, static_cast<id_t>(id_), &what, WEXITED) != 0 && errno == EINTR) {
-        }
-        reaped_ = true;
-        return what;
-    }
-
-    void take_remains(pipe_descriptor& from, telling tell)
-    {
-        if (!from.is_open()) {
+        if (!which.from.is_open()) {
             return;
         }
         error_code ec;
-        from.cancel(ec);
+        which.from.cancel(ec);
         for (std::size_t taken = 0; taken < most_remains && observer_ != nullptr;) {
             auto& buffer = read_buffer();
-            const auto size = from.read_some(asio::buffer(buffer), ec);
+            const auto size = which.from.read_some(asio::buffer(buffer), ec);
             if (ec || size == 0) {
                 return;
             }
             taken += size;
-            (observer_->*tell)({buffer.data(), size});
+            (observer_->*which.tell)({buffer.data(), size});
         }
     }
 
@@ -247,8 +292,10 @@ private:
         step_.cancel();
         handle_.close(ignored);
         input_.close(ignored);
-        output_.close(ignored);
-        complaints_.close(ignored);
+        for (auto* const each : {&output_, &complaints_}) {
+            each->rest.cancel();
+            each->from.close(ignored);
+        }
     }
 
     child_observer* observer_;
@@ -256,15 +303,18 @@ private:
     pid_t id_;
     pipe_descriptor handle_;
     pipe_descriptor input_;
-    pipe_descriptor output_;
-    pipe_descriptor complaints_;
+    source output_;
+    source complaints_;
+    fair_share share_;
     timer step_;
     std::deque<std::string> waiting_;
     std::size_t written_ = 0;  // of the first
     std::size_t queued_ = 0;
     bool writing_ = false;
     bool stopping_ = false;
-    bool reaped_ = false;
+    bool mute_ = false;  // before stop() was called
+    bool signalled_ = false;
+    bool reaped_ = false;  // or left to be
 };
 
 core::result<std::unique_ptr<child_process>>

@@ -18,7 +18,9 @@ namespace net {
 // How a child ended: by itself, or by a signal.
 struct child_end {
     bool by_signal = false;
-    int number = 0;  // the exit code, or the signal
+    int number = 0;     // the exit code, or the signal
+    bool mute = false;  // it had closed its input or output, and was killed for that
+    bool held = false;  // a tracer keeps us from knowing how
 };
 
 // "exit code 3", "signal 9".
@@ -33,7 +35,8 @@ public:
     virtual void wrote(std::string_view bytes) = 0;
     virtual void complained(std::string_view bytes) = 0;
 
-    // The last thing that is told: it has ended, all that it wrote has been read, and nothing of its process group is left.
+    // The last thing that is told: it has ended, all that it wrote has been read, and what was left of its process group is
+    // killed. What had left that group may live on.
     virtual void ended(child_end how) = 0;
 };
 
@@ -42,13 +45,15 @@ struct child_limits {
     core::duration patience{1500};          // for each step of stop()
 };
 
+// A child that closes its stdout, or its stdin when something is written to it, is stopped. One that writes without end is read
+// for about a quarter of the time, after a second.
 class child_process {
 public:
     // `observer` outlives the child. Fails as spawn() does.
     static core::result<std::unique_ptr<child_process>>
     start(loop& on, const child_command& command, child_observer& observer, child_limits limits = {});
 
-    // Kills what still runs, and waits for its end: call stop() before, and wait for ended().
+    // Kills what still runs, and waits for its end, at most 0.1 s: call stop() before, and wait for ended().
     ~child_process();
     child_process(const child_process&) = delete;
     child_process& operator=(const child_process&) = delete;

@@ -74,6 +74,14 @@ void curl_driver::remove(const curl_transfer& what)
     }
 }
 
+void curl_driver::go_on(const curl_transfer& what)
+{
+    if (transfers_.contains(what.easy())) {
+        curl_easy_pause(what.easy(), CURLPAUSE_CONT);
+        act(CURL_SOCKET_TIMEOUT, 0);
+    }
+}
+
 std::vector<std::shared_ptr<curl_transfer>> curl_driver::remove_all()
 {
     std::vector<std::shared_ptr<curl_transfer>> all;

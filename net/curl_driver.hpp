@@ -32,6 +32,9 @@ public:
     // Ends it; it is told nothing more. One that was not added, or is over, stays as it is.
     void remove(const curl_transfer& what);
 
+    // Has libcurl read again for one that did not want its body. Tells what comes of it, as anything that happens does.
+    void go_on(const curl_transfer& what);
+
     // Ends all.
     std::vector<std::shared_ptr<curl_transfer>> remove_all();
 

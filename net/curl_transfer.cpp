@@ -211,7 +211,11 @@ std::size_t curl_transfer::on_header(char* data, std::size_t, std::size_t size, 
 
 std::size_t curl_transfer::on_body(char* data, std::size_t, std::size_t size, void* self) noexcept
 {
-    return static_cast<curl_transfer*>(self)->take_body({data, size}) ? size : 0;
+    auto& transfer = *static_cast<curl_transfer*>(self);
+    if (!transfer.wants_body()) {
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    return transfer.take_body({data, size}) ? size : 0;
 }
 
 bool curl_transfer::refuse(core::errc code, const char* why)

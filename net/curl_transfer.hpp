@@ -65,6 +65,9 @@ protected:
     virtual bool take_head() = 0;
     virtual bool take_body(std::string_view data) = 0;
 
+    // False: take_body() is not called, until curl_driver::go_on().
+    virtual bool wants_body() { return true; }
+
     // Has libcurl give up, for this reason.
     bool refuse(core::errc code, const char* why);
 

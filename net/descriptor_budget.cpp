@@ -6,6 +6,15 @@
 #include <limits>
 
 namespace net {
+namespace {
+
+std::size_t usable_descriptors() noexcept
+{
+    const auto limit = descriptor_limit();
+    return limit - std::min<std::size_t>(limit, reserved_descriptors);
+}
+
+}  // namespace
 
 std::size_t descriptor_limit() noexcept
 {
@@ -30,10 +39,14 @@ bool is_reserved(int number) noexcept
     return static_cast<std::size_t>(number) + reserved_descriptors >= descriptor_limit();
 }
 
+bool leaves_room_for_callers(int number) noexcept
+{
+    return static_cast<std::size_t>(number) + usable_descriptors() / 4 < usable_descriptors();
+}
+
 std::size_t default_connections() noexcept
 {
-    const auto usable = descriptor_limit() - std::min<std::size_t>(descriptor_limit(), reserved_descriptors);
-    return std::max<std::size_t>(1, usable * 45 / 100);
+    return std::max<std::size_t>(1, usable_descriptors() * 45 / 100);
 }
 
 }  // namespace net

@@ -2,9 +2,14 @@
 
 #include "net/curl_driver.hpp"
 #include "net/curl_transfer.hpp"
+#include "net/descriptor_budget.hpp"
+#include "net/fair_share.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,9 +30,10 @@ bool same_word(std::string_view a, std::string_view b) noexcept
     return std::ranges::equal(a, b, {}, lower, lower);
 }
 
+// What is told at once, about: libcurl would read on for as long as there is something.
+constexpr std::size_t largest_piece = 256 * 1024;
 constexpr long keep_alive_seconds = 30;  // a peer that is gone without a word
 constexpr long keep_alive_interval_seconds = 10;
-
 }  // namespace
 
 std::string_view exchange_head::field(std::string_view name) const noexcept
@@ -68,7 +74,8 @@ public:
           engine_{by},
           request_{std::move(request)},
           observer_{&observer},
-          timer_{by.io}
+          timer_{by.io},
+          rest_{by.io}
     {
     }
 
@@ -82,12 +89,16 @@ private:
     void set_options() override;
     bool take_head() override;
     bool take_body(std::string_view data) override;
+    bool wants_body() override;
+    void tell_piece();
+    void go_on_at(clock::time_point when);
     void set_method();
     void end_with(core::result<> how);
     void await(core::duration patience);
     void forget_deadline();
     void arm();
     void on_timer();
+    static curl_socket_t on_open(void* self, curlsocktype kind, curl_sockaddr* to) noexcept;
     static std::size_t on_read(char* to, std::size_t size, std::size_t count, void* self) noexcept;
     static int on_seek(void* self, curl_off_t offset, int origin) noexcept;
 
@@ -103,6 +114,9 @@ private:
     std::optional<clock::time_point> due_;
     bool armed_ = false;
     timer timer_;
+    fair_share share_;
+    bool paused_ = false;
+    timer rest_;
 };
 
 exchange_client::engine::~engine()
@@ -132,6 +146,7 @@ void exchange_client::transfer::abandon()
 {
     observer_ = nullptr;
     forget_deadline();
+    rest_.cancel();
 }
 
 void exchange_client::transfer::forget_deadline()
@@ -148,6 +163,23 @@ void exchange_client::transfer::set_options()
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_TCP_KEEPIDLE, keep_alive_seconds);
     set(CURLOPT_TCP_KEEPINTVL, keep_alive_interval_seconds);
+    set(CURLOPT_OPENSOCKETFUNCTION, &transfer::on_open);
+    set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
+}
+
+// Streams stay open for days.
+curl_socket_t exchange_client::transfer::on_open(void* self, curlsocktype /*kind*/, curl_sockaddr* to) noexcept
+{
+    const int made = ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    if (made >= 0 && !leaves_room_for_callers(made)) {
+        ::close(made);
+        static_cast<transfer*>(self)->refuse(
+            core::errc::overloaded,
+            "exchange: the descriptors that are left are kept for callers"
+        );
+        return CURL_SOCKET_BAD;
+    }
+    return made;
 }
 
 // libcurl sends a body anew when a kept connection was gone, if it can: not when there is no way back to its beginning.
@@ -205,7 +237,7 @@ bool exchange_client::transfer::take_head()
     streams_ = head_->has_type("text/event-stream");
     if (!streams_ && request_.method != "HEAD" && length().value_or(0) > request_.max_size) {
         head_.reset();
-        return refuse(core::errc::upstream_protocol, "exchange: Content-Length is over the limit");
+        return refuse(core::errc::message_too_large, "exchange: Content-Length is over the limit");
     }
     await(streams_ ? request_.stream_timeout : request_.idle_timeout);
     engine_.driver.note_news(shared_from_this());
@@ -216,7 +248,7 @@ bool exchange_client::transfer::take_body(std::string_view data)
 {
     taken_ += data.size();
     if (!streams_ && taken_ > request_.max_size) {
-        return refuse(core::errc::upstream_protocol, "exchange: the body is over the limit");
+        return refuse(core::errc::message_too_large, "exchange: the body is over the limit");
     }
     if (piece_.empty()) {
         engine_.driver.note_news(shared_from_this());
@@ -250,12 +282,44 @@ void exchange_client::transfer::tell()
         observer_->headed(*head);
     }
     if (observer_ != nullptr && !piece_.empty()) {
-        const auto piece = std::exchange(piece_, {});
-        observer_->took(piece);
+        tell_piece();
     }
     if (observer_ != nullptr && end_) {
         std::exchange(observer_, nullptr)->ended(std::move(*end_));
     }
+}
+
+// Whoever never stops talking is left alone for a while: what it says waits in the system's buffers.
+void exchange_client::transfer::tell_piece()
+{
+    const auto begun = clock::now();
+    const auto piece = std::exchange(piece_, {});
+    observer_->took(piece);
+    const auto now = clock::now();
+    const auto again = share_.spend(begun, now);
+    if (observer_ != nullptr && !end_ && (paused_ || again > now)) {
+        go_on_at(std::max(again, now));
+    }
+}
+
+bool exchange_client::transfer::wants_body()
+{
+    return !(paused_ = paused_ || piece_.size() >= largest_piece);
+}
+
+void exchange_client::transfer::go_on_at(clock::time_point when)
+{
+    paused_ = true;
+    forget_deadline();
+    rest_.expires_at(when);
+    rest_.async_wait([held = weak_from_this()](const boost::system::error_code& cancelled) {
+        const auto self = held.lock();
+        if (self != nullptr && !cancelled && self->observer_ != nullptr && !self->end_) {
+            self->paused_ = false;
+            self->await(self->streams_ ? self->request_.stream_timeout : self->request_.idle_timeout);
+            self->engine_.driver.go_on(*self);
+        }
+    });
 }
 
 void exchange_client::transfer::await(core::duration patience)

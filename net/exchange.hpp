@@ -51,7 +51,8 @@ public:
 
     virtual void headed(const exchange_head& head) = 0;
 
-    // A part of the body, as it came; at most about 2 MiB; valid during the call.
+    // A part of the body, as it came; at most about 256 KiB; valid during the call. A peer that says so much that this takes
+    // more than about a quarter of the time, after a second, is not read for a while.
     virtual void took(std::string_view piece) = 0;
 
     // The last thing that is told: the body is whole, or why it is not. See exchange_client::start().
@@ -75,8 +76,9 @@ public:
     exchange_client& operator=(const exchange_client&) = delete;
 
     // Any status is an answer. `observer` outlives the exchange. It ends with upstream_unresolved, upstream_refused,
-    // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, a head over 64 KiB, a coding, a
-    // body over max_size); with internal if the request itself cannot be sent. The detail never holds a header value.
+    // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, a head over 64 KiB, a coding),
+    // message_too_large (a body over max_size), overloaded (leaves_room_for_callers()); with internal if the request itself
+    // cannot be sent. The detail never holds a header value.
     std::unique_ptr<exchange> start(exchange_request request, exchange_observer& observer);
 
 private:

@@ -60,8 +60,11 @@ error_code poller::add(int descriptor, watched& who)
     return {};
 }
 
-void poller::remove(watched& who)
+// To close the descriptor is not enough: a child that has not executed its program yet holds a copy of every one, and the set
+// would go on telling of the file behind it.
+void poller::remove(int descriptor, watched& who)
 {
+    ::epoll_ctl(set_.native_handle(), EPOLL_CTL_DEL, descriptor, nullptr);
     --registered_;
     who.pending_ = 0;
     if (stopping_ && registered_ == 0) {

@@ -43,7 +43,7 @@ public:
 
     // From here to remove(), which comes before it is closed: `who` hears of every change, and of the state at first.
     error_code add(int descriptor, watched& who);
-    void remove(watched& who);
+    void remove(int descriptor, watched& who);
 
     // The time when what is being told now was found ready; anywhere else, the time.
     core::steady_time now() const noexcept { return in_round_ ? now_ : std::chrono::steady_clock::now(); }

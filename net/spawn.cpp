@@ -1,5 +1,7 @@
 #include "net/spawn.hpp"
 
+#include "net/descriptor_budget.hpp"
+
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -213,10 +215,39 @@ rlimit descriptors_of_child()
     return now;
 }
 
+// Children that could not be reaped when that was asked for.
+std::vector<pid_t>& held_children()
+{
+    thread_local std::vector<pid_t> held;
+    return held;
+}
+
+// False: it is held.
+bool try_to_reap(pid_t child, siginfo_t& how)
+{
+    how = {};
+    int outcome = 0;
+    do {
+        outcome = ::waitid(P_PID, static_cast<id_t>(child), &how, WEXITED | WNOHANG);
+    } while (outcome != 0 && errno == EINTR);
+    return outcome != 0 || how.si_pid != 0;
+}
+
 }  // namespace
+
+std::optional<siginfo_t> reap(pid_t child)
+{
+    siginfo_t how;
+    if (try_to_reap(child, how)) {
+        return how;
+    }
+    held_children().push_back(child);
+    return std::nullopt;
+}
 
 core::result<spawned_child> spawn(const child_command& command)
 {
+    std::erase_if(held_children(), [ignored = siginfo_t{}](pid_t each) mutable { return try_to_reap(each, ignored); });
     const auto program = found_program(command);
     if (program.empty()) {
         return failure(command.program, "", ENOENT);
@@ -228,6 +259,9 @@ core::result<spawned_child> spawn(const child_command& command)
     if (!make_pipe(in) || !make_pipe(out) || !make_pipe(complaints) || !make_pipe(report) || !unblock(in.write) ||
         !unblock(out.read) || !unblock(complaints.read)) {
         return failure(command.program, "no pipe: ", errno);
+    }
+    if (!leaves_room_for_callers(report.write.get())) {
+        return failure(command.program, "the descriptors that are left are kept for callers: ", EMFILE);
     }
     std::vector<std::string> arguments{command.program};
     arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());

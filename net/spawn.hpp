@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 
+#include <csignal>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +32,12 @@ struct spawned_child {
 
 // The child leads a process group of its own, has default signal handling, at most 1024 descriptors, writes no core, and
 // is killed when this thread ends. No shell is involved. Our ends do not block. Fails with session_crashed: no such program,
-// not executable, no such directory, no descriptors or processes left; the detail holds neither arguments nor environment.
+// not executable, no such directory, no processes or descriptors left (leaves_room_for_callers()); the detail holds neither
+// arguments nor environment.
 core::result<spawned_child> spawn(const child_command& command);
+
+// Takes a child that has ended from the system's table: to be called once. Nothing: it cannot be had, because it is traced by
+// somebody or does not end; later calls of spawn() take it. Does not block; the thread that starts children.
+std::optional<siginfo_t> reap(pid_t child);
 
 }  // namespace net

@@ -68,7 +68,7 @@ stream::~stream()
 error_code stream::connect(const tcp::endpoint& to, opening_observer& observer)
 {
     if (transport_.open()) {
-        loop_.ready().remove(*this);
+        loop_.ready().remove(transport_.number(), *this);
         transport_.set_socket({});
     }
     descriptor socket{::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP)};
@@ -320,7 +320,7 @@ void stream::close(bool hard)
         write_error_ = asio::error::operation_aborted;
     }
     if (transport_.open()) {
-        loop_.ready().remove(*this);
+        loop_.ready().remove(transport_.number(), *this);
         transport_.close(hard);
     }
     if (listener_ != nullptr) {

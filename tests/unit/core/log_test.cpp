@@ -48,6 +48,36 @@ TEST_CASE("no data can end a line or forge a field")
     CHECK((*parsed)["level"] == "info");
 }
 
+TEST_CASE("no data can act on a terminal or turn the direction of reading")
+{
+    const auto text = [](const std::string& data) {
+        const auto line = core::format_log_line({}, core::log_level::info, "e", {{"x", data}});
+        const auto read = core::parse_json(line);
+        REQUIRE(read.has_value());
+        CHECK((*read)["x"] == data);
+        return line.substr(line.find(R"("x":)") + 4);
+    };
+    CHECK(
+        text("\xC2\x80 \xC2\x9B"
+             "31m \xC2\x9F") == R"("\u0080 \u009b31m \u009f"})"
+    );
+    CHECK(text("\xE2\x80\xA8\xE2\x80\xA9") == R"("\u2028\u2029"})");
+    CHECK(text("\xE2\x80\xAA\xE2\x80\xAE") == R"("\u202a\u202e"})");
+    CHECK(text("\xE2\x81\xA6\xE2\x81\xA9") == R"("\u2066\u2069"})");
+    CHECK(text("\x1b\x7f") == R"("\u001b\u007f"})");
+    for (const auto* harmless :
+         {"\xC2\xA0",
+          "\xC3\x9B",
+          "\xE2\x80\xA7",
+          "\xE2\x80\xAF",
+          "\xE2\x81\xA5",
+          "\xE2\x81\xAA",
+          "\xE3\x80\xAA",
+          "\xF0\x9F\x98\x80"}) {
+        CHECK(text(harmless) == '"' + std::string{harmless} + "\"}");
+    }
+}
+
 TEST_CASE("lines below the level are not written")
 {
     recording_sink sink;

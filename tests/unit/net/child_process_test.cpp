@@ -1,21 +1,17 @@
 #include "net/child_process.hpp"
 
 #include "tests/support/scratch.hpp"
-#include "tests/support/script.hpp"
+#include "tests/unit/net/child_watcher.hpp"
+#include "tests/unit/net/few_descriptors.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
-#include <functional>
-#include <optional>
 #include <string>
-#include <vector>
+#include <system_error>
 
 TEST_SUITE_BEGIN("net/child_process");
 
@@ -24,83 +20,12 @@ namespace {
 using namespace std::chrono_literals;
 using core::errc;
 using net::child_command;
-using net::child_end;
 using net::child_process;
-
-child_command shell(const std::string& script)
-{
-    return {.program = "sh", .arguments = {"-c", script}, .environment = {{"PATH", "/usr/bin:/bin"}}, .directory = {}};
-}
-
-std::size_t open_descriptors()
-{
-    const std::filesystem::directory_iterator all{"/proc/self/fd"};
-    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
-// Children of this process, zombies included.
-std::size_t children()
-{
-    std::size_t count = 0;
-    for (const auto& each : std::filesystem::directory_iterator{"/proc/self/task"}) {
-        std::ifstream list{each.path() / "children"};
-        std::string id;
-        while (list >> id) {
-            ++count;
-        }
-    }
-    return count;
-}
-
-bool alive(pid_t id)
-{
-    return ::kill(id, 0) == 0;
-}
-
-class watched final : public net::child_observer {
-public:
-    watched() { std::signal(SIGPIPE, SIG_IGN); }
-
-    void wrote(std::string_view bytes) override
-    {
-        out.append(bytes);
-        if (on_output) {
-            on_output();
-        }
-    }
-    void complained(std::string_view bytes) override { complaints += bytes.size(); }
-    void ended(child_end how) override { end = how; }
-
-    void start(const child_command& command, net::child_limits limits = {})
-    {
-        auto made = child_process::start(loop, command, *this, limits);
-        REQUIRE_MESSAGE(made.has_value(), made.error().detail);
-        child = std::move(*made);
-    }
-
-    bool wait_until(const std::function<bool()>& reached)
-    {
-        const auto by = std::chrono::steady_clock::now() + test_support::patience;
-        while (!reached() && std::chrono::steady_clock::now() < by) {
-            loop.io().restart();
-            loop.io().run_for(5ms);
-        }
-        return reached();
-    }
-
-    child_end wait()
-    {
-        REQUIRE(wait_until([this] { return end.has_value(); }));
-        return *end;
-    }
-
-    net::loop loop;
-    std::unique_ptr<child_process> child;
-    std::string out;
-    std::size_t complaints = 0;
-    std::optional<child_end> end;
-    std::function<void()> on_output;
-};
+using net_test::alive;
+using net_test::children;
+using net_test::open_descriptors;
+using net_test::shell;
+using net_test::watched;
 
 std::string failure(const child_command& command)
 {
@@ -179,6 +104,15 @@ TEST_CASE("signals that are ignored here are not ignored there")
     CHECK(x.out.empty());
 }
 
+TEST_CASE("a child is not started with the descriptors that are kept for callers")
+{
+    const net_test::few_descriptors few;
+    CHECK(
+        failure(shell("true")) ==
+        "sh: the descriptors that are left are kept for callers: " + std::generic_category().message(EMFILE)
+    );
+}
+
 TEST_CASE("what cannot be started says why, and not with what")
 {
     const test_support::scratch_directory folder;
@@ -219,7 +153,7 @@ TEST_CASE("a child that does not read fills its queue and no more")
 TEST_CASE("a child that has closed its input takes no more")
 {
     watched x;
-    x.start(shell("exec <&-; echo closed; exec sleep 60"), {.patience = 50ms});
+    x.start(shell("exec <&-; echo closed; exec sleep 60"));
     REQUIRE(x.wait_until([&] { return x.out == "closed\n"; }));
     CHECK(x.child->write("lost").has_value());
     REQUIRE(x.wait_until([&] { return x.child->queued() == 0; }));

@@ -52,6 +52,16 @@ TEST_CASE("sixteen descriptors are kept back, and callers have 45 % of the other
     CHECK(net::default_connections() == 108);
 }
 
+TEST_CASE("what stays open for agents leaves callers a quarter")
+{
+    const descriptors some{256};
+    CHECK(net::leaves_room_for_callers(0));
+    CHECK(net::leaves_room_for_callers(179));
+    CHECK_FALSE(net::leaves_room_for_callers(180));
+    const descriptors few{8};
+    CHECK_FALSE(net::leaves_room_for_callers(0));
+}
+
 TEST_CASE("with hardly a descriptor there is still one connection")
 {
     const descriptors some{8};

@@ -3,7 +3,10 @@
 #include "tests/support/scripted_agent.hpp"
 #include "tests/support/test_ca.hpp"
 #include "tests/unit/net/exchange_recorder.hpp"
+#include "tests/unit/net/few_descriptors.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -59,6 +62,21 @@ handler always(script what)
 }
 
 }  // namespace
+
+TEST_CASE("no connection is made with the descriptors that are kept for callers")
+{
+    const scripted_agent agent{always(answer(200, "there"))};
+    one_exchange it;
+    {
+        const net_test::few_descriptors few;
+        it.start(get(agent.url("/")));
+        it.check_ends_with(errc::overloaded);
+    }
+    one_exchange later;
+    later.start(get(agent.url("/")));
+    later.run_to_end();
+    CHECK(later.told.ends.front().has_value());
+}
 
 TEST_CASE("an exchange sends any method with its fields and body, and tells head, body and end")
 {
@@ -173,8 +191,8 @@ TEST_CASE("a body over the limit ends the exchange, whether its length was told 
     agent.next(huge(101, true));
     auto request = get(agent.url());
     request.max_size = 100;
-    check_fails(request, errc::upstream_protocol);
-    check_fails(request, errc::upstream_protocol);
+    check_fails(request, errc::message_too_large);
+    check_fails(request, errc::message_too_large);
 
     agent.next(answer(200, std::string(200, 'x'), {{"Content-Type", "Text/Event-Stream;charset=utf-8"}}));
     agent.next(huge(100));
@@ -185,6 +203,54 @@ TEST_CASE("a body over the limit ends the exchange, whether its length was told 
         CHECK(it.told.ends.front().has_value());
         CHECK(it.told.body.size() == size);
     }
+}
+
+TEST_CASE("a body comes whole in pieces of bounded size, and one that takes long to hear leaves time for others")
+{
+    scripted_agent agent;
+    constexpr std::size_t size = 20'000'000;
+    agent.next(huge(size, true));
+    auto request = get(agent.url());
+    request.max_size = size;
+    one_exchange it;
+    std::size_t heard = 0;
+    std::size_t largest = 0;
+    auto last = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::duration longest_rest{};
+    it.told.on_piece = [&] {
+        const auto now = std::chrono::steady_clock::now();
+        longest_rest = std::max(longest_rest, now - last);
+        largest = std::max(largest, it.told.body.size() - heard);
+        // As a message that is worked at for long.
+        while (heard == 0 && std::chrono::steady_clock::now() - now < 400ms) {
+        }
+        heard = it.told.body.size();
+        last = std::chrono::steady_clock::now();
+    };
+    it.start(request);
+    it.run_to_end();
+    CHECK(it.told.ends.front().has_value());
+    REQUIRE(it.told.body.size() == size);
+    for (std::size_t i = 0; i < size; i += 997) {
+        REQUIRE(it.told.body[i] == pattern_byte(i));
+    }
+    CHECK(largest < 300 * 1024);
+    CHECK(longest_rest > 150ms);
+}
+
+TEST_CASE("an exchange may be destroyed while it rests")
+{
+    scripted_agent agent;
+    agent.next(huge(20'000'000, true));
+    one_exchange it;
+    it.told.on_piece = [&] { it.running.reset(); };
+    auto request = get(agent.url());
+    request.max_size = 20'000'000;
+    it.start(request);
+    it.run_until([&] { return it.running == nullptr; });
+    CHECK(agent.wait_until_peer_closed());
+    it.run_ready();
+    CHECK(it.told.ends.empty());
 }
 
 TEST_CASE("a destroyed exchange tells nothing more and closes its connection")

@@ -1,0 +1,42 @@
+// Keeps credentials of ours out of what a peer says: a server that repeats what it was given, in an error or on stderr, must
+// not bring it into the log. Pure; const calls from any thread.
+#pragma once
+
+#include "core/mcp_server.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace core {
+
+class redaction {
+public:
+    // A value of fewer bytes is a word like others: to mask each `1` would eat the text.
+    static constexpr std::size_t shortest = 6;
+
+    redaction() = default;
+
+    // Of a value with line breaks, each of its lines counts too.
+    explicit redaction(const std::vector<std::string>& values);
+
+    // What begins in the first `most` bytes of `text`, with `masked` in place of each value in it; values that overlap become
+    // one mask. A value that begins there and goes on behind is masked whole.
+    std::string apply(std::string_view text, std::size_t most = std::string_view::npos) const;
+
+    // How many bytes behind `most` apply() has to see.
+    std::size_t reach() const noexcept { return reach_; }
+
+private:
+    void add(std::string_view value);
+
+    std::vector<std::string> values_;  // longest first, each once
+    std::size_t reach_ = 0;
+};
+
+// Of what a server is given: its environment, its header fields (their credentials without `Bearer ` too), its arguments
+// (what stands behind `=` too), and the query of `url`.
+redaction redaction_of(const mcp_server& server, std::string_view url = {});
+
+}  // namespace core

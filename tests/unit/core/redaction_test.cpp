@@ -1,0 +1,104 @@
+#include "core/redaction.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("core/redaction");
+
+namespace {
+
+using core::redaction;
+
+std::string
+redacted(const std::vector<std::string>& values, std::string_view text, std::size_t most = std::string::npos)
+{
+    return redaction{values}.apply(text, most);
+}
+
+}  // namespace
+
+TEST_CASE("a value is masked wherever it stands, and nothing else")
+{
+    CHECK(redacted({"s3cr3t"}, "s3cr3t, as3cr3tb; s3cr3") == "********, a********b; s3cr3");
+    CHECK(redacted({"s3cr3t"}, "S3CR3T") == "S3CR3T");
+    CHECK(redacted({"s3cr3t"}, "") == "");
+    CHECK(redacted({}, "s3cr3t") == "s3cr3t");
+    CHECK(redaction{}.apply("s3cr3t", 3) == "s3c");
+    CHECK(redaction{}.reach() == 0);
+}
+
+TEST_CASE("a value of fewer than six bytes is a word like others")
+{
+    static_assert(redaction::shortest == 6);
+    CHECK(redacted({"1", "", "12345", "123456"}, "1 12345 123456") == "1 12345 ********");
+}
+
+TEST_CASE("of values in one another the longest is masked, and what overlaps is one mask")
+{
+    CHECK(redacted({"secret", "secret-token"}, "a secret-token and a secret") == "a ******** and a ********");
+    CHECK(redacted({"secret-token", "secret"}, "secret-toke") == "********-toke");
+    CHECK(redacted({"abcdef", "defghi"}, "xabcdefghiy") == "x********y");
+    CHECK(redacted({"aaaaaa"}, "aaaaaaaaab") == "********b");
+    CHECK(redacted({"abcdef"}, "abcdefabcdef") == "****************");
+}
+
+TEST_CASE("a value across the cut is masked whole, and no part of one behind it is shown")
+{
+    const std::vector<std::string> values{"s3cr3t-value"};
+    const std::string text = "0123456789s3cr3t-value.tail";
+    for (std::size_t most = 0; most <= text.size(); ++most) {
+        CAPTURE(most);
+        const auto shown = redacted(values, text, most);
+        CHECK(shown.find('s') == std::string::npos);
+        CHECK(shown.starts_with(std::string_view{text}.substr(0, std::min<std::size_t>(most, 10))));
+    }
+    CHECK(redacted(values, text, 10) == "0123456789");
+    CHECK(redacted(values, text, 11) == "0123456789********");
+    CHECK(redacted(values, text, 22) == "0123456789********");
+    CHECK(redacted(values, text, 23) == "0123456789********.");
+}
+
+TEST_CASE("as many bytes behind the cut as reach() says are enough")
+{
+    const redaction secrets{{"s3cr3t-value", "other!"}};
+    CHECK(secrets.reach() == 11);
+    const std::string text = "0123456789s3cr3t-value";
+    CHECK(secrets.apply(text.substr(0, 11 + secrets.reach()), 11) == "0123456789********");
+    CHECK(secrets.apply(text.substr(0, 11 + secrets.reach() - 1), 11) == "0123456789s");
+}
+
+TEST_CASE("masks before the cut bring nothing unmasked into view")
+{
+    const std::vector<std::string> values{"a-very-long-secret-value"};
+    const auto text = values[0] + values[0].substr(0, 20);
+    CHECK(redacted(values, text, 24) == "********");
+}
+
+TEST_CASE("of a value of several lines each line is masked too")
+{
+    const std::vector<std::string> key{"-----BEGIN\r\nMIIEvQIB\nend\n"};
+    CHECK(redacted(key, "read MIIEvQIB") == "read ********");
+    CHECK(redacted(key, "read end") == "read end");
+    CHECK(redacted(key, "<-----BEGIN\r\nMIIEvQIB\nend\n>") == "<********>");
+    CHECK(redacted(key, R"("-----BEGIN\nMIIEvQIB\nend")") == R"("********\n********\nend")");
+}
+
+TEST_CASE("what a server is given is masked: environment, headers, arguments, the query of its address")
+{
+    core::mcp_server server;
+    server.environment = {{"API_KEY", core::secret{"env-value"}}, {"DEBUG", core::secret{"1"}}};
+    server.headers = {{"Authorization", core::secret{"Bearer token-value"}}, {"X-Key", core::secret{"header-value"}}};
+    server.arguments = {"-y", "--key=argument-value", "plain-argument"};
+    const auto secrets = core::redaction_of(server, "https://h.example/mcp?k=query-value&t=other-value");
+    CHECK(
+        secrets.apply("1 env-value|token-value|Bearer token-value|header-value") ==
+        "1 ********|********|********|********"
+    );
+    CHECK(secrets.apply("argument-value|--key=argument-value|plain-argument|-y") == "********|********|********|-y");
+    CHECK(secrets.apply("query-value|other-value|h.example/mcp") == "********|********|h.example/mcp");
+    CHECK(core::redaction_of({}).reach() == 0);
+}
+
+TEST_SUITE_END();
