@@ -46,9 +46,15 @@ bool is_token(std::string_view text)
     });
 }
 
-// These say where a message goes and where it ends: they are the client's own.
-bool is_reserved(std::string_view name)
+// These say where a message goes and where it ends, or what it is in MCP: they are the client's own.
+bool is_reserved(std::string_view name, header_use use)
 {
+    constexpr auto of_mcp = std::to_array<std::string_view>(
+        {"accept", "content-type", "last-event-id", "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"}
+    );
+    if (use == header_use::mcp && std::find(of_mcp.begin(), of_mcp.end(), lower(name)) != of_mcp.end()) {
+        return true;
+    }
     constexpr auto reserved = std::to_array<std::string_view>(
         {"host",
          "content-length",
@@ -117,7 +123,7 @@ core::secret bearer_of(const field& f, const std::string& text, problem_list& pr
     return core::secret{text};
 }
 
-std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, problem_list& problems)
+std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, problem_list& problems, header_use use)
 {
     constexpr std::size_t most = 64;
     std::vector<std::pair<std::string, core::secret>> headers;
@@ -137,7 +143,7 @@ std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, p
         if (!is_token(name)) {
             problems
                 .add(map->keys[i].at, header.path, "is not a header field's name; a name such as X-Api-Key is meant");
-        } else if (is_reserved(name)) {
+        } else if (is_reserved(name, use)) {
             problems.add(map->keys[i].at, header.path, "is set by the gateway itself; another header field is meant");
         } else if (!seen.insert(lower(name)).second) {
             problems.add(map->keys[i].at, header.path, "is given twice; header fields' names have no case");

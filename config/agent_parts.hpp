@@ -7,6 +7,7 @@
 #include "core/json.hpp"
 #include "core/secret.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,8 +18,13 @@ namespace config {
 // What `Authorization: Bearer` can carry: visible ASCII, at most 16 KiB. Empty is none. `text` never reaches a problem.
 core::secret bearer_of(const field& f, const std::string& text, problem_list& problems);
 
-// A map of header fields. Names are tokens (RFC 9110 section 5.6.2), each once, none that frames or routes the message; values are one line.
-std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, problem_list& problems);
+// What header fields are sent with: fetches of cards, or messages to an MCP server, some of which are the protocol's own.
+enum class header_use : std::uint8_t { cards, mcp };
+
+// A map of header fields. Names are tokens (RFC 9110 section 5.6.2), each once, none that frames or routes the message or is
+// the gateway's in such use; values are one line.
+std::vector<std::pair<std::string, core::secret>>
+read_headers(const field& f, problem_list& problems, header_use use = header_use::cards);
 
 // `relay_paths`: each begins with '/' and has no query, no dot segment and no control character.
 std::vector<std::string> read_relay_paths(const field& f, problem_list& problems);

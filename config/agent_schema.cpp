@@ -1,7 +1,9 @@
 // The keys of one agent.
 #include "config/schema.hpp"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 namespace config {
 namespace {
@@ -11,7 +13,9 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      agent_key::url,
      "URL",
      "",
-     "The agent's own address, `http` or `https`. Calls go there and nowhere else. Needed for A2A."},
+     "The agent's own address, `http` or `https`. Calls go there and nowhere else. Needed for A2A. That of an MCP "
+     "server "
+     "may have a query, which is never shown."},
     {"protocol",
      agent_key::protocol,
      "`a2a` or `mcp`",
@@ -129,13 +133,13 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      agent_key::timeouts,
      "duration, 0 to 1d",
      "`30s`",
-     "After so long without a word from an MCP server it is asked whether it is there; 0: never."},
+     "How often an MCP server is asked whether it is there, whatever else it says; 0: never."},
     {"restart.backoff",
      agent_key::restart,
      "duration, 10ms to 1d",
      "`500ms`",
-     "How long an MCP server is left alone after its session has ended; doubled each time, up to `restart.max_backoff`."
-    },
+     "How long an MCP server is left alone after its session has ended; half as much more each time, up to "
+     "`restart.max_backoff`, less up to half by chance."},
     {"restart.max_backoff", agent_key::restart, "duration, 10ms to 1d", "`1m`", "The longest such pause."},
     {"max_message",
      agent_key::max_message,
@@ -154,6 +158,37 @@ constexpr auto agents_table = std::to_array<agent_setting>({
 std::span<const agent_setting> all_agent_settings()
 {
     return agents_table;
+}
+
+std::string unknown_agent_key(std::string_view key)
+{
+    constexpr auto urls = std::to_array<std::string_view>({"serverUrl", "httpUrl"});
+    constexpr auto of_clients = std::to_array<std::string_view>(
+        {"alwaysAllow",
+         "autoApprove",
+         "dev",
+         "disabledTools",
+         "enabledTools",
+         "envFile",
+         "excludeTools",
+         "gallery",
+         "includeTools",
+         "trust"}
+    );
+    if (std::find(urls.begin(), urls.end(), key) != urls.end()) {
+        return "is not a known key; did you mean `url`?";
+    }
+    if (std::find(of_clients.begin(), of_clients.end(), key) != of_clients.end()) {
+        return "is a key of MCP clients that has no meaning here; it is meant to be left out";
+    }
+    std::vector<std::string_view> known;
+    for (const auto& row : agents_table) {
+        const auto first = row.name.substr(0, row.name.find('.'));
+        if (known.empty() || known.back() != first) {
+            known.push_back(first);
+        }
+    }
+    return unknown_key(key, known);
 }
 
 }  // namespace config

@@ -77,11 +77,7 @@ private:
                 return first_segment(s.name) == key.text;
             });
             if (row == rows.end()) {
-                std::vector<std::string_view> known;
-                std::transform(rows.begin(), rows.end(), std::back_inserter(known), [](const agent_setting& s) {
-                    return first_segment(s.name);
-                });
-                problems_.add(key.at, value.path, unknown_key(key.text, known));
+                problems_.add(key.at, value.path, unknown_agent_key(key.text));
             } else if (const auto* before = find(row->key)) {
                 problems_.add(
                     key.at,

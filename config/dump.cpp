@@ -4,6 +4,7 @@
 #include "config/document.hpp"
 #include "config/json_value.hpp"
 #include "config/schema.hpp"
+#include "config/url.hpp"
 #include "config/values.hpp"
 
 #include <algorithm>
@@ -204,10 +205,18 @@ private:
         return std::string{from_.file_name} + ':' + std::to_string(line) + names;
     }
 
+    // What an agent of the command line does not have by default.
+    bool is_of_flag(const agent_setting& row) const
+    {
+        const bool mcp = agent_->speaks == core::protocol::mcp;
+        const bool program = mcp && agent_->url.empty();
+        return row.key == (program ? agent_key::transport : agent_key::url) || (mcp && row.key == agent_key::protocol);
+    }
+
     std::string origin_of(const agent_setting& row, std::string_view stand_in) const
     {
         const auto flag = from_.flags.find("agents." + agent_->id);
-        if (flag != from_.flags.end() && row.key == agent_key::url) {
+        if (flag != from_.flags.end() && is_of_flag(row)) {
             return "flag " + flag->second;
         }
         auto found = origin_of(raw_agent_, row.name);
@@ -245,7 +254,7 @@ private:
         const auto& a = *agent_;
         switch (row.key) {
             case agent_key::url:
-                return {text_or_null(a.url)};
+                return {text_or_null(shown_url(a.url))};
             case agent_key::protocol:
                 return {core::name(a.speaks)};
             case agent_key::bearer:
@@ -273,7 +282,7 @@ private:
                     "cards.key_set_origins"
                 };
             case agent_key::card_url:
-                return {card_url()};
+                return {text_or_null(shown_url(a.card_url))};
             case agent_key::trust_card_url:
                 return {core::name(a.trust)};
             case agent_key::card:
@@ -356,14 +365,6 @@ private:
         const auto* own = member_of_map(expanded_agent_, "card");
         const auto* other = member_of_map(member_of_map(expanded_agent_, "metadata"), "agentCard");
         return own != nullptr ? masked_json(*own) : other != nullptr ? masked_json(*other) : json{};
-    }
-
-    // A query may be a credential.
-    json card_url() const
-    {
-        const auto query = agent_->card_url.find('?');
-        const auto whole = query == std::string::npos;
-        return text_or_null(whole ? agent_->card_url : agent_->card_url.substr(0, query + 1) + core::masked);
     }
 
     static json masked_members(const std::vector<std::pair<std::string, core::secret>>& members)

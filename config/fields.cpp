@@ -146,9 +146,8 @@ std::optional<bool> read_switch(const field& f, problem_list& problems)
 
 std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems)
 {
-    const std::string_view meant = allowed == query::allowed
-                                       ? "an http or https URL such as http://10.0.0.7:9000/card.json"
-                                       : "an http or https URL such as http://10.0.0.7:9000/a2a";
+    const std::string_view meant = allowed == query::allowed ? "an http or https URL such as http://10.0.0.7:9000/path"
+                                                             : "an http or https URL such as http://10.0.0.7:9000/a2a";
     const auto* text = read_text(f, meant, problems);
     if (text == nullptr) {
         return {};

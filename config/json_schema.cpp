@@ -103,6 +103,32 @@ json certificates()
     return {{"anyOf", {one, several}}};
 }
 
+json transport_type()
+{
+    return one_of("stdio, sse, streamable-http, streamable_http, streamableHttp or http");
+}
+
+// What describes a package is for other gateways, and taken in whatever form.
+json transport()
+{
+    auto map = closed_map(
+        {{"type", transport_type()},
+         {"url", url()},
+         {"headers", map_of(any_text())},
+         {"command", any_text()},
+         {"args", list_of(any_text())},
+         {"env", map_of(any_text())},
+         {"cwd", any_text()}}
+    );
+    for (const auto* key : {"package", "memory", "cpus", "network"}) {
+        map["properties"][key] = json::object();
+    }
+    for (const auto* key : {"url", "command", "package"}) {
+        map["anyOf"].push_back({{"required", {key}}});
+    }
+    return map;
+}
+
 json schema_of(const setting_type& type)
 {
     const auto meant = written_as(type);
@@ -146,7 +172,7 @@ json schema_of(const agent_setting& row)
         case agent_key::restart:
             return duration();
         case agent_key::max_message:
-            return number(0, std::uint64_t{1} << 30U, size_pattern);
+            return number(core::least_mcp_message, core::most_mcp_message, size_pattern);
         case agent_key::disabled:
         case agent_key::stale_if_error:
             return on_or_off();
@@ -164,7 +190,9 @@ json schema_of(const agent_setting& row)
         case agent_key::metadata:
             return {{"type", {"object", "null"}}};
         case agent_key::transport:
-            return {{"type", "object"}};
+            return transport();
+        case agent_key::type:
+            return transport_type();
         case agent_key::bearer:
         case agent_key::bearer_file:
         case agent_key::trusted_keys:
@@ -173,7 +201,6 @@ json schema_of(const agent_setting& row)
         case agent_key::protocol_version:
         case agent_key::command:
         case agent_key::cwd:
-        case agent_key::type:
             return any_text();
     }
     return {};

@@ -281,6 +281,18 @@ private:
         if (value_.listen == value_.admin && value_.listen.port != 0) {
             contradiction("admin", "listen", "is the same address as", "an address of its own");
         }
+        if (value_.admin_programs && !is_loopback(value_.admin)) {
+            contradiction(
+                "admin_programs",
+                "admin",
+                "is for a loopback address alone, unlike",
+                "127.0.0.1 as its host, or false,"
+            );
+        }
+        // A page of any site could come in by a name of its own.
+        if (value_.admin_programs && std::find(value_.hosts.begin(), value_.hosts.end(), "*") != value_.hosts.end()) {
+            contradiction("admin_programs", "hosts", "does not go with any name in", "the names alone, or false,");
+        }
         check_signatures();
     }
 

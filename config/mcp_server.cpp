@@ -49,6 +49,13 @@ members gather(const field& f, const std::array<std::string_view, N>& known, pro
     return given;
 }
 
+// Blanks are in the paths of programs, never in names that are looked for in PATH.
+bool is_whole_line(std::string_view command)
+{
+    const auto blank = command.find_first_of(" \t");
+    return blank != command.npos && command.substr(0, blank).find('/') == command.npos;
+}
+
 class server_reader {
 public:
     server_reader(const agent_keys& given, const std::string& path, place at, problem_list& problems)
@@ -62,7 +69,7 @@ public:
     mcp_parts read()
     {
         if (const auto* f = find(agent_key::url)) {
-            parts_.url = read_url(*f, query::refused, problems_).value_or("");
+            parts_.url = read_url(*f, query::allowed, problems_).value_or("");
         }
         read_reach();
         read_session();
@@ -124,7 +131,7 @@ private:
             if (!parts_.url.empty()) {
                 problems_.add(f.at, f.path + ".url", "stands beside " + path_ + ".url; one of the two is meant");
             }
-            parts_.url = read_url(url->second, query::refused, problems_).value_or("");
+            parts_.url = read_url(url->second, query::allowed, problems_).value_or("");
         }
         take_program(given);
         if (const auto headers = given.find("headers"); headers != given.end()) {
@@ -178,6 +185,11 @@ private:
             problems_.add(command->second.at, command->second.path, "stands beside a url; one of the two is meant");
         }
         server.command = read_line(command->second, "a command", problems_).value_or("");
+        if (is_whole_line(server.command)) {
+            auto line = command->second;
+            line.secret = true;
+            refuse(line, "is a whole line", "the program alone, with its arguments in args,", problems_);
+        }
         if (const auto f = given.find("args"); f != given.end()) {
             for (const auto& element : read_list(f->second, "a list of arguments", problems_)) {
                 if (auto text = read_argument(element, problems_)) {
@@ -228,7 +240,7 @@ private:
             problems_.add(f.at, f.path, "stands beside the headers of the transport; one of the two is meant");
             return;
         }
-        parts_.server.headers = read_headers(f, problems_);
+        parts_.server.headers = read_headers(f, problems_, header_use::mcp);
         if (parts_.url.empty()) {
             problems_.add(f.at, f.path, "stands without a url; both are meant");
         }
@@ -283,8 +295,8 @@ private:
 
     void take_max_message(const field& f)
     {
-        constexpr std::uint64_t least = 64 * 1024;
-        constexpr std::uint64_t most = 1024 * 1024 * 1024;
+        constexpr auto least = core::least_mcp_message;
+        constexpr auto most = core::most_mcp_message;
         constexpr std::string_view meant = "a size such as 512KiB or 8MiB";
         const auto* text = read_text(f, meant, problems_);
         const auto size = text == nullptr ? core::result<std::uint64_t>{least} : parse_size(*text);

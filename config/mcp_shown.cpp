@@ -1,6 +1,7 @@
 #include "config/mcp_shown.hpp"
 
 #include "config/json_value.hpp"
+#include "config/url.hpp"
 #include "core/secret.hpp"
 
 #include <algorithm>
@@ -36,11 +37,14 @@ std::string first_word(const std::string& command)
 core::json shown_member(std::string_view name, const node& value)
 {
     constexpr auto harmless =
-        std::to_array<std::string_view>({"type", "url", "memory", "cpus", "network", "name", "registryType", "version"}
+        std::to_array<std::string_view>({"type", "cwd", "memory", "cpus", "network", "name", "registryType", "version"}
         );
     if (value.is == node::kind::scalar && !value.from_outside) {
         if (name == "command") {
             return first_word(value.text);
+        }
+        if (name == "url") {
+            return shown_url(value.text);
         }
         if (std::find(harmless.begin(), harmless.end(), name) != harmless.end()) {
             return to_json(value);

@@ -61,7 +61,10 @@ std::string reference_markdown()
         "\n## Agents\n\n"
         "`agents` is a map. Each key is an agent's id: 1 to 128 letters, digits, `.`, `_` and `-`, not `.`, without "
         "`..`. The keys\n"
-        "below stand under `agents.<id>.`:\n\n";
+        "below stand under `agents.<id>.`; those of MCP servers may also stand under `mcpServers.<id>.`, as MCP "
+        "clients "
+        "write them,\n"
+        "and `protocol` is `mcp` there:\n\n";
     append_row(out, {"key", "written as", "default", "meaning"});
     out += "|---|---|---|---|\n";
     for (const auto& s : all_agent_settings()) {

@@ -10,6 +10,10 @@
 namespace config {
 namespace {
 
+constexpr std::size_t longest_mistyped = 64;  // of a key that can be a typing error
+
+constexpr std::size_t shortest_end = 5;  // of a key that is the end of the one that is meant, as `servers` is
+
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t gib = 1024 * mib;
@@ -37,6 +41,11 @@ auto& of(settings& s)
 constexpr auto settings_table = std::to_array<setting>({
     {"listen", address_setting{of<&settings::listen>}, "Where callers connect. Port 0 lets the system choose."},
     {"admin", address_setting{of<&settings::admin>}, "Where metrics and health are served; keep it private."},
+    {"admin_programs",
+     switch_setting{of<&settings::admin_programs>},
+     "Whether agents of the management API may be MCP servers over stdio: whoever reaches `admin` runs any program as "
+     "the "
+     "gateway's user then. For an `admin` on a loopback address only."},
     {"tls",
      certificate_list_setting{of<&settings::tls>},
      "Serves callers over TLS only. `cert` is a PEM file with the certificate and its chain, `key` one with its key. "
@@ -324,18 +333,26 @@ std::string value_text(const setting_type& type, settings of)
     );
 }
 
-std::string unknown_key(std::string_view key, const std::vector<std::string_view>& known)
+std::string_view nearest_key(std::string_view key, const std::vector<std::string_view>& known)
 {
-    constexpr std::size_t longest = 64;  // of a key that can be a typing error
     std::string_view nearest;
     std::size_t least = key.size() / 3 + 1;
     for (const auto candidate : known) {
-        const auto distance = key.size() > longest ? least + 1 : edit_distance(lower(key), candidate);
+        const auto distance = key.size() > longest_mistyped ? least + 1 : edit_distance(lower(key), candidate);
         if (distance < least || (distance == least && nearest.empty())) {
             nearest = candidate;
             least = distance;
         }
+        if (key.size() >= shortest_end && lower(candidate).ends_with(lower(key))) {
+            return candidate;
+        }
     }
+    return nearest;
+}
+
+std::string unknown_key(std::string_view key, const std::vector<std::string_view>& known)
+{
+    const auto nearest = nearest_key(key, known);
     const auto all = all_settings();
     if (std::any_of(all.begin(), all.end(), [&](const setting& s) {
             return s.path == key && key.find('.') != key.npos;
@@ -343,7 +360,7 @@ std::string unknown_key(std::string_view key, const std::vector<std::string_view
         return "is not a known key; a map `" + std::string{key.substr(0, key.find('.'))} + "` with the key `" +
                std::string{key.substr(key.find('.') + 1)} + "` is meant";
     }
-    const auto ending = '.' + std::string{key.substr(0, longest)};
+    const auto ending = '.' + std::string{key.substr(0, longest_mistyped)};
     for (const auto& s : all) {
         if (s.path.ends_with(ending)) {
             return "is not a known key here; did you mean `" + std::string{s.path} + "`?";

@@ -168,6 +168,12 @@ std::span<const agent_setting> all_agent_settings();
 // docs/configuration.md.
 std::string reference_markdown();
 
+// The one of `known` that a typing error may have been meant as; empty: none.
+std::string_view nearest_key(std::string_view key, const std::vector<std::string_view>& known);
+
+// The same of a key of an agent. Those that MCP clients have for themselves are known to be theirs.
+std::string unknown_agent_key(std::string_view key);
+
 // What to say of a key that is not among `known`, its siblings: "is not a known key; did you mean `ttl`?".
 std::string unknown_key(std::string_view key, const std::vector<std::string_view>& known);
 

@@ -90,6 +90,7 @@ struct reload_settings {
 struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
     endpoint admin{"127.0.0.1", 4001};
+    bool admin_programs = false;               // who reaches admin may have programs started as MCP servers
     std::vector<certificate_files> tls;        // of listen; empty: no TLS
     std::vector<certificate_files> admin_tls;  // of admin
     std::string public_url;                    // no trailing slash; empty: http(s):// and the address that listen got

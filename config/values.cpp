@@ -1,5 +1,7 @@
 #include "config/values.hpp"
 
+#include "core/ip.hpp"
+
 #include <boost/url/ipv4_address.hpp>
 #include <boost/url/ipv6_address.hpp>
 
@@ -275,6 +277,13 @@ std::string to_text(const endpoint& address)
 {
     const bool v6 = address.host.find(':') != std::string::npos;
     return (v6 ? '[' + address.host + ']' : address.host) + ':' + std::to_string(address.port);
+}
+
+bool is_loopback(const endpoint& address) noexcept
+{
+    const auto of_this_machine = core::parse_ip_block("127.0.0.0/8");
+    const auto ip = core::parse_ip(address.host);
+    return ip ? *ip == core::parse_ip("::1") || of_this_machine->contains(*ip) : address.host == "localhost";
 }
 
 }  // namespace config

@@ -48,4 +48,7 @@ std::string to_text(core::duration value);
 std::string size_text(std::uint64_t bytes);
 std::string to_text(const endpoint& address);
 
+// Whether only this machine can connect there: `localhost`, 127.0.0.0/8 and ::1.
+bool is_loopback(const endpoint& address) noexcept;
+
 }  // namespace config

@@ -3,6 +3,7 @@ add_library(gateway_accounting STATIC
     access_log.cpp
     log_output.cpp
     metrics_page.cpp
+    metrics_sessions.cpp
     process_stats.cpp
     request_record.cpp
     worker_metrics.cpp

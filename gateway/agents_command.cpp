@@ -2,6 +2,7 @@
 
 #include "config/document.hpp"
 #include "config/json_value.hpp"
+#include "gateway/agents_table.hpp"
 #include "gateway/terminal_text.hpp"
 
 #include <algorithm>
@@ -13,53 +14,6 @@ namespace {
 using core::json;
 
 constexpr std::uint64_t page_size = 500;
-
-using rows = std::vector<std::vector<std::string>>;
-
-std::string text_of(const json& object, std::string_view key)
-{
-    const auto* value = core::member(object, key);
-    if (value == nullptr || value->is_null()) {
-        return {};
-    }
-    return value->is_string() ? value->get<std::string>() : core::to_text(*value);
-}
-
-std::string source_of(const json& agent)
-{
-    const auto* stored = core::member(agent, "stored");
-    return stored == nullptr ? "configuration" : "added, version " + text_of(*stored, "version");
-}
-
-std::string state_of(const json& agent)
-{
-    if (core::member(agent, "unusable") != nullptr) {
-        return "unusable";
-    }
-    const auto* status = core::member(agent, "card_status");
-    if (status == nullptr) {
-        return {};
-    }
-    const auto* failure = core::member(*status, "failure");
-    return text_of(*status, "state") + (failure == nullptr ? "" : " (" + text_of(*failure, "code") + ")");
-}
-
-std::string skills_of(const json& agent)
-{
-    const auto* status = core::member(agent, "card_status");
-    return status == nullptr ? std::string{} : text_of(*status, "skills");
-}
-
-std::string shown_problems(const json& problems)
-{
-    std::string out;
-    for (std::size_t i = 0; problems.is_array() && i < problems.size(); ++i) {
-        const auto severity = text_of(problems[i], "severity");
-        out += "  " + (severity.empty() ? "" : severity + ": ") + text_of(problems[i], "path") + ": " +
-               text_of(problems[i], "what") + "\n";
-    }
-    return out;
-}
 
 class runner {
 public:
@@ -81,6 +35,9 @@ public:
                 break;
             case agents_verb::get:
                 get();
+                break;
+            case agents_verb::health:
+                asked_.id.empty() ? health_of_all() : health();
                 break;
             case agents_verb::card:
                 card();
@@ -131,11 +88,21 @@ private:
         return std::nullopt;
     }
 
-    void list()
+    struct found_agents {
+        json agents = json::array();
+        json next;     // null: these are all
+        json summary;  // of health
+    };
+
+    // All pages, or as many agents as are asked for; nothing: it has been said what went wrong.
+    std::optional<found_agents> find_all(std::string_view method)
     {
         json params = json::object();
         for (const auto& [key, value] :
-             {std::pair{"protocol", &asked_.protocol}, {"text", &asked_.text}, {"after", &asked_.after}}) {
+             {std::pair{"protocol", &asked_.protocol},
+              {"text", &asked_.text},
+              {"status", &asked_.status},
+              {"after", &asked_.after}}) {
             if (!value->empty()) {
                 params[key] = *value;
             }
@@ -144,49 +111,69 @@ private:
             params["tag"] = asked_.tags.front();
         }
         const auto most = asked_.limit.value_or(UINT64_MAX);
-        auto found = json::array();
-        json next;
+        found_agents found;
         do {
-            params["limit"] = std::min<std::uint64_t>(page_size, std::max<std::uint64_t>(most - found.size(), 1));
-            auto page = ask("agents/list", params, {});
+            params["limit"] =
+                std::min<std::uint64_t>(page_size, std::max<std::uint64_t>(most - found.agents.size(), 1));
+            auto page = ask(method, params, {});
             if (!page) {
-                return;
+                return std::nullopt;
             }
             for (auto& each : (*page)["agents"]) {
-                if (found.size() < most) {
-                    found.push_back(std::move(each));
+                if (found.agents.size() < most) {
+                    found.agents.push_back(std::move(each));
                 }
             }
-            next = page->value("next", json{});
-            params["after"] = next;
-        } while (next.is_string() && found.size() < most);
-        print_list(std::move(found), next);
+            if (found.summary.is_null()) {
+                found.summary = page->value("summary", json{});
+            }
+            found.next = page->value("next", json{});
+            params["after"] = found.next;
+        } while (found.next.is_string() && found.agents.size() < most);
+        return found;
     }
 
-    void print_list(json found, const json& next)
+    void print_found(found_agents found, table_rows (*rows_of)(const json& agents))
     {
-        if (!table_) {
-            json out{{"agents", std::move(found)}};
-            if (next.is_string()) {
-                out["next"] = next;
+        if (table_) {
+            done_.out = shown_table(rows_of(found.agents)) + printable(shown_summary(found.summary), /*lines=*/true);
+            if (found.next.is_string()) {
+                complain("there may be more: --after " + found.next.get<std::string>());
             }
-            done_.out = shown_json(out);
             return;
         }
-        rows shown{{"ID", "PROTOCOL", "SOURCE", "CARD", "SKILLS", "URL"}};
-        for (const auto& each : found) {
-            shown.push_back(
-                {text_of(each, "id"),
-                 text_of(each, "protocol"),
-                 source_of(each),
-                 state_of(each),
-                 skills_of(each),
-                 text_of(each, "url")}
-            );
+        json out{{"agents", std::move(found.agents)}};
+        for (auto& [key, value] : {std::pair{"next", &found.next}, {"summary", &found.summary}}) {
+            if (!value->is_null()) {
+                out[key] = std::move(*value);
+            }
         }
-        done_.out = shown_table(shown);
-        if (next.is_string()) {
-            complain("there may be more: --after " + next.get<std::string>());
+        done_.out = shown_json(out);
+    }
+
+    void list()
+    {
+        if (auto found = find_all("agents/list")) {
+            print_found(std::move(*found), list_rows);
+        }
+    }
+
+    void health_of_all()
+    {
+        if (auto found = find_all("agents/health")) {
+            print_found(std::move(*found), health_rows);
+        }
+    }
+
+    void health()
+    {
+        const auto agent = ask("agents/health", {{"id", asked_.id}}, asked_.id);
+        if (!agent) {
+            return;
+        }
+        print(*agent);
+        if (text_of(*agent, "status") == "unhealthy") {
+            refuse(command_exit::refused, asked_.id + ": unhealthy (" + text_of(*agent, "reason") + ")");
         }
     }
 

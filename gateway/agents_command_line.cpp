@@ -10,6 +10,7 @@ namespace {
 constexpr std::array verbs{
     agents_verb::list,
     agents_verb::get,
+    agents_verb::health,
     agents_verb::card,
     agents_verb::refresh,
     agents_verb::add,
@@ -20,6 +21,7 @@ constexpr std::string_view overview = R"(cardea agents: the agents of a gateway 
 
   cardea agents list             all of them
   cardea agents get ID           what the gateway knows of one
+  cardea agents health [ID]      how all of them are, or one
   cardea agents card ID          its card, as callers see it
   cardea agents refresh ID       fetch its card now
   cardea agents add ID URL       add an agent, or change it
@@ -54,6 +56,17 @@ std::string_view help_of(agents_verb what)
         case agents_verb::get:
             return R"(cardea agents get ID: what the gateway knows of an agent. Secrets are masked.
 
+)";
+        case agents_verb::health:
+            return R"(cardea agents health: how the agents are, as far as the gateway knows; it asks none of them.
+cardea agents health ID: the same of one. If it is unhealthy, the exit code is 1.
+
+      --status STATUS        only those that are healthy, degraded, unhealthy or unknown
+      --tag TAG              only those whose skills or metadata have this tag
+      --protocol a2a|mcp     only those that speak this
+      --text TEXT            only those with this in their id, name, description or metadata
+      --limit N              at most so many
+      --after ID             only those behind this id
 )";
         case agents_verb::card:
             return R"(cardea agents card ID: the agent's card, as callers see it; as JSON if nothing else is asked for.
@@ -168,11 +181,11 @@ private:
             out_.dry_run = true;
         } else if (key == "-o" || key == "--output") {
             output(value(argument));
-        } else if (key == "--limit" && is({list})) {
+        } else if (key == "--limit" && is({list, health})) {
             out_.limit = number(key, value(argument));
         } else if (key == "--if-version" && is({add, remove})) {
             out_.if_version = number(key, value(argument));
-        } else if (key == "--tag" && is({list, add})) {
+        } else if (key == "--tag" && is({list, health, add})) {
             out_.tags.push_back(value(argument));
         } else if (auto* const into = text_option(key)) {
             *into = value(argument);
@@ -192,12 +205,13 @@ private:
             std::string* into;
             bool here;
         };
-        const std::array<row, 9> rows{{
+        const std::array<row, 10> rows{{
             {"--admin", &out_.admin, true},
             {"--ca-file", &out_.ca_file, true},
-            {"--protocol", &out_.protocol, is({list, add})},
-            {"--text", &out_.text, is({list})},
-            {"--after", &out_.after, is({list})},
+            {"--protocol", &out_.protocol, is({list, health, add})},
+            {"--status", &out_.status, is({health})},
+            {"--text", &out_.text, is({list, health})},
+            {"--after", &out_.after, is({list, health})},
             {"-f", &out_.file, is({add})},
             {"--file", &out_.file, is({add})},
             {"--card-url", &out_.card_url, is({add})},
@@ -229,14 +243,22 @@ private:
         return out;
     }
 
+    bool filtered() const
+    {
+        return out_.limit || !out_.tags.empty() || !out_.protocol.empty() || !out_.status.empty() ||
+               !out_.text.empty() || !out_.after.empty();
+    }
+
     void check()
     {
         using enum agents_verb;
         if (!out_.what) {
-            refuse("'agents' needs a verb: list, get, card, refresh, add or remove");
-        } else if (*out_.what == list) {
+            refuse("'agents' needs a verb: list, get, health, card, refresh, add or remove");
+        } else if (is({list, health})) {
             if (out_.tags.size() > 1) {
                 refuse("--tag is given twice; a list is filtered by one");
+            } else if (!out_.id.empty() && filtered()) {
+                refuse("'" + out_.id + "' is one agent; nothing filters it");
             }
         } else if (*out_.what == add && !out_.file.empty()) {
             const bool more = !out_.id.empty() || !out_.protocol.empty() || !out_.tags.empty() ||
@@ -263,6 +285,8 @@ std::string_view name(agents_verb v) noexcept
             return "list";
         case agents_verb::get:
             return "get";
+        case agents_verb::health:
+            return "health";
         case agents_verb::card:
             return "card";
         case agents_verb::refresh:

@@ -9,7 +9,7 @@
 
 namespace gateway {
 
-enum class agents_verb : std::uint8_t { list, get, card, refresh, add, remove };
+enum class agents_verb : std::uint8_t { list, get, health, card, refresh, add, remove };
 
 std::string_view name(agents_verb v) noexcept;
 
@@ -27,11 +27,12 @@ struct agents_command {
     std::string id;
     std::string url;                          // of add
     std::string file;                         // of add: agents in place of one
-    std::string protocol;                     // of list and add
+    std::string protocol;                     // of list, health and add
+    std::string status;                       // of health
     std::string card_url;                     // of add
     std::string bearer_file;                  // likewise
-    std::vector<std::string> tags;            // of add; of list at most one
-    std::string text;                         // of list
+    std::vector<std::string> tags;            // of add; of list and health at most one
+    std::string text;                         // of list and health
     std::string after;                        // likewise
     std::optional<std::uint64_t> limit;       // likewise
     std::optional<std::uint64_t> if_version;  // of add and remove

@@ -5,14 +5,14 @@
 #include "core/status.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace gateway {
 namespace {
 
-constexpr std::uint64_t retry_after_seconds = 5;
-
-answer failure(core::errc code, std::string body)
+answer failure(core::errc code, std::string body, std::uint64_t retry_after = usual_retry_after)
 {
     answer out;
     out.status = core::http_status(code);
@@ -20,7 +20,7 @@ answer failure(core::errc code, std::string body)
     head.field("Cardea-Error", core::name(code));
     head.field("Cache-Control", "no-store");
     if (out.status == 503) {
-        head.field("Retry-After", retry_after_seconds);
+        head.field("Retry-After", retry_after);
     }
     out.body = std::move(body);
     return out;
@@ -28,9 +28,18 @@ answer failure(core::errc code, std::string body)
 
 }  // namespace
 
-answer error_answer(core::errc code, std::string_view agent)
+answer error_answer(core::errc code, std::string_view agent, std::uint64_t retry_after)
 {
-    return failure(code, core::http_error_body(code, agent));
+    return failure(code, core::http_error_body(code, agent), retry_after);
+}
+
+std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noexcept
+{
+    using std::chrono::seconds;
+    constexpr seconds least{1};
+    constexpr seconds most{300};
+    const auto left = std::chrono::ceil<seconds>(again_at - now);
+    return static_cast<std::uint64_t>(std::clamp(left, least, most).count());
 }
 
 answer explained_answer(core::errc code, std::string_view message)

@@ -1,9 +1,11 @@
 // The answers that the gateway gives itself: cards, errors, management, admin pages.
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "net/server_connection.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +20,13 @@ struct answer {
     std::string body;
 };
 
-// {"error":{…}} with Cardea-Error; Retry-After for 503. `agent` is an id of ours, or empty.
-answer error_answer(core::errc code, std::string_view agent);
+inline constexpr std::uint64_t usual_retry_after = 5;  // seconds
+
+// {"error":{…}} with Cardea-Error; for 503 with Retry-After. `agent` is an id of ours, or empty.
+answer error_answer(core::errc code, std::string_view agent, std::uint64_t retry_after = usual_retry_after);
+
+// Whole seconds until asking may help, for Retry-After: at least 1, at most 300, since what is waited for may come sooner.
+std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noexcept;
 
 // The same with a message of this case's, which may quote what the caller sent.
 answer explained_answer(core::errc code, std::string_view message);

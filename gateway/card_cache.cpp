@@ -121,11 +121,23 @@ void succeed(
 {
     auto card = std::make_shared<published_card>();
     card->bytes = std::move(bytes);
+    card->caching = state.caching;
     card->fetched_at = now;
     card->fresh_until = now + fresh_for;
     card->usable_until = card->fresh_until + settings.stale_if_error;
     state.card = std::move(card);
     state.failure.reset();
+}
+
+void outdate(card_state& state, core::steady_time now, core::duration usable_for)
+{
+    if (state.card) {
+        auto card = std::make_shared<published_card>(*state.card);
+        card->fetched_at = now;
+        card->fresh_until = now;
+        card->usable_until = now + usable_for;
+        state.card = std::move(card);
+    }
 }
 
 void fail(card_state& state, core::error why, core::steady_time now)

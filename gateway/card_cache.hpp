@@ -18,6 +18,7 @@ struct card_state {
     std::shared_ptr<const published_card> card;  // the last good one
     std::optional<core::error> failure;          // of the latest fetch; nullopt: it succeeded, or there was none
     core::steady_time failed_at{};
+    card_caching caching = card_caching::while_fresh;  // of the cards that come
 };
 
 enum class card_decision {
@@ -45,6 +46,10 @@ void succeed(
     core::duration fresh_for,
     const config::card_settings& settings
 );
+
+// Nobody vouches for the card any more: it was right until now, and may be served as stale for so long.
+void outdate(card_state& state, core::steady_time now, core::duration usable_for);
+
 void fail(card_state& state, core::error why, core::steady_time now);
 
 // Seconds for `Cache-Control: max-age`: what is left of the freshness.

@@ -7,7 +7,6 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/agent_filter.hpp"
-#include "gateway/answered_card.hpp"
 #include "gateway/card_cache.hpp"
 #include "gateway/card_keeper.hpp"
 #include "gateway/card_schedule.hpp"
@@ -36,6 +35,7 @@ struct card_answer {
     std::shared_ptr<const published_card> card;  // null: see failure
     card_use use = card_use::miss;
     std::optional<core::error> failure;  // with a card: why it is a stale one; nullopt then: it is being fetched anew
+    std::optional<core::steady_time> again_at = std::nullopt;  // of a session that is not there: when asking may help
 };
 
 // What agents/get and the metrics say of an agent's card.
@@ -48,11 +48,18 @@ struct card_status {
     std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
     std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
     std::optional<core::error> failure;       // of the latest fetch
+    bool vouched = false;                     // by a session that is there: it does not age
     std::uint64_t changes = 0;                // how often different bytes were published
     std::uint64_t fetched = 0;                // fetches that gave a card, also an unchanged one
     std::uint64_t not_modified = 0;           // of those, answered with 304
     std::vector<std::pair<core::errc, std::uint64_t>> failures;  // fetches that did not
 };
+
+// As of when the card of `status` is seen.
+inline core::steady_time seen_at(const card_status& status, core::steady_time now) noexcept
+{
+    return status.vouched && status.card ? status.card->fetched_at : now;
+}
 
 // What a fetch would publish.
 struct card_preview {
@@ -86,8 +93,15 @@ public:
     // From now on it is told whose card is asked for while its session has not begun.
     void set_demand(std::function<void(const std::string& id)> demand) { demand_ = std::move(demand); }
 
+    // From now on it is asked when a session that was lost is made again; nothing: that is under way.
+    using attempts = std::function<std::optional<core::steady_time>(const std::string& id)>;
+    void set_attempts(attempts next) { next_attempt_ = std::move(next); }
+
     // What the session with an MCP server lists is its card from now on.
     void set_session_card(const std::string& id, const mcp::snapshot& from);
+
+    // What set_session_card() would publish. Fails with agent_not_found, and as make_session_card() does.
+    core::result<card_preview> preview_session_card(const std::string& id, const mcp::snapshot& from) const;
 
     // Why there is no card of an MCP server; nothing: its session is well, and the card of before counts again.
     void set_session_trouble(const std::string& id, std::optional<core::error> why);
@@ -119,10 +133,6 @@ public:
     // Fetches now and changes nothing. Fails with agent_not_found, and with what the fetch fails with.
     net::task<core::result<card_preview>> preview(std::string id);
 
-    // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Fails with card_not_json,
-    // card_invalid, card_too_large, card_unrewritable and card_signature, as a fetched card would.
-    net::task<core::result<edited_answer>> edit_answer(answered_card what);
-
     // No more fetches: what would need one fails with draining, and so does one that is on its way to its next location.
     void stop() noexcept
     {
@@ -150,6 +160,7 @@ private:
         bool recalling = false;
         std::optional<core::steady_time> asked_at;   // when somebody had it fetched who may not do so all the time
         std::optional<core::error> session_trouble;  // of an MCP server: why there is no card
+        std::optional<core::error> card_trouble;     // likewise: why what it lists makes none
         bool gone = false;
     };
 
@@ -171,13 +182,14 @@ private:
         core::card_shape shape;
     };
 
+    static card_preview preview_of(const slot& which, rendered made);
     core::result<rendered> render(const core::agent& record, std::string_view document) const;
-    net::task<core::result<std::string>>
-    serve_extended(std::shared_ptr<const agent_entry> agent, std::string document, a2a::card_dialect dialect);
     core::result<>
     accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for);
     void take_rendered(slot& which, rendered made, core::steady_time fetched_at, core::duration fresh_for);
     void renew(slot& which);
+    void withdraw(slot& which);
+    core::result<rendered> render_session(const core::agent& record, const mcp::snapshot& from) const;
     card_answer obtain_from_session(slot& which);
     void publish_inline(slot& which);
     void log_published(const slot& which, core::card_shape shape) const;
@@ -192,6 +204,7 @@ private:
     publisher publish_;
     pathfinder find_path_;
     std::function<void(const std::string& id)> demand_;
+    attempts next_attempt_;
     card_keeper* keeper_ = nullptr;
     std::shared_ptr<const card_signer> signer_;
     std::string public_base_;

@@ -55,14 +55,19 @@ net::task<core::result<card_preview>> card_plane::preview(std::string id)
     if (!made) {
         co_return std::move(made).error();
     }
-    card_preview out{nullptr, std::move(made->variants.bytes), std::move(made->card.problems)};
-    if (which->state.card) {
-        out.before = which->state.card->bytes;
+    co_return preview_of(*which, std::move(*made));
+}
+
+card_preview card_plane::preview_of(const slot& which, rendered made)
+{
+    card_preview out{nullptr, std::move(made.variants.bytes), std::move(made.card.problems)};
+    if (which.state.card) {
+        out.before = which.state.card->bytes;
         if (out.before->etag == out.after->etag) {
             out.after = out.before;
         }
     }
-    co_return out;
+    return out;
 }
 
 }  // namespace gateway

@@ -1,5 +1,7 @@
 #include "gateway/command_line.hpp"
 
+#include "config/schema.hpp"
+
 #include <cstddef>
 
 namespace gateway {
@@ -9,6 +11,7 @@ constexpr std::string_view help = R"(cardea: one address for the A2A agents behi
 
   cardea run -c FILE                 serve the agents of a configuration file (YAML or JSON)
   cardea run --agent ID=URL ...      serve these A2A agents, no file needed
+  cardea run --mcp 'ID=COMMAND' ...  serve these MCP servers as agents, each with a card made from what it lists
   cardea validate -c FILE            check a configuration; exit code 2 if it cannot be used
   cardea config dump -c FILE         what a configuration comes to: every value, and where it is from; secrets are masked
   cardea config schema               its JSON Schema, for editors
@@ -20,6 +23,9 @@ constexpr std::string_view help = R"(cardea: one address for the A2A agents behi
 Options of run and config dump:
   -c, --config FILE       the configuration; docs/configuration.md lists every key
       --agent ID=URL      an A2A agent, in addition to those of the file; may be given again
+      --mcp 'ID=COMMAND'  an MCP server that is a program, likewise; quotes and backslashes as in a shell, but none runs
+                          it: 'web=npx -y @modelcontextprotocol/server-everything'
+      --mcp ID=URL        one that is reached over streamable HTTP
       --listen HOST:PORT  where callers connect (default 127.0.0.1:4000; port 0: the system chooses)
       --admin HOST:PORT   metrics, health and management (default 127.0.0.1:4001)
       --store STORE       where agents live that are added at run time: memory or sqlite:PATH
@@ -79,6 +85,18 @@ bool read_format(command_line& out, const std::string& text)
     return out.problem.empty();
 }
 
+std::vector<std::string_view> options_of(verb what)
+{
+    std::vector<std::string_view> all{"--config", "--help"};
+    if (what == verb::run || what == verb::config_dump) {
+        all.insert(all.end(), {"--agent", "--mcp", "--listen", "--admin", "--store"});
+    }
+    if (what == verb::config_dump) {
+        all.emplace_back("--output");
+    }
+    return all;
+}
+
 // Where the value of an option goes; null: this command has no such option.
 std::string* value_of(command_line& out, const std::string& option)
 {
@@ -91,6 +109,9 @@ std::string* value_of(command_line& out, const std::string& option)
     }
     if (option == "--agent") {
         return &out.agents.emplace_back();
+    }
+    if (option == "--mcp") {
+        return &out.mcp.emplace_back();
     }
     return option == "--listen"  ? &out.listen
            : option == "--admin" ? &out.admin
@@ -115,7 +136,9 @@ bool read_options(
         const bool format = out.what == verb::config_dump && option == "--output";
         auto* const value = format ? nullptr : value_of(out, option);
         if (value == nullptr && !format) {
-            out.problem = "unknown option '" + option + "' of '" + command + "'; see cardea --help";
+            const auto meant = config::nearest_key(option, options_of(out.what));
+            out.problem = "unknown option '" + option + "' of '" + command + "'; " +
+                          (meant.empty() ? "see cardea --help" : "did you mean " + std::string{meant} + '?');
             return false;
         }
         if (i + 1 == arguments.size()) {
@@ -181,8 +204,12 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
     if (out.what == verb::validate && out.config_file.empty()) {
         return wrong("validate needs a configuration: cardea validate -c FILE");
     }
-    if (out.what == verb::run && out.config_file.empty() && out.agents.empty() && out.store.empty()) {
-        return wrong("nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store");
+    const bool named = !out.agents.empty() || !out.mcp.empty();
+    if (out.what == verb::run && out.config_file.empty() && !named && out.store.empty()) {
+        return wrong(
+            "nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL), an MCP server "
+            "(--mcp 'ID=COMMAND') or a --store"
+        );
     }
     return out;
 }

@@ -15,6 +15,7 @@ struct command_line {
     verb what = verb::help;
     std::string config_file;          // empty: none
     std::vector<std::string> agents;  // ID=URL, as written
+    std::vector<std::string> mcp;     // ID=COMMAND or ID=URL, likewise
     std::string listen;               // HOST:PORT in place of the configuration's; empty: not given
     std::string admin;
     std::string store;                       // `memory` or `sqlite:PATH`, likewise

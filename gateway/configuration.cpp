@@ -3,6 +3,7 @@
 #include "config/agents.hpp"
 #include "config/file.hpp"
 #include "config/load.hpp"
+#include "config/mcp_flag.hpp"
 #include "config/values.hpp"
 #include "gateway/tls_files.hpp"
 
@@ -31,9 +32,17 @@ public:
         if (!asked.config_file.empty()) {
             read_file(asked.config_file, asked.what == verb::config_dump);
         }
-        add_agents(asked.agents);
+        for (const auto& flag : asked.agents) {
+            add_agent("--agent: ", config::parse_agent_flag(flag));
+        }
+        for (const auto& flag : asked.mcp) {
+            add_agent("--mcp: ", config::parse_mcp_flag(flag));
+        }
         read_endpoint("--listen", asked.listen, out_.settings.listen);
         read_endpoint("--admin", asked.admin, out_.settings.admin);
+        if (out_.problems.empty() && out_.settings.admin_programs && !config::is_loopback(out_.settings.admin)) {
+            complain("--admin: is no loopback address, which admin_programs takes");
+        }
         read_store(asked.store);
         return std::move(out_);
     }
@@ -91,20 +100,15 @@ private:
         }
     }
 
-    void add_agents(const std::vector<std::string>& flags)
+    void add_agent(const std::string& flag, core::result<core::agent> agent)
     {
         auto& agents = out_.settings.agents;
-        for (const auto& flag : flags) {
-            auto agent = config::parse_agent_flag(flag);
-            if (!agent) {
-                complain("--agent: " + agent.error().detail);
-            } else if (std::any_of(agents.begin(), agents.end(), [&](const auto& each) {
-                           return each.id == agent->id;
-                       })) {
-                complain("--agent: there is an agent with the id '" + agent->id + "' already");
-            } else {
-                agents.push_back(std::move(*agent));
-            }
+        if (!agent) {
+            complain(flag + agent.error().detail);
+        } else if (std::any_of(agents.begin(), agents.end(), [&](const auto& each) { return each.id == agent->id; })) {
+            complain(flag + "there is an agent with the id '" + agent->id + "' already");
+        } else {
+            agents.push_back(std::move(*agent));
         }
     }
 
@@ -201,8 +205,10 @@ std::map<std::string, std::string> flags_of(const command_line& asked)
             flags.emplace(path, flag);
         }
     }
-    for (const auto& each : asked.agents) {
-        flags.emplace("agents." + each.substr(0, each.find('=')), "--agent");
+    for (const auto& [all, flag] : {std::pair{&asked.agents, "--agent"}, std::pair{&asked.mcp, "--mcp"}}) {
+        for (const auto& each : *all) {
+            flags.emplace("agents." + each.substr(0, each.find('=')), flag);
+        }
     }
     return flags;
 }

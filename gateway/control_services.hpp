@@ -1,7 +1,7 @@
-// What the workers ask of the control loop. The coroutines run there: start them on its executor.
+// What the workers ask of the rest. The coroutines run on the control loop: start them on its executor.
 #pragma once
 
-#include "gateway/answered_card.hpp"
+#include "gateway/card_editor.hpp"
 #include "gateway/card_plane.hpp"
 #include "gateway/directory_page.hpp"
 #include "gateway/management.hpp"
@@ -22,8 +22,8 @@ public:
 
     virtual net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) = 0;
 
-    // As card_plane::edit_answer().
-    virtual net::task<core::result<edited_answer>> edit_answer(answered_card what) = 0;
+    // For answers that hold cards; has an executor of its own.
+    virtual card_editor& editor() = 0;
 
     // Carries out a body sent to /rpc of the traffic listener: what writes is refused.
     virtual net::task<managed> manage(std::string body) = 0;

@@ -2,6 +2,7 @@
 
 #include "a2a/etag.hpp"
 #include "core/json.hpp"
+#include "gateway/cut_text.hpp"
 #include "gateway/json_text.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -18,18 +19,6 @@ constexpr std::string_view card_path = "/.well-known/agent-card.json";
 constexpr std::string_view card_type = "application/a2a-agent-card+json";
 constexpr std::string_view catalog_type = "application/ai-catalog+json";
 
-// Not in the middle of a character.
-std::string_view cut(std::string_view text, std::size_t longest)
-{
-    if (text.size() <= longest) {
-        return text;
-    }
-    while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0) == 0x80) {
-        --longest;
-    }
-    return text.substr(0, longest);
-}
-
 std::string joined(std::string_view first, std::string_view second, std::string_view third = {})
 {
     std::string out;
@@ -44,7 +33,7 @@ std::string address_of(std::string_view base, std::string_view id)
 
 std::string_view name_of(const listed_agent& agent)
 {
-    return agent.name.empty() ? agent.id : cut(agent.name, longest_text);
+    return agent.name.empty() ? agent.id : cut_text(agent.name, longest_text);
 }
 
 void write_tags(json_text& out, const listed_agent& agent)
@@ -80,9 +69,9 @@ std::string agents_text(std::string_view base, const std::vector<listed_agent>& 
         out.open('{');
         out.member("id", each.id);
         out.member("name", name_of(each));
-        out.member_if_any("description", cut(each.description, longest_text));
+        out.member_if_any("description", cut_text(each.description, longest_text));
         out.member("protocol", core::name(each.speaks));
-        out.member_if_any("version", cut(each.version, longest_tag));
+        out.member_if_any("version", cut_text(each.version, longest_tag));
         out.member("url", url);
         out.member("cardUrl", joined(url, card_path));
         write_tags(out, each);
@@ -160,9 +149,9 @@ std::string ai_catalog_text(std::string_view base, const std::vector<listed_agen
         const auto url = address_of(base, each.id);
         begin_entry(out, url, name_of(each), card_type);
         out.member("url", joined(url, card_path));
-        out.member_if_any("description", cut(each.description, longest_text));
+        out.member_if_any("description", cut_text(each.description, longest_text));
         write_tags(out, each);
-        out.member_if_any("version", cut(each.version, longest_tag));
+        out.member_if_any("version", cut_text(each.version, longest_tag));
         out.close('}');
     }
     out.close(']');

@@ -1,9 +1,8 @@
 #include "gateway/host_policy.hpp"
 
+#include "config/values.hpp"
 #include "net/http1/fields.hpp"
 #include "net/upstream.hpp"
-
-#include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
 
@@ -19,19 +18,12 @@ std::string_view host_of(std::string_view authority) noexcept
     return authority.substr(0, authority.rfind(':'));
 }
 
-bool is_loopback(const std::string& host)
-{
-    boost::system::error_code not_an_address;
-    const auto address = boost::asio::ip::make_address(host, not_an_address);
-    return not_an_address ? host == "localhost" : address.is_loopback();
-}
-
 }  // namespace
 
 host_policy::host_policy(const config::settings& settings, const config::endpoint& listen)
     : names_{settings.hosts}
 {
-    if (names_.empty() && is_loopback(listen.host)) {
+    if (names_.empty() && config::is_loopback(listen)) {
         names_ = {"localhost", "127.0.0.1", "::1", listen.host};
         if (const auto origin = net::origin_of(settings.public_url); !origin.empty()) {
             names_.emplace_back(host_of(std::string_view{origin}.substr(origin.find("//") + 2)));

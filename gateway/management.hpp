@@ -11,15 +11,18 @@
 #include "gateway/session_plane.hpp"
 #include "net/types.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gateway {
 
-// `agents/list`, `agents/get`, `agents/refreshCard`, `agents/upsert`, `agents/delete`, `agents/changes`, or "other"; the
-// dotted spellings are the same methods.
+// `agents/list`, `agents/get`, `agents/health`, `agents/refreshCard`, `agents/upsert`, `agents/delete`, `agents/changes`, or
+// "other"; the dotted spellings are the same methods.
 std::string_view management_method(std::string_view wire_name) noexcept;
+
+inline constexpr unsigned agents_in_a_turn = 1000;  // looked at for a list before others have theirs
 
 struct managed {
     std::string body;         // of the answer; empty: nothing may be answered (notifications only)
@@ -42,7 +45,7 @@ struct enrolled {
 class management {
 public:
     // References outlive it.
-    management(const config::settings& settings, registry& agents, card_plane& cards, const session_plane& sessions);
+    management(const config::settings& settings, registry& agents, card_plane& cards, session_plane& sessions);
 
     // A whole body, one request or a batch.
     net::task<managed> handle(std::string body, rpc_caller caller);
@@ -52,24 +55,35 @@ public:
 
 private:
     net::task<std::string> carry_out(core::rpc_request request, rpc_caller caller);
-    std::string list(const core::rpc_request& request) const;
-    core::result<core::json> get(const registered_agent& agent) const;
-    net::task<core::result<core::json>> refresh(std::string id);
+
+    // Whether that is enough is what it answers with false.
+    using visitor = std::function<bool(const std::string& id, const registered_agent& agent)>;
+
+    // Agents in the order of their ids, those behind `after`; others on the loop have their turn now and then. Gives whether
+    // there are more than were enough.
+    net::task<bool> visit(std::string after, visitor each) const;
+    net::task<std::string> list(core::rpc_request request, bool for_operator) const;
+    core::result<core::json> get(const registered_agent& agent, bool for_operator) const;
+    struct known;
+    known known_of(const registered_agent& agent, core::steady_time now, bool for_operator) const;
+    static core::json health_record(const known& of, core::steady_time now);
+    net::task<std::string> health_of(core::rpc_request request, bool for_operator) const;
+    net::task<std::string> health_of_all(core::rpc_request request, bool for_operator) const;
+    net::task<core::result<core::json>> refresh(std::string id, bool for_operator);
+    net::task<core::result<card_status>> refreshed(std::string id);
     net::task<core::result<core::json>> preview(std::string id);
+    net::task<core::result<card_preview>> previewed(std::string id);
     net::task<std::string> upsert(core::rpc_request request, rpc_caller caller);
     net::task<std::string> remove(core::rpc_request request, rpc_caller caller);
     net::task<std::string> changes(core::rpc_request request);
     std::string refuse_write(const core::rpc_request& request, const std::string& id, const core::error& why) const;
-    core::json record_of(const registered_agent& agent) const;
+    core::json record_of(const registered_agent& agent, bool for_operator) const;
 
     const config::settings& settings_;
     registry& registry_;
     card_plane& cards_;
-    const session_plane& sessions_;
+    session_plane& sessions_;
 };
-
-// What an operator sees of an agent: its record with every secret masked. Keys are those of the configuration.
-core::json agent_record(const core::agent& agent);
 
 // `id`, `agentId` or `name`; or the first of positional parameters. Empty if there is none.
 std::string agent_parameter(const core::json& params);
@@ -79,11 +93,5 @@ core::json problem_list(const std::vector<config::problem>& problems);
 
 // The answer invalid_params, with what is wrong with each parameter.
 std::string refuse_params(const core::rpc_request& request, const std::vector<config::problem>& problems);
-
-// RFC 3339, in UTC.
-std::string shown_time(core::wall_time at);
-
-// What an operator sees of an agent's card: its state, age, validators, problems, the latest failure.
-core::json card_status_record(const card_status& status, core::steady_time now);
 
 }  // namespace gateway

@@ -1,6 +1,7 @@
 // The management's part of registrations.
 #include "gateway/agent_registration.hpp"
 #include "gateway/management.hpp"
+#include "gateway/management_records.hpp"
 
 #include <chrono>
 #include <utility>
@@ -23,12 +24,6 @@ json accepted(const registration& asked, std::uint64_t version, bool changed, bo
         {"changed", changed},
         {"durable", durable}
     };
-}
-
-json parsed_or_null(const std::string& text)
-{
-    auto value = core::parse_json(text);
-    return value ? std::move(*value) : json{};
 }
 
 }  // namespace

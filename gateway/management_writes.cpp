@@ -3,6 +3,7 @@
 #include "config/schema.hpp"
 #include "core/status.hpp"
 #include "gateway/management.hpp"
+#include "gateway/management_records.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -136,7 +137,7 @@ net::task<std::string> management::upsert(core::rpc_request request, rpc_caller 
     }
     json result{{"id", asked.id}, {"version", *version}, {"created", !known}, {"durable", registry_.durable()}};
     if (const auto* there = registry_.find(asked.id)) {
-        result["agent"] = record_of(*there);
+        result["agent"] = record_of(*there, true);
     }
     co_return core::make_result(request.id, result);
 }

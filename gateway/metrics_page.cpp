@@ -1,6 +1,8 @@
 #include "gateway/metrics_page.hpp"
 
-#include <prometheus/metric_family.h>
+#include "gateway/metrics_family.hpp"
+#include "gateway/metrics_sessions.hpp"
+
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
@@ -9,77 +11,8 @@
 namespace gateway {
 namespace {
 
-using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-using labels = std::vector<ClientMetric::Label>;
-
-double seconds(std::chrono::nanoseconds time)
-{
-    return std::chrono::duration<double>{time}.count();
-}
-
-class family {
-public:
-    family(std::string_view name, std::string_view help, MetricType type)
-    {
-        value_.name = name;
-        value_.help = help;
-        value_.type = type;
-    }
-
-    void add(labels where, double value)
-    {
-        auto& metric = value_.metric.emplace_back();
-        metric.label = std::move(where);
-        // The serializer reads the one that the family's type names.
-        metric.counter.value = value;
-        metric.gauge.value = value;
-    }
-
-    void add(labels where, std::uint64_t value) { add(std::move(where), static_cast<double>(value)); }
-
-    // A counter of something that never happened is left out.
-    void add_some(labels where, std::uint64_t value)
-    {
-        if (value > 0) {
-            add(std::move(where), value);
-        }
-    }
-
-    void add(labels where, const histogram& observed)
-    {
-        auto& metric = value_.metric.emplace_back();
-        metric.label = std::move(where);
-        metric.histogram.sample_count = observed.count;
-        metric.histogram.sample_sum = seconds(observed.sum);
-        std::uint64_t below = 0;
-        for (std::size_t i = 0; i < histogram_bounds.size(); ++i) {
-            below += observed.buckets[i];
-            metric.histogram.bucket.push_back({below, seconds(histogram_bounds[i])});
-        }
-    }
-
-    MetricFamily take() { return std::move(value_); }
-
-private:
-    MetricFamily value_;
-};
-
-family counter(std::string_view name, std::string_view help)
-{
-    return {name, help, MetricType::Counter};
-}
-
-family gauge(std::string_view name, std::string_view help)
-{
-    return {name, help, MetricType::Gauge};
-}
-
-std::string text(std::string_view view)
-{
-    return std::string{view};
-}
 
 template <class Enum, Enum Last, class Take>
 void each(const enum_counters<Enum, Last>& counters, Take take)
@@ -112,8 +45,6 @@ totals add_up(const std::vector<metrics_sample>& loops)
     }
     return sum;
 }
-
-using families = std::vector<MetricFamily>;
 
 void add_http(families& page, const totals& sum)
 {
@@ -319,6 +250,7 @@ std::string metrics_page(const std::vector<metrics_sample>& loops, const gateway
     add_streams(page, sum);
     add_card_uses(page, sum);
     add_cards(page, gateway);
+    add_sessions(page, gateway.sessions);
     add_gateway(page, gateway);
     add_reloads(page, gateway);
     add_process(page, gateway);

@@ -7,6 +7,7 @@
 #include "gateway/process_stats.hpp"
 #include "gateway/worker_metrics.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,24 @@ struct card_sample {
     std::optional<core::duration> age{};  // since it was fetched; nullopt: there is no card
 };
 
+// What the session plane knows of one agent's session. Names are of static tables.
+struct session_sample {
+    std::string agent;
+    std::string_view state;
+    bool up = false;
+    std::vector<std::pair<std::string_view, std::uint64_t>> losses{};  // by why
+    std::uint64_t restarts = 0;
+    std::optional<core::duration> initialize{};  // the latest; nullopt: there was none
+    std::uint64_t walks_changed = 0;
+    std::uint64_t walks_unchanged = 0;
+    std::uint64_t walks_incomplete = 0;
+    std::uint64_t walks_failed = 0;
+    std::uint64_t received = 0;
+    std::uint64_t sent = 0;
+    std::uint64_t refused = 0;
+    std::optional<std::size_t> queued{};  // bytes; nullopt: it is not written to
+};
+
 struct gateway_sample {
     std::string version;
     std::string compiler;
@@ -44,6 +63,7 @@ struct gateway_sample {
     bool config_refused_last = false;
     std::optional<process_stats> process;  // nullopt: could not be read, and is left out
     std::vector<card_sample> cards;        // each agent once
+    std::vector<session_sample> sessions;  // each agent that has one, once
 };
 
 // Every family with its HELP and TYPE, also while it has no series; agents in the order of their ids.

@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,8 +42,16 @@ std::shared_ptr<const card_bytes> make_card_bytes(card_body body, version_bodies
 // Those of `all` for a caller who sent this A2A-Version ("1.0"; empty: none; what begins with no version: likewise).
 const card_bytes& for_version(const card_bytes& all, std::string_view a2a_version) noexcept;
 
+// What callers' caches are told of a card (RFC 9111 section 5.2.2).
+enum class card_caching : std::uint8_t {
+    while_fresh,   // anybody's may answer with it until its freshness ends
+    asking,        // that it may be kept, and no answer made of it without asking: a session can end at any time
+    asking_alone,  // likewise, and by the caller's own cache only: what it says is not for everybody
+};
+
 struct published_card {
     std::shared_ptr<const card_bytes> bytes;
+    card_caching caching = card_caching::while_fresh;
     core::steady_time fetched_at{};
     core::steady_time fresh_until{};   // served without a question until here
     core::steady_time usable_until{};  // served as stale until here, while the agent fails

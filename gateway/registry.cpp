@@ -19,6 +19,11 @@ std::shared_ptr<const agent_entry> entry_of_id(const std::string& id)
     return entry;
 }
 
+bool starts_program(const core::agent& agent)
+{
+    return agent.mcp && agent.mcp->transport == core::mcp_transport::stdio;
+}
+
 }  // namespace
 
 registry::registry(const config::settings& settings, store_thread& store, const core::logger& log)
@@ -108,6 +113,16 @@ proposed_agent registry::propose(
     proposed_agent out{core::to_text(definition), nullptr, std::move(read.problems)};
     if (const auto what = config::signature_contradiction(read.agent, settings_.cards); what && out.problems.empty()) {
         out.problems.push_back({{}, 1, 1, std::string{path} + ".signatures", *what});
+    }
+    if (out.problems.empty() && !settings_.admin_programs && starts_program(read.agent)) {
+        out.problems.push_back(
+            {{},
+             1,
+             1,
+             std::string{path} + (definition.contains("command") ? ".command" : ".transport"),
+             "is a program, which is started only for agents of the configuration; a url, or `admin_programs: true` "
+             "there, is meant"}
+        );
     }
     if (out.problems.empty()) {
         auto entry = make_entry(read.agent, settings_.timeouts.upstream_head, contexts_);

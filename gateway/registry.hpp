@@ -67,7 +67,8 @@ public:
     // From now on every change of what is served goes here; null: it is served no more.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
 
-    // Reads and checks what would be written; `path` begins the keys of its problems.
+    // Reads and checks what would be written; `path` begins the keys of its problems. One that is a program is a problem
+    // without admin_programs.
     proposed_agent propose(std::string_view id, const core::json& definition, std::string_view path);
 
     // Returns the new version, once it is on disk and served. Fails with agent_read_only, version_conflict, store_full,

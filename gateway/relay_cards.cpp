@@ -1,5 +1,5 @@
-// What the relay does to answers that hold a card: it reads them whole, or event by event, has the card plane edit them,
-// and sends what came of it with a length and fields of its own.
+// What the relay does to answers that hold a card: it reads them whole, or event by event, has the card editor edit
+// them, and sends what came of it with a length and fields of its own.
 #include "gateway/control_services.hpp"
 #include "gateway/relay.hpp"
 #include "net/ask.hpp"
@@ -122,12 +122,12 @@ net::routine<core::result<>> relay::send_whole(std::string head, std::string bod
     co_return co_await caller_.send(pieces);
 }
 
-// On the control loop, which has what it takes to serve cards.
 net::routine<core::result<edited_answer>> relay::edit(std::string text)
 {
     answered_card what{call_.agent, std::move(text), *call_.card};
-    auto asked = settings_.control->edit_answer(std::move(what));
-    co_return co_await net::ask(settings_.control->executor(), caller_.owner().get_executor(), std::move(asked));
+    auto& editor = settings_.control->editor();
+    auto asked = editor.edit(std::move(what));
+    co_return co_await net::ask(editor.executor(), caller_.owner().get_executor(), std::move(asked));
 }
 
 // Adds to `text` what `received` holds of the body; gives how much of it that used up.

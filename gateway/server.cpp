@@ -3,6 +3,7 @@
 #include "gateway/answer.hpp"
 #include "gateway/metrics_page.hpp"
 #include "gateway/process_stats.hpp"
+#include "gateway/session_sample.hpp"
 #include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
 #include "mcp/stdio_transport.hpp"
@@ -48,7 +49,7 @@ card_sample sample_of(const std::string& id, const card_status& status)
     out.failures = status.failures;
     out.changes = status.changes;
     if (status.card) {
-        const auto age = std::chrono::steady_clock::now() - status.card->fetched_at;
+        const auto age = seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
         out.age = std::chrono::duration_cast<core::duration>(age);
     }
     return out;
@@ -91,6 +92,7 @@ core::result<> server::start()
     fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(version()));
     source_ = std::make_unique<card_source>(*fetcher_, settings_);
     cards_ = std::make_unique<card_plane>(control_, *source_, settings_.cards, log_);
+    editor_ = std::make_unique<card_editor>(settings_);
     keeper_ = std::make_unique<card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
     sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, mcp::inherited_environment());
@@ -138,7 +140,9 @@ core::result<> server::start()
     if (*signer) {
         registry_->set_key_set(make_card_bytes(body_with_strong_etag((*signer)->key_set())));
     }
-    cards_->set_signer((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr);
+    const auto signs = (*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr;
+    cards_->set_signer(signs);
+    editor_->start(signs, public_base);
     publish_agents(registry_->take_snapshot(std::move(public_base)));
     reloader_->start();
     return {};
@@ -296,6 +300,7 @@ net::task<> server::drain_and_stop()
     reloader_->stop();
     sessions_->stop();
     cards_->stop();
+    editor_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
     admin_listener_->close();
@@ -348,11 +353,6 @@ net::task<std::shared_ptr<const directory_page>> server::directory(directory_req
     co_return directory_->render(asked);
 }
 
-net::task<core::result<edited_answer>> server::edit_answer(answered_card what)
-{
-    co_return co_await cards_->edit_answer(std::move(what));
-}
-
 net::task<managed> server::manage(std::string body)
 {
     rpc_caller anybody;
@@ -390,6 +390,7 @@ net::task<std::string> server::metrics_page()
         now.process = *process;
     }
     cards_->each([&](const std::string& id, const card_status& status) { now.cards.push_back(sample_of(id, status)); });
+    sessions_->each([&](const std::string& id, const session_facts& s) { now.sessions.push_back(sample_of(id, s)); });
     now.agents = now.cards.size();
     co_return gateway::metrics_page(samples, now);
 }

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/admin_handler.hpp"
+#include "gateway/card_editor.hpp"
 #include "gateway/card_plane.hpp"
 #include "gateway/card_source.hpp"
 #include "gateway/control_services.hpp"
@@ -70,7 +71,7 @@ private:
     net::executor executor() override { return control_.get_executor(); }
     net::task<card_answer> card(std::string agent_id) override;
     net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) override;
-    net::task<core::result<edited_answer>> edit_answer(answered_card what) override;
+    card_editor& editor() override { return *editor_; }
     net::task<managed> manage(std::string body) override;
     bool ready() const noexcept override { return ready_; }
     net::task<std::string> metrics_page() override;
@@ -102,6 +103,7 @@ private:
     std::unique_ptr<card_source> source_;
     std::unique_ptr<card_keeper> keeper_;
     std::unique_ptr<card_plane> cards_;
+    std::unique_ptr<card_editor> editor_;
     std::unique_ptr<session_plane> sessions_;
     std::unique_ptr<registry> registry_;
     std::unique_ptr<gateway::directory> directory_;

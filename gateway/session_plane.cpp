@@ -1,11 +1,12 @@
 #include "gateway/session_plane.hpp"
 
-#include "gateway/tls_files.hpp"
+#include "gateway/cut_text.hpp"
+#include "gateway/session_settings.hpp"
+#include "gateway/session_waiter.hpp"
 #include "gateway/version.hpp"
 #include "mcp/http_transport.hpp"
 #include "mcp/sse_transport.hpp"
 #include "mcp/stdio_transport.hpp"
-#include "net/http1/fields.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -16,53 +17,6 @@ namespace {
 
 using core::errc;
 using mcp::session_state;
-
-mcp::era_policy policy_of(core::mcp_era era) noexcept
-{
-    switch (era) {
-        case core::mcp_era::automatic:
-            return mcp::era_policy::automatic;
-        case core::mcp_era::legacy:
-            return mcp::era_policy::legacy;
-        case core::mcp_era::modern:
-            return mcp::era_policy::modern;
-    }
-    return mcp::era_policy::automatic;
-}
-
-mcp::runner_settings settings_of(const core::mcp_server& server)
-{
-    mcp::runner_settings made;
-    auto& states = made.states;
-    states.era = policy_of(server.era);
-    states.silence_is_legacy = server.transport == core::mcp_transport::stdio;
-    states.lazy = server.start == core::mcp_start::lazy;
-    states.initialize_timeout = server.initialize_timeout;
-    states.backoff_first = server.backoff;
-    states.backoff_longest = server.max_backoff;
-    states.ping_interval = server.ping_interval;
-    states.ping_timeout = std::min(server.request_timeout, states.ping_timeout);
-    made.messages.bytes = server.max_message;
-    made.client = {"cardea", std::string{version()}};
-    return made;
-}
-
-// The agent's bearer is for its MCP server too, unless the server's own headers say who is calling.
-mcp::http_settings http_of(const core::agent& record)
-{
-    mcp::http_settings made;
-    made.url = record.url;
-    made.tls = tls_files(record);
-    made.server = *record.mcp;
-    auto& headers = made.server.headers;
-    const bool authorized = std::ranges::any_of(headers, [](const auto& each) {
-        return net::http1::equal_ignoring_case(each.first, "authorization");
-    });
-    if (!authorized && !record.bearer.empty()) {
-        headers.emplace_back("Authorization", core::secret{"Bearer " + record.bearer.reveal()});
-    }
-    return made;
-}
 
 // Why there is no card while a session is in this state; nothing: there is one.
 std::optional<core::error> trouble_of(session_state state)
@@ -88,6 +42,15 @@ std::optional<core::error> trouble_of(session_state state)
     return core::upstream_error(errc::session_not_ready);
 }
 
+// Of a session that waits for the one of before to end.
+session_facts facts_of_next(const core::agent& record)
+{
+    session_facts made;
+    made.transport = record.mcp->transport;
+    made.state = session_state::starting;
+    return made;
+}
+
 }  // namespace
 
 class session_plane::kept_session final : private mcp::runner_observer {
@@ -95,29 +58,58 @@ public:
     kept_session(session_plane& owner, std::shared_ptr<const agent_entry> agent, mcp::transport_factory make)
         : owner_{owner},
           agent_{std::move(agent)},
-          runner_{owner.loop_, settings_of(*agent_->record.mcp), std::move(make), *this, owner.log_, agent_->record.id}
+          secrets_{runner_settings_of(agent_->record).secrets},
+          runner_{
+              owner.loop_,
+              runner_settings_of(agent_->record),
+              std::move(make),
+              *this,
+              owner.log_,
+              agent_->record.id
+          }
     {
     }
 
     mcp::runner& runner() noexcept { return runner_; }
     const mcp::runner& runner() const noexcept { return runner_; }
     const core::agent& record() const noexcept { return agent_->record; }
+    const auto& losses() const noexcept { return losses_; }
+
+    // What a server says of itself.
+    std::string shown(std::string_view words) const
+    {
+        constexpr std::size_t longest = 256;
+        return std::string{cut_text(secrets_.apply(words, cut_text(words, longest).size()), longest)};
+    }
+
+    void wait(std::shared_ptr<session_waiter> who) { waiting_.push_back(std::move(who)); }
 
     // It ends in order and says nothing more of the agent, which may have another session already.
     void leave()
     {
         leaving_ = true;
+        tell(core::gateway_error(owner_.stopped_ ? errc::draining : errc::session_not_ready));
         runner_.stop();
     }
 
 private:
-    void session_changed(session_state state, mcp::session_reason) override
+    void session_changed(session_state state, mcp::session_reason why) override
     {
         if (state == session_state::stopped) {
             return owner_.forget(*this);
         }
-        if (!leaving_) {
-            owner_.cards_.set_session_trouble(agent_->record.id, trouble_of(state));
+        if (leaving_) {
+            return;
+        }
+        const bool begins_anew = state == session_state::initializing && served_;
+        if (begins_anew || state == session_state::backoff || state == session_state::failed) {
+            ++losses_[static_cast<std::size_t>(why)];
+        }
+        served_ = state == session_state::ready || state == session_state::degraded;
+        const auto trouble = trouble_of(state);
+        owner_.cards_.set_session_trouble(agent_->record.id, trouble);
+        if (trouble && trouble->code == errc::session_crashed) {
+            tell(*trouble);
         }
     }
 
@@ -128,9 +120,25 @@ private:
         }
     }
 
+    void walked(const core::result<mcp::walk_outcome>& how) override
+    {
+        tell(how ? core::result<>{} : core::result<>{how.error()});
+    }
+
+    void tell(const core::result<>& how)
+    {
+        for (const auto& each : std::exchange(waiting_, {})) {
+            each->tell(how);
+        }
+    }
+
     session_plane& owner_;
     std::shared_ptr<const agent_entry> agent_;
+    core::redaction secrets_;
     bool leaving_ = false;
+    bool served_ = false;
+    std::array<std::uint64_t, mcp::session_reasons> losses_{};
+    std::vector<std::shared_ptr<session_waiter>> waiting_;
     mcp::runner runner_;
 };
 
@@ -147,6 +155,10 @@ session_plane::session_plane(
       inherited_{std::move(inherited)}
 {
     cards_.set_demand([this](const std::string& id) { demand(id); });
+    cards_.set_attempts([this](const std::string& id) {
+        const auto* const found = find(id);
+        return found == nullptr ? std::nullopt : found->runner().next_attempt();
+    });
 }
 
 session_plane::~session_plane() = default;
@@ -169,9 +181,42 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
         sessions_.erase(there);
         retire(std::move(gone));
     }
+    const auto waits = next_.find(id);
+    if (waits != next_.end()) {
+        if (agent != nullptr && agent->record == waits->second->record) {
+            return;
+        }
+        next_.erase(waits);
+    }
     // A card that the operator wrote needs no session.
-    if (agent != nullptr && agent->record.mcp && agent->record.card.empty() && !stopped_) {
+    if (agent == nullptr || !agent->record.mcp || !agent->record.card.empty() || stopped_) {
+        return;
+    }
+    if (leaves(id)) {
+        next_.emplace(id, agent);
+        cards_.set_session_trouble(id, core::upstream_error(errc::session_not_ready));
+    } else {
         add(id, agent);
+    }
+}
+
+bool session_plane::leaves(const std::string& id) const
+{
+    return std::ranges::any_of(leaving_, [&](const auto& each) { return each->record().id == id; });
+}
+
+void session_plane::begin_next(const std::string& id)
+{
+    if (leaves(id)) {
+        return;
+    }
+    if (const auto waited = next_.extract(id)) {
+        add(id, waited.mapped());
+        const auto* const found = find(id);
+        cards_.set_session_trouble(
+            id,
+            trouble_of(found == nullptr ? session_state::configured : found->runner().state())
+        );
     }
 }
 
@@ -192,13 +237,17 @@ mcp::transport_factory session_plane::reach(const std::string& id, const core::a
         case core::mcp_transport::stdio:
             return mcp::stdio_factory(loop_, *record.mcp, inherited_, id, log_);
         case core::mcp_transport::streamable_http:
-            return mcp::http_factory(loop_, exchanges_, http_of(record));
+            return mcp::http_factory(loop_, exchanges_, http_settings_of(record));
         case core::mcp_transport::sse:
-            return mcp::sse_factory(loop_, exchanges_, http_of(record));
+            return mcp::sse_factory(loop_, exchanges_, http_settings_of(record));
         case core::mcp_transport::unsupported:
             break;
     }
-    log_.write(core::log_level::warn, "mcp_not_run", {{"agent", id}, {"transport", core::name(record.mcp->transport)}});
+    log_.write(
+        core::log_level::warn,
+        "mcp_not_run",
+        {{"agent", id}, {"reason", "the gateway runs no packages; a command or a url is meant"}}
+    );
     return nullptr;
 }
 
@@ -215,40 +264,130 @@ void session_plane::forget(const kept_session& which)
         if (alive.expired()) {
             return;
         }
+        const auto id = gone->record().id;
         std::erase_if(sessions_, [gone](const auto& each) { return each.second.get() == gone; });
         std::erase_if(leaving_, [gone](const auto& each) { return each.get() == gone; });
+        begin_next(id);
     });
 }
 
 void session_plane::demand(const std::string& id)
 {
-    if (const auto found = sessions_.find(id); found != sessions_.end()) {
-        found->second->runner().demand();
+    if (auto* const found = find(id)) {
+        found->runner().demand();
     }
+}
+
+session_plane::kept_session* session_plane::find(const std::string& id) const
+{
+    const auto found = sessions_.find(id);
+    return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+session_facts session_plane::facts_of(const kept_session& which)
+{
+    const auto& runner = which.runner();
+    session_facts made;
+    made.transport = which.record().mcp->transport;
+    made.state = runner.state();
+    made.reason = runner.reason();
+    made.detail = which.shown(runner.detail());
+    made.ready_since = runner.ready_since();
+    made.counts = runner.counts();
+    made.queued = runner.queued();
+    made.losses = which.losses();
+    if (runner.latest() != nullptr) {
+        const auto& server = runner.latest()->server;
+        made.era = mcp::name(server.speaks);
+        made.version = server.protocol_version;
+        made.server_name = which.shown(server.name);
+        made.server_version = which.shown(server.version);
+    }
+    return made;
 }
 
 std::optional<session_facts> session_plane::facts(const std::string& id) const
 {
-    const auto found = sessions_.find(id);
-    if (found == sessions_.end()) {
-        return std::nullopt;
+    if (const auto* const found = find(id)) {
+        return facts_of(*found);
     }
-    const auto& runner = found->second->runner();
-    session_facts made;
-    made.state = runner.state();
-    made.reason = runner.reason();
-    made.ready_since = runner.ready_since();
-    made.counts = runner.counts();
-    if (runner.latest() != nullptr) {
-        made.era = mcp::name(runner.latest()->server.speaks);
-        made.version = runner.latest()->server.protocol_version;
+    const auto waits = next_.find(id);
+    return waits == next_.end() ? std::nullopt : std::optional{facts_of_next(waits->second->record)};
+}
+
+void session_plane::each(const std::function<void(const std::string& id, const session_facts&)>& visit) const
+{
+    for (const auto& [id, which] : sessions_) {
+        visit(id, facts_of(*which));
     }
-    return made;
+    for (const auto& [id, agent] : next_) {
+        visit(id, facts_of_next(agent->record));
+    }
+}
+
+core::error session_plane::absent(const std::string& id) const
+{
+    const auto code = next_.contains(id) ? errc::session_not_ready : errc::session_not_started;
+    return core::gateway_error(stopped_ ? errc::draining : code);
+}
+
+core::error session_plane::late(const std::string& id) const
+{
+    const auto* const found = find(id);
+    const auto state = found == nullptr ? session_state::stopped : found->runner().state();
+    return trouble_of(state).value_or(core::upstream_error(errc::upstream_timeout, "its lists did not come in time"));
+}
+
+net::task<core::result<>> session_plane::refresh(std::string id)
+{
+    auto* const found = find(id);
+    if (found == nullptr) {
+        co_return absent(id);
+    }
+    const auto trouble = trouble_of(found->runner().state());
+    if (trouble && trouble->code == errc::session_crashed) {
+        co_return *trouble;
+    }
+    const auto who = std::make_shared<session_waiter>(loop_, found->record().mcp->request_timeout);
+    found->wait(who);
+    if (trouble) {
+        found->runner().demand();
+    } else {
+        found->runner().refresh();
+    }
+    const auto told = co_await session_waiter::wait(who);
+    co_return told ? *told : core::result<>{late(id)};
+}
+
+net::task<mcp::look_result> session_plane::look(std::string id)
+{
+    auto* const found = find(id);
+    if (found == nullptr) {
+        co_return absent(id);
+    }
+    if (const auto trouble = trouble_of(found->runner().state())) {
+        co_return *trouble;
+    }
+    const auto who = std::make_shared<session_waiter>(loop_, found->record().mcp->request_timeout);
+    const auto seen = std::make_shared<mcp::look_result>(core::gateway_error(errc::internal));
+    found->runner().look([who, seen](const mcp::look_result& lists) {
+        *seen = lists;
+        who->tell({});
+    });
+    const auto told = co_await session_waiter::wait(who);
+    if (!told) {
+        if (auto* const still = find(id)) {
+            still->runner().end_look();
+        }
+        co_return late(id);
+    }
+    co_return *seen;
 }
 
 void session_plane::stop()
 {
     stopped_ = true;
+    next_.clear();
     for (auto& [id, each] : std::exchange(sessions_, {})) {
         retire(std::move(each));
     }

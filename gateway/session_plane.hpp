@@ -9,7 +9,11 @@
 #include "mcp/runner.hpp"
 #include "net/exchange.hpp"
 #include "net/loop.hpp"
+#include "net/types.hpp"
 
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -19,15 +23,28 @@
 
 namespace gateway {
 
-// What agents/get says of a session.
+// What operators are told of a session.
 struct session_facts {
+    core::mcp_transport transport = core::mcp_transport::unsupported;
     mcp::session_state state = mcp::session_state::configured;
     mcp::session_reason reason = mcp::session_reason::none;
-    std::string era;      // empty: not known yet
-    std::string version;  // of MCP, negotiated; likewise
+    std::string detail;       // what that is about, a server's own words among it, cut: for operators only
+    std::string era;          // empty: not known yet
+    std::string version;      // of MCP, negotiated; likewise
+    std::string server_name;  // in its own words, cut; likewise
+    std::string server_version;
     std::optional<core::steady_time> ready_since;
     mcp::runner_counts counts;
+    std::size_t queued = 0;  // bytes that the server has not taken
+    // How often it was lost or could not begin, by why.
+    std::array<std::uint64_t, mcp::session_reasons> losses{};
 };
+
+// Connections that were made after the first.
+inline std::uint64_t restarts_of(const session_facts& session) noexcept
+{
+    return session.counts.connections > 0 ? session.counts.connections - 1 : 0;
+}
 
 class session_plane {
 public:
@@ -42,7 +59,8 @@ public:
 
     void set_agents(const snapshot& now);
 
-    // Null: it is gone. One that has not changed keeps its session.
+    // Null: it is gone. One that has not changed keeps its session. That of one that has changed begins when the one of before
+    // has ended: a server may hold what only one of it can have.
     void set_agent(const std::string& id, const std::shared_ptr<const agent_entry>& agent);
 
     // Somebody wants the card: a lazy session begins.
@@ -50,6 +68,16 @@ public:
 
     // Nothing: the agent has no session.
     std::optional<session_facts> facts(const std::string& id) const;
+    void each(const std::function<void(const std::string& id, const session_facts&)>& visit) const;
+    bool has(const std::string& id) const { return sessions_.contains(id) || next_.contains(id); }
+
+    // Has the server's lists walked now; a lazy session begins. Returns when the card says what they say, or with why it does
+    // not: session_not_started (it has none), session_not_ready, session_crashed, draining, upstream_timeout (it takes
+    // longer than timeouts.request), or what the walk failed with.
+    net::task<core::result<>> refresh(std::string id);
+
+    // What the server lists now; nothing of it is kept. Fails likewise.
+    net::task<mcp::look_result> look(std::string id);
 
     // Ends all of them in order; no new one begins. busy() until they are gone.
     void stop();
@@ -58,11 +86,18 @@ public:
 private:
     class kept_session;
 
+    static session_facts facts_of(const kept_session& which);
+    kept_session* find(const std::string& id) const;
+    core::error late(const std::string& id) const;
+    core::error absent(const std::string& id) const;
+
     void add(const std::string& id, const std::shared_ptr<const agent_entry>& agent);
     // Null: in no way that the gateway knows.
     mcp::transport_factory reach(const std::string& id, const core::agent& record);
     void retire(std::unique_ptr<kept_session> which);
     void forget(const kept_session& which);
+    bool leaves(const std::string& id) const;
+    void begin_next(const std::string& id);
 
     net::loop& loop_;
     net::exchange_client exchanges_;
@@ -71,6 +106,7 @@ private:
     std::vector<std::pair<std::string, std::string>> inherited_;
     string_map<std::unique_ptr<kept_session>> sessions_;
     std::list<std::unique_ptr<kept_session>> leaving_;
+    string_map<std::shared_ptr<const agent_entry>> next_;  // what begins when the one that is leaving has ended
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     bool stopped_ = false;
 };

@@ -147,6 +147,7 @@ std::string shown_table(const std::vector<std::vector<std::string>>& rows)
                 out.append(widths[i] - width_of(row[i]) + 2, ' ');
             }
         }
+        out.erase(out.find_last_not_of(' ') + 1);
         out += '\n';
     }
     return out;

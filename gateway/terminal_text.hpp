@@ -17,7 +17,7 @@ std::string printable(std::string_view text, bool lines = false);
 // JSON over several lines, printable, with a line feed at its end.
 std::string shown_json(const core::json& value);
 
-// Columns as wide as they must be, two spaces between them; the first row is the heading. Cells are made printable.
+// Columns as wide as they must be, two spaces between them and none at the end of a line; the first row is the heading. Cells are made printable.
 std::string shown_table(const std::vector<std::vector<std::string>>& rows);
 
 // Every value that is no object and no array, with its path, such as `skills[0].id`. Text is shown without quotes.

@@ -33,14 +33,28 @@ const card_bytes& chosen_bytes(const card_bytes& all, const net::http1::field_li
     return version == nullptr ? all : for_version(all, *version);
 }
 
+void write_cache_control(std::string& text, const published_card& card, core::steady_time now)
+{
+    switch (card.caching) {
+        case card_caching::asking:
+            text += "Cache-Control: no-cache\r\n";
+            return;
+        case card_caching::asking_alone:
+            text += "Cache-Control: private, no-cache\r\n";
+            return;
+        case card_caching::while_fresh:
+            break;
+    }
+    text += "Cache-Control: public, max-age=";
+    std::array<char, 20> digits{};
+    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), max_age(card, now)).ptr);
+    text += "\r\n";
+}
+
 void write_card_fields(std::string& text, const card_answer& found, core::steady_time now)
 {
     net::http1::head_writer head{text};
-    const auto left = static_cast<std::uint64_t>(max_age(*found.card, now));
-    text += "Cache-Control: public, max-age=";
-    std::array<char, 20> digits{};
-    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), left).ptr);
-    text += "\r\n";
+    write_cache_control(text, *found.card, now);
     if (found.use == card_use::stale) {
         const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - found.card->fetched_at).count();
         const auto reason = found.failure ? core::name(found.failure->code) : std::string_view{"refreshing"};
@@ -75,7 +89,8 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
     if (found.card) {
         co_await send_card(x, std::move(found), to.legacy_card);
     } else {
-        auto what = error_answer(found.failure->code, x.record.agent);
+        const auto seconds = found.again_at ? retry_after(x.caller.owner().now(), *found.again_at) : usual_retry_after;
+        auto what = error_answer(found.failure->code, x.record.agent, seconds);
         co_await answer_error(x, std::move(*found.failure), std::move(what));
     }
 }

@@ -1,13 +1,12 @@
 #include "mcp/card.hpp"
 
-#include "a2a/address.hpp"
 #include "a2a/card_shape.hpp"
 #include "core/json.hpp"
+#include "mcp/card_links.hpp"
 #include "mcp/raw_json.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 namespace mcp {
@@ -74,19 +73,9 @@ std::string first_line(std::string_view text)
     return line.size() > longest ? std::string{} : std::string{line};
 }
 
-bool starts_like(std::string_view text, std::string_view prefix)
-{
-    return text.size() >= prefix.size() && std::ranges::equal(text.substr(0, prefix.size()), prefix, {}, [](char c) {
-               return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-           });
-}
-
 std::string icon_of(const server_facts& server)
 {
-    const auto shown = [](const std::string& src) {
-        return (starts_like(src, "https://") && a2a::authority_of(src)) || src.starts_with("data:image/");
-    };
-    const auto found = std::ranges::find_if(server.icons, shown);
+    const auto found = std::ranges::find_if(server.icons, is_icon);
     return found == server.icons.end() ? std::string{} : *found;
 }
 
@@ -172,7 +161,7 @@ json plain_card(const snapshot& from, const card_request& asked)
     if (auto icon = icon_of(server); !icon.empty()) {
         card["iconUrl"] = std::move(icon);
     }
-    if (starts_like(server.website, "http") && a2a::authority_of(server.website)) {
+    if (is_page(server.website)) {
         card["documentationUrl"] = server.website;
     }
     return card;
@@ -182,7 +171,7 @@ std::string list_text(const std::vector<listed_item>& items)
 {
     std::string out{"["};
     for (const auto& item : items) {
-        out.append(item.raw).append(",");
+        out.append(with_safe_links(item.raw)).append(",");
     }
     close(out, ']');
     return out;
@@ -211,7 +200,8 @@ std::string skill_text(const json& skill, const listed_item& tool)
     for (const auto* key : {"id", "name", "description"}) {
         append_member(out, key, core::to_text(skill[key]));
     }
-    const auto read = members_of(tool.raw);
+    const auto safe = with_safe_links(tool.raw);
+    const auto read = members_of(safe);
     for (const auto& member : read.members()) {
         if (!means_something_else(member.name)) {
             append_member(out, member.name, member.value);
@@ -270,7 +260,7 @@ std::string extension_text(const snapshot& from, const json& extension)
     std::string params{"{"};
     append_text_member(params, "era", name(from.server.speaks));
     append_text_member(params, "protocolVersion", from.server.protocol_version);
-    append_member(params, "serverInfo", from.server.info);
+    append_member(params, "serverInfo", with_safe_links(from.server.info));
     append_member(params, "capabilities", from.server.capabilities);
     append_lists(params, from, 0);
     close(params, '}');

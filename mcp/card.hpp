@@ -29,7 +29,7 @@ struct card_request {
 //              and `prompts` (absent: not offered); and what A2A wants of a card, of 0.3 and of 1.0.
 //   the others: what a2a::shape_card() makes of the A2A part, with the rest in one extension.
 // A skill is called what its tool is (`title`, else `annotations.title`, else its name); its tags say what the annotations
-// do. An icon counts if it is https or data. Fails with card_too_large, and the detail says what takes how much room;
+// do. Icons and pages are shown as mcp/card_links.hpp says. Fails with card_too_large, and the detail says what takes how much room;
 // nothing is ever cut. Fails with card_unrewritable if `at` is no address.
 core::result<std::string> synthesize_card(const snapshot& from, const card_request& asked);
 

@@ -33,11 +33,17 @@ std::optional<std::int64_t> whole_number(std::string_view raw) noexcept
     return read.ec == std::errc{} && read.ptr == end && value >= 0 ? std::optional{value} : std::nullopt;
 }
 
+std::string said_of(const rpc_failure& failure)
+{
+    auto said = "answered with the error " + std::to_string(failure.code);
+    return failure.text.empty() ? said : said + ": " + failure.text;
+}
+
 }  // namespace
 
 bool same_content(const snapshot& a, const snapshot& b) noexcept
 {
-    return a.server == b.server && a.lists == b.lists;
+    return a.server == b.server && a.lists == b.lists && a.shareable == b.shareable;
 }
 
 discovery_walk::discovery_walk(list_set wanted, era speaks, discovery_limits limits)
@@ -94,8 +100,11 @@ core::result<> discovery_walk::refuse(const rpc_failure& failure)
     if (failure.code == method_not_found && pages_ == 0) {
         found_[at_].clear();
     } else if (list == list_kind::tools) {
-        return failed("answered with the error " + std::to_string(failure.code));
+        return failed(said_of(failure));
     } else {
+        if (left_.none()) {
+            first_left_ = std::string{method(list)} + ": " + said_of(failure);
+        }
         left_.set(at_);
     }
     next_list();
@@ -210,7 +219,7 @@ snapshot discovery_walk::onto(snapshot base) &&
     }
     if (time_to_live_) {
         base.time_to_live = time_to_live_;
-        base.shareable = shareable_;
+        base.shareable = base.shareable && shareable_;
     }
     return base;
 }

@@ -79,6 +79,9 @@ public:
     snapshot onto(snapshot base) &&;
 
     const list_set& left() const noexcept { return left_; }
+
+    // What the first of these was answered with.
+    const std::string& first_left() const noexcept { return first_left_; }
     std::size_t unusable() const noexcept { return unusable_; }
 
     // Why the first of these was left out: for the log.
@@ -98,6 +101,7 @@ private:
     discovery_limits limits_;
     std::array<std::vector<listed_item>, list_kinds> found_;
     list_set left_;
+    std::string first_left_;
     std::size_t at_ = 0;  // the list under way; list_kinds: none
     std::string cursor_;
     std::set<std::string, std::less<>> cursors_;  // of the list under way

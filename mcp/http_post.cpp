@@ -1,6 +1,7 @@
 #include "mcp/http_post.hpp"
 
 #include "mcp/http_evidence.hpp"
+#include "mcp/refused_message.hpp"
 
 #include <utility>
 
@@ -85,7 +86,8 @@ void http_post::took(std::string_view piece)
             continue;
         }
         bool ours = false;
-        if (answers(event->data, ours)) {
+        std::optional<core::error> refused;
+        if (answers(event->data, ours, refused)) {
             if (ours && !settled_) {
                 tell_answer(event->data);
             }
@@ -95,17 +97,29 @@ void http_post::took(std::string_view piece)
         if (alive.expired()) {
             return;
         }
+        if (refused && !settled_) {
+            return fail(std::move(*refused));
+        }
     }
     if (events_.too_large()) {
-        refuse("an event is over max_message");
+        fail(core::upstream_error(errc::message_too_large, "an event is over max_message"));
     }
 }
 
-// Whether it is an answer; `ours`: to this request.
-bool http_post::answers(std::string_view text, bool& ours) const
+// Whether it is an answer; `ours`: to this request; `refused`: it was to be that, and why it is not.
+bool http_post::answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const
 {
     const auto read = read_message(text, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
-    if (!read || (read->kind != message_kind::result && read->kind != message_kind::failure)) {
+    const bool answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
+    if (what_.id != 0 && !(answer && read->answered())) {
+        const auto whom = addressee_of(text, true);
+        const bool says_who = !read || whom.id;  // an error to nobody in particular is a message
+        if (whom.answer && !whom.other && says_who && whom.id.value_or(what_.id) == what_.id) {
+            refused = refused_answer(read ? another_id() : read.error());
+            return false;
+        }
+    }
+    if (!answer) {
         return false;
     }
     ours = what_.id != 0 && read->answered() == what_.id;
@@ -181,7 +195,8 @@ void http_post::judge()
     // Before the handshake an answer would tell the era, whatever the status: some say nothing about it.
     const bool telling = good ? json_ : wire_.speaks || era_of_http_answer(status_, answer);
     bool ours = false;
-    if (telling && !resuming_ && answers(body_, ours) && ours) {
+    std::optional<core::error> refused;
+    if (telling && !resuming_ && answers(body_, ours, refused) && ours) {
         const std::weak_ptr<bool> alive{alive_};
         const auto text = std::move(body_);
         tell_answer(text);
@@ -189,6 +204,9 @@ void http_post::judge()
             owner_.over(*this, std::nullopt, std::nullopt);
         }
         return;
+    }
+    if (good && refused) {
+        return fail(std::move(*refused), era_of_http_answer(status_, answer));
     }
     judge_refusal(answer);
 }

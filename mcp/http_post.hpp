@@ -52,7 +52,7 @@ private:
     void ended(core::result<> how) override;
 
     bool take_session_id(const net::exchange_head& head);
-    bool answers(std::string_view text, bool& ours) const;
+    bool answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const;
     void tell_answer(std::string_view text);
     void judge();
     void judge_refusal(const message* answer);

@@ -63,7 +63,7 @@ void http_stream::took(std::string_view piece)
     }
     if (events_.too_large()) {
         exchange_.reset();
-        ended(core::upstream_error(core::errc::upstream_protocol, "an event is over max_message"));
+        ended(core::upstream_error(core::errc::message_too_large, "an event is over max_message"));
     }
 }
 
@@ -103,6 +103,10 @@ void http_stream::none_offered()
 
 void http_stream::retry()
 {
+    if (!gets()) {
+        exchange_.reset();
+        return tell(false);
+    }
     const auto longest = wire_.settings.longest_retry;
     auto delay = wire_.settings.pause(events_.retry());
     for (unsigned i = 0; i < failures_ && delay < longest; ++i) {

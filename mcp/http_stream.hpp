@@ -1,5 +1,5 @@
-// What a server says unasked over streamable HTTP: a GET, or `subscriptions/listen` in the modern era. Made anew when it has
-// ended, for as long as this lives. Seen by http_transport.cpp only.
+// What a server says unasked over streamable HTTP: a GET, made anew when it has ended, for as long as this lives, or
+// `subscriptions/listen` in the modern era, of which each needs an id of its own. Seen by http_transport.cpp only.
 #pragma once
 
 #include "mcp/http_wire.hpp"
@@ -24,7 +24,7 @@ protected:
 
 class http_stream final : private net::exchange_observer {
 public:
-    // `listen`: the request for it, which is sent anew each time; empty: a GET. References outlive it.
+    // `listen`: the request for it, which is sent once; empty: a GET. References outlive it.
     http_stream(http_wire& wire, http_stream_owner& owner, outgoing listen);
     ~http_stream() override = default;
     http_stream(const http_stream&) = delete;

@@ -40,7 +40,7 @@ std::optional<line_reader::line> line_reader::next()
         if (over_limit(text)) {
             discarding_ = !whole;
             consume(whole ? length + 1 : length);
-            return line{{}, true};
+            return line{text, true};
         }
         if (!whole) {
             scanned_ = buffer_.size();

@@ -16,7 +16,7 @@ public:
 
     struct line {
         std::string_view text;  // without the line end, LF or CRLF; valid until the next call
-        bool too_long = false;  // a line over the limit begins here: `text` is empty, and what it says is lost
+        bool too_long = false;  // a line over the limit begins with `text`, and the rest of it is lost
     };
 
     // `limit` in bytes of a line without its end.

@@ -18,10 +18,11 @@ enum class message_kind : std::uint8_t { request, notification, result, failure 
 enum class id_type : std::uint8_t { absent, null, number, string };
 
 inline constexpr std::int64_t method_not_found = -32601;
+inline constexpr std::int64_t internal_error = -32603;
 inline constexpr std::int64_t invalid_params = -32602;
 inline constexpr std::int64_t unsupported_version = -32022;  // the modern era's
 
-// The error of an answer; `text` is the server's own and goes to the log only.
+// The error of an answer; `text` is the server's own, for operators only.
 struct rpc_failure {
     std::int64_t code = 0;
     std::string text;

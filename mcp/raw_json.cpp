@@ -15,35 +15,15 @@ using cursor_type = core::json_cursor<core::wide_bytes>;
 
 core::error not_json(std::string_view why)
 {
-    return core::upstream_error(core::errc::parse_error, std::string(why.empty() ? "an object is not closed" : why));
+    return core::upstream_error(core::errc::parse_error, std::string{why});
 }
 
 bool read_members(cursor_type& cursor, std::vector<raw_member>& members)
 {
-    if (!cursor.open('{')) {
-        return false;
-    }
-    if (cursor.close()) {
-        return true;
-    }
-    do {
-        std::string_view name;
-        bool escaped = false;
-        if (!cursor.name(name, escaped)) {
-            return false;
-        }
-        const char* const begin = cursor.position();
-        if (!cursor.value()) {
-            return false;
-        }
-        const std::string_view value{begin, static_cast<std::size_t>(cursor.position() - begin)};
+    return cursor.object([&members](std::string_view name, bool escaped, std::string_view value) {
         members.push_back({escaped ? core::unescape_json(name) : std::string{name}, value});
-        if (members.size() > max_members) {
-            return false;
-        }
-        cursor.skip_space();
-    } while (cursor.take(','));
-    return cursor.close();
+        return members.size() <= max_members;
+    });
 }
 
 bool is_hex_surrogate(std::string_view text, std::string_view second_digit) noexcept

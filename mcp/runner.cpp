@@ -55,12 +55,14 @@ void runner::running::tell(event_kind kind)
 void runner::running::abandon()
 {
     observer_ = nullptr;
+    look_.reset();
     for (auto& each : timers_) {
         each->cancel();
     }
     probe_.reset();
     link_.reset();
     closing_.reset();
+    leaving_.clear();
 }
 
 void runner::running::tell_of(event_kind kind, std::uint64_t connection)
@@ -92,12 +94,12 @@ void runner::running::carry_out(const session_action& what)
             open(probe_, true);
             return;
         case action_kind::open:
-            if (probe_ != nullptr) {
-                retire(std::move(probe_));
-            }
+            drop_probe();
             ++counts_.connections;
             open(link_, false);
             return;
+        case action_kind::drop_probe:
+            return drop_probe();
         case action_kind::close:
             return close(what.end_session);
         case action_kind::send_initialize:
@@ -119,6 +121,13 @@ void runner::running::carry_out(const session_action& what)
             send({ping_request(id, dialect_), id, dialect_.modern() ? "server/discover" : "ping"});
             return;
         }
+        case action_kind::cancel_ping:
+            for (const auto& [id, each] : purposes_) {
+                if (each == purpose::ping) {
+                    cancel(id);
+                }
+            }
+            return;
         case action_kind::finish_calls:
             return tell(event_kind::calls_finished);
         case action_kind::arm:
@@ -135,6 +144,14 @@ void runner::running::open(std::unique_ptr<link>& into, bool probe)
     into = std::make_unique<link>(*this, probe, session_.connection());
     into->wire = make_(*into);
     into->wire->open();
+}
+
+void runner::running::drop_probe()
+{
+    if (probe_ != nullptr) {
+        requests_.end(probe_->question);
+        end_in_order(std::move(probe_));
+    }
 }
 
 void runner::running::close(bool end_session)
@@ -175,11 +192,21 @@ void runner::running::disarm(timer_name which)
 
 void runner::running::report(const session_action& what)
 {
+    // Whoever hears of it may let go of the runner, and of what has not ended yet.
+    if (what.state == session_state::stopped && !leaving_.empty()) {
+        last_report_ = what;
+        return;
+    }
     const bool serves = what.state == session_state::ready || what.state == session_state::degraded;
     if (!serves) {
         ready_since_.reset();
     } else if (!ready_since_) {
         ready_since_ = std::chrono::steady_clock::now();
+    }
+    if (what.state == session_state::ready) {
+        detail_.clear();
+    } else if (what.reason == session_reason::handshake_timeout && !serves) {
+        detail_ = "no answer to the handshake";
     }
     const bool trouble = what.state == session_state::backoff || what.state == session_state::failed ||
                          what.state == session_state::degraded;
@@ -213,55 +240,6 @@ void runner::running::tell_era(const link& which, std::optional<era> verdict)
     event.of = which.number();
     event.verdict = verdict;
     happened(std::move(event));
-}
-
-void runner::running::take_failure(link& from, std::uint64_t request, const core::error& why, std::optional<era> says)
-{
-    if (from.probe()) {
-        return tell_era(from, says);
-    }
-    const auto found = purposes_.find(request);
-    if (found == purposes_.end()) {
-        return;
-    }
-    const auto what = found->second;
-    requests_.end(request);
-    purposes_.erase(found);
-    auto detail = shown(std::string{core::name(why.code)} + ": " + why.detail);
-    switch (what) {
-        case purpose::handshake:
-            return refuse_handshake(std::move(detail));
-        case purpose::list:
-            return walk_failed(std::move(detail));
-        case purpose::listen:
-            return tell_of_session(event_kind::stream_down);
-        case purpose::ping:
-            return;  // its timer tells
-    }
-}
-
-// A program that ends when it is asked for its era knows only the older one.
-void runner::running::take_loss(link& from, const core::error& why)
-{
-    detail_ = shown(why.detail);
-    if (from.probe() && from.was_connected() && settings_.states.silence_is_legacy) {
-        return tell_era(from, era::legacy);
-    }
-    auto gone = std::move(from.probe() ? probe_ : link_);
-    const auto number = from.number();
-    const bool connected = from.was_connected() && !from.probe();
-    retire(std::move(gone));
-    forget_requests();
-    tell_of(connected ? event_kind::lost : event_kind::connect_failed, number);
-}
-
-void runner::running::take_end(link& from)
-{
-    const auto number = from.number();
-    if (closing_.get() == &from) {
-        retire(std::move(closing_));
-    }
-    tell_of(event_kind::closed, number);
 }
 
 runner::runner(
@@ -301,6 +279,21 @@ void runner::stop()
     running_->tell(event_kind::stop);
 }
 
+void runner::refresh()
+{
+    running_->tell(event_kind::refresh);
+}
+
+void runner::look(std::function<void(const look_result&)> then)
+{
+    running_->look(std::move(then));
+}
+
+void runner::end_look()
+{
+    running_->end_look(core::upstream_error(core::errc::upstream_timeout, "its lists did not come in time"));
+}
+
 session_state runner::state() const noexcept
 {
     return running_->state().state();
@@ -309,6 +302,11 @@ session_state runner::state() const noexcept
 session_reason runner::reason() const noexcept
 {
     return running_->state().reason();
+}
+
+const std::string& runner::detail() const noexcept
+{
+    return running_->detail();
 }
 
 const std::shared_ptr<const snapshot>& runner::latest() const noexcept
@@ -321,9 +319,19 @@ std::optional<core::steady_time> runner::ready_since() const noexcept
     return running_->ready_since();
 }
 
+std::optional<core::steady_time> runner::next_attempt() const noexcept
+{
+    return running_->next_attempt();
+}
+
 const runner_counts& runner::counts() const noexcept
 {
     return running_->counts();
+}
+
+std::size_t runner::queued() const noexcept
+{
+    return running_->queued();
 }
 
 }  // namespace mcp

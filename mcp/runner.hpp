@@ -4,11 +4,13 @@
 
 #include "core/clock.hpp"
 #include "core/log.hpp"
+#include "core/redaction.hpp"
 #include "mcp/discovery.hpp"
 #include "mcp/session_state.hpp"
 #include "mcp/transport.hpp"
 #include "net/loop.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,7 +24,11 @@ struct runner_settings {
     message_limits messages;
     discovery_limits lists;
     client_info client;
+    core::redaction secrets;  // of what is told and logged in the server's words
 };
+
+// What a walk over the lists came to. `incomplete`: a list could not be had, and stays as it was.
+enum class walk_outcome : std::uint8_t { unchanged, changed, incomplete };
 
 // Never from within a call of the runner's own functions, but for begin(), demand() and stop().
 class runner_observer {
@@ -33,18 +39,26 @@ public:
 
     // What the server lists has changed in a way that callers can see.
     virtual void listed(std::shared_ptr<const snapshot> what) = 0;
+
+    // A walk is over, behind what listed() says of it; or why it came to nothing.
+    virtual void walked(const core::result<walk_outcome>& /*how*/) {}
 };
 
 struct runner_counts {
     std::uint64_t connections = 0;  // opened; all but the first are restarts
     std::uint64_t handshakes = 0;   // that succeeded
     std::uint64_t walks = 0;        // likewise
+    std::uint64_t walks_changed = 0;
+    std::uint64_t walks_incomplete = 0;
     std::uint64_t walks_failed = 0;
     std::uint64_t received = 0;  // messages
     std::uint64_t sent = 0;
     std::uint64_t refused = 0;  // messages that were none
     core::duration latest_handshake{};
 };
+
+// What a server lists just now, or why it cannot be told.
+using look_result = core::result<std::shared_ptr<const snapshot>>;
 
 class runner {
 public:
@@ -68,15 +82,34 @@ public:
     void restart();  // now
     void stop();
 
+    // Walks the lists now, unless a walk is under way; nothing unless it is ready or degraded. walked() tells the end.
+    void refresh();
+
+    // Walks them and keeps nothing of it. `then` is told once, perhaps before this returns; never if the runner goes. While it
+    // is ready or degraded only; session_crashed if that ends. Who comes while one is under way is told with it.
+    void look(std::function<void(const look_result&)> then);
+
+    // What is under way for look() is given up, and told as upstream_timeout.
+    void end_look();
+
     session_state state() const noexcept;
     session_reason reason() const noexcept;
+
+    // What reason() is about, in words, a server's among them: for operators. Empty: there are none, or it is ready.
+    const std::string& detail() const noexcept;
 
     // Null: there was none yet. Kept while the session is gone.
     const std::shared_ptr<const snapshot>& latest() const noexcept;
 
     // Since when it is ready or degraded; nothing: it is not.
     std::optional<core::steady_time> ready_since() const noexcept;
+
+    // When it is connected again, while it waits for that (backoff, failed).
+    std::optional<core::steady_time> next_attempt() const noexcept;
     const runner_counts& counts() const noexcept;
+
+    // Bytes that wait until the server takes them.
+    std::size_t queued() const noexcept;
 
 private:
     class running;

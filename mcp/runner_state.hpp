@@ -1,15 +1,19 @@
-// What runner.cpp and runner_messages.cpp share: the runner itself, which outlives its owner for what is posted. Internal to
+// What runner.cpp, runner_messages.cpp and runner_troubles.cpp share: the runner itself, which outlives its owner for what is posted. Internal to
 // mcp.
 #pragma once
 
+#include "mcp/refused_message.hpp"
 #include "mcp/runner.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcp {
 
@@ -24,14 +29,7 @@ using timer = net::asio::
     basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
 
 // What a request of the gateway was for.
-enum class purpose : std::uint8_t { handshake, ping, list, listen };
-
-// A server's own words, as many as the log takes.
-inline std::string shown(std::string_view words)
-{
-    constexpr std::size_t longest = 300;
-    return std::string{words.substr(0, longest)};
-}
+enum class purpose : std::uint8_t { handshake, ping, list, listen, look };
 
 class runner::running : public std::enable_shared_from_this<running> {
 public:
@@ -50,6 +48,15 @@ public:
     const std::shared_ptr<const snapshot>& latest() const noexcept { return latest_; }
     const runner_counts& counts() const noexcept { return counts_; }
     std::optional<core::steady_time> ready_since() const noexcept { return ready_since_; }
+    std::optional<core::steady_time> next_attempt() const noexcept
+    {
+        const bool waits = session_.state() == session_state::backoff || session_.state() == session_state::failed;
+        return waits ? std::optional{timers_[static_cast<std::size_t>(timer_name::backoff)]->expiry()} : std::nullopt;
+    }
+    const std::string& detail() const noexcept { return detail_; }
+    std::size_t queued() const noexcept { return link_ == nullptr ? 0 : link_->wire->queued(); }
+    void look(std::function<void(const look_result&)> then);
+    void end_look(const look_result& found);
 
 private:
     // One connection, or the probe of one. What it is told may end it: it goes on only with what it has at hand.
@@ -68,6 +75,10 @@ private:
             probe_ ? owner_.ask_for_era(*this) : owner_.tell_of(event_kind::connected, number_);
         }
         void received(std::string_view text) override { owner_.take(*this, text); }
+        void refused(std::string_view beginning, std::size_t limit) override
+        {
+            owner_.take_too_long(*this, beginning, limit);
+        }
         void failed(std::uint64_t request, core::error why, std::optional<era> says) override
         {
             owner_.take_failure(*this, request, why, says);
@@ -86,6 +97,8 @@ private:
 
         std::unique_ptr<transport> wire;
         std::uint64_t question = 0;  // of a probe
+        bool spoke_nonsense = false;
+        bool spoke_too_long = false;
 
     private:
         running& owner_;
@@ -94,9 +107,39 @@ private:
         bool connected_ = false;
     };
 
+    // What a server said that is no message, or no answer that can be taken.
+    struct refused_text {
+        addressee whom;
+        core::error why;
+        std::size_t size;
+        std::optional<std::size_t> limit;  // it was over this one
+        bool first;                        // of its kind on this connection
+    };
+
+    // What is ended in order, and until when.
+    struct leaving {
+        std::unique_ptr<link> which;
+        timer deadline;
+    };
+
+    // A walk of which nothing is kept.
+    struct side_walk {
+        discovery_walk walk;
+        std::vector<std::function<void(const look_result&)>> waiting;
+    };
+
+    // A server's own words, as many as the log takes, without what it was given to keep.
+    std::string shown(std::string_view words) const
+    {
+        constexpr std::size_t longest = 300;
+        return settings_.secrets.apply(words, longest);
+    }
+
     void tell_of(event_kind kind, std::uint64_t connection);
     void tell_of_session(event_kind kind);
     void retire(std::unique_ptr<link> which);
+    void end_in_order(std::unique_ptr<link> probe);
+    void has_left(const link* which);
     void carry_out(const session_action& what);
     void open(std::unique_ptr<link>& into, bool probe);
     void close(bool end_session);
@@ -106,17 +149,27 @@ private:
     std::uint64_t begin(purpose what);
     void send(outgoing what);
     void forget_requests();
+    void drop_probe();
     void ask_for_era(link& which);
     void tell_era(const link& which, std::optional<era> verdict);
     void shake_hands(const session_action& what);
     void open_stream();
     void begin_walk(bool changed_only);
+    snapshot base_of_walk(bool changed_only) const;
     void ask_next();
     void end_walk();
-    void walk_failed(std::string why);
+    void note_walk_trouble(std::string_view why);
+    void walk_failed(const core::error& why);
     void cancel_walk();
+    void cancel(std::uint64_t id);
+    void cancel_requests(purpose what);
+    void tell_walked(const core::result<walk_outcome>& how);
+    void ask_next_look();
     void publish();
     void take(link& from, std::string_view text);
+    void take_too_long(link& from, std::string_view beginning, std::size_t limit);
+    std::optional<std::uint64_t> request_of(const link& from, const addressee& whom) const;
+    void refuse(link& from, const refused_text& what);
     void take_answer(std::optional<std::uint64_t> id, const message& answer);
     void take_handshake(std::string_view result);
     void refuse_handshake(std::string why);
@@ -138,12 +191,16 @@ private:
     std::unique_ptr<link> probe_;
     std::unique_ptr<link> link_;
     std::unique_ptr<link> closing_;
+    std::list<leaving> leaving_;                 // probes
+    std::optional<session_action> last_report_;  // until they have gone
     dialect dialect_;
     server_facts facts_;
     in_flight requests_;
     std::map<std::uint64_t, purpose> purposes_;
     change_tracker tracker_;
     std::optional<discovery_walk> walk_;
+    std::optional<side_walk> look_;
+    bool complete_ = true;  // the latest walk
     snapshot base_;
     snapshot found_;
     std::shared_ptr<const snapshot> latest_;

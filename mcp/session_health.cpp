@@ -21,9 +21,10 @@ void session_rules::walk(bool changed_only)
 {
     s.walking_ = true;
     s.changed_ = false;
+    const bool all = std::exchange(s.missed_, false) || s.troubles_[bit(trouble::refresh)];
     disarm(timer_name::debounce);
     disarm(timer_name::refresh);
-    act(action_kind::walk).changed_only = changed_only && !s.troubles_[bit(trouble::refresh)];
+    act(action_kind::walk).changed_only = changed_only && !all;
     arm(timer_name::discovery, s.settings_.discovery_timeout);
 }
 
@@ -36,9 +37,12 @@ void session_rules::on_walk_done()
     act(action_kind::publish);
     set(trouble::refresh, !event.complete);
     if (!event.complete) {
-        arm(timer_name::refresh, s.settings_.refresh_retry);
-    } else if (event.time_to_live) {
-        arm(timer_name::refresh, std::max(*event.time_to_live, s.settings_.refresh_shortest));
+        retry_walk();
+    } else {
+        s.walk_failures_ = 0;
+        if (event.time_to_live) {
+            arm(timer_name::refresh, std::max(*event.time_to_live, s.settings_.refresh_shortest));
+        }
     }
     if (!s.ready_since_) {
         s.ready_since_ = now;
@@ -46,6 +50,7 @@ void session_rules::on_walk_done()
         if (s.settings_.ping_interval.count() > 0) {
             arm(timer_name::ping, s.settings_.ping_interval);
         }
+        expect_old_verdict();
     }
     walk_over();
 }
@@ -65,9 +70,20 @@ void session_rules::on_walk_failed()
     if (std::exchange(s.walking_, false)) {
         disarm(timer_name::discovery);
         set(trouble::refresh, true);
-        arm(timer_name::refresh, s.settings_.refresh_retry);
+        retry_walk();
         walk_over();
     }
+}
+
+// A list that is broken for good must not be asked for as often as one that will be there in a moment.
+void session_rules::retry_walk()
+{
+    auto delay = s.settings_.refresh_retry;
+    for (unsigned i = 0; i < s.walk_failures_ && delay < s.settings_.refresh_longest; ++i) {
+        delay *= 2;
+    }
+    ++s.walk_failures_;
+    arm(timer_name::refresh, std::min(delay, s.settings_.refresh_longest));
 }
 
 void session_rules::on_walk_late()
@@ -79,7 +95,7 @@ void session_rules::on_walk_late()
 void session_rules::walk_over()
 {
     if (std::exchange(s.changed_, false)) {
-        arm(timer_name::debounce, s.settings_.debounce);
+        arm(timer_name::debounce, debounce());
     }
     settle();
 }
@@ -90,18 +106,44 @@ void session_rules::on_list_changed()
     if (s.walking_) {
         s.changed_ = true;
     } else if (!s.armed_[index_of(timer_name::debounce)]) {
-        arm(timer_name::debounce, s.settings_.debounce);
+        arm(timer_name::debounce, debounce());
     }
+}
+
+// Lists that differ each time they are walked must not be walked and published without pause: after a row of changes, without
+// a rest between them, each is followed later.
+core::duration session_rules::debounce()
+{
+    constexpr unsigned followed_at_once = 4;
+    const auto& settings = s.settings_;
+    if (now - s.changed_at_ >= 2 * settings.debounce_longest) {
+        s.changes_ = 0;
+    }
+    auto delay = settings.debounce;
+    for (auto i = followed_at_once; i < s.changes_ && delay < settings.debounce_longest; ++i) {
+        delay *= 2;
+    }
+    return std::min(delay, std::max(settings.debounce, settings.debounce_longest));
 }
 
 void session_rules::on_debounced()
 {
+    ++s.changes_;
+    s.changed_at_ = now;
     walk(true);
 }
 
 void session_rules::on_refresh()
 {
     walk(false);
+}
+
+// A walk under way is as good as one that would begin now.
+void session_rules::on_refresh_asked()
+{
+    if (!s.walking_) {
+        walk(false);
+    }
 }
 
 void session_rules::set(trouble which, bool present)
@@ -120,12 +162,45 @@ void session_rules::settle()
     enter(ready);
 }
 
-void session_rules::on_stream_changed()
+// What changed while nobody listened was not told, also not before the stream stood for the first time.
+void session_rules::on_stream_up()
 {
-    set(trouble::stream, event.kind == event_kind::stream_down);
+    if (s.troubles_[bit(trouble::stream)] || !s.listened_) {
+        s.listened_ = true;
+        s.missed_ = true;
+        s.stream_since_ = now;
+        on_list_changed();
+    }
+    set(trouble::stream, false);
     if (s.state_ != discovering) {
         settle();
     }
+}
+
+// Whether the server is still there says a ping.
+void session_rules::on_stream_down()
+{
+    const bool was_up = !s.troubles_[bit(trouble::stream)];
+    set(trouble::stream, true);
+    if (s.spoken_ == era::modern) {
+        const bool stood = s.stream_since_ && now - *s.stream_since_ >= s.settings_.steady_after;
+        s.stream_failures_ = stood ? 1 : s.stream_failures_ + 1;
+        s.stream_since_.reset();
+        arm(timer_name::listen, backoff_delay(s.settings_, s.stream_failures_, random));
+    }
+    if (s.state_ == discovering) {
+        return;
+    }
+    settle();
+    if (was_up && s.armed_[index_of(timer_name::ping)]) {
+        disarm(timer_name::ping);
+        ping();
+    }
+}
+
+void session_rules::on_listen()
+{
+    act(action_kind::open_stream);
 }
 
 void session_rules::ping()
@@ -151,9 +226,54 @@ void session_rules::on_pong_late()
     if (++s.missed_pings_ >= s.settings_.ping_misses) {
         return lose(reason::ping_timeout, true);
     }
+    act(action_kind::cancel_ping);
     set(trouble::ping, true);
     settle();
     ping();
+}
+
+// A modern verdict that no longer holds fails loudly; a legacy one would succeed for ever.
+void session_rules::expect_old_verdict()
+{
+    if (s.settings_.era == era_policy::automatic && s.spoken_ == era::legacy) {
+        const auto left = std::chrono::duration_cast<core::duration>(s.settings_.verdict_age - (now - s.verdict_at_));
+        arm(timer_name::verdict, std::max(left, s.settings_.debounce));
+    }
+}
+
+void session_rules::on_verdict_old()
+{
+    s.reprobing_ = true;
+    act(action_kind::probe);
+    arm(timer_name::start, s.settings_.start_timeout);
+}
+
+void session_rules::on_probed_again()
+{
+    if (s.reprobing_) {
+        probed_again(event.verdict);
+    }
+}
+
+void session_rules::on_probe_late()
+{
+    probed_again(s.settings_.silence_is_legacy ? std::optional{era::legacy} : std::nullopt);
+}
+
+void session_rules::probed_again(std::optional<era> verdict)
+{
+    s.reprobing_ = false;
+    disarm(timer_name::start);
+    act(action_kind::drop_probe);
+    if (verdict) {
+        learn(*verdict);
+    }
+    if (verdict != era::modern) {
+        return arm(timer_name::verdict, s.settings_.verdict_age);
+    }
+    end_work();
+    close(true);
+    enter(starting, reason::era_changed);
 }
 
 }  // namespace mcp

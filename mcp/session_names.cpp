@@ -48,6 +48,10 @@ std::string_view name(timer_name t) noexcept
             return "debounce";
         case timer_name::refresh:
             return "refresh";
+        case timer_name::listen:
+            return "listen";
+        case timer_name::verdict:
+            return "verdict";
         case timer_name::backoff:
             return "backoff";
         case timer_name::drain:
@@ -87,6 +91,10 @@ std::string_view name(session_reason r) noexcept
             return "stream_down";
         case session_reason::refresh_failed:
             return "refresh_failed";
+        case session_reason::unreachable:
+            return "unreachable";
+        case session_reason::era_changed:
+            return "era_changed";
     }
     return {};
 }

@@ -62,7 +62,16 @@ void session_rules::end_work()
     if (std::exchange(s.walking_, false)) {
         act(action_kind::cancel_walk);
     }
+    if (std::exchange(s.reprobing_, false)) {
+        act(action_kind::drop_probe);
+    }
     s.changed_ = false;
+    s.changes_ = 0;
+    s.listened_ = false;
+    s.missed_ = false;
+    s.stream_failures_ = 0;
+    s.walk_failures_ = 0;
+    s.stream_since_.reset();
     s.pinged_ = false;
     s.missed_pings_ = 0;
     s.troubles_.reset();
@@ -149,6 +158,7 @@ void session_rules::shake_hands(reason why)
     const bool modern = policy == era_policy::modern || (policy == era_policy::automatic && s.verdict_ == era::modern);
     s.spoken_ = modern ? era::modern : era::legacy;
     s.version_ = {};
+    s.handshaken_ = true;
     ++s.generation_;
     enter(initializing, why);
     act(modern ? action_kind::send_discover : action_kind::send_initialize).version = latest(s.spoken_);
@@ -159,7 +169,6 @@ void session_rules::on_handshake_done()
 {
     const auto spoken = versions(s.spoken_);
     const auto known = std::ranges::find(spoken, event.version);
-    s.handshaken_ = true;
     if (known == spoken.end()) {
         return on_handshake_refused();
     }
@@ -228,9 +237,13 @@ void session_rules::on_session_lost()
         return lose(reason::session_lost, false);
     }
     s.failures_ = 0;
-    s.handshaken_ = false;
     end_work();
     shake_hands(reason::session_lost);
+}
+
+void session_rules::on_unreachable()
+{
+    lose(reason::unreachable, false);
 }
 
 void session_rules::on_begin()

@@ -4,6 +4,7 @@
 #include "mcp/session_state.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace mcp {
@@ -48,6 +49,7 @@ struct session_rules {
     void lose(session_reason why, bool crash);
     void on_backoff_over();
     void on_session_lost();
+    void on_unreachable();
 
     // Walks and health (session_health.cpp).
     void walk(bool changed_only);
@@ -55,17 +57,27 @@ struct session_rules {
     void on_first_walk_failed();
     void on_first_walk_late();
     void on_walk_failed();
+    void retry_walk();
     void on_walk_late();
     void walk_over();
+    core::duration debounce();
     void on_list_changed();
     void on_debounced();
     void on_refresh();
+    void on_refresh_asked();
     void set(trouble which, bool present);
     void settle();
-    void on_stream_changed();
+    void on_stream_up();
+    void on_stream_down();
+    void on_listen();
     void ping();
     void on_ping_answered();
     void on_pong_late();
+    void expect_old_verdict();
+    void on_verdict_old();
+    void on_probed_again();
+    void on_probe_late();
+    void probed_again(std::optional<era> verdict);
 
     // The operator.
     void on_begin();

@@ -46,12 +46,14 @@ enum class timer_name : std::uint8_t {
     pong,        // the answer to a ping
     debounce,    // after a change of lists
     refresh,     // the next walk: after one that failed, or when the lists' time to live is over
+    listen,      // the next attempt to listen, in the modern era
+    verdict,     // the era that was found out may no longer hold
     backoff,     // the next attempt
     drain,       // calls under way, before a stop
     stop,        // the transport's end
 };
 
-inline constexpr std::size_t timer_names = 10;
+inline constexpr std::size_t timer_names = 12;
 
 std::string_view name(timer_name t) noexcept;
 
@@ -70,7 +72,11 @@ enum class session_reason : std::uint8_t {
     session_lost,  // the server forgot it (404, or 400 that says so)
     stream_down,
     refresh_failed,
+    unreachable,  // nobody is at its address any more
+    era_changed,  // it speaks the modern era by now
 };
+
+inline constexpr std::size_t session_reasons = 15;
 
 std::string_view name(session_reason r) noexcept;
 
@@ -81,6 +87,7 @@ enum class event_kind : std::uint8_t {
     begin,    // once after construction
     demand,   // somebody wants the card or a call: starts a lazy session
     restart,  // now, whatever the backoff says
+    refresh,  // somebody wants the lists walked again
     disable,
     enable,
     stop,
@@ -99,13 +106,14 @@ enum class event_kind : std::uint8_t {
     list_changed,  // change_tracker::note() said so
     stream_up,     // GET or `subscriptions/listen`; 405 counts as up
     stream_down,
+    unreachable,  // nobody is at its address any more
     ping_answered,
     // Anybody's.
     calls_finished,  // what `finish_calls` asked for is done
     timer,           // `fired`
 };
 
-inline constexpr std::size_t event_kinds = 22;
+inline constexpr std::size_t event_kinds = 24;
 
 struct session_event {
     event_kind kind = event_kind::begin;
@@ -119,17 +127,19 @@ struct session_event {
 
 enum class action_kind : std::uint8_t {
     probe,            // `server/discover` on a connection of its own (stdio: a disposable child); era_probed
+    drop_probe,       // that connection, while another one is open
     open,             // spawn or connect; connected, connect_failed
     close,            // the connection, whatever is under way on it; DELETE first if `end_session`; closed
     send_initialize,  // with `version`, without the id of a session before; handshake_done, handshake_refused
     send_initialized,
     send_discover,  // likewise with `version`
-    open_stream,    // of notifications: GET or `subscriptions/listen`, nothing on stdio
+    open_stream,    // of notifications: a GET, or `subscriptions/listen`; stream_up, stream_down
     walk,  // all lists that are offered, or of those with `changed_only` what change_tracker::take() says, which is
            // to be called either way; walk_done, walk_failed
     cancel_walk,
     publish,       // the walk's snapshot, if its content differs from what is published
     send_ping,     // ping_answered
+    cancel_ping,   // the server need not answer it; a late answer is one all the same
     finish_calls,  // take no more, wait for those under way; calls_finished
     arm,           // `timer` in `after`; again: anew
     disarm,        // `timer`: no event of it may come any more, also not one that is queued
@@ -161,12 +171,14 @@ struct session_settings {
     unsigned crashes = 5;                 // so many within crash_window: failed
     core::duration crash_window{60'000};
     core::duration crash_rest{60'000};       // of `failed`, until the next attempt
-    core::duration verdict_age{86'400'000};  // an older verdict about the era is probed again at the next start
+    core::duration verdict_age{86'400'000};  // an older verdict about the era is probed again, beside a legacy session
     core::duration ping_interval{30'000};    // 0: no pings
     core::duration ping_timeout{10'000};
     unsigned ping_misses = 2;                 // so many in a row: lost
     core::duration debounce{250};             // change_debounce
-    core::duration refresh_retry{10'000};     // after a walk that failed
+    core::duration debounce_longest{5'000};   // for lists that change without end: see session_rules::debounce()
+    core::duration refresh_retry{10'000};     // after a walk that failed or left a list; doubled with each more
+    core::duration refresh_longest{300'000};  // of that
     core::duration refresh_shortest{60'000};  // a time to live is no polling interval
     core::duration drain_timeout{10'000};
     core::duration stop_timeout{5'000};
@@ -208,14 +220,22 @@ private:
 
     bool open_ = false;  // a probe or connection was asked for, and it has neither ended nor been closed
     bool probing_ = false;
-    bool handshaken_ = false;  // the server holds a session
+    bool reprobing_ = false;   // beside the connection
+    bool handshaken_ = false;  // the server may hold a session
     bool walking_ = false;
-    bool changed_ = false;  // lists changed while they were walked
-    bool pinged_ = false;   // an answer is out
-    bool trial_ = false;    // the first attempt after `failed`
+    bool listened_ = false;  // the stream of notifications stood once
+    bool missed_ = false;    // what changed may not have been told: the next walk is a whole one
+    bool changed_ = false;   // lists changed while they were walked
+    bool pinged_ = false;    // an answer is out
+    bool trial_ = false;     // the first attempt after `failed`
     std::bitset<timer_names> armed_;
     std::bitset<3> troubles_;  // by `trouble`
     unsigned missed_pings_ = 0;
+    unsigned stream_failures_ = 0;  // in a row
+    unsigned walk_failures_ = 0;    // likewise
+    std::optional<core::steady_time> stream_since_;
+    unsigned changes_ = 0;  // walks in a row because lists had changed
+    core::steady_time changed_at_{};
     unsigned failures_ = 0;  // in a row
     std::deque<core::steady_time> crashes_;
     std::optional<core::steady_time> ready_since_;

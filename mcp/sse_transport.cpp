@@ -30,9 +30,10 @@ protected:
 // A message on its way to the endpoint.
 class sse_post final : private net::exchange_observer {
 public:
-    sse_post(sse_post_owner& owner, outgoing what)
+    sse_post(sse_post_owner& owner, outgoing what, net::loop& on)
         : owner_{owner},
-          what_{std::move(what)}
+          what_{std::move(what)},
+          deadline_{on.io()}
     {
     }
 
@@ -41,6 +42,12 @@ public:
         auto request = wire.post(what_);
         request.url = endpoint;
         what_.text.clear();
+        deadline_.expires_after(request.head_timeout);
+        deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+            if (!cancelled && !alive.expired()) {
+                on_deadline();
+            }
+        });
         exchange_ = wire.client.start(std::move(request), *this);
     }
 
@@ -69,8 +76,19 @@ private:
         );
     }
 
+    // What the server says after it has taken the message is of no interest; the answer comes on the stream.
+    void on_deadline()
+    {
+        if (status_ >= 200 && status_ < 300) {
+            return owner_.over(*this, std::nullopt, std::nullopt);
+        }
+        owner_.over(*this, core::upstream_error(errc::upstream_timeout, "no answer to " + what_.method), std::nullopt);
+    }
+
     sse_post_owner& owner_;
     outgoing what_;
+    loop_timer deadline_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     unsigned status_ = 0;
     std::string body_;
     std::unique_ptr<net::exchange> exchange_;
@@ -152,7 +170,7 @@ core::result<> sse_transport::send(outgoing what)
     }
     first_ = first_ == 0 ? what.id : first_;
     sse_post_owner& owner = *this;
-    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(what)));
+    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(what), wire_.on));
     advance();
     return {};
 }
@@ -204,7 +222,7 @@ void sse_transport::took(std::string_view piece)
         }
     }
     if (events_.too_large()) {
-        lose(core::upstream_error(errc::upstream_protocol, "an event is over max_message"));
+        lose(core::upstream_error(errc::message_too_large, "an event is over max_message"));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "mcp/stdio_transport.hpp"
 
+#include "core/redaction.hpp"
 #include "mcp/line_reader.hpp"
 #include "net/child_process.hpp"
 
@@ -41,8 +42,9 @@ command_of(const core::mcp_server& server, const std::vector<std::pair<std::stri
 // Lines for the log out of what a program says on stderr; a flood becomes a number.
 class complaint_log {
 public:
-    complaint_log(std::string agent, const core::logger& log)
+    complaint_log(std::string agent, const core::redaction& secrets, const core::logger& log)
         : agent_{std::move(agent)},
+          secrets_{secrets},
           log_{log}
     {
     }
@@ -51,7 +53,7 @@ public:
     {
         while (!bytes.empty()) {
             const auto end = std::min(bytes.find('\n'), bytes.size());
-            const auto room = longest_complaint - std::min(line_.size(), longest_complaint);
+            const auto room = longest_ - std::min(line_.size(), longest_);
             line_.append(bytes.substr(0, std::min(end, room)));
             if (end == bytes.size()) {
                 return;
@@ -79,7 +81,8 @@ private:
             line_.pop_back();
         }
         if (!line_.empty() && ++written_ <= most_complaints) {
-            log_.write(core::log_level::info, "mcp_stderr", {{"agent", agent_}, {"text", line_}});
+            const auto text = secrets_.apply(line_, longest_complaint);
+            log_.write(core::log_level::info, "mcp_stderr", {{"agent", agent_}, {"text", text}});
         } else if (!line_.empty()) {
             ++lost_;
         }
@@ -95,7 +98,9 @@ private:
     }
 
     std::string agent_;
+    core::redaction secrets_;
     const core::logger& log_;
+    std::size_t longest_ = longest_complaint + secrets_.reach();  // of a line, as it is kept
     std::string line_;
     core::steady_time window_end_{};
     int written_ = 0;
@@ -142,6 +147,8 @@ public:
         return child_->write(std::move(what.text) + '\n');
     }
 
+    std::size_t queued() const noexcept override { return child_ == nullptr ? 0 : child_->queued(); }
+
     void settle(const dialect& /*speaks*/) override {}
 
     void open_stream(outgoing listen) override
@@ -179,11 +186,12 @@ private:
         const std::weak_ptr<bool> alive{alive_};
         lines_.feed(bytes);
         while (const auto line = lines_.next()) {
-            if (line->too_long) {
-                complaints_.add("cardea: a line over max_message was dropped\n", loop_.now());
+            if (closing_) {
                 continue;
             }
-            if (!closing_) {
+            if (line->too_long) {
+                observer_.refused(line->text, max_message_);
+            } else {
                 observer_.received(line->text);
             }
             if (alive.expired()) {
@@ -238,10 +246,10 @@ transport_factory stdio_factory(
 )
 {
     auto command = command_of(server, inherited);
-    return [&on, &log, command = std::move(command), limit = server.max_message, agent = std::move(agent)](
-               transport_observer& observer
+    const complaint_log complaints{std::move(agent), core::redaction_of(server), log};
+    return [&on, command = std::move(command), limit = server.max_message, complaints](transport_observer& observer
            ) -> std::unique_ptr<transport> {
-        return std::make_unique<stdio_transport>(on, command, limit, complaint_log{agent, log}, observer);
+        return std::make_unique<stdio_transport>(on, command, limit, complaints, observer);
     };
 }
 

@@ -6,6 +6,7 @@
 #include "mcp/message.hpp"
 #include "mcp/version.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +26,10 @@ public:
 
     // One message, whoever it is for and whether it is one or not; valid during the call.
     virtual void received(std::string_view text) = 0;
+
+    // What came was longer than a message may be, and is dropped to its end: its beginning, valid during the call, and the
+    // limit in bytes. Of transports whose messages do not come each to its own request.
+    virtual void refused(std::string_view beginning, std::size_t limit) = 0;
 
     // No answer will come to the request with this id: it could not be delivered, or its answer was no message. `era`: what
     // that says of the server's era, if it was the first thing that the connection carried.
@@ -63,8 +68,11 @@ public:
     // What is spoken from the next message on: settled by the handshake.
     virtual void settle(const dialect& speaks) = 0;
 
+    // Bytes that wait until the server takes them.
+    virtual std::size_t queued() const noexcept { return 0; }
+
     // Listens to what the server says unasked; `listen` is the request for it in the modern era, else empty. Nothing where
-    // that comes by itself.
+    // that comes by itself. A stream of the modern era that has ended is not made anew unless this is called again.
     virtual void open_stream(outgoing listen) = 0;
 
     // Ends everything; with `end_session` the server is told to forget the session first. Then closed().

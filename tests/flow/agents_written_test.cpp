@@ -1,3 +1,4 @@
+// over 400 lines: one gateway, written to in every way.
 // Agents that are written, found and removed through the management methods, and what is left of them after a restart.
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
@@ -213,6 +214,45 @@ TEST_CASE("an agent of the configuration cannot be written, also where the store
     CHECK(gateway.log().wait_for([](auto line) {
         return line.find(R"("event":"stored_agent_hidden","agent":"a")") != std::string_view::npos;
     }));
+}
+
+TEST_CASE("a program is refused as an agent by default, and one that was stored before is never started")
+{
+    const scratch_directory scratch;
+    const auto marker = scratch.file("ran");
+    const json program{{"type", "stdio"}, {"command", "/bin/sh"}, {"args", {"-c", "touch " + marker}}};
+    const json params{{"id", "m"}, {"agent", {{"protocol", "mcp"}, {"transport", program}}}};
+    const auto said = [](const running_gateway& gateway, std::string_view words) {
+        return gateway.log().wait_for([&](auto line) { return line.find(words) != std::string_view::npos; });
+    };
+    {
+        const running_gateway gateway{stored_in(scratch)};
+        const auto error = error_of(gateway, "agents/upsert", params);
+        CHECK(error["code"] == -32602);
+        CHECK(
+            error["data"]["problems"] ==
+            parsed(R"([{"path":"agent.transport","what":"is a program, which is started only for agents of the )"
+                   R"(configuration; a url, or `admin_programs: true` there, is meant"}])")
+        );
+        CHECK(error_of(gateway, "agents/get", {{"id", "m"}})["data"]["code"] == "agent_not_found");
+    }
+    CHECK_FALSE(std::filesystem::exists(marker));
+    {
+        auto settings = stored_in(scratch);
+        settings.admin_programs = true;
+        const running_gateway gateway{std::move(settings)};
+        result_of(gateway, "agents/upsert", params);
+        CHECK(said(gateway, R"("event":"mcp_session","agent":"m","state":"backoff")"));
+        CHECK(std::filesystem::remove(marker));
+    }
+    std::filesystem::remove(marker);
+    const running_gateway gateway{stored_in(scratch)};
+    CHECK(said(gateway, R"("event":"stored_agent_unusable","agent":"m","key":"agent.transport")"));
+    CHECK(get_card(gateway, "m").status == 404);
+    CHECK(result_of(gateway, "agents/health", {{"id", "m"}})["reason"] == "unusable");
+    CHECK(error_of(gateway, "agents/refreshCard", {{"id", "m"}})["data"]["code"].is_string());
+    CHECK_FALSE(std::filesystem::exists(marker));
+    CHECK(result_of(gateway, "agents/delete", {{"id", "m"}})["deleted"] == true);
 }
 
 TEST_CASE("the traffic listener refuses to write, and to say who wrote")

@@ -161,7 +161,8 @@ TEST_CASE("arguments that cannot be carried out are said on stderr with exit cod
              },
              {{"run", "--agent"}, "cardea: --agent needs a value; see cardea --help\n"},
              {{"run"},
-              "cardea: nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store\n"},
+              "cardea: nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL), an MCP server "
+              "(--mcp 'ID=COMMAND') or a --store\n"},
              {{"validate"}, "cardea: validate needs a configuration: cardea validate -c FILE\n"},
              {{"card", "polish"}, "cardea: card has one command: cardea card lint FILE|URL\n"},
              {{"card", "lint"}, "cardea: card lint needs a card: cardea card lint FILE|URL\n"},

@@ -53,14 +53,15 @@ bool wait_for_unread(std::uint16_t gateway, std::uint16_t caller, std::size_t wa
 
 // The binary in a process that may have so many descriptors.
 struct poor_gateway {
-    explicit poor_gateway(unsigned descriptors, const std::string& agent)
+    // `more` is YAML, of further agents.
+    explicit poor_gateway(unsigned descriptors, const std::string& agent, const std::string& more = {})
         : process{
               "/bin/sh",
               {"-c",
                "ulimit -n " + std::to_string(descriptors) + "; exec " CARDEA_BIN " run -c /dev/stdin <<'END'\n" +
                    "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nstore: memory\ncards: {background: 0}\nagents: {a: {url: "
                    "'" +
-                   agent + "'}}\nEND\n"}
+                   agent + "'}" + more + "}\nEND\n"}
           }
     {
         const auto line = process.wait_for_line([](auto each) { return each.find(R"("listening")") != each.npos; });
@@ -176,11 +177,32 @@ TEST_CASE("when descriptors run out the admin listener answers, nothing spins, a
     CHECK(gateway.process.wait() == 0);
 }
 
+TEST_CASE("programs that are MCP servers leave descriptors to callers, say why they are not started, and try again")
+{
+    const test_support::scripted_agent agent{[](const auto&) { return test_support::answer_json("{}"); }};
+    std::string programs;
+    for (int i = 0; i < 40; ++i) {
+        programs += ", s" + std::to_string(i) + ": {command: sleep, args: ['1000'], era: legacy}";
+    }
+    poor_gateway gateway{100, agent.url("/rpc"), programs};
+    const auto refused = [](auto line) { return line.find("kept for callers") != line.npos; };
+    REQUIRE(gateway.process.wait_for_line(refused).has_value());
+    std::vector<http_client> callers;
+    for (int i = 0; i < 10; ++i) {
+        auto& caller = callers.emplace_back(gateway.traffic);
+        caller.send(call_text(call_body()));
+        CHECK(caller.read_response().status == 200);
+    }
+    CHECK(gateway.metric("process_open_fds") > 60);
+    gateway.process.signal(SIGTERM);
+    CHECK(gateway.process.wait() == 0);
+}
+
 TEST_CASE("connections to agents leave the reserved descriptors alone")
 {
     // Streams of one connection each on both sides would need more than there are.
     test_support::scripted_agent agent{[](const auto&) { return test_support::event_stream(); }};
-    poor_gateway gateway{48, agent.url("/rpc")};
+    poor_gateway gateway{56, agent.url("/rpc")};
     std::vector<http_client> callers;
     std::size_t streams = 0;
     for (int i = 0; i < 14; ++i) {
@@ -191,7 +213,7 @@ TEST_CASE("connections to agents leave the reserved descriptors alone")
         streams += status == 200 ? 1 : 0;
     }
     CHECK(streams > 0);
-    CHECK(gateway.metric("process_open_fds") <= 48 - 12);
+    CHECK(gateway.metric("process_open_fds") <= 56 - 12);
     CHECK(test_support::request(gateway.admin, "GET", "/readyz").status == 200);
     gateway.process.signal(SIGTERM);
     gateway.process.signal(SIGTERM);

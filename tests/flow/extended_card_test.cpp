@@ -3,6 +3,11 @@
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <vector>
+
 using core::json;
 using flow::call_body;
 using flow::call_text;
@@ -345,6 +350,45 @@ TEST_CASE("at the addresses of extended cards there is nothing to be written, un
     const auto got = test_support::request(x.port(), "GET", "/agents/b/rest/v1/card");
     CHECK(x.agent.requests().back().target == "/rpc/rest/v1/card");
     CHECK(parsed(got.body).at("url") == x.gateway.base() + "/agents/b");
+}
+
+TEST_CASE("a card that has to be fetched does not wait for long cards in the answers to calls")
+{
+    constexpr int callers = 12;
+    test_support::scripted_agent other{[](const auto&) { return test_support::answer_json(R"({"name":"b"})"); }};
+    relayed x{nothing, [&](config::settings& s) {
+                  s.agents.push_back(s.agents[0]);
+                  s.agents.back().id = "b";
+                  s.agents.back().url = other.url("/rpc");
+              }};
+    std::string skills;
+    for (int i = 0; i < 10'000; ++i) {
+        skills += (i == 0 ? R"({"id":"s)" : R"(,{"id":"s)") + std::to_string(i) +
+                  R"(","name":"n","description":"what it does","tags":["t"]})";
+    }
+    auto card = old_card(x.agent.url("/rpc"));
+    card.replace(card.find(R"("skills":[])"), 11, R"("skills":[)" + skills + "]");
+    x.agent.otherwise([card](const auto&) { return test_support::answer_json(R"({"id":1,"result":)" + card + "}"); });
+    std::atomic<int> answered = 0;
+    std::atomic<int> good = 0;
+    std::latch first{1};
+    std::vector<std::jthread> asking;
+    for (int i = 0; i < callers; ++i) {
+        asking.emplace_back([&] {
+            http_client caller{x.port()};
+            caller.send(call_text(call_body("1", of_03)));
+            good += caller.read_head().status == 200 ? 1 : 0;
+            if (answered++ == 0) {
+                first.count_down();
+            }
+        });
+    }
+    first.wait();  // the others have come, and wait
+    const int before = answered;
+    CHECK(test_support::request(x.port(), "GET", "/agents/b/.well-known/agent-card.json").status == 200);
+    CHECK(answered - before <= 3);
+    asking.clear();
+    CHECK(good == callers);
 }
 
 TEST_SUITE_END();

@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/management");
@@ -279,6 +281,42 @@ TEST_CASE("a management body of limits.body is read, one byte more is refused")
                 flow::check_refusal(answer, 413, "body_too_large", "");
             }
         }
+    }
+}
+
+TEST_CASE("lists over many agents, in a batch too, let others have their turn")
+{
+    constexpr int many = 5'000;
+    const test_support::scripted_agent agent{[](const auto&) { return test_support::answer_json(R"({"name":"n"})"); }};
+    auto settings = flow::quick_settings();
+    settings.cards.background = 0;
+    for (int i = 0; i < many; ++i) {
+        settings.agents.push_back(flow::a2a_agent("a" + std::to_string(i), agent.url("/rpc")));
+    }
+    const flow::running_gateway gateway{std::move(settings)};
+    const std::vector<std::pair<std::string, std::vector<const char*>>> lists{
+        {"agents/list", {"a7", "a77", "a777"}},
+        {"agents/health", {"a8", "a88", "a888"}},
+    };
+    for (const auto& [method, ids] : lists) {
+        CAPTURE(method);
+        std::string batch = "[";
+        for (int i = 0; i < 50; ++i) {
+            batch += std::string{i == 0 ? "" : ","} + R"({"jsonrpc":"2.0","id":1,"method":")" + method +
+                     R"(","params":{"text":"what nobody has"}})";
+        }
+        batch += "]";
+        std::atomic<bool> listed = false;
+        std::jthread listing{[&] {
+            const auto answer = flow::post_json(gateway.port(), "/rpc", batch);
+            listed = answer.status == 200 && answer.body.find(R"("agents":[])") != std::string::npos;
+        }};
+        for (const auto* id : ids) {
+            CHECK(flow::get_card(gateway, id).status == 200);
+        }
+        CHECK_FALSE(listed);
+        listing.join();
+        CHECK(listed);
     }
 }
 

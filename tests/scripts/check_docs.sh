@@ -152,8 +152,8 @@ check_keys() {
     mapfile -t keys < <(known_keys)
     [ "${#keys[@]}" -gt 20 ] || complain "docs/configuration.md: its keys cannot be read any more"
     while IFS=$'\t' read -r where text; do
-        text=$(sed -E 's/^agents\.[^.]+/agents.ID/' <<<"$text")
-        is_known "$text" || [ "$text" = agents ] || complain "$where: $text is no key of docs/configuration.md"
+        text=$(sed -E 's/^(agents|mcpServers)\.[^.]+/agents.ID/' <<<"$text")
+        is_known "$text" || [ "$text" = agents ] || [ "$text" = mcpServers ] || complain "$where: $text is no key of docs/configuration.md"
     done < <(yaml_keys "${pages[@]}")
     # `section.key`, also with a value behind it. The management methods look the same.
     section=$(printf '%s\n' "${keys[@]}" | sed -nE 's/^(agents\.ID\.)?([a-z]+)\..*/\2/p' | sort -u | paste -sd'|')
@@ -168,9 +168,9 @@ check_keys() {
 check_metrics() {
     local listed served name
     listed=$(code_spans docs/operations.md | grep -oE '\b(cardea|process)_[a-z_]+' | sort -u)
-    served=$(grep -oE '"(cardea|process)_[a-z_]+"' gateway/metrics_page.cpp | tr -d '"' | sort -u)
+    served=$(grep -ohE '"(cardea|process)_[a-z_]+"' gateway/metrics_page.cpp gateway/metrics_sessions.cpp | tr -d '"' | sort -u)
     while read -r name; do
-        complain "docs/operations.md and gateway/metrics_page.cpp: only one of them has $name"
+        complain "docs/operations.md and the metrics page: only one of them has $name"
     done < <(comm -3 <(echo "$listed") <(echo "$served") | tr -d '\t')
 }
 

@@ -39,7 +39,7 @@ std::string mcp(const std::string& members)
 }
 
 constexpr const char* url_meant = "an http or https URL such as http://10.0.0.7:9000/a2a is meant\n";
-constexpr const char* card_url_meant = "an http or https URL such as http://10.0.0.7:9000/card.json is meant\n";
+constexpr const char* card_url_meant = "an http or https URL such as http://10.0.0.7:9000/path is meant\n";
 
 }  // namespace
 
@@ -145,9 +145,9 @@ TEST_CASE("an MCP server has one address or command")
         {mcp("transport: {type: sse}"),
          "c.yml:2:18: agents.a.transport: has neither a url nor a command; a map with a url or a command is meant\n"},
         {mcp("transport: sse"), "c.yml:2:18: agents.a.transport: is a single value; a map is meant\n"},
-        {mcp("transport: {url: \"http://h/?apiKey=s3cr3t\"}"),
-         "c.yml:2:24: agents.a.transport.url: has a query (?); an http or https URL such as http://10.0.0.7:9000/a2a "
-         "is meant\n"},
+        {mcp("transport: {url: \"http://h:0/?apiKey=s3cr3t\"}"),
+         "c.yml:2:24: agents.a.transport.url: has no valid port (1 to 65535); an http or https URL such as "
+         "http://10.0.0.7:9000/path is meant\n"},
         {mcp("url: \"http://h\", transport: {url: \"http://i\"}"),
          "c.yml:2:35: agents.a.transport.url: stands beside agents.a.url; one of the two is meant\n"},
         {mcp("url: \"http://h\", command: x"),

@@ -3,6 +3,7 @@
 #include "config/document.hpp"
 #include "config/file.hpp"
 #include "config/json_schema.hpp"
+#include "config/mcp_flag.hpp"
 #include "config/schema.hpp"
 #include "tests/unit/config/support.hpp"
 
@@ -121,6 +122,28 @@ TEST_CASE("no secret is shown, wherever a configuration may have one")
     CHECK(more["agents"]["b"]["metadata"]["value"] == json{{"key", core::masked}, {"list", {core::masked, "plain"}}});
     CHECK(more["agents"]["b"]["metadata"]["origin"] == "c.yml:3, environment TOKEN");
     CHECK(more["agents"]["c"]["card"]["value"] == json{{"name", "N"}, {"key", {{"deep", core::masked}}}});
+}
+
+TEST_CASE("an MCP server of the command line is from its flag, and its arguments are masked")
+{
+    auto effective = config::load("agents: {}", "c.yml", variables).value;
+    for (const auto* flag : {"files=npx -y s3cr3t", "web=https://h/mcp"}) {
+        effective.agents.push_back(config::parse_mcp_flag(flag).value());
+    }
+    const auto all = config::dump(
+        effective,
+        {"agents: {}", "c.yml", variables, {{"agents.files", "--mcp"}, {"agents.web", "--mcp"}}}
+    );
+    const auto& files = all["agents"]["files"];
+    CHECK(files["protocol"] == leaf("mcp", "flag --mcp"));
+    CHECK(
+        files["transport"] ==
+        leaf({{"type", "stdio"}, {"command", "npx"}, {"args", {"********", "********"}}}, "flag --mcp")
+    );
+    CHECK(files["url"] == leaf(nullptr, "default"));
+    CHECK(files["start"] == leaf("eager", "default"));
+    CHECK(all["agents"]["web"]["url"] == leaf("https://h/mcp", "flag --mcp"));
+    CHECK(all["agents"]["web"]["protocol"] == leaf("mcp", "flag --mcp"));
 }
 
 TEST_CASE("the text is YAML with the origins as comments")

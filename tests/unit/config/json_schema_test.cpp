@@ -149,8 +149,7 @@ void with_unknown_keys(const json& whole, const json::json_pointer& at, std::vec
 {
     const auto text = at.to_string();
     const auto free = [&](std::string_view name) { return text.find(name) != std::string::npos; };
-    if (free("/metadata") || free("/card") != free("/cards") || free("/transport") || free("/env") ||
-        free("/headers")) {
+    if (free("/metadata") || free("/card") != free("/cards") || free("/env") || free("/headers")) {
         return;
     }
     const auto& here = whole[at];
@@ -256,6 +255,26 @@ TEST_CASE("what the parser refuses for its type, the schema refuses too, and wha
              "agents: {a: {url: \"http://h\", relay_paths: /v1}}",
              "agents: {a: {url: \"http://h\", relay_paths: [/v1]}}",
              "agents: {a: {command: npx, args: [x], env: {A: 1}}}",
+             "agents: {a: {command: npx, max_message: 65535}}",
+             "agents: {a: {command: npx, max_message: 65536}}",
+             "agents: {a: {command: npx, max_message: 1073741824}}",
+             "agents: {a: {command: npx, max_message: 1073741825}}",
+             "agents: {a: {command: npx, start: lazy, era: modern, timeouts: {ping: 0}, restart: {backoff: 1s}}}",
+             "agents: {a: {command: npx, start: soon}}",
+             "agents: {a: {command: npx, era: old}}",
+             "agents: {a: {command: npx, timeouts: {boot: 1s}}}",
+             "mcpServers: {a: {type: stdio, command: npx, args: [x]}}",
+             "mcpServers: {a: {type: http, url: \"http://h/mcp\", headers: {A: b}}}",
+             "mcpServers: {a: {type: streamableHttp, url: \"http://h/mcp\"}}",
+             "mcpServers: {a: {type: pigeon, url: \"http://h/mcp\"}}",
+             "agents: {a: {transport: {type: sse, url: \"http://h\", headers: {A: b}}}}",
+             "agents: {a: {transport: {type: stdio, command: npx, args: [x], env: {A: b}, cwd: /srv}}}",
+             "agents: {a: {transport: {package: {name: x, registryType: oci}, memory: 512m, cpus: \"1\", network: "
+             "host}}}",
+             "agents: {a: {transport: {type: pigeon, url: \"http://h\"}}}",
+             "agents: {a: {transport: {type: sse}}}",
+             "agents: {a: {transport: {url: \"http://h\", uri: x}}}",
+             "agents: {a: {transport: {command: npx, args: -y}}}",
          }) {
         CAPTURE(std::string{text});
         CHECK(schema().takes(document(text)) == problems_of(text).empty());

@@ -44,6 +44,7 @@ TEST_CASE("every setting is read into its member")
     const auto s = full();
     CHECK(s.listen == config::endpoint{"0.0.0.0", 5000});
     CHECK(s.admin == config::endpoint{"::1", 5001});
+    CHECK(s.admin_programs);
     CHECK(
         s.tls ==
         std::vector<config::certificate_files>{
@@ -142,7 +143,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     files.speaks = core::protocol::mcp;
     files.metadata =
         R"({"transport":{"type":"stdio","command":"npx","args":["********","********"],"env":{"DEBUG":"********"},)"
-        R"("cwd":"********"}})";
+        R"("cwd":"/srv/files"}})";
     files.mcp = core::mcp_server{
         .transport = core::mcp_transport::stdio,
         .command = "npx",
@@ -323,6 +324,23 @@ TEST_CASE("settings that contradict each other are a problem, whichever of them 
          "c.yml:1:9: admin: 127.0.0.1:4001 is the same address as listen (127.0.0.1:4001); an address of its own is "
          "meant\n"},
         {"listen: 127.0.0.1:0\nadmin: 127.0.0.1:0", ""},
+        {"admin_programs: true", ""},
+        {"admin_programs: true\nadmin: localhost:1", ""},
+        {"admin_programs: true\nadmin: \"[::1]:1\"", ""},
+        {"admin_programs: true\nadmin: 127.9.9.9:1", ""},
+        {"admin: 0.0.0.0:1\nadmin_programs: false", ""},
+        {"admin: 0.0.0.0:1\nadmin_programs: true",
+         "c.yml:2:17: admin_programs: true is for a loopback address alone, unlike admin (0.0.0.0:1); 127.0.0.1 as its "
+         "host, or false, is meant\n"},
+        {"admin_programs: true\nadmin: \"[::]:1\"",
+         "c.yml:1:17: admin_programs: true is for a loopback address alone, unlike admin ([::]:1); 127.0.0.1 as its "
+         "host, or false, is meant\n"},
+        {"admin_programs: true\nadmin: localhost.example:1",
+         "c.yml:1:17: admin_programs: true is for a loopback address alone, unlike admin (localhost.example:1); "
+         "127.0.0.1 as its host, or false, is meant\n"},
+        {"admin_programs: true\nhosts: [a.example, \"*\"]",
+         "c.yml:1:17: admin_programs: true does not go with any name in hosts (a.example, *); the names alone, or "
+         "false, is meant\n"},
     };
     for (const auto& [text, meant] : rows) {
         CAPTURE(text);

@@ -24,7 +24,7 @@ std::string problems(const std::string& members)
     return problems_of("agents: {a: {" + members + "}}");
 }
 
-std::string api_problems(const char* definition)
+std::string api_problems(const std::string& definition)
 {
     std::string all;
     for (const auto& each : config::read_agent("a", *core::parse_json(definition), "agent", {}).problems) {
@@ -138,6 +138,49 @@ TEST_CASE("what MCP clients have in their configuration is taken as it is")
     CHECK(problems_of("mcpServers: {a: {comand: x}}").find("did you mean `command`?") != std::string::npos);
 }
 
+TEST_CASE("what only MCP clients know of a server is said to be theirs, and their own names for what we have are known")
+{
+    CHECK(
+        problems_of(R"({"mcpServers": {"a": {"command": "x", "autoApprove": []}}})") ==
+        "c.yml:1:39: mcpServers.a.autoApprove: is a key of MCP clients that has no meaning here; it is meant to be "
+        "left "
+        "out\n"
+    );
+    const auto other_url = problems_of(R"({"mcpServers": {"a": {"serverUrl": "http://h"}}})");
+    CHECK(other_url.find("mcpServers.a.serverUrl: is not a known key; did you mean `url`?") != std::string::npos);
+    CHECK(
+        problems_of("servers: {a: {command: x}}") ==
+        "c.yml:1:1: servers: is not a known key; did you mean `mcpServers`?\n"
+    );
+    const auto unknown = problems("command: x, qqqqqqq: 1");
+    for (const auto* key : {"tls", "timeouts", "restart"}) {
+        const auto word = ' ' + std::string{key} + ',';
+        CHECK(unknown.find(word) != std::string::npos);
+        CHECK(unknown.find(word) == unknown.rfind(word));
+    }
+}
+
+TEST_CASE("a command that is a whole line is none, and shows nothing of it; a path may have blanks")
+{
+    CHECK(
+        problems("command: npx -y s3cr3t") ==
+        "c.yml:1:23: agents.a.command: is a whole line; the program alone, with its arguments in args, is meant\n"
+    );
+    CHECK(problems("transport: {command: uvx x}").find("is a whole line") != std::string::npos);
+    CHECK(server("command: /opt/my server/bin/x").command == "/opt/my server/bin/x");
+    CHECK(server("command: npx").command == "npx");
+}
+
+TEST_CASE("the URL of a server may have a query, which is never shown; that of an A2A agent has none")
+{
+    const auto agent = right("mcpServers: {a: {url: \"https://h/mcp?key=s3cr3t\"}}").agents.at(0);
+    CHECK(agent.url == "https://h/mcp?key=s3cr3t");
+    const auto long_form = right("agents: {a: {transport: {url: \"https://h/mcp?key=s3cr3t\"}}}").agents.at(0);
+    CHECK(long_form.url == "https://h/mcp?key=s3cr3t");
+    CHECK(long_form.metadata == R"({"transport":{"url":"https://h/mcp?********"}})");
+    CHECK(problems("url: \"https://h/?a\"").find("has a query (?)") != std::string::npos);
+}
+
 TEST_CASE("what is not said of a session has its default, and what is said its bounds")
 {
     const auto bare = server("command: x");
@@ -157,6 +200,8 @@ TEST_CASE("what is not said of a session has its default, and what is said its b
         {"command: x, start: soon", "agents.a.start: \"soon\" is not one of them; eager or lazy is meant"},
         {"command: x, era: old", "agents.a.era: \"old\" is not one of them; auto, legacy or modern is meant"},
         {"command: x, max_message: 65535", "agents.a.max_message: \"65535\" is out of range; 64KiB to 1GiB is meant"},
+        {"command: x, max_message: 1073741825",
+         "agents.a.max_message: \"1073741825\" is out of range; 64KiB to 1GiB is meant"},
         {"command: x, max_message: 1025MiB", "agents.a.max_message: \"1025MiB\" is out of range; 64KiB to 1GiB is meant"
         },
         {"command: x, timeouts: {initialize: 0}",
@@ -174,6 +219,61 @@ TEST_CASE("what is not said of a session has its default, and what is said its b
         CAPTURE(said);
         CHECK(said.find(what) != std::string::npos);
     }
+}
+
+TEST_CASE("the times of a session are taken at their limits and refused one step beyond")
+{
+    struct row {
+        const char* key;
+        const char* below;  // null: there is nothing below
+        const char* least;
+        const char* most;
+    };
+    for (const auto& r : {
+             row{"timeouts: {initialize: ", "0", "1ms", "1d"},
+             row{"timeouts: {request: ", "0", "1ms", "1d"},
+             row{"timeouts: {ping: ", nullptr, "0", "1d"},
+             row{"restart: {max_backoff: 1d, backoff: ", "9ms", "10ms", "1d"},
+             row{"restart: {backoff: 10ms, max_backoff: ", "9ms", "10ms", "1d"},
+         }) {
+        CAPTURE(r.key);
+        const auto with = [&](const char* value) {
+            return problems(std::string{"command: x, "} + r.key + value + '}');
+        };
+        CHECK(with(r.least) == "");
+        CHECK(with(r.most) == "");
+        for (const auto* beyond : {r.below, "1d1ms"}) {
+            CHECK((beyond == nullptr || with(beyond).find("is out of range; ") != std::string::npos));
+        }
+    }
+}
+
+TEST_CASE("the header fields of the protocol are the gateway's own, in either place")
+{
+    for (const std::string own :
+         {"Host",
+          "Accept",
+          "content-type",
+          "Last-Event-ID",
+          "MCP-Session-Id",
+          "Mcp-Protocol-Version",
+          "Mcp-Method",
+          "mcp-name"}) {
+        CAPTURE(own);
+        const auto said = own + ": is set by the gateway itself; another header field is meant\n";
+        CHECK(
+            api_problems(R"({"protocol":"mcp","url":"http://h","headers":{")" + own + R"(":"x"}})") ==
+            "agent.headers." + said
+        );
+        CHECK(
+            api_problems(R"({"transport":{"url":"http://h","headers":{")" + own + R"(":"x"}}})") ==
+            "agent.transport.headers." + said
+        );
+    }
+    CHECK(
+        api_problems(R"({"transport":{"url":"http://h","headers":{"Accept-Language":"de","Authorization":"x"}}})") == ""
+    );
+    CHECK(api_problems(R"({"protocol":"a2a","url":"http://h","card_headers":{"Accept":"application/json"}})") == "");
 }
 
 TEST_CASE("over the management API no variable is set that decides which code is loaded, and no mask is a credential")

@@ -205,7 +205,7 @@ TEST_CASE("of a transport only what cannot be a credential is shown")
         shown("{url: \"http://h\", headers: {A: s3cr3t}, memory: [s3cr3t, {c: 1}]}") ==
         R"({"transport":{"url":"http://h","headers":{"A":"********"},"memory":["********",{"c":"********"}]}})"
     );
-    CHECK(shown("{command: \"npx -y server --token s3cr3t\"}") == R"({"transport":{"command":"npx ********"}})");
+    CHECK(shown("{command: \"/bin/npx -y --token s3cr3t\"}") == R"({"transport":{"command":"/bin/npx ********"}})");
     CHECK(shown("{command: \"${TOKEN}\"}") == R"({"transport":{"command":"********"}})");
     CHECK(
         shown("{package: {name: n, version: 1, env: {A: s3cr3t}, args: [s3cr3t]}, memory: 512}") ==
@@ -216,10 +216,10 @@ TEST_CASE("of a transport only what cannot be a credential is shown")
         R"({"transport":{"command":"x","network":{"name":"********"}}})"
     );
     const auto short_form =
-        right("agents: {a: {command: \"npx s3cr3t\", args: [s3cr3t], env: {A: s3cr3t}}}").agents.at(0);
+        right("agents: {a: {command: \"./npx s3cr3t\", args: [s3cr3t], env: {A: s3cr3t}}}").agents.at(0);
     CHECK(
         short_form.metadata ==
-        R"({"transport":{"type":"stdio","command":"npx ********","args":["********"],"env":{"A":"********"}}})"
+        R"({"transport":{"type":"stdio","command":"./npx ********","args":["********"],"env":{"A":"********"}}})"
     );
 }
 

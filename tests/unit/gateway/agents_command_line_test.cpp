@@ -71,6 +71,13 @@ TEST_CASE("every verb is read with its options, wherever they stand")
     CHECK(added.output == output_form::table);
     CHECK(parse_agents_command({"add", "-f", "-"}).file == "-");
     CHECK(parse_agents_command({"refresh", "a", "--dry-run"}).dry_run);
+    const auto health = parse_agents_command({"health", "--status", "unhealthy", "--protocol", "mcp", "--limit=3"});
+    CHECK(health.problem.empty());
+    CHECK(health.what == agents_verb::health);
+    CHECK(health.status == "unhealthy");
+    CHECK(health.limit == 3);
+    CHECK(health.id.empty());
+    CHECK(parse_agents_command({"health", "a"}).id == "a");
     CHECK(parse_agents_command({"rm", "a"}).what == agents_verb::remove);
     CHECK(parse_agents_command({"get", "a"}).output == output_form::automatic);
 }
@@ -82,7 +89,7 @@ TEST_CASE("what cannot be carried out is said, and where help is")
         std::string said;
     };
     for (const auto& each : std::vector<row>{
-             {{}, "'agents' needs a verb: list, get, card, refresh, add or remove; see cardea agents --help"},
+             {{}, "'agents' needs a verb: list, get, health, card, refresh, add or remove; see cardea agents --help"},
              {{"lsit"}, "there is no 'agents lsit'; see cardea agents --help"},
              {{"get"}, "an agent's id is missing; see cardea agents get --help"},
              {{"add", "a"}, "add needs an id and a URL, or -f FILE; see cardea agents add --help"},
@@ -93,6 +100,10 @@ TEST_CASE("what cannot be carried out is said, and where help is")
              {{"list", "--text="}, "--text is empty; see cardea agents list --help"},
              {{"list", "--tag", "a", "--tag", "b"},
               "--tag is given twice; a list is filtered by one; see cardea agents list --help"},
+             {{"list", "--status", "healthy"}, "unknown option '--status'; see cardea agents list --help"},
+             {{"health", "a", "--status", "healthy"},
+              "'a' is one agent; nothing filters it; see cardea agents health --help"},
+             {{"health", "a", "b"}, "unexpected 'b'; see cardea agents health --help"},
              {{"list", "--dry-run"}, "unknown option '--dry-run'; see cardea agents list --help"},
              {{"remove", "a", "--tag", "t"}, "unknown option '--tag'; see cardea agents remove --help"},
              {{"get", "a", "-o", "xml"}, "--output is 'xml'; json or table is meant; see cardea agents get --help"},
@@ -112,6 +123,7 @@ TEST_CASE("there is help for all of them and for each")
     for (const auto verb :
          {agents_verb::list,
           agents_verb::get,
+          agents_verb::health,
           agents_verb::card,
           agents_verb::refresh,
           agents_verb::add,

@@ -2,6 +2,7 @@
 
 #include "a2a/etag.hpp"
 #include "gateway/card_source.hpp"
+#include "gateway/management_records.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -79,7 +80,11 @@ net::task<> obtain_into(gateway::card_plane& plane, std::optional<card_answer>& 
 }
 
 struct rig {
-    explicit rig(std::size_t agents = 1, std::uint64_t background = 32)
+    explicit rig(
+        std::size_t agents = 1,
+        std::uint64_t background = 32,
+        const std::optional<core::mcp_server>& server = {}
+    )
     {
         settings.cards.background = background;
         for (std::size_t i = 0; i < agents; ++i) {
@@ -87,6 +92,10 @@ struct rig {
             agent.id = "agent-" + std::to_string(i);
             agent.url = "http://" + agent.id + "/";
             agent.card_url = agent.url + "card";
+            if (server) {
+                agent.speaks = core::protocol::mcp;
+                agent.mcp = server;
+            }
             settings.agents.push_back(std::move(agent));
         }
         plane.set_publisher([this](const std::string&, const auto& card) { published += card != nullptr ? 1 : 0; });
@@ -284,6 +293,54 @@ TEST_CASE("who waits for the card of an agent that changes meanwhile gets the ca
     REQUIRE(got.has_value());
     CHECK(got->card != nullptr);
     CHECK(x.agents.asked.at("http://agent-0/other") == 1);
+}
+
+TEST_CASE("the card of a session may be kept by caches that ask each time, a private one by the caller's own only")
+{
+    rig x{1, 0, core::mcp_server{}};
+    mcp::snapshot lists;
+    lists.server.name = "lists";
+    x.plane.set_session_card("agent-0", lists);
+    CHECK(x.obtained()->card->caching == gateway::card_caching::asking);
+    lists.shareable = false;
+    x.plane.set_session_card("agent-0", lists);
+    CHECK(x.obtained()->card->caching == gateway::card_caching::asking_alone);
+    CHECK(x.plane.status("agent-0")->changes == 1);
+    x.now += 24h;
+    const auto got = x.obtained();
+    CHECK(got->use == card_use::hit);
+    CHECK(got->card->caching == gateway::card_caching::asking_alone);
+    CHECK(got->card->fetched_at == x.now);
+}
+
+TEST_CASE(
+    "what a session vouched for is of no use once it is gone, but where the operator says so, and ages from then on"
+)
+{
+    for (const bool counts : {false, true}) {
+        CAPTURE(counts);
+        core::mcp_server server;
+        server.stale_if_error = counts;
+        rig x{1, 0, server};
+        x.plane.set_session_card("agent-0", {});
+        const auto* status = x.plane.status("agent-0");
+        CHECK(gateway::card_summary(*status, x.now)["state"] == "fresh");
+        x.now += 4min;
+        x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+        x.now += 10s;
+        x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_not_ready));
+        CHECK((x.obtained()->card != nullptr) == counts);
+        CHECK(x.obtained()->failure->code == errc::session_not_ready);
+        const auto shown = gateway::card_summary(*status, x.now);
+        CHECK(shown["state"] == (counts ? "stale" : "failed"));
+        CHECK(shown["age_seconds"] == 10);
+        x.now += x.settings.cards.stale_if_error - 10s;
+        CHECK(x.obtained()->card == nullptr);
+        CHECK(gateway::card_summary(*status, x.now)["state"] == "failed");
+        x.plane.set_session_trouble("agent-0", std::nullopt);
+        CHECK(x.obtained()->use == card_use::hit);
+        CHECK(gateway::card_summary(*status, x.now + 1h)["state"] == "fresh");
+    }
 }
 
 TEST_CASE("each change of a card is one line that says what callers are told, and not the card")

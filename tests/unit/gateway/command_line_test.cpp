@@ -42,6 +42,8 @@ TEST_CASE("help names every command and option")
           "version",
           "--config",
           "--agent",
+          "--mcp 'ID=COMMAND'",
+          "--mcp ID=URL",
           "--listen",
           "--admin",
           "--store"}) {
@@ -62,12 +64,25 @@ TEST_CASE("version is asked for in three ways and takes no options")
 TEST_CASE("run takes a file, agents and addresses in any order")
 {
     const auto parsed = parse_command_line(
-        {"run", "--agent", "a=http://x", "-c", "f.yml", "--listen", "[::1]:0", "--agent", "b=http://y", "--admin", ":1"}
+        {"run",
+         "--agent",
+         "a=http://x",
+         "-c",
+         "f.yml",
+         "--listen",
+         "[::1]:0",
+         "--agent",
+         "b=http://y",
+         "--mcp",
+         "c=npx -y d",
+         "--admin",
+         ":1"}
     );
     CHECK(parsed.what == verb::run);
     CHECK(parsed.problem.empty());
     CHECK(parsed.config_file == "f.yml");
     CHECK(parsed.agents == arguments{"a=http://x", "b=http://y"});
+    CHECK(parsed.mcp == arguments{"c=npx -y d"});
     CHECK(parsed.listen == "[::1]:0");
     CHECK(parsed.admin == ":1");
 }
@@ -128,13 +143,23 @@ TEST_CASE("what cannot be carried out says what is wrong and what is meant")
 {
     check_problem({"serve"}, "unknown command 'serve'; known are run, validate, config, agents, card and version");
     check_problem({""}, "unknown command ''");
-    check_problem({"run"}, "nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL) or a --store");
+    check_problem(
+        {"run"},
+        "nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL), an MCP server "
+        "(--mcp 'ID=COMMAND') or a --store"
+    );
+    CHECK(parse_command_line({"run", "--mcp", "a=npx b"}).problem.empty());
     check_problem({"run", "--listen", ":0"}, "nothing to serve");
     check_problem({"validate"}, "validate needs a configuration: cardea validate -c FILE");
     check_problem({"run", "-c"}, "-c needs a value");
     check_problem({"run", "--agent", "a=http://x", "--admin"}, "--admin needs a value");
     check_problem({"run", "f.yml"}, "unknown option 'f.yml' of 'run'");
-    check_problem({"run", "--agnet", "a=http://x"}, "unknown option '--agnet' of 'run'");
+    check_problem({"run", "--agnet", "a=http://x"}, "unknown option '--agnet' of 'run'; did you mean --agent?");
+    check_problem({"run", "--mpc", "a=x"}, "unknown option '--mpc' of 'run'; did you mean --mcp?");
+    check_problem({"config", "dump", "--ouptut", "json"}, "; did you mean --output?");
+    check_problem({"validate", "--conifg", "f"}, "; did you mean --config?");
+    check_problem({"run", "--zebra", "f"}, "unknown option '--zebra' of 'run'; see cardea --help");
+    check_problem({"validate", "-c", "f", "--mcp", "a=x"}, "unknown option '--mcp' of 'validate'; see cardea --help");
     check_problem({"validate", "-c", "f", "--listen", ":0"}, "unknown option '--listen' of 'validate'");
     check_problem({"validate", "-c", "f", "--agent", "a=http://x"}, "unknown option '--agent' of 'validate'");
 }

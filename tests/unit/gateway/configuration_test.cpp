@@ -111,4 +111,40 @@ TEST_CASE("the command line stands in place of the file, each time it is read")
     CHECK(twice.problems.front() == "--agent: there is an agent with the id 'b' already");
 }
 
+TEST_CASE("admin_programs needs a loopback address of the command line's too")
+{
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    const auto problems = [&](const std::string& admin) {
+        const auto asked = gateway::parse_command_line({"run", "-c", file, "--admin", admin});
+        return read_configuration(asked, nullptr, reading::again).problems;
+    };
+    write_whole(file, "admin_programs: true");
+    CHECK(problems("127.0.0.1:5").empty());
+    REQUIRE(problems("0.0.0.0:5").size() == 1);
+    CHECK(problems("0.0.0.0:5").front() == "--admin: is no loopback address, which admin_programs takes");
+    write_whole(file, "admin_programs: false");
+    CHECK(problems("0.0.0.0:5").empty());
+}
+
+TEST_CASE("MCP servers of the command line stand beside all other agents, and each problem with them is told")
+{
+    const auto read = [](std::vector<std::string> more) {
+        std::vector<std::string> all{"run", "--agent", "a=http://h/"};
+        all.insert(all.end(), more.begin(), more.end());
+        return read_configuration(gateway::parse_command_line(all), nullptr, reading::first);
+    };
+    const auto both = read({"--mcp", "b=npx -y c", "--mcp", "d=https://h/mcp"});
+    CHECK(both.problems.empty());
+    REQUIRE(both.settings.agents.size() == 3);
+    CHECK(both.settings.agents[1].mcp->command == "npx");
+    CHECK(both.settings.agents[2].url == "https://h/mcp");
+    const auto wrong = read({"--mcp", "a=npx", "--mcp", "b=npx | c"});
+    REQUIRE(wrong.problems.size() == 2);
+    CHECK(wrong.problems[0] == "--mcp: there is an agent with the id 'a' already");
+    CHECK(wrong.problems[1].starts_with("--mcp: the command of b has '|' that a shell would act on"));
+    const auto flags = gateway::flags_of(gateway::parse_command_line({"run", "--mcp", "b=npx --c=d"}));
+    CHECK(flags == std::map<std::string, std::string>{{"agents.b", "--mcp"}});
+}
+
 TEST_SUITE_END();

@@ -1,5 +1,6 @@
 #include "gateway/management.hpp"
 
+#include "gateway/management_records.hpp"
 #include "gateway/snapshot.hpp"
 
 #include <doctest/doctest.h>
@@ -52,7 +53,7 @@ TEST_CASE("the methods have two spellings each, and everything else is other")
     CHECK(management_method("agents.get") == "agents/get");
     CHECK(management_method("agents/refreshCard") == "agents/refreshCard");
     CHECK(management_method("agents.refreshCard") == "agents/refreshCard");
-    for (const auto* name : {"upsert", "delete", "changes"}) {
+    for (const auto* name : {"health", "upsert", "delete", "changes"}) {
         CHECK(management_method("agents/" + std::string{name}) == "agents/" + std::string{name});
         CHECK(management_method("agents." + std::string{name}) == "agents/" + std::string{name});
     }
@@ -139,6 +140,48 @@ TEST_CASE("problems of a card are shown with path, wording and weight")
     CHECK(record["found_at"] == "http://agent/.well-known/agent.json");
     CHECK(record["problems"] == parsed(R"([{"path":"skills[0].id","what":"is missing","severity":"error"},
           {"path":"version","what":"is empty","severity":"warning"}])"));
+}
+
+TEST_CASE("a session is shown with what is spoken and since when it is ready, as far as that is known")
+{
+    gateway::session_facts session;
+    session.transport = core::mcp_transport::stdio;
+    CHECK(
+        gateway::session_record(session, start, true) ==
+        parsed(R"({"state":"configured","transport":"stdio","restarts":0})")
+    );
+    session.state = mcp::session_state::degraded;
+    session.reason = mcp::session_reason::ping_timeout;
+    session.era = "legacy";
+    session.version = "2025-11-25";
+    session.server_name = "everything";
+    session.server_version = "2.0.0";
+    session.ready_since = start;
+    session.counts.connections = 3;
+    CHECK(
+        gateway::session_record(session, start + 90'500ms, true) ==
+        parsed(R"({"state":"degraded","transport":"stdio","reason":"ping_timeout","era":"legacy",
+            "protocolVersion":"2025-11-25","server":{"name":"everything","version":"2.0.0"},"uptime_seconds":90,"restarts":2})"
+        )
+    );
+}
+
+TEST_CASE("a card that its session vouches for does not age")
+{
+    auto status = status_with_card(20s);
+    status.vouched = true;
+    const auto record = card_status_record(status, start + 1h);
+    CHECK(record["state"] == "fresh");
+    CHECK(record["age_seconds"] == 0);
+    CHECK_FALSE(record.contains("fresh_for_seconds"));
+    CHECK(gateway::card_summary(status, start + 1h) == parsed(R"({"state":"fresh","age_seconds":0})"));
+    status.vouched = false;
+    status.failure = core::upstream_error(core::errc::session_crashed);
+    CHECK(
+        gateway::card_summary(status, start + 1h) ==
+        parsed(R"({"state":"stale","age_seconds":3600,"failure":"session_crashed"})")
+    );
+    CHECK(gateway::card_summary(status, start + 20s + 1h)["state"] == "failed");
 }
 
 TEST_SUITE_END();

@@ -1,3 +1,4 @@
+// over 400 lines: one page, family by family.
 #include "gateway/metrics_page.hpp"
 
 #include <doctest/doctest.h>
@@ -59,6 +60,26 @@ gateway::request_record a_card_request(std::string_view agent, gateway::card_use
     record.status = 200;
     record.card = use;
     return record;
+}
+
+gateway::session_sample a_session(const char* agent)
+{
+    gateway::session_sample made;
+    made.agent = agent;
+    made.state = "degraded";
+    made.up = true;
+    made.losses = {{"exited", 2}, {"ping_timeout", 1}};
+    made.restarts = 3;
+    made.initialize = 1250ms;
+    made.walks_changed = 4;
+    made.walks_unchanged = 5;
+    made.walks_incomplete = 6;
+    made.walks_failed = 7;
+    made.received = 8;
+    made.sent = 9;
+    made.refused = 10;
+    made.queued = 0;
+    return made;
 }
 
 std::vector<std::string> lines_of(const std::string& text)
@@ -280,6 +301,41 @@ cardea_card_changes_total{agent="b"} 2
     );
 }
 
+TEST_CASE("sessions show their state, why they were lost, and what passed, in the order of the agents")
+{
+    gateway::gateway_sample sample;
+    sample.sessions.push_back(a_session("b"));
+    sample.sessions.push_back({.agent = "a", .state = "configured"});
+    std::string values;
+    bool within = false;
+    for (const auto& line : lines_of(gateway::metrics_page({}, sample))) {
+        within = line.starts_with("#") ? line.find(" cardea_mcp_") != std::string::npos : within;
+        if (within && !line.starts_with("#")) {
+            values += line + '\n';
+        }
+    }
+    CHECK(
+        values ==
+        R"(cardea_mcp_session_up{agent="a"} 0
+cardea_mcp_session_up{agent="b"} 1
+cardea_mcp_session_state{agent="a",state="configured"} 1
+cardea_mcp_session_state{agent="b",state="degraded"} 1
+cardea_mcp_session_losses_total{agent="b",reason="exited"} 2
+cardea_mcp_session_losses_total{agent="b",reason="ping_timeout"} 1
+cardea_mcp_session_restarts_total{agent="b"} 3
+cardea_mcp_initialize_seconds{agent="b"} 1.25
+cardea_mcp_list_refreshes_total{agent="b",outcome="changed"} 4
+cardea_mcp_list_refreshes_total{agent="b",outcome="unchanged"} 5
+cardea_mcp_list_refreshes_total{agent="b",outcome="incomplete"} 6
+cardea_mcp_list_refreshes_total{agent="b",outcome="failed"} 7
+cardea_mcp_messages_total{agent="b",direction="received"} 8
+cardea_mcp_messages_total{agent="b",direction="sent"} 9
+cardea_mcp_messages_refused_total{agent="b"} 10
+cardea_mcp_write_queue_bytes{agent="b"} 0
+)"
+    );
+}
+
 TEST_CASE("the gateway and its process are described")
 {
     gateway::gateway_sample sample;
@@ -341,6 +397,9 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
     gateway::gateway_sample sample;
     sample.process = gateway::process_stats{};
     sample.cards.push_back({.agent = "a", .fetched = 1, .changes = 1, .age = 1ms});
+    for (const auto* agent : {"m2", "m1"}) {
+        sample.sessions.push_back(a_session(agent));
+    }
     for (const auto& page :
          {gateway::metrics_page({}, {}), gateway::metrics_page({metrics.sample(), metrics.sample()}, sample)}) {
         const std::regex form{R"re(([a-z_]+)(\{([a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*)?\})? [0-9.e+-]+)re"};
@@ -361,7 +420,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 28);
+        CHECK(described.size() == 37);
         CHECK(page.ends_with('\n'));
     }
 }

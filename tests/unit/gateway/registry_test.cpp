@@ -264,4 +264,57 @@ TEST_CASE("a write that is under way when the configuration comes to declare its
     CHECK(f.agents->find("a") == nullptr);
 }
 
+TEST_CASE("an agent that is a program is written only with admin_programs, in whichever form it is given")
+{
+    fixture f;
+    const auto problem_of = [&](const char* definition) {
+        const auto proposed = f.agents->propose("a", *core::parse_json(definition), "agent");
+        CHECK((proposed.entry == nullptr) == !proposed.problems.empty());
+        return proposed.problems.empty() ? std::string{} : proposed.problems.front().key;
+    };
+    const auto problems = [&] {
+        return std::vector<std::string>{
+            problem_of(R"({"command":"/bin/touch","args":["/x"]})"),
+            problem_of(R"({"protocol":"mcp","command":"/bin/touch","disabled":true})"),
+            problem_of(R"({"protocol":"mcp","transport":{"command":"/bin/touch"}})"),
+            problem_of(R"({"protocol":"mcp","transport":{"type":"stdio","command":"/bin/touch"},"card":{"name":"A"}})"),
+            problem_of(R"({"protocol":"mcp","transport":{"type":"sse","url":"http://h/"}})"),
+            problem_of(R"({"protocol":"mcp","url":"http://h/"})"),
+        };
+    };
+    const std::string given = "agent.transport";
+    CHECK(problems() == std::vector<std::string>{"agent.command", "agent.command", given, given, "", ""});
+    f.settings.admin_programs = true;
+    CHECK(problems() == std::vector<std::string>(6));
+}
+
+TEST_CASE("a program that was stored while admin_programs was on is not served without it, and can be written anew")
+{
+    fixture f;
+    constexpr const char* program = R"({"protocol":"mcp","transport":{"type":"stdio","command":"/bin/touch"}})";
+    REQUIRE(f.engine->put("a", program, {"test", {}, {}}).has_value());
+    REQUIRE(f.engine->put("b", program, {"test", {}, {}}).has_value());
+    REQUIRE(f.agents->load().has_value());
+    CHECK_FALSE(f.agents->find("a")->served());
+    CHECK(f.agents->take_snapshot("http://gateway")->agents.empty());
+    CHECK(
+        f.sink.all.find(
+            R"("event":"stored_agent_unusable","agent":"a","key":"agent.transport","what":"is a program, which is started )"
+        ) != std::string::npos
+    );
+    CHECK(f.upsert("a", "http://other/").has_value());
+    CHECK(f.remove("b").has_value());
+    CHECK(f.published == published{"a http://other/"});
+}
+
+TEST_CASE("a stored program that a declared agent has hidden is not served when that goes")
+{
+    fixture f{{agent("a", "http://declared/")}};
+    REQUIRE(f.engine->put("a", R"({"command":"/bin/touch"})", {"test", {}, {}}).has_value());
+    REQUIRE(f.agents->load().has_value());
+    CHECK(f.declare({}, {"a"}));
+    REQUIRE(f.agents->find("a") != nullptr);
+    CHECK_FALSE(f.agents->find("a")->served());
+}
+
 TEST_SUITE_END();

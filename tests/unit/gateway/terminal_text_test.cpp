@@ -55,6 +55,7 @@ TEST_CASE("JSON is the same JSON after it was made printable")
 TEST_CASE("columns are as wide as their widest cell")
 {
     CHECK(shown_table({{"ID", "NAME", "X"}, {"abc", "\xc3\xa9", "\n"}}) == "ID   NAME  X\nabc  \xc3\xa9     \\u000a\n");
+    CHECK(shown_table({{"ID", "NAME", "X"}, {"a", "", ""}}) == "ID  NAME  X\na\n");
 }
 
 TEST_CASE("a value is flattened to the paths of what is in it")

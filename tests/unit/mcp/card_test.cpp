@@ -1,3 +1,4 @@
+// over 400 lines: what one snapshot makes in every shape.
 #include "mcp/card.hpp"
 
 #include "a2a/card_lint.hpp"
@@ -302,6 +303,35 @@ TEST_CASE("of a server's addresses only an icon by https or data and a page by h
     CHECK(shown(R"("icons":[{"src":"file:///etc/passwd"},{"src":"https://"},{"src":"data:text/html,x"}])") == "- -");
     CHECK(shown(R"("websiteUrl":"https://w.example/x")") == "- https://w.example/x");
     CHECK(shown(R"("websiteUrl":"javascript:void 0")") == "- -");
+    for (const auto* no_page :
+         {"httpx://h/", "http-evil:alert(1)//h:1", "http:h", "https:///x", "https://u:p@h/", "https://h/ x", "HTTPS://"
+         }) {
+        CAPTURE(no_page);
+        CHECK(shown(R"("websiteUrl":")" + std::string{no_page} + R"(","icons":[{"src":")" + no_page + "\"}]") == "- -");
+    }
+    CHECK(shown(R"("websiteUrl":"HTTP://W.example:8080/a?b#c")") == "- HTTP://W.example:8080/a?b#c");
+}
+
+TEST_CASE("icons and pages of a server, of its tools and of all else it lists are links that nobody comes to harm by")
+{
+    const std::string icons =
+        R"("icons":[{"src":"javascript:alert`1`"},{"src":"https://i.example/a.png","sizes":["48x48"]},)"
+        R"({"src":"http://10.0.0.7/"},{"src":"data:image/png;base64,AA=="},{"src":"data:text/html,<script>"},5])";
+    const auto server = R"("serverInfo":{"name":"n","websiteUrl":"javascript:alert`1`",)" + icons + "}";
+    const auto tools = R"([{"name":"a",)" + icons + R"(},{"name":"b","Icons":"javascript:alert`1`"}])";
+    const auto from = snapshot_of(R"("capabilities":{"tools":{}},)" + server, tools);
+    for (const auto shape : shapes) {
+        const auto text = made(from, shape);
+        CHECK(text.find("javascript:") == std::string::npos);
+        CHECK(text.find("<script>") == std::string::npos);
+        CHECK(text.find("10.0.0.7") == std::string::npos);
+        CHECK(text.find(R"({"src":"https://i.example/a.png","sizes":["48x48"]})") != std::string::npos);
+        CHECK(text.find("data:image/png;base64,AA==") != std::string::npos);
+        CHECK(lint_error(text).empty());
+    }
+    const auto card = document(from, card_shape::automatic);
+    CHECK(card["skills"][0]["icons"].size() == 2);
+    CHECK(card["skills"][1]["Icons"] == json::array());
 }
 
 TEST_CASE("hostile text is data: every reader gets it back as it was, and no address of a skill counts")

@@ -225,7 +225,7 @@ TEST_CASE("a list the server does not know is empty; another error ends the walk
     discovery_walk failing{tools_only, mcp::era::legacy};
     const auto refused = failing.refuse(broken);
     REQUIRE(refused.has_error());
-    CHECK(refused.error().detail == "tools/list: answered with the error -32603");
+    CHECK(refused.error().detail == "tools/list: answered with the error -32603: boom");
     CHECK_FALSE(failing.next().has_value());
     CHECK(failing.accept(page("")).has_error());
 }
@@ -268,6 +268,15 @@ TEST_CASE("of the modern era, the shortest time to live of a page counts, and on
         CHECK(lifetime({open + odd}).first == 0);
     }
     CHECK(lifetime({""}) == std::pair{0L, false});
+    mcp::snapshot known;
+    known.shareable = false;
+    discovery_walk partial{tools_only, mcp::era::modern};
+    REQUIRE(partial.accept(R"({"tools":[])" + open + "1}").has_value());
+    const auto kept = std::move(partial).onto(known);
+    CHECK_FALSE(kept.shareable);  // what was not walked may be private still
+    auto other = kept;
+    other.shareable = true;
+    CHECK_FALSE(mcp::same_content(kept, other));
     discovery_walk legacy{tools_only, mcp::era::legacy};
     REQUIRE(legacy.accept(R"({"tools":[],"ttlMs":5})").has_value());
     CHECK_FALSE(std::move(legacy).onto({}).time_to_live.has_value());

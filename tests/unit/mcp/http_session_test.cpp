@@ -157,9 +157,10 @@ TEST_CASE("a server of the modern era is asked without a session, and listened t
     CHECK(x.runner->latest()->server.protocol_version == "2026-07-28");
     REQUIRE(x.wait_until([&] { return count(agent, "subscriptions/listen") == 1; }));
     REQUIRE(agent.wait_for_streams(1));
-    CHECK(count(agent, "tools/list") == 1);
+    REQUIRE(x.wait_until([&] { return x.runner->counts().walks == 2; }));
+    CHECK(count(agent, "tools/list") == 2);
     agent.send_event(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
-    CHECK(x.wait_until([&] { return count(agent, "tools/list") == 2; }));
+    CHECK(x.wait_until([&] { return count(agent, "tools/list") == 3; }));
     x.stop();
     CHECK(std::ranges::none_of(agent.requests(), [](const auto& each) { return each.method == "DELETE"; }));
 }
@@ -173,6 +174,10 @@ TEST_CASE("an outage says nothing of the era, and is over when it is over")
     x.start_at(agent.url("/mcp"));
     REQUIRE(x.wait_until([&] { return x.runner->reason() == session_reason::probe_failed; }));
     CHECK(count(agent, "initialize") == 0);
+    CHECK(
+        x.sink.text.find(R"("state":"backoff","reason":"probe_failed","detail":"upstream_status: )") !=
+        std::string::npos
+    );
     *down = false;
     CHECK(x.wait_for(session_state::ready));
     x.stop();

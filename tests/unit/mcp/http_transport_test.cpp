@@ -72,6 +72,36 @@ TEST_CASE("an answer may come as JSON or in a stream, with what else the server 
     CHECK(agent.request(0).header("content-type") == "application/json");
 }
 
+TEST_CASE("an answer that cannot be taken fails its request at once, with the reason, and lets the others go on")
+{
+    const auto refused = R"({"jsonrpc":"2.0","id":1,"result":{"tools":NaN}})";
+    const auto other_id = R"({"jsonrpc":"2.0","id":"1","result":{}})";
+    struct row {
+        test_support::script what;
+        bool streams;
+        const char* told;
+        const char* why;
+    };
+    for (const auto& [what, streams, told, why] : {
+             row{answer_json(refused), false, "failed 1 upstream_protocol legacy", "answer refused: message: "},
+             row{answer_json(other_id), false, "failed 1 upstream_protocol legacy", "answer refused: message: its id"},
+             row{test_support::event_stream(), true, "failed 1 upstream_protocol", "answer refused: message: "},
+         }) {
+        scripted_agent agent{always(what)};
+        transport_rig x{agent.url("/mcp")};
+        x.settings.server.request_timeout = 1h;
+        x.open();
+        REQUIRE(x.wire->send(ask(1, "tools/list")).has_value());
+        REQUIRE(x.wait_until([&] { return agent.request_count() == 1; }));
+        if (streams) {
+            REQUIRE(agent.wait_for_streams(1));
+            agent.send_event(refused);
+        }
+        REQUIRE(x.wait_for(told));
+        CHECK(x.why_failed.starts_with(why));
+    }
+}
+
 TEST_CASE("every step that fails tells why, and what it says of the era")
 {
     CHECK(outcome_at("http://127.0.0.1:" + std::to_string(test_support::unused_port())) == "failed 7 upstream_refused");
@@ -84,7 +114,7 @@ TEST_CASE("every step that fails tells why, and what it says of the era")
     CHECK(
         outcome_of(answer(200, result_of(7), {{"Content-Type", "text/plain"}})) == "failed 7 upstream_protocol legacy"
     );
-    CHECK(outcome_of(answer_json(std::string(501, ' '))) == "failed 7 upstream_protocol");
+    CHECK(outcome_of(answer_json(std::string(501, ' '))) == "failed 7 message_too_large");
     CHECK(outcome_of(answer_json(result_of(8))) == "failed 7 upstream_protocol legacy");
     CHECK(outcome_of(answer(202, "")) == "failed 7 upstream_protocol legacy");
     CHECK(outcome_of(answer(400, "")) == "failed 7 upstream_status legacy");
@@ -96,7 +126,7 @@ TEST_CASE("every step that fails tells why, and what it says of the era")
     CHECK(outcome_of(answer(404, error_of(7, -32601, "no"))) == "received " + error_of(7, -32601, "no"));
     CHECK(outcome_of(events(event(notice).substr(0, 20))) == "failed 7 upstream_reset");
     CHECK(outcome_of(events(event(result_of(8)))) == "failed 7 upstream_reset");
-    CHECK(outcome_of(events("data: " + std::string(70000, 'x'))) == "failed 7 upstream_protocol");
+    CHECK(outcome_of(events("data: " + std::string(70000, 'x'))) == "failed 7 message_too_large");
     CHECK(outcome_of(test_support::event_stream()) == "failed 7 upstream_timeout");
 }
 

@@ -68,11 +68,17 @@ public:
             return {};
         }
         void settle(const mcp::dialect& speaks) override { server_.settled = speaks.version; }
-        void open_stream(mcp::outgoing) override { ++server_.streams; }
+        void open_stream(mcp::outgoing listen) override
+        {
+            ++server_.streams;
+            server_.listens.push_back(listen.id);
+        }
         void close(bool end_session) override
         {
             server_.ended_sessions += end_session ? 1 : 0;
-            server_.later(*this, [this] { observer_.closed(); });
+            if (!server_.holds_ends || this != server_.wires.front()) {
+                server_.later(*this, [this] { observer_.closed(); });
+            }
         }
 
         mcp::transport_observer& observer() { return observer_; }
@@ -120,8 +126,10 @@ public:
     std::function<std::string(const line&)> answer;
     std::vector<wire*> wires;
     std::vector<line> sent;
+    std::vector<std::uint64_t> listens;  // the ids of the requests for streams
     std::string settled;
     bool down = false;
+    bool holds_ends = false;  // of the first connection that is left
     int opened = 0;
     int streams = 0;
     int ended_sessions = 0;
@@ -172,8 +180,19 @@ public:
         server.answer = server_with(&tools);
     }
 
+    // What is posted holds wires, which speak to their server when they end.
+    ~rig() override
+    {
+        runner.reset();
+        loop.io().restart();
+        loop.io().poll();
+    }
+    rig(const rig&) = delete;
+    rig& operator=(const rig&) = delete;
+
     void session_changed(session_state state, session_reason why) override { states.emplace_back(state, why); }
     void listed(std::shared_ptr<const mcp::snapshot> what) override { published.push_back(std::move(what)); }
+    void walked(const core::result<mcp::walk_outcome>& how) override { walks.push_back(how); }
 
     void start() { start(server.factory()); }
     void start(mcp::transport_factory made)
@@ -205,6 +224,7 @@ public:
     core::logger log{sink, core::log_level::debug};
     std::vector<std::pair<session_state, session_reason>> states;
     std::vector<std::shared_ptr<const mcp::snapshot>> published;
+    std::vector<core::result<mcp::walk_outcome>> walks;
     std::unique_ptr<mcp::runner> runner;
 };
 

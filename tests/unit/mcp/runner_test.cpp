@@ -1,3 +1,4 @@
+// over 400 lines: one runner against one scripted server, case by case.
 #include "mcp/runner.hpp"
 
 #include "tests/unit/mcp/runner_rig.hpp"
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +22,9 @@ namespace {
 using namespace std::chrono_literals;
 using mcp::session_reason;
 using mcp::session_state;
+using mcp_test::result;
 using mcp_test::rig;
+using mcp_test::scripted_server;
 
 std::string notification(const char* method)
 {
@@ -143,6 +147,206 @@ TEST_CASE("a walk that fails is told, and the first one ends the session")
     CHECK(x.published.size() == 1);
 }
 
+TEST_CASE("a server that repeats what it was given does not bring it into the log, nor to who waits for its lists")
+{
+    rig x;
+    x.settings.secrets = core::redaction{{"hunter2-hunter2"}};
+    const auto normal = x.server.answer;
+    // The second one is across the cut.
+    const auto rude = "no: hunter2-hunter2 " + std::string(270, '-') + "hunter2-hunter2";
+    x.server.answer = [&](const scripted_server::line& asked) {
+        return asked.method != "initialize"
+                   ? normal(asked)
+                   : R"({"jsonrpc":"2.0","id":)" + asked.id + R"(,"error":{"code":1,"message":")" + rude + "\"}}";
+    };
+    x.start();
+    REQUIRE(x.wait_until([&] { return x.sink.text.find(R"("detail":"no: ******** ---)") != std::string::npos; }));
+    x.server.answer = normal;
+    REQUIRE(x.wait_for(session_state::ready));
+
+    x.server.answer = nullptr;
+    std::vector<mcp::look_result> seen;
+    x.runner->look([&](const mcp::look_result& found) { seen.push_back(found); });
+    auto& wire = x.server.wires.back()->observer();
+    const auto id = std::stoull(x.server.sent.back().id);
+    wire.failed(id, core::upstream_error(core::errc::upstream_status, rude), std::nullopt);
+    REQUIRE(seen.size() == 1);
+    REQUIRE(seen.front().has_error());
+    CHECK(seen.front().error().detail.find("no: ******** ---") != std::string::npos);
+    CHECK(seen.front().error().detail.find("hunter") == std::string::npos);
+    wire.lost(core::upstream_error(core::errc::session_crashed, "gone: hunter2-hunter2"));
+    CHECK(x.sink.text.find(R"("detail":"gone: ********")") != std::string::npos);
+    CHECK(x.sink.text.find("hunter") == std::string::npos);
+}
+
+TEST_CASE("each time it listens in the modern era, the request has an id of its own")
+{
+    rig x;
+    x.server.answer = [&x](const scripted_server::line& asked) -> std::string {
+        if (asked.method == "server/discover") {
+            return result(
+                asked,
+                R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}})"
+            );
+        }
+        return asked.method == "tools/list" ? result(asked, R"({"tools":)" + x.tools + "}") : "";
+    };
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    REQUIRE(x.server.listens.size() == 1);
+    const auto first = x.server.listens[0];
+    x.server.say(R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"})");
+    REQUIRE(x.wait_until([&] { return x.runner->counts().walks == 2; }));
+    SUBCASE("also if the server ended it in order")
+    {
+        x.server.say(R"({"jsonrpc":"2.0","id":)" + std::to_string(first) + R"(,"result":{"resultType":"complete"}})");
+    }
+    SUBCASE("also if it broke off")
+    {
+        x.server.wires.back()->observer().stream_changed(false);
+    }
+    CHECK(x.runner->reason() == session_reason::stream_down);
+    REQUIRE(x.wait_until([&] { return x.server.listens.size() == 2; }));
+    CHECK(x.server.listens[1] > first);
+    x.server.say(R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"})");
+    CHECK(x.runner->state() == session_state::ready);
+    REQUIRE(x.wait_until([&] { return x.runner->counts().walks == 3; }));
+}
+
+TEST_CASE("a ping that is not answered is cancelled, a late answer to it counts, and initialize is never cancelled")
+{
+    rig x;
+    x.settings.states.ping_interval = core::duration{10};
+    x.settings.states.ping_timeout = core::duration{10};
+    x.settings.states.ping_misses = 1000;
+    auto as_ever = x.server.answer;
+    x.server.answer = [&](const scripted_server::line& asked) {
+        return asked.method == "ping" ? std::string{} : as_ever(asked);
+    };
+    x.start();
+    REQUIRE(x.wait_for(session_state::degraded));
+    REQUIRE(x.wait_until([&] { return x.server.sent.back().method == "ping" && x.server.sent.size() > 8; }));
+    const auto first = std::ranges::find(x.server.sent, "ping", &scripted_server::line::method);
+    const auto cancelled = std::ranges::find(x.server.sent, "notifications/cancelled", &scripted_server::line::method);
+    REQUIRE(cancelled != x.server.sent.end());
+    CHECK(cancelled->text.find("\"requestId\":" + first->id + ",") != std::string::npos);
+    const auto answered = result(*first, "{}");
+    x.server.say(answered);
+    CHECK(x.runner->state() == session_state::ready);
+
+    rig silent;
+    silent.settings.states.era = mcp::era_policy::legacy;
+    silent.settings.states.initialize_timeout = core::duration{10};
+    silent.server.answer = {};
+    silent.start();
+    REQUIRE(silent.wait_until([&] { return silent.runner->reason() == session_reason::handshake_timeout; }));
+    CHECK(silent.server.methods() == std::vector<std::string>{"initialize"});
+    CHECK(silent.server.ended_sessions == 1);
+}
+
+TEST_CASE("a request of a list that the transport gives up is cancelled")
+{
+    rig x;
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    auto as_ever = x.server.answer;
+    x.server.answer = [&](const scripted_server::line& asked) {
+        return asked.method == "tools/list" ? std::string{} : as_ever(asked);
+    };
+    x.server.say(notification("notifications/tools/list_changed"));
+    REQUIRE(x.wait_until([&] { return std::ranges::count(x.server.methods(), "tools/list") == 2; }));
+    const auto id = x.server.sent.back().id;
+    x.server.wires.back()->observer().failed(
+        std::stoull(id),
+        core::upstream_error(core::errc::upstream_timeout, "late"),
+        std::nullopt
+    );
+    CHECK(x.server.sent.back().method == "notifications/cancelled");
+    CHECK(x.server.sent.back().text.find("\"requestId\":" + id + ",") != std::string::npos);
+    CHECK(x.runner->state() == session_state::degraded);
+}
+
+TEST_CASE("a legacy server is probed again after a while, beside its session, and begun anew once it is modern")
+{
+    rig x;
+    x.settings.states.verdict_age = core::duration{30};
+    x.settings.states.debounce = core::duration{1};
+    bool modern = false;
+    auto legacy = x.server.answer;
+    x.server.answer = [&](const scripted_server::line& asked) -> std::string {
+        if (!modern || asked.method != "server/discover") {
+            return legacy(asked);
+        }
+        return result(asked, R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+    };
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    REQUIRE(x.wait_until([&] { return std::ranges::count(x.server.methods(), "server/discover") >= 3; }));
+    CHECK(x.runner->counts().connections == 1);
+    CHECK(x.runner->counts().handshakes == 1);
+    modern = true;
+    REQUIRE(x.wait_until([&] { return x.server.settled == "2026-07-28"; }));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.server.ended_sessions == 1);
+    CHECK(x.runner->latest()->server.protocol_version == "2026-07-28");
+    CHECK(std::ranges::any_of(x.states, [](const auto& each) { return each.second == session_reason::era_changed; }));
+    CHECK(x.wait_until([&] { return x.server.wires.size() == 1; }));
+}
+
+TEST_CASE("a modern server that answers its ping as a legacy one would is shaken hands with anew")
+{
+    rig x;
+    x.settings.states.steady_after = core::duration{0};
+    x.settings.states.ping_interval = core::duration{10};
+    auto legacy = x.server.answer;
+    bool modern = true;
+    x.server.answer = [&](const scripted_server::line& asked) -> std::string {
+        if (modern && asked.method == "server/discover") {
+            return result(asked, R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+        }
+        return legacy(asked);
+    };
+    x.start();
+    REQUIRE(x.wait_until([&] { return x.runner->counts().handshakes == 1 && x.server.sent.size() > 8; }));
+    CHECK(x.runner->state() == session_state::ready);
+    modern = false;
+    REQUIRE(x.wait_until([&] { return x.server.settled == "2025-06-18"; }));
+    CHECK(x.wait_for(session_state::ready));
+    CHECK(std::ranges::any_of(x.states, [](const auto& each) {
+        return each.second == session_reason::handshake_refused;
+    }));
+}
+
+TEST_CASE("a legacy server that answers its ping as a modern one would is shaken hands with anew, and probed")
+{
+    rig x;
+    x.settings.states.steady_after = core::duration{0};
+    x.settings.states.ping_interval = core::duration{10};
+    auto legacy = x.server.answer;
+    bool modern = false;
+    x.server.answer = [&](const scripted_server::line& asked) -> std::string {
+        if (!modern) {
+            return legacy(asked);
+        }
+        if (asked.method == "server/discover") {
+            return result(asked, R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+        }
+        const bool spoken = asked.text.find("2026-07-28") != std::string::npos;
+        return asked.id == "0" || spoken
+                   ? legacy(asked)
+                   : R"({"jsonrpc":"2.0","id":)" + asked.id + R"(,"error":{"code":-32022,"message":"unsupported",)" +
+                         R"("data":{"supported":["2026-07-28"]}}})";
+    };
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    modern = true;
+    REQUIRE(x.wait_until([&] { return x.server.settled == "2026-07-28"; }));
+    CHECK(x.wait_for(session_state::ready));
+    CHECK(std::ranges::any_of(x.states, [](const auto& each) {
+        return each.second == session_reason::handshake_refused;
+    }));
+}
+
 TEST_CASE("a stop ends the session in order")
 {
     rig x;
@@ -169,6 +373,120 @@ TEST_CASE("a runner may go at any moment")
         x.loop.io().poll();
         CHECK(x.server.wires.empty());
     }
+}
+
+TEST_CASE("lists are walked again when somebody wants it, and how that ended is told")
+{
+    rig x;
+    x.settings.states.discovery_timeout = core::duration{50};
+    x.start();
+    x.runner->refresh();
+    REQUIRE(x.wait_for(session_state::ready));
+    REQUIRE(x.walks.size() == 1);
+    CHECK(x.walks[0].value() == mcp::walk_outcome::changed);
+    x.runner->refresh();
+    x.runner->refresh();
+    REQUIRE(x.wait_until([&] { return x.walks.size() == 2; }));
+    CHECK(x.walks[1].value() == mcp::walk_outcome::unchanged);
+    x.tools = "[]";
+    x.runner->refresh();
+    REQUIRE(x.wait_until([&] { return x.walks.size() == 3; }));
+    CHECK(x.walks[2].value() == mcp::walk_outcome::changed);
+    x.tools = "1";
+    x.runner->refresh();
+    REQUIRE(x.wait_until([&] { return x.walks.size() == 4; }));
+    REQUIRE_FALSE(x.walks[3].has_value());
+    CHECK(x.walks[3].error().code == core::errc::upstream_protocol);
+    x.server.answer = nullptr;
+    x.runner->refresh();
+    REQUIRE(x.wait_until([&] { return x.walks.size() == 5; }));
+    REQUIRE_FALSE(x.walks[4].has_value());
+    CHECK(x.walks[4].error().code == core::errc::upstream_timeout);
+    const auto& counts = x.runner->counts();
+    CHECK(counts.walks == 3);
+    CHECK(counts.walks_changed == 2);
+    CHECK(counts.walks_incomplete == 0);
+    CHECK(counts.walks_failed == 2);
+    CHECK(x.server.methods().back() == "notifications/cancelled");
+    CHECK(x.runner->state() == session_state::degraded);
+}
+
+TEST_CASE("a list that cannot be had stays as it was, and one that is no longer offered goes")
+{
+    rig x;
+    std::string capabilities = R"({"tools":{},"prompts":{}})";
+    bool broken = false;
+    x.server.answer = [&](const auto& asked) -> std::string {
+        if (asked.method == "initialize") {
+            return mcp_test::result(
+                asked,
+                R"({"protocolVersion":"2025-06-18","serverInfo":{"name":"s","version":"1"},"capabilities":)" +
+                    capabilities + "}"
+            );
+        }
+        if (asked.method == "prompts/list" && broken) {
+            return R"({"jsonrpc":"2.0","id":)" + asked.id + R"(,"error":{"code":-32603,"message":"not now"}})";
+        }
+        if (asked.method == "prompts/list") {
+            return mcp_test::result(asked, R"({"prompts":[{"name":"p"}]})");
+        }
+        return mcp_test::server_with(&x.tools)(asked);
+    };
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    broken = true;
+    x.runner->refresh();
+    REQUIRE(x.wait_until([&] { return x.walks.size() == 2; }));
+    CHECK(x.walks[1].value() == mcp::walk_outcome::incomplete);
+    CHECK((*x.runner->latest())[mcp::list_kind::prompts].size() == 1);
+    CHECK(x.published.size() == 1);
+    CHECK(x.runner->counts().walks_incomplete == 1);
+    capabilities = R"({"tools":{}})";
+    x.runner->restart();
+    REQUIRE(x.wait_until([&] { return x.walks.size() == 3; }));
+    CHECK((*x.runner->latest())[mcp::list_kind::prompts].empty());
+    CHECK((*x.runner->latest())[mcp::list_kind::tools].size() == 1);
+}
+
+TEST_CASE("a look at the lists changes nothing, is shared, and ends with the session")
+{
+    rig x;
+    std::vector<mcp::look_result> seen;
+    const auto look = [&] { x.runner->look([&](const mcp::look_result& found) { seen.push_back(found); }); };
+    x.start();
+    look();
+    REQUIRE(seen.size() == 1);
+    CHECK(seen[0].error().code == core::errc::session_not_ready);
+    REQUIRE(x.wait_for(session_state::ready));
+    x.tools = "[]";
+    const auto asked = x.server.sent.size();
+    look();
+    look();
+    REQUIRE(x.wait_until([&] { return seen.size() == 3; }));
+    CHECK(x.server.sent.size() == asked + 1);
+    for (const auto at : {1U, 2U}) {
+        REQUIRE(seen[at].has_value());
+        CHECK((**seen[at])[mcp::list_kind::tools].empty());
+        CHECK((*seen[at])->server.name == "s");
+    }
+    CHECK((*x.runner->latest())[mcp::list_kind::tools].size() == 1);
+    CHECK(x.published.size() == 1);
+    CHECK(x.runner->counts().walks == 1);
+    x.tools = "1";
+    look();
+    REQUIRE(x.wait_until([&] { return seen.size() == 4; }));
+    CHECK(seen[3].error().code == core::errc::upstream_protocol);
+    CHECK(x.runner->state() == session_state::ready);
+    x.server.answer = nullptr;
+    look();
+    x.runner->end_look();
+    REQUIRE(seen.size() == 5);
+    CHECK(seen[4].error().code == core::errc::upstream_timeout);
+    CHECK(x.server.methods().back() == "notifications/cancelled");
+    look();
+    x.server.wires.back()->observer().lost(core::upstream_error(core::errc::session_crashed, "gone"));
+    REQUIRE(seen.size() == 6);
+    CHECK(seen[5].error().code == core::errc::session_crashed);
 }
 
 TEST_SUITE_END();

@@ -12,8 +12,9 @@ namespace {
 using mcp::action_kind;
 using mcp::event_kind;
 
-constexpr std::array<std::string_view, 15> action_words{
+constexpr std::array<std::string_view, 17> action_words{
     "probe",
+    "drop_probe",
     "open",
     "close",
     "send_initialize",
@@ -24,6 +25,7 @@ constexpr std::array<std::string_view, 15> action_words{
     "cancel_walk",
     "publish",
     "send_ping",
+    "cancel_ping",
     "finish_calls",
     "arm",
     "disarm",

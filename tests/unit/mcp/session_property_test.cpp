@@ -53,6 +53,7 @@ public:
             CHECK_FALSE(armed_.empty());
         }
         CHECK(resting == (resting && !open_ && !closing_));
+        CHECK((!beside_ || state == session_state::ready || state == session_state::degraded));
     }
 
     void gone() { open_ = false; }
@@ -64,8 +65,17 @@ private:
     void see(const mcp::session_action& action)
     {
         switch (action.kind) {
+            case action_kind::drop_probe:
+                CHECK(beside_);
+                beside_ = false;
+                break;
             case action_kind::probe:
-                CHECK_FALSE(open_);
+                CHECK_FALSE(beside_);
+                beside_ = open_;
+                if (beside_) {
+                    CHECK_FALSE(probed_);
+                    break;
+                }
                 CHECK_FALSE(closing_);
                 open_ = true;
                 probed_ = true;
@@ -78,6 +88,7 @@ private:
                 break;
             case action_kind::close:
                 CHECK(open_);
+                CHECK_FALSE(beside_);
                 open_ = false;
                 probed_ = false;
                 closing_ = true;
@@ -99,6 +110,7 @@ private:
                 walking_ = false;
                 break;
             case action_kind::send_ping:
+            case action_kind::cancel_ping:
             case action_kind::send_initialized:
             case action_kind::open_stream:
             case action_kind::finish_calls:
@@ -134,6 +146,7 @@ private:
     mcp::session_action last_;
     bool open_ = false;
     bool probed_ = false;
+    bool beside_ = false;  // a probe beside the connection
     bool closing_ = false;
     bool shaking_ = false;
     bool walking_ = false;

@@ -55,7 +55,9 @@ TEST_CASE("a session is probed, opened, shaken hands with, walked and ready, wit
         "disarm initialize, send_initialized, report discovering, open_stream, walk, arm discovery 60000"
     );
     CHECK(d.session.version() == "2025-06-18");
-    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, report ready");
+    CHECK(
+        d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, arm verdict 86400000, report ready"
+    );
 }
 
 TEST_CASE("a server of the modern era is discovered in place of initialize, and nothing is said to be initialized")
@@ -163,11 +165,11 @@ TEST_CASE("a step that fails or takes too long leads to a new attempt, and a ses
     CHECK(after(0).on(event_kind::lost) == "disarm start, report backoff exited, arm backoff 1000");
     CHECK(
         after(1).fire(timer_name::initialize) ==
-        "close, arm stop 5000, report backoff handshake_timeout, arm backoff 1000"
+        "close end_session, arm stop 5000, report backoff handshake_timeout, arm backoff 1000"
     );
     CHECK(
         after(1).on(event_kind::session_lost) ==
-        "disarm initialize, close, arm stop 5000, report backoff handshake_refused, arm backoff 1000"
+        "disarm initialize, close end_session, arm stop 5000, report backoff handshake_refused, arm backoff 1000"
     );
     CHECK(
         after(2).on(event_kind::walk_failed) ==
@@ -189,7 +191,10 @@ TEST_CASE("a child that exits is a crash, whatever it says by its exit: what ran
     session_driver d;
     d.make_ready();
     d.on(event_kind::list_changed);
-    CHECK(d.on(event_kind::lost) == "disarm ping, disarm debounce, report backoff exited, arm backoff 1000");
+    CHECK(
+        d.on(event_kind::lost) ==
+        "disarm ping, disarm debounce, disarm verdict, report backoff exited, arm backoff 1000"
+    );
     CHECK(d.fire(timer_name::backoff) == "report starting exited, open, arm start 30000");
 }
 
@@ -201,7 +206,8 @@ TEST_CASE("many losses of one session are one new handshake on the same connecti
     const auto lost = d.session.generation();
     CHECK(
         d.on(event_kind::session_lost) ==
-        "disarm ping, report initializing session_lost, send_initialize 2025-11-25, arm initialize 30000"
+        "disarm ping, disarm verdict, report initializing session_lost, send_initialize 2025-11-25, arm initialize "
+        "30000"
     );
     for (int i = 0; i < 20; ++i) {
         CHECK(d.on({.kind = event_kind::session_lost, .of = lost}).empty());
@@ -219,7 +225,7 @@ TEST_CASE("a server that forgets its sessions at once is not asked in a circle")
     d.pass(milliseconds{9999});
     CHECK(
         d.on(event_kind::session_lost) ==
-        "disarm ping, close, arm stop 5000, report backoff session_lost, arm backoff 1000"
+        "disarm ping, disarm verdict, close, arm stop 5000, report backoff session_lost, arm backoff 1000"
     );
 }
 
@@ -310,12 +316,13 @@ TEST_CASE("a missed ping degrades the session, an answer heals it, and two misse
     CHECK(d.on(event_kind::ping_answered) == "disarm pong, arm ping 30000");
     CHECK(d.on(event_kind::ping_answered).empty());
     d.fire(timer_name::ping);
-    CHECK(d.fire(timer_name::pong) == "report degraded ping_timeout, send_ping, arm pong 10000");
+    CHECK(d.fire(timer_name::pong) == "cancel_ping, report degraded ping_timeout, send_ping, arm pong 10000");
     CHECK(d.on(event_kind::ping_answered) == "disarm pong, arm ping 30000, report ready");
     d.fire(timer_name::ping);
     d.fire(timer_name::pong);
     CHECK(
-        d.fire(timer_name::pong) == "close end_session, arm stop 5000, report backoff ping_timeout, arm backoff 1000"
+        d.fire(timer_name::pong) ==
+        "disarm verdict, close end_session, arm stop 5000, report backoff ping_timeout, arm backoff 1000"
     );
 
     auto settings = legacy_only();
@@ -345,6 +352,32 @@ TEST_CASE("a storm of changes is one walk of what has changed, and one more if t
     CHECK(d.session.state() == session_state::ready);
 }
 
+TEST_CASE("a few changes are followed at once, lists that change without end ever later, until they rest")
+{
+    session_driver d;
+    d.make_ready();
+    const auto changed = [&d] {
+        auto armed = d.on(event_kind::list_changed);
+        armed = armed.substr(armed.rfind(' ') + 1);
+        d.pass(core::duration{std::stol(armed)});
+        d.fire(timer_name::debounce);
+        d.on(event_kind::walk_done);
+        return armed;
+    };
+    for (const auto* delay : {"250", "250", "250", "250", "250", "500", "1000", "2000", "4000", "5000", "5000"}) {
+        CHECK(changed() == delay);
+    }
+    d.pass(session_settings{}.debounce_longest);
+    CHECK(changed() == "5000");
+    d.pass(2 * session_settings{}.debounce_longest);
+    CHECK(changed() == "250");
+
+    d.on(event_kind::list_changed);
+    d.fire(timer_name::debounce);
+    d.on(event_kind::list_changed);
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm debounce 250");
+}
+
 TEST_CASE("changes during the first walk are walked after it")
 {
     session_driver d{legacy_only()};
@@ -364,14 +397,21 @@ TEST_CASE("a later walk that fails degrades the session, keeps its card, and all
     CHECK(d.on(event_kind::walk_failed) == "disarm discovery, arm refresh 10000, report degraded refresh_failed");
     d.on(event_kind::list_changed);
     CHECK(d.fire(timer_name::debounce) == "disarm refresh, walk, arm discovery 60000");
-    CHECK(d.fire(timer_name::discovery) == "cancel_walk, arm refresh 10000");
+    CHECK(d.fire(timer_name::discovery) == "cancel_walk, arm refresh 20000");
     CHECK(d.on(event_kind::walk_done).empty());
     CHECK(d.fire(timer_name::refresh) == "walk, arm discovery 60000");
     mcp::session_event partly{.kind = event_kind::walk_done, .complete = false};
-    CHECK(d.on(partly) == "disarm discovery, publish, arm refresh 10000");
+    CHECK(d.on(partly) == "disarm discovery, publish, arm refresh 40000");
     CHECK(d.session.state() == session_state::degraded);
+    for (const auto* delay : {"80000", "160000", "300000", "300000"}) {
+        d.fire(timer_name::refresh);
+        CHECK(d.on(partly) == std::string{"disarm discovery, publish, arm refresh "} + delay);
+    }
     d.fire(timer_name::refresh);
     CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, report ready");
+    d.on(event_kind::list_changed);
+    d.fire(timer_name::debounce);
+    CHECK(d.on(partly) == "disarm discovery, publish, arm refresh 10000, report degraded refresh_failed");
 }
 
 TEST_CASE("a time to live is waited for, but no shorter than a minute")
@@ -386,22 +426,6 @@ TEST_CASE("a time to live is waited for, but no shorter than a minute")
     CHECK(walked(seconds{300}) == "disarm discovery, publish, arm refresh 300000");
     CHECK(walked(seconds{0}) == "disarm discovery, publish, arm refresh 60000");
     CHECK(d.fire(timer_name::refresh) == "walk, arm discovery 60000");
-}
-
-TEST_CASE("without its stream of notifications a session is degraded, also if it went while the lists were walked")
-{
-    session_driver d;
-    d.make_ready();
-    CHECK(d.on(event_kind::stream_down) == "report degraded stream_down");
-    CHECK(d.on(event_kind::stream_down).empty());
-    CHECK(d.on(event_kind::stream_up) == "report ready");
-
-    session_driver early{legacy_only()};
-    early.on(event_kind::begin);
-    early.on(event_kind::connected);
-    early.handshake("2025-11-25");
-    CHECK(early.on(event_kind::stream_down).empty());
-    CHECK(early.on(event_kind::walk_done).ends_with("report degraded stream_down"));
 }
 
 TEST_CASE("a lazy session starts when somebody wants it, and once")
@@ -421,7 +445,7 @@ TEST_CASE("a stop lets calls finish, then closes, and is for good")
 {
     session_driver d;
     d.make_ready();
-    CHECK(d.on(event_kind::stop) == "disarm ping, report stopping, finish_calls, arm drain 10000");
+    CHECK(d.on(event_kind::stop) == "disarm ping, disarm verdict, report stopping, finish_calls, arm drain 10000");
     CHECK(d.on(event_kind::calls_finished) == "disarm drain, close end_session, arm stop 5000");
     CHECK(d.on(event_kind::calls_finished).empty());
     CHECK(d.on(event_kind::closed) == "disarm stop, report stopped");
@@ -480,7 +504,9 @@ TEST_CASE("a restart closes what is open, waits for that and forgets the failure
 {
     session_driver d;
     d.make_ready();
-    CHECK(d.on(event_kind::restart) == "disarm ping, close end_session, arm stop 5000, report starting");
+    CHECK(
+        d.on(event_kind::restart) == "disarm ping, disarm verdict, close end_session, arm stop 5000, report starting"
+    );
     CHECK(d.on(event_kind::connected).empty());
     CHECK(d.on(event_kind::closed) == "disarm stop, open, arm start 30000");
     d.on(event_kind::lost);
@@ -516,6 +542,30 @@ TEST_CASE("events of an earlier connection or session, and timers that are not a
         CHECK(d.fire(timer).empty());
     }
     CHECK(d.session.state() == session_state::ready);
+}
+
+TEST_CASE("lists are walked again when somebody wants it, unless they are being walked")
+{
+    session_driver d{legacy_only()};
+    CHECK(d.on(event_kind::refresh).empty());
+    d.make_ready();
+    CHECK(d.on(event_kind::refresh) == "walk, arm discovery 60000");
+    CHECK(d.on(event_kind::refresh).empty());
+    d.on(event_kind::walk_failed);
+    REQUIRE(d.session.state() == session_state::degraded);
+    CHECK(d.on(event_kind::refresh) == "disarm refresh, walk, arm discovery 60000");
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, report ready");
+    d.on(event_kind::lost);
+    CHECK(d.on(event_kind::refresh).empty());
+}
+
+TEST_CASE("there are as many states and reasons as there are names of them")
+{
+    for (std::size_t i = 0; i < 32; ++i) {
+        CAPTURE(i);
+        CHECK(name(static_cast<session_state>(i)).empty() == (i >= mcp::session_states));
+        CHECK(name(static_cast<session_reason>(i)).empty() == (i >= mcp::session_reasons));
+    }
 }
 
 TEST_SUITE_END();

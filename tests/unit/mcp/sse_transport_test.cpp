@@ -91,7 +91,7 @@ TEST_CASE("every step at which connecting fails is told as the connection's loss
     CHECK(outcome_of(events("event: endpoint\ndata: http://127.0.0.1:1/m\n\n")) == "lost upstream_protocol");
     CHECK(outcome_of(events("event: endpoint\ndata: https://other/m\n\n")) == "lost upstream_protocol");
     CHECK(outcome_of(events("event: endpoint\ndata: //other/m\n\n")) == "lost upstream_protocol");
-    CHECK(outcome_of(events("data: " + std::string(70000, 'x'))) == "lost upstream_protocol");
+    CHECK(outcome_of(events("data: " + std::string(70000, 'x'))) == "lost message_too_large");
 }
 
 TEST_CASE("the end of the stream is the end of the connection, however it comes")
@@ -126,6 +126,23 @@ TEST_CASE("a message that is not taken has failed, also when nothing at all come
         CHECK(it.x.wait_for(told));
         CHECK(it.x.told.size() == 1);
     }
+}
+
+TEST_CASE("a server that has taken a message and never ends its answer keeps no others from being sent")
+{
+    test_support::gate drip;
+    std::vector<std::string> pieces(20'000, "x");
+    pieces.insert(pieces.begin(), "HTTP/1.1 202 Accepted\r\nContent-Length: 20000\r\n\r\n");
+    connected_rig it{test_support::raw(pieces, drip)};
+    constexpr std::size_t posts = 20;  // more than go at once
+    for (std::size_t id = 1; id <= posts; ++id) {
+        REQUIRE(it.x.wire->send(ask(id, "tools/list")).has_value());
+    }
+    CHECK(it.x.wait_until([&] {
+        drip.release(posts);
+        return it.agent.request_count() == 1 + posts;
+    }));
+    CHECK(it.x.told.empty());
 }
 
 TEST_CASE("a request that is answered has not failed, whatever becomes of its own exchange")

@@ -1,5 +1,6 @@
 #include "mcp/stdio_transport.hpp"
 
+#include "tests/support/scratch.hpp"
 #include "tests/unit/mcp/runner_rig.hpp"
 
 #include <doctest/doctest.h>
@@ -57,6 +58,44 @@ TEST_CASE("a program is a server, also one that ends when it is asked for its er
     }
 }
 
+TEST_CASE("the program that was asked for its era may put things in order before it ends")
+{
+    const test_support::scratch_directory folder;
+    const auto ends = folder.file("ends");
+    auto program =
+        shell_program("echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"error\":{\"code\":-32601,\"message\":\"no\"}}'");
+    program.arguments[1] += "\nsleep 0.2; echo end >> " + ends + "\n";
+    rig x;
+    x.start(mcp::stdio_factory(x.loop, program, mcp::inherited_environment(), "sh", x.log));
+    REQUIRE(x.wait_for(session_state::ready));
+    SUBCASE("while its sibling serves")
+    {
+        CHECK(x.wait_until([&] { return test_support::read_whole(ends) == "end\n"; }));
+        CHECK(x.runner->counts().connections == 1);
+    }
+    SUBCASE("also if the session is stopped meanwhile")
+    {
+        x.runner->stop();
+        CHECK(x.wait_until([&] { return x.states.back().first == session_state::stopped; }));
+        CHECK(test_support::read_whole(ends) == "end\nend\n");
+    }
+}
+
+TEST_CASE("a line over max_message ends the walk that it answers, with the reason")
+{
+    auto program = shell_program("exit 0");
+    program.max_message = 1000;
+    auto& script = program.arguments[1];
+    const std::string short_list = R"("inputSchema":{}}]}}'; echo said >&2)";
+    script.replace(script.find(short_list), short_list.size(), R"("inputSchema":{},"x":"'$(printf %02000d 0)'"}]}}')");
+    rig x;
+    x.settings.states.crashes = 1;
+    x.start(mcp::stdio_factory(x.loop, program, mcp::inherited_environment(), "sh", x.log));
+    REQUIRE(x.wait_for(session_state::failed));
+    CHECK(x.runner->reason() == mcp::session_reason::discovery_failed);
+    CHECK(x.runner->detail() == "message_too_large: answer refused: a message is over max_message, 1000 bytes");
+}
+
 TEST_CASE("a program that cannot be started is tried again, and the log says why")
 {
     rig x;
@@ -83,6 +122,57 @@ TEST_CASE("what a program says on stderr reaches the log within bounds")
     REQUIRE(x.wait_until([&] { return x.sink.text.find("mcp_stderr_dropped") != std::string::npos; }));
     CHECK(x.sink.text.find("line0") != std::string::npos);
     CHECK(x.sink.text.size() < 20'000);
+}
+
+TEST_CASE("what a program says on stderr reaches the log without the values that it was given, also across the cut")
+{
+    rig x;
+    core::mcp_server server;
+    server.command = "sh";
+    server.arguments = {
+        "-c",
+        R"(echo "key=$API_KEY d=$DEBUG arg=$1" >&2; head -c 490 /dev/zero | tr '\0' x >&2; echo "$API_KEY" >&2; exit 1)",
+        "sh",
+        "--token=argument-value"
+    };
+    server.environment = {{"API_KEY", core::secret{"hunter2-hunter2"}}, {"DEBUG", core::secret{"1"}}};
+    x.start(mcp::stdio_factory(x.loop, server, mcp::inherited_environment(), "sh", x.log));
+    REQUIRE(x.wait_until([&] { return x.sink.text.find("xxx") != std::string::npos; }));
+    CHECK(x.sink.text.find(R"("text":"key=******** d=1 arg=********")") != std::string::npos);
+    CHECK(x.sink.text.find(std::string(490, 'x') + "********\"") != std::string::npos);
+    CHECK(x.sink.text.find("hunter") == std::string::npos);
+}
+
+TEST_CASE("what a program has not read is told in bytes")
+{
+    class listener final : public mcp::transport_observer {
+    public:
+        void connected() override { is_connected = true; }
+        void received(std::string_view) override {}
+        void refused(std::string_view, std::size_t) override {}
+        void failed(std::uint64_t, core::error, std::optional<mcp::era>) override {}
+        void session_lost() override {}
+        void stream_changed(bool) override {}
+        void lost(core::error) override {}
+        void closed() override {}
+
+        bool is_connected = false;
+    };
+
+    rig x;
+    core::mcp_server server;
+    server.command = "sh";
+    server.arguments = {"-c", "exec sleep 60"};
+    listener told;
+    const auto wire = mcp::stdio_factory(x.loop, server, mcp::inherited_environment(), "sh", x.log)(told);
+    CHECK(wire->queued() == 0);
+    wire->open();
+    REQUIRE(x.wait_until([&] { return told.is_connected; }));
+    CHECK(wire->queued() == 0);
+    constexpr std::size_t size = 1024 * 1024;  // more than a pipe holds
+    REQUIRE(wire->send({std::string(size, ' '), 1, "ping"}).has_value());
+    CHECK(wire->queued() > 0);
+    CHECK(wire->queued() <= size + 1);
 }
 
 TEST_SUITE_END();

@@ -78,6 +78,7 @@ public:
 
     void connected() override { tell("connected"); }
     void received(std::string_view text) override { tell("received " + std::string{text}); }
+    void refused(std::string_view beginning, std::size_t) override { tell("refused " + std::string{beginning}); }
     void failed(std::uint64_t request, core::error why, std::optional<mcp::era> says) override
     {
         why_failed = why.detail;

@@ -1,0 +1,13 @@
+// A session's facts as the metrics page shows them. Pure; any thread.
+#pragma once
+
+#include "gateway/metrics_page.hpp"
+#include "gateway/session_plane.hpp"
+
+#include <string>
+
+namespace gateway {
+
+session_sample sample_of(const std::string& id, const session_facts& session);
+
+}  // namespace gateway

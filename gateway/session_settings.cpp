@@ -1,0 +1,64 @@
+#include "gateway/session_settings.hpp"
+
+#include "gateway/tls_files.hpp"
+#include "gateway/version.hpp"
+#include "net/http1/fields.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace gateway {
+namespace {
+
+mcp::era_policy policy_of(core::mcp_era era) noexcept
+{
+    switch (era) {
+        case core::mcp_era::automatic:
+            return mcp::era_policy::automatic;
+        case core::mcp_era::legacy:
+            return mcp::era_policy::legacy;
+        case core::mcp_era::modern:
+            return mcp::era_policy::modern;
+    }
+    return mcp::era_policy::automatic;
+}
+
+}  // namespace
+
+mcp::runner_settings runner_settings_of(const core::agent& record)
+{
+    const auto& server = *record.mcp;
+    mcp::runner_settings made;
+    made.secrets = core::redaction_of(http_settings_of(record).server, record.url);
+    auto& states = made.states;
+    states.era = policy_of(server.era);
+    states.silence_is_legacy = server.transport == core::mcp_transport::stdio;
+    states.lazy = server.start == core::mcp_start::lazy;
+    states.initialize_timeout = server.initialize_timeout;
+    states.start_timeout = std::min(server.initialize_timeout, states.start_timeout);
+    states.backoff_first = server.backoff;
+    states.backoff_longest = server.max_backoff;
+    states.ping_interval = server.ping_interval;
+    states.ping_timeout = std::min(server.request_timeout, states.ping_timeout);
+    made.messages.bytes = server.max_message;
+    made.client = {"cardea", std::string{version()}};
+    return made;
+}
+
+mcp::http_settings http_settings_of(const core::agent& record)
+{
+    mcp::http_settings made;
+    made.url = record.url;
+    made.tls = tls_files(record);
+    made.server = *record.mcp;
+    auto& headers = made.server.headers;
+    const bool authorized = std::ranges::any_of(headers, [](const auto& each) {
+        return net::http1::equal_ignoring_case(each.first, "authorization");
+    });
+    if (!authorized && !record.bearer.empty()) {
+        headers.emplace_back("Authorization", core::secret{"Bearer " + record.bearer.reveal()});
+    }
+    return made;
+}
+
+}  // namespace gateway

@@ -1,0 +1,16 @@
+// What an agent's record means for the session with it. Pure.
+#pragma once
+
+#include "core/agent.hpp"
+#include "mcp/http_transport.hpp"
+#include "mcp/runner.hpp"
+
+namespace gateway {
+
+mcp::runner_settings runner_settings_of(const core::agent& record);
+
+// Of one that is reached over HTTP. The agent's bearer is for its MCP server too, unless the server's own headers say who is
+// calling.
+mcp::http_settings http_settings_of(const core::agent& record);
+
+}  // namespace gateway

@@ -1,0 +1,30 @@
+// Whom a text was to answer that is no message (read_message()): as far as can be told, so that who waits for it hears of it.
+// Pure; any thread.
+#pragma once
+
+#include "core/error.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace mcp {
+
+struct addressee {
+    bool answer =
+        false;  // it was to be an answer: an object, or the first of a batch, with an `error` or `result`, no `method`
+    std::optional<std::uint64_t> id;  // of the request, also if spelled as a string or with a fraction of 0
+    bool other = false;               // it has an id, which is none of ours
+};
+
+// Takes no exception to what is malformed but for what it has to skip. `whole`: nothing follows `text`; else it is the
+// beginning of what was too long, and need not say that it is JSON-RPC. Linear in `text`.
+addressee addressee_of(std::string_view text, bool whole);
+
+// Of an answer whose id is the request's in another spelling: it must be the same (JSON-RPC 2.0, "Response object").
+core::error another_id();
+
+// What the request is told.
+core::error refused_answer(core::error why);
+
+}  // namespace mcp

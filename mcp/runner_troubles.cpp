@@ -1,0 +1,172 @@
+// What goes wrong with a server: answers that cannot be taken, requests that fail, connections that end.
+#include "mcp/runner_state.hpp"
+
+namespace mcp {
+
+void runner::running::take_too_long(link& from, std::string_view beginning, std::size_t limit)
+{
+    ++counts_.received;
+    const auto why = core::upstream_error(
+        core::errc::message_too_large,
+        "a message is over max_message, " + std::to_string(limit) + " bytes"
+    );
+    const bool first = !std::exchange(from.spoke_too_long, true);
+    refuse(from, {addressee_of(beginning, false), why, beginning.size(), limit, first});
+}
+
+// The request that waits for it. Where no id can be read, it can only be the one that is under way; a stream's has no end.
+std::optional<std::uint64_t> runner::running::request_of(const link& from, const addressee& whom) const
+{
+    if (!whom.answer || whom.other) {
+        return std::nullopt;
+    }
+    if (from.probe()) {
+        return whom.id.value_or(from.question) == from.question ? std::optional{from.question} : std::nullopt;
+    }
+    if (whom.id) {
+        return purposes_.contains(*whom.id) ? whom.id : std::nullopt;
+    }
+    std::optional<std::uint64_t> only;
+    for (const auto& [id, what] : purposes_) {
+        if (what == purpose::listen) {
+            continue;
+        }
+        if (only) {
+            return std::nullopt;
+        }
+        only = id;
+    }
+    return only;
+}
+
+void runner::running::refuse(link& from, const refused_text& what)
+{
+    ++counts_.refused;
+    const auto request = request_of(from, what.whom);
+    // The first is worth a look, and so is each that something waits for; a flood is not worth a flood.
+    const auto level = what.first || request ? core::log_level::warn : core::log_level::debug;
+    const auto detail = shown(what.why.detail);
+    if (what.limit) {
+        log_.write(
+            level,
+            "mcp_message_refused",
+            {{"agent", name_}, {"detail", detail}, {"size", what.size}, {"limit", *what.limit}}
+        );
+    } else {
+        log_.write(level, "mcp_message_refused", {{"agent", name_}, {"detail", detail}, {"size", what.size}});
+    }
+    if (!request) {
+        return;
+    }
+    if (from.probe()) {
+        // It is there, and does not know the modern era well enough to answer in it.
+        return take_failure(
+            from,
+            *request,
+            what.why,
+            settings_.states.silence_is_legacy ? std::optional{era::legacy} : std::nullopt
+        );
+    }
+    take_failure(from, *request, refused_answer(what.why), std::nullopt);
+}
+
+void runner::running::take_failure(link& from, std::uint64_t request, const core::error& why, std::optional<era> says)
+{
+    if (from.probe()) {
+        if (!says && link_ == nullptr) {
+            detail_ = shown(std::string{core::name(why.code)} + ": " + why.detail);
+        }
+        return tell_era(from, says);
+    }
+    const auto found = purposes_.find(request);
+    if (found == purposes_.end()) {
+        return;
+    }
+    const auto what = found->second;
+    requests_.end(request);
+    purposes_.erase(found);
+    auto told = why;
+    told.detail = shown(std::string{core::name(why.code)} + ": " + why.detail);
+    const bool nobody_there = why.code == core::errc::upstream_refused || why.code == core::errc::upstream_unresolved ||
+                              why.code == core::errc::upstream_tls;
+    if (why.code == core::errc::upstream_timeout && what != purpose::handshake && !dialect_.modern()) {
+        cancel(request);
+    }
+    switch (what) {
+        case purpose::handshake:
+            return refuse_handshake(std::move(told.detail));
+        case purpose::list:
+            walk_failed(told);
+            break;
+        case purpose::look:
+            end_look(told);
+            break;
+        case purpose::listen:
+            return tell_of_session(event_kind::stream_down);
+        case purpose::ping:
+            detail_ = told.detail;
+            break;  // its timer tells
+    }
+    if (nobody_there) {
+        tell_of_session(event_kind::unreachable);
+    }
+}
+
+// A program that ends when it is asked for its era knows only the older one.
+void runner::running::take_loss(link& from, const core::error& why)
+{
+    const bool silent = from.probe() && from.was_connected() && settings_.states.silence_is_legacy;
+    const bool beside = from.probe() && link_ != nullptr;
+    if (!beside) {
+        const bool too_large = why.code == core::errc::message_too_large;
+        detail_ = shown(too_large ? std::string{core::name(why.code)} + ": " + why.detail : why.detail);
+    }
+    if (silent || beside) {
+        return tell_era(from, silent ? std::optional{era::legacy} : std::nullopt);
+    }
+    auto gone = std::move(from.probe() ? probe_ : link_);
+    const auto number = from.number();
+    const bool connected = from.was_connected() && !from.probe();
+    retire(std::move(gone));
+    forget_requests();
+    tell_of(connected ? event_kind::lost : event_kind::connect_failed, number);
+}
+
+void runner::running::take_end(link& from)
+{
+    const auto number = from.number();
+    if (closing_.get() != &from) {
+        return has_left(&from);
+    }
+    retire(std::move(closing_));
+    tell_of(event_kind::closed, number);
+}
+
+// A program may have something to put in order, whatever it was asked.
+void runner::running::end_in_order(std::unique_ptr<link> probe)
+{
+    auto& last =
+        leaving_.emplace_back(leaving{std::move(probe), timer{loop_.get_executor(), settings_.states.stop_timeout}});
+    const auto* const which = last.which.get();
+    last.deadline.async_wait([self = shared_from_this(), which](net::error_code cancelled) {
+        if (!cancelled) {
+            self->has_left(which);
+        }
+    });
+    last.which->wire->close(false);
+}
+
+void runner::running::has_left(const link* which)
+{
+    const auto found = std::ranges::find(leaving_, which, [](const auto& each) { return each.which.get(); });
+    if (found == leaving_.end()) {
+        return;
+    }
+    retire(std::move(found->which));
+    leaving_.erase(found);
+    if (leaving_.empty() && last_report_) {
+        report(*std::exchange(last_report_, std::nullopt));
+    }
+}
+
+}  // namespace mcp

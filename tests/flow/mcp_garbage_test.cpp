@@ -1,0 +1,163 @@
+// What MCP servers over stdio may write in place of messages.
+#include "tests/flow/hostile_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <string>
+
+TEST_SUITE_BEGIN("flow/mcp_garbage");
+
+namespace {
+
+using namespace std::chrono_literals;
+using flow::hostile_gateway;
+using agents = hostile_gateway::agents;
+
+constexpr std::uint64_t megabyte = 1024 * 1024;
+
+// Of what is allowed to be kept of one message, some copies.
+constexpr std::uint64_t some_messages = 32 * megabyte;
+
+}  // namespace
+
+TEST_CASE("noise of every kind around the answers, and each answer twice, does no harm")
+{
+    hostile_gateway gateway{agents{}.add("noise")};
+    REQUIRE(gateway.reaches("noise", "ready"));
+    CHECK(gateway.skills("noise") == 1);
+    CHECK(gateway.pids("noise").size() == 1);
+    CHECK(gateway.event("mcp_message_refused", R"("agent":"noise")"));
+    gateway.served_within();
+}
+
+TEST_CASE("an answer that cannot be taken ends what waits for it at once, and operators see why")
+{
+    const char* const reasons[] = {
+        "a batch",
+        "nested too deep",
+        "spelled",
+        "spelled",
+        "a result without an id",
+        "jsonrpc is not",
+        "answer refused: message: ",
+        "message_too_large: answer refused: a message is over max_message, 1048576 bytes",
+    };
+    const auto later = ", max_message: 1MiB, restart: {backoff: 1m, max_backoff: 1m}";
+    agents all;
+    std::size_t number = 0;
+    for ([[maybe_unused]] const auto* each : reasons) {
+        all.add_as("a" + std::to_string(number), "unfit", later, number);
+        ++number;
+    }
+    hostile_gateway gateway{all};
+    for (std::size_t i = 0; i < number; ++i) {
+        const auto agent = "a" + std::to_string(i);
+        CAPTURE(agent);
+        REQUIRE(gateway.reaches(agent, "backoff", "discovery_failed"));
+        CHECK(gateway.session(agent, true).value("detail", "").find(reasons[i]) != std::string::npos);
+        CHECK_FALSE(gateway.session(agent).contains("detail"));
+        CHECK(gateway.event("mcp_message_refused", "\"agent\":\"" + agent + '"'));
+        CHECK(gateway.event("mcp_walk_failed", "\"agent\":\"" + agent + '"', reasons[i]));
+    }
+    gateway.served_within();
+}
+
+TEST_CASE("a server that never answers the handshake is given up in time, and tried again")
+{
+    const auto quick = ", timeouts: {initialize: 300ms}, restart: {backoff: 10ms, max_backoff: 10ms}";
+    hostile_gateway gateway{agents{}.add("mute", quick).add("garbage", quick).add("half_line", quick)};
+    for (const auto* agent : {"mute", "garbage", "half_line"}) {
+        CAPTURE(agent);
+        CHECK(flow::becomes_true(gateway, [&] { return gateway.pids(agent).size() >= 2; }));
+        CHECK(gateway.session(agent)["reason"] == "handshake_timeout");
+        CHECK(gateway.card(agent).status == 503);
+        CHECK(gateway.event("mcp_session", std::string{R"("agent":")"} + agent + '"', R"("reason":"handshake_timeout")")
+        );
+    }
+    gateway.served_within();
+    for (const auto* agent : {"mute", "garbage"}) {
+        CHECK(gateway.reaches(agent, "failed", "handshake_timeout"));
+    }
+    CHECK(flow::becomes_true(gateway, [&] { return flow::facts_of(gateway.id()).children.size() <= 1; }));
+}
+
+TEST_CASE("the era of a server that says nothing at all is found out within the time for the handshake")
+{
+    hostile_gateway gateway{agents{}.add("mute", ", era: auto, timeouts: {initialize: 300ms}")};
+    CHECK(gateway.reaches("mute", "backoff", "handshake_timeout", 5s));
+}
+
+TEST_CASE("an end is a crash, after half a line and after the handshake, whatever the exit code")
+{
+    const auto quick = ", restart: {backoff: 10ms, max_backoff: 10ms}";
+    hostile_gateway gateway{agents{}.add("half_line_and_end", quick).add("exit_when_greeted", quick)};
+    for (const auto* agent : {"half_line_and_end", "exit_when_greeted"}) {
+        CAPTURE(agent);
+        CHECK(gateway.reaches(agent, "failed", "exited"));
+        CHECK(gateway.pids(agent).size() == 5);
+        const auto answer = gateway.card(agent);
+        CHECK(answer.status == 503);
+        CHECK(answer.header("Cardea-Error") == "session_crashed");
+        CHECK(gateway.event("mcp_session", R"("state":"failed")", R"("detail":"exit code 0")"));
+    }
+    CHECK(flow::facts_of(gateway.id()).children.empty());
+    gateway.served_within();
+}
+
+TEST_CASE("a line of a hundred megabytes is dropped as it comes, and what follows is heard")
+{
+    hostile_gateway gateway{agents{}.add("none").add("long_line", ", max_message: 1MiB", 100)};
+    REQUIRE(gateway.reaches("none", "ready"));
+    const auto before = flow::facts_of(gateway.id()).peak_memory;
+    REQUIRE(gateway.reaches("long_line", "ready"));
+    CHECK(gateway.skills("long_line") == 1);
+    CHECK(gateway.event("mcp_message_refused", "a message is over max_message, 1048576 bytes", R"("limit":1048576)"));
+    CHECK(flow::facts_of(gateway.id()).peak_memory < before + some_messages);
+    gateway.served_within();
+}
+
+TEST_CASE("a gigabyte of complaints is read and dropped, but for a few lines")
+{
+    hostile_gateway gateway{agents{}.add("none").add("complaints", "", 1024)};
+    REQUIRE(gateway.reaches("none", "ready"));
+    const auto before = flow::facts_of(gateway.id());
+    REQUIRE(gateway.reaches("complaints", "ready"));
+    gateway.served_within();
+    const auto after = flow::facts_of(gateway.id());
+    MESSAGE("CPU seconds for 1 GiB on stderr: " << after.cpu_seconds - before.cpu_seconds);
+    CHECK(after.peak_memory < before.peak_memory + some_messages);
+    gateway.process().signal(SIGTERM);
+    CHECK(gateway.process().wait() == 0);
+    CHECK(gateway.event("mcp_stderr_dropped", R"("agent":"complaints")"));
+    CHECK(gateway.process().err().size() < 200'000);
+}
+
+TEST_CASE(
+    "more tools than there may be, pages without an end and a page that comes again end the session, with the reason"
+)
+{
+    hostile_gateway gateway{agents{}.add("tools", "", 100'000).add("pages").add("same_page")};
+    for (const auto* agent : {"tools", "pages", "same_page"}) {
+        CHECK(gateway.reaches(agent, "backoff", "discovery_failed"));
+        CHECK(gateway.card(agent).status == 503);
+    }
+    CHECK(gateway.event("mcp_walk_failed", R"("agent":"tools")", "over 10000 items in all lists"));
+    CHECK(gateway.event("mcp_walk_failed", R"("agent":"pages")", "over 1000 pages"));
+    CHECK(gateway.event("mcp_walk_failed", R"("agent":"same_page")", "a cursor comes again"));
+    gateway.served_within();
+}
+
+TEST_CASE("a card that would be too large is none, and the answer says so")
+{
+    hostile_gateway gateway{agents{}.add("wordy_tools", "", 1000)};
+    REQUIRE(gateway.reaches("wordy_tools", "ready"));
+    const auto answer = gateway.card("wordy_tools");
+    CHECK(answer.status == 502);
+    CHECK(answer.header("Cardea-Error") == "card_too_large");
+    gateway.served_within();
+}
+
+TEST_SUITE_END();
