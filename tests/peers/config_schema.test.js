@@ -32,6 +32,16 @@ test('the example configurations are valid', () => {
     }
 });
 
+test('the examples that can be run are valid, for the gateway too', () => {
+    const folder = `${root}examples/`;
+    const files = readdirSync(folder).filter((name) => name.endsWith('.yml'));
+    assert.ok(files.includes('mcp.yml'));
+    for (const file of files) {
+        assertValid(file, readFileSync(folder + file, 'utf8'));
+        execFileSync(binary, ['validate', '-c', folder + file]);
+    }
+});
+
 test('every configuration in README.md and docs is valid', () => {
     const pages = ['README.md', ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)];
     let found = 0;

@@ -117,6 +117,6 @@ describe('MCP servers over HTTP', patience, () => {
         await once(child, 'exit');
         servers.streamable.child = await startServer(kinds.streamable, port);
         await until('streamable', ({ status }) => status === 200 && ready() > before);
-        assert.ok(gateway.log.some((line) => line.includes('"reason":"session_lost"')));
+        assert.ok(gateway.log.some((line) => /"reason":"(session_lost|unreachable)"/.test(line)));
     });
 });

@@ -16,6 +16,7 @@ import { within } from './support/waiting.js';
 const patience = { timeout: 60_000 };
 const entry = (name) => fileURLToPath(new URL(`node_modules/@modelcontextprotocol/${name}/dist/index.js`, import.meta.url));
 const growing = fileURLToPath(new URL('support/growing_mcp_server.js', import.meta.url));
+const quiet = fileURLToPath(new URL('support/quiet_mcp_server.js', import.meta.url));
 const servers = {
     everything: [entry('server-everything')],
     memory: [entry('server-memory')],
@@ -30,10 +31,12 @@ before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'cardea-mcp-'));
     await writeFile(path.join(folder, 'tools'), 'first\n');
     await writeFile(path.join(folder, 'killed'), 'one\n');
+    await writeFile(path.join(folder, 'quiet'), 'first\n');
     const agents = Object.fromEntries(
         Object.entries(servers).map(([id, args]) => [id, { command: process.execPath, args }])
     );
     agents.growing = { command: process.execPath, args: [growing, path.join(folder, 'pid'), path.join(folder, 'tools')] };
+    agents.quiet = { command: process.execPath, args: [quiet, path.join(folder, 'quiet')] };
     agents.killed = {
         command: process.execPath,
         args: [growing, path.join(folder, 'killed_pid'), path.join(folder, 'killed')],
@@ -71,6 +74,43 @@ async function listed(args) {
     const { tools } = await client.listTools();
     await client.close();
     return tools;
+}
+
+async function managed(method, params) {
+    const answer = await fetch(`${gateway.admin}rpc`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    const { result, error } = await answer.json();
+    assert.equal(error, undefined, JSON.stringify(error));
+    return result;
+}
+
+// Every series with its value, read as strictly as Prometheus reads them.
+async function metrics() {
+    const lines = (await (await fetch(`${gateway.admin}metrics`)).text()).split('\n');
+    assert.equal(lines.pop(), '');
+    const series = new Map();
+    const families = new Set();
+    let family;
+    for (const line of lines) {
+        const help = line.match(/^# HELP (\S+) ./);
+        if (help) {
+            [, family] = help;
+            assert.ok(!families.has(family), line);
+            families.add(family);
+            continue;
+        }
+        if (line.startsWith('#')) {
+            assert.match(line, new RegExp(`^# TYPE ${family} (counter|gauge|histogram)$`));
+            continue;
+        }
+        const [, name, value] = line.match(/^([a-z_]+(?:\{(?:[a-z_]+="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/) ?? assert.fail(line);
+        assert.ok(name.startsWith(family) && !series.has(name), line);
+        series.set(name, Number(value));
+    }
+    return series;
 }
 
 const skills = ({ skills: all }) => all.map(({ id }) => id);
@@ -130,6 +170,65 @@ describe('MCP servers', patience, () => {
         assert.ok(['session_crashed', 'session_not_ready'].includes(answer.headers.get('cardea-error')));
         assert.ok(Number(answer.headers.get('retry-after')) > 0);
         assert.deepEqual(skills(await card('killed')), ['one', 'two']);
+        assert.equal((await managed('agents/health', { id: 'killed' })).session.restarts, 1);
+        const series = await metrics();
+        assert.equal(series.get('cardea_mcp_session_restarts_total{agent="killed"}'), 1);
+        assert.equal(series.get('cardea_mcp_session_losses_total{agent="killed",reason="exited"}'), 1);
+    });
+
+    test('health, list and get show the session of a server, and refreshing it changes nothing', patience, async () => {
+        await card('everything');
+        const { session, ...health } = await managed('agents/health', { id: 'everything' });
+        assert.equal(health.status, 'healthy');
+        assert.equal(session.state, 'ready');
+        assert.equal(session.transport, 'stdio');
+        assert.equal(session.era, 'legacy');
+        assert.equal(session.protocolVersion, '2025-11-25');
+        assert.equal(session.server.name, 'mcp-servers/everything');
+        assert.equal(session.restarts, 0);
+        const listed = (await managed('agents/list', { text: 'everything' })).agents[0].session;
+        const got = (await managed('agents/get', { id: 'everything' })).session;
+        for (const each of [listed, got]) {
+            assert.ok(each.uptime_seconds >= session.uptime_seconds);
+            assert.deepEqual({ ...each, uptime_seconds: 0 }, { ...session, uptime_seconds: 0 });
+        }
+        const tag = (await ask('everything')).headers.get('etag');
+        const preview = await managed('agents/refreshCard', { id: 'everything', dryRun: true });
+        assert.deepEqual([preview.changed, preview.diff], [false, []]);
+        assert.equal((await managed('agents/refreshCard', { id: 'everything' })).changed, false);
+        assert.equal((await ask('everything')).headers.get('etag'), tag);
+    });
+
+    test('a preview says what a walk would change', patience, async () => {
+        const before = await card('quiet');
+        await appendFile(path.join(folder, 'quiet'), 'more\n');
+        const changed = async () => {
+            for (;;) {
+                const preview = await managed('agents/refreshCard', { id: 'quiet', dryRun: true });
+                if (preview.changed) {
+                    return preview;
+                }
+            }
+        };
+        const { diff } = await within(changed(), 'preview', 20_000);
+        assert.deepEqual(skills(await card('quiet')), skills(before));
+        assert.ok(diff.some(({ op, path: at, value }) => op === 'add' && at.startsWith('/skills/') && value.id === 'more'));
+        assert.equal((await managed('agents/refreshCard', { id: 'quiet' })).changed, true);
+        assert.deepEqual(skills(await card('quiet')), ['first', 'more']);
+    });
+
+    test('the metrics of sessions can be read, and follow them', patience, async () => {
+        await card('everything');
+        const series = await metrics();
+        assert.equal(series.get('cardea_mcp_session_up{agent="everything"}'), 1);
+        assert.equal(series.get('cardea_mcp_session_state{agent="everything",state="ready"}'), 1);
+        assert.ok(series.get('cardea_mcp_initialize_seconds{agent="everything"}') > 0);
+        assert.ok(series.get('cardea_mcp_messages_total{agent="everything",direction="sent"}') >= 3);
+        assert.ok(series.get('cardea_mcp_messages_total{agent="everything",direction="received"}') >= 2);
+        assert.ok(series.get('cardea_mcp_list_refreshes_total{agent="everything",outcome="changed"}') >= 1);
+        assert.equal(series.get('cardea_mcp_write_queue_bytes{agent="everything"}'), 0);
+        const states = [...series.keys()].filter((name) => name.startsWith('cardea_mcp_session_state{agent="everything"'));
+        assert.equal(states.length, 1);
     });
 
     test('a lazy session begins when its card is asked for', patience, async () => {

@@ -10,7 +10,7 @@ import readline from 'node:readline';
 import { within } from './waiting.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const gatewayBinary = process.env.CARDEA_BIN ?? `${root}build/release/cardea`;
+export const gatewayBinary = process.env.CARDEA_BIN ?? `${root}build/release/cardea`;
 const demoAgentBinary = process.env.DEMO_AGENT_BIN ?? `${root}build/release/demo_agent`;
 
 // Starts a program and resolves when `ready` makes something of one of its lines.
@@ -57,6 +57,11 @@ async function start(binary, args, stream, ready) {
 // agents: {id: url}. `base` ends with a slash.
 export function startGateway(agents) {
     return run(Object.entries(agents).flatMap(([id, url]) => ['--agent', `${id}=${url}`]));
+}
+
+// servers: {id: command line or URL}, as an operator writes them behind --mcp.
+export function startGatewayOfServers(servers) {
+    return run(Object.entries(servers).flatMap(([id, how]) => ['--mcp', `${id}=${how}`]));
 }
 
 // configuration: what a file of the gateway may hold.

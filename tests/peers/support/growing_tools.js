@@ -1,0 +1,33 @@
+// What the servers of these tests have in common: their tools are the lines of a file, one more for each line that is added.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+
+const names = (file) => readFileSync(file, 'utf8').split('\n').filter(Boolean);
+
+export const description = (name) => `The tool ${name}`;
+
+// Calls add(name) for each tool, now and as soon as there is one more, until the process ends.
+export function growing(file, add) {
+    const known = new Set();
+    const look = () => {
+        for (const name of names(file).filter((each) => !known.has(each))) {
+            known.add(name);
+            add(name);
+        }
+    };
+    look();
+    setInterval(look, 20);
+    return known;
+}
+
+// A program over stdio: so that a test can end it.
+export function tellPid(file) {
+    writeFileSync(file, String(process.pid));
+}
+
+// A server over HTTP: says on standard output where it is. `port` 0: any.
+export function listen(port, handler) {
+    const server = createServer(handler).listen(Number(port), '127.0.0.1', () => {
+        process.stdout.write(`listening ${server.address().port}\n`);
+    });
+}

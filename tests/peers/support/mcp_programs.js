@@ -1,0 +1,41 @@
+// MCP servers as programs over HTTP, that a test ends and starts again where they were.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import readline from 'node:readline';
+
+import { within } from './waiting.js';
+
+// A server that says `listening <port>`. Port 0: one that it chooses; later starts take the same one.
+export class HttpServer {
+    #args;
+    #port = 0;
+    #child;
+
+    constructor(...args) {
+        this.#args = args;
+    }
+
+    // What it is from its next start on.
+    become(...args) {
+        this.#args = args;
+    }
+
+    get origin() {
+        return `http://127.0.0.1:${this.#port}/`;
+    }
+
+    async start() {
+        const args = [...this.#args, String(this.#port)];
+        this.#child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+        const lines = readline.createInterface({ input: this.#child.stdout });
+        const [line] = await within(once(lines, 'line'), `server ${args.join(' ')}`, 20_000);
+        this.#port = Number(line.match(/^listening (\d+)$/)[1]);
+    }
+
+    async kill() {
+        if (this.#child?.exitCode === null && this.#child.signalCode === null) {
+            this.#child.kill('SIGKILL');
+            await once(this.#child, 'exit');
+        }
+    }
+}
