@@ -1,5 +1,5 @@
 // The callers that wrk cannot be: many that hold on to what they have, slow ones, and calls at a given rate whether or
-// not earlier ones were answered. One thread, epoll. Every caller sends the POST of the file BODY.
+// not earlier ones were answered. One thread, epoll. Every caller sends the POST of the file BODY, or a GET if that is -.
 //   bench_callers hold ADDRESS TARGET BODY             reads numbers from stdin; has so many connections, each with the
 //                                                      head and what came of its answer, then prints the number
 //   bench_callers slow ADDRESS TARGET BODY COUNT       so many that read 1 kB a second; prints `slow` once all have begun
@@ -331,7 +331,7 @@ void run(const std::vector<std::string>& given)
     } else if (given.size() == 5 && given[0] == "slow") {
         slow(read_destination(given[1], given[2], given[3].c_str()), number(given[4]));
     } else if (given.size() == 6 && given[0] == "open") {
-        const auto to = read_destination(given[1], given[2], given[3].c_str());
+        const auto to = read_destination(given[1], given[2], given[3] == "-" ? nullptr : given[3].c_str());
         open_loop{to, number(given[4]), number(given[5])}.run();
     } else {
         throw std::invalid_argument{"wrong arguments: the first lines of bench/callers.cpp say which are meant"};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|sse|large|tls|workers|open|slow|start|memory]... [--rounds N] [--seconds S]
+#   bench/run.sh [call|call512|card|card304|sse|large|tls|workers|open|slow|start|sessions|memory]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
 # cardea-workers has two workers, on both cores.
@@ -25,6 +25,8 @@ trust=()
 . bench/proxies.sh
 # shellcheck source=bench/latency.sh
 . bench/latency.sh
+# shellcheck source=bench/sessions.sh
+. bench/sessions.sh
 
 read_arguments() {
     while [ $# -gt 0 ]; do
@@ -38,7 +40,7 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | sse | large | tls | workers | open | slow | start | memory)
+            call | call512 | card | card304 | sse | large | tls | workers | open | slow | start | sessions | memory)
                 scenarios+=("$1")
                 shift
                 ;;
@@ -290,7 +292,7 @@ scratch=$(mktemp -d)
 : >"$scratch/results"
 for scenario in "${scenarios[@]}"; do
     case $scenario in
-        open | slow | start) "run_$scenario" ;;
+        open | slow | start | sessions) "run_$scenario" ;;
         memory) bench/memory.sh --proxies "${proxies[*]}" ;;
         *) run_scenario ;;
     esac
