@@ -39,15 +39,15 @@ wait_for_sessions() {
 
 # Calls, failures, mean, p50, p99 and maximum in microseconds.
 cards_at_rate() {
-    (on "$load_core" timeout --foreground $((seconds + 30)) "$binaries/bench_callers" \
+    (priority=$load_priority && on "$load_core" timeout --foreground $((seconds + 30)) "$binaries/bench_callers" \
         open "$address" /agents/bench/.well-known/agent-card.json - "$card_rate" "$seconds")
 }
 
 # The card of an A2A agent, alone and while the programs of 50 MCP servers start on the same two cores.
 run_sessions() {
     local round alone beside loader name line p50s=() p99s=() admin
-    # shellcheck disable=SC2034 # of on(): programs that the gateway starts have its priority, and would have that of nobody else
-    local priority=0
+    # Programs that the gateway starts have its priority, and would have that of nobody else. Who measures is not what is measured.
+    local load_priority=$priority priority=0
     start_agent
     agent=$address
     curl -sSf --max-time 5 "http://$agent/agent-card.json" >"$scratch/card.json"

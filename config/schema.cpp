@@ -220,6 +220,11 @@ constexpr auto settings_table = std::to_array<setting>({
      count_setting{of<&settings::limits, &limit_settings::connections>, 0, 1'000'000},
      "Callers' connections that are open at a time; beyond it 503, and the connection closes. 0 is 45 % of the "
      "descriptors that the process may have."},
+    {"limits.program_starts",
+     count_setting{of<&settings::limits, &limit_settings::program_starts>, 0, 1000},
+     "Programs of MCP servers that start at a time; the others wait, until one answers or has had a second. 0 is one "
+     "for each "
+     "core."},
 });
 
 template <class... Functions>

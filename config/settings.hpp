@@ -80,6 +80,7 @@ struct limit_settings {
     std::uint64_t requests = 1000;                 // on one connection, which then closes
     std::uint64_t streams = 10'000;                // of events, open at a time per worker: 503
     std::uint64_t connections = 0;                 // of callers, open at a time: 503; 0: 45 % of the descriptors
+    std::uint64_t program_starts = 0;              // programs of MCP servers, at a time; 0: one for each core
 };
 
 struct reload_settings {

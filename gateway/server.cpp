@@ -27,7 +27,8 @@ namespace {
 constexpr std::chrono::milliseconds poll_interval{10};
 constexpr std::chrono::seconds certificate_interval{1};  // a changed file is noticed within it
 
-std::size_t worker_count(std::uint64_t configured)
+// 0: one for each core.
+std::size_t or_cores(std::uint64_t configured)
 {
     if (configured > 0) {
         return static_cast<std::size_t>(configured);
@@ -95,7 +96,8 @@ core::result<> server::start()
     editor_ = std::make_unique<card_editor>(settings_);
     keeper_ = std::make_unique<card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
-    sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, mcp::inherited_environment());
+    const auto starts = or_cores(settings_.limits.program_starts);
+    sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, mcp::inherited_environment(), starts);
     registry_ = std::make_unique<registry>(settings_, store_, log_);
     directory_ = std::make_unique<gateway::directory>(*registry_, *cards_);
     management_ = std::make_unique<management>(settings_, *registry_, *cards_, *sessions_);
@@ -105,7 +107,7 @@ core::result<> server::start()
     admin_ = std::make_unique<admin_handler>(as_admin, *management_, settings_, log_);
     admin_service_ = std::make_unique<net::http_service>(control_, *admin_, connection_settings(settings_));
     std::vector<net::http_service*> services;
-    for (std::size_t i = 0; i < worker_count(settings_.workers); ++i) {
+    for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
         workers_.push_back(std::make_unique<worker>(as_control, settings_, log_));
         services.push_back(&workers_.back()->service());
     }

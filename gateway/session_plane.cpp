@@ -2,6 +2,7 @@
 
 #include "gateway/cut_text.hpp"
 #include "gateway/session_settings.hpp"
+#include "gateway/session_trouble.hpp"
 #include "gateway/session_waiter.hpp"
 #include "gateway/version.hpp"
 #include "mcp/http_transport.hpp"
@@ -18,29 +19,8 @@ namespace {
 using core::errc;
 using mcp::session_state;
 
-// Why there is no card while a session is in this state; nothing: there is one.
-std::optional<core::error> trouble_of(session_state state)
-{
-    switch (state) {
-        case session_state::ready:
-        case session_state::degraded:
-            return std::nullopt;
-        case session_state::configured:
-        case session_state::disabled:
-            return core::upstream_error(errc::session_not_started);
-        case session_state::starting:
-        case session_state::initializing:
-        case session_state::discovering:
-            return core::upstream_error(errc::session_not_ready);
-        case session_state::backoff:
-        case session_state::failed:
-            return core::upstream_error(errc::session_crashed);
-        case session_state::stopping:
-        case session_state::stopped:
-            return core::gateway_error(errc::draining);
-    }
-    return core::upstream_error(errc::session_not_ready);
-}
+// A program that does not answer by then, because it waits for something or never will, holds up nobody any more.
+constexpr core::duration longest_turn{1000};
 
 // Of a session that waits for the one of before to end.
 session_facts facts_of_next(const core::agent& record)
@@ -61,7 +41,7 @@ public:
           secrets_{runner_settings_of(agent_->record).secrets},
           runner_{
               owner.loop_,
-              runner_settings_of(agent_->record),
+              runner_settings_of(agent_->record, &owner.turns_),
               std::move(make),
               *this,
               owner.log_,
@@ -146,13 +126,15 @@ session_plane::session_plane(
     net::loop& control,
     card_plane& cards,
     const core::logger& log,
-    std::vector<std::pair<std::string, std::string>> inherited
+    std::vector<std::pair<std::string, std::string>> inherited,
+    std::size_t starts
 )
     : loop_{control},
       exchanges_{control.io(), "cardea/" + std::string{version()}},
       cards_{cards},
       log_{log},
-      inherited_{std::move(inherited)}
+      inherited_{std::move(inherited)},
+      turns_{control, starts, longest_turn}
 {
     cards_.set_demand([this](const std::string& id) { demand(id); });
     cards_.set_attempts([this](const std::string& id) {

@@ -7,6 +7,7 @@
 #include "gateway/card_plane.hpp"
 #include "gateway/snapshot.hpp"
 #include "mcp/runner.hpp"
+#include "mcp/start_turns.hpp"
 #include "net/exchange.hpp"
 #include "net/loop.hpp"
 #include "net/types.hpp"
@@ -48,12 +49,14 @@ inline std::uint64_t restarts_of(const session_facts& session) noexcept
 
 class session_plane {
 public:
-    // References outlive the plane. `inherited`: what every program gets of the gateway's own environment.
+    // References outlive the plane. `inherited`: what every program gets of the gateway's own environment. `starts`: programs
+    // that start at a time.
     session_plane(
         net::loop& control,
         card_plane& cards,
         const core::logger& log,
-        std::vector<std::pair<std::string, std::string>> inherited
+        std::vector<std::pair<std::string, std::string>> inherited,
+        std::size_t starts
     );
     ~session_plane();
 
@@ -104,6 +107,7 @@ private:
     card_plane& cards_;
     const core::logger& log_;
     std::vector<std::pair<std::string, std::string>> inherited_;
+    mcp::start_turns turns_;
     string_map<std::unique_ptr<kept_session>> sessions_;
     std::list<std::unique_ptr<kept_session>> leaving_;
     string_map<std::shared_ptr<const agent_entry>> next_;  // what begins when the one that is leaving has ended

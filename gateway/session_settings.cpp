@@ -25,11 +25,12 @@ mcp::era_policy policy_of(core::mcp_era era) noexcept
 
 }  // namespace
 
-mcp::runner_settings runner_settings_of(const core::agent& record)
+mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns)
 {
     const auto& server = *record.mcp;
     mcp::runner_settings made;
     made.secrets = core::redaction_of(http_settings_of(record).server, record.url);
+    made.turns = server.transport == core::mcp_transport::stdio ? turns : nullptr;
     auto& states = made.states;
     states.era = policy_of(server.era);
     states.silence_is_legacy = server.transport == core::mcp_transport::stdio;

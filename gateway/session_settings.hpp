@@ -7,7 +7,8 @@
 
 namespace gateway {
 
-mcp::runner_settings runner_settings_of(const core::agent& record);
+// `turns`: for what is a program of this machine; anything else waits for nobody.
+mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns = nullptr);
 
 // Of one that is reached over HTTP. The agent's bearer is for its MCP server too, unless the server's own headers say who is
 // calling.

@@ -59,6 +59,7 @@ void runner::running::abandon()
     for (auto& each : timers_) {
         each->cancel();
     }
+    give_turn_back();
     probe_.reset();
     link_.reset();
     closing_.reset();
@@ -99,6 +100,7 @@ void runner::running::carry_out(const session_action& what)
             open(link_, false);
             return;
         case action_kind::drop_probe:
+            give_turn_back();
             return drop_probe();
         case action_kind::close:
             return close(what.end_session);
@@ -143,7 +145,26 @@ void runner::running::open(std::unique_ptr<link>& into, bool probe)
 {
     into = std::make_unique<link>(*this, probe, session_.connection());
     into->wire = make_(*into);
-    into->wire->open();
+    if (settings_.turns == nullptr || (turn_ != nullptr && turn_->has_come())) {
+        into->wire->open();
+        return;
+    }
+    turn_ = settings_.turns->ask([this, which = into.get()] { open_in_turn(*which); });
+}
+
+// The time that a start may take begins with it.
+void runner::running::open_in_turn(link& which)
+{
+    if (const auto after = std::exchange(start_after_, std::nullopt)) {
+        arm(timer_name::start, *after);
+    }
+    which.wire->open();
+}
+
+void runner::running::give_turn_back()
+{
+    turn_.reset();
+    start_after_.reset();
 }
 
 void runner::running::drop_probe()
@@ -157,6 +178,7 @@ void runner::running::drop_probe()
 void runner::running::close(bool end_session)
 {
     forget_requests();
+    give_turn_back();
     auto& which = link_ != nullptr ? link_ : probe_;
     if (which == nullptr) {
         return tell_of(event_kind::closed, session_.connection());
@@ -167,6 +189,10 @@ void runner::running::close(bool end_session)
 
 void runner::running::arm(timer_name which, core::duration after)
 {
+    if (which == timer_name::start && turn_ != nullptr && !turn_->has_come()) {
+        start_after_ = after;
+        return;
+    }
     const auto number = ++armings_[static_cast<std::size_t>(which)];
     auto& t = *timers_[static_cast<std::size_t>(which)];
     t.expires_after(after);
@@ -186,6 +212,9 @@ void runner::running::arm(timer_name which, core::duration after)
 
 void runner::running::disarm(timer_name which)
 {
+    if (which == timer_name::start) {
+        start_after_.reset();
+    }
     ++armings_[static_cast<std::size_t>(which)];
     timers_[static_cast<std::size_t>(which)]->cancel();
 }
@@ -196,6 +225,10 @@ void runner::running::report(const session_action& what)
     if (what.state == session_state::stopped && !leaving_.empty()) {
         last_report_ = what;
         return;
+    }
+    const bool starts = what.state == session_state::starting || what.state == session_state::initializing;
+    if (!starts && probe_ == nullptr) {
+        give_turn_back();
     }
     const bool serves = what.state == session_state::ready || what.state == session_state::degraded;
     if (!serves) {

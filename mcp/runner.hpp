@@ -7,6 +7,7 @@
 #include "core/redaction.hpp"
 #include "mcp/discovery.hpp"
 #include "mcp/session_state.hpp"
+#include "mcp/start_turns.hpp"
 #include "mcp/transport.hpp"
 #include "net/loop.hpp"
 
@@ -24,7 +25,8 @@ struct runner_settings {
     message_limits messages;
     discovery_limits lists;
     client_info client;
-    core::redaction secrets;  // of what is told and logged in the server's words
+    core::redaction secrets;       // of what is told and logged in the server's words
+    start_turns* turns = nullptr;  // one is waited for before a connection is opened; null: none is
 };
 
 // What a walk over the lists came to. `incomplete`: a list could not be had, and stays as it was.

@@ -4,8 +4,7 @@
 
 #include "mcp/refused_message.hpp"
 #include "mcp/runner.hpp"
-
-#include <boost/asio/basic_waitable_timer.hpp>
+#include "mcp/timer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,9 +23,6 @@
 #include <vector>
 
 namespace mcp {
-
-using timer = net::asio::
-    basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
 
 // What a request of the gateway was for.
 enum class purpose : std::uint8_t { handshake, ping, list, listen, look };
@@ -142,6 +138,8 @@ private:
     void has_left(const link* which);
     void carry_out(const session_action& what);
     void open(std::unique_ptr<link>& into, bool probe);
+    void open_in_turn(link& which);
+    void give_turn_back();
     void close(bool end_session);
     void arm(timer_name which, core::duration after);
     void disarm(timer_name which);
@@ -192,6 +190,8 @@ private:
     std::unique_ptr<link> link_;
     std::unique_ptr<link> closing_;
     std::list<leaving> leaving_;                 // probes
+    std::unique_ptr<start_turns::turn> turn_;    // of link_ or probe_
+    std::optional<core::duration> start_after_;  // what arms timer_name::start once it has come
     std::optional<session_action> last_report_;  // until they have gone
     dialect dialect_;
     server_facts facts_;

@@ -103,6 +103,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.requests == 1001);
     CHECK(s.limits.streams == 102);
     CHECK(s.limits.connections == 103);
+    CHECK(s.limits.program_starts == 104);
     CHECK(s.trusted_proxies == std::vector<std::string>{"10.0.0.0/8", "::1"});
 }
 
