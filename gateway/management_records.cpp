@@ -176,6 +176,9 @@ json session_record(const session_facts& session, core::steady_time now, bool fo
         record["protocolVersion"] = session.version;
         record["server"] = {{"name", session.server_name}, {"version", session.server_version}};
     }
+    if (for_operator && session.left_out.count > 0) {
+        record["left_out"] = {{"count", session.left_out.count}, {"first", session.left_out.first}};
+    }
     if (session.ready_since) {
         record["uptime_seconds"] = std::chrono::duration_cast<std::chrono::seconds>(now - *session.ready_since).count();
     }

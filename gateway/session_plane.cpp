@@ -284,6 +284,10 @@ session_facts session_plane::facts_of(const kept_session& which)
         made.version = server.protocol_version;
         made.server_name = which.shown(server.name);
         made.server_version = which.shown(server.version);
+        made.left_out = mcp::joined(runner.latest()->left_out);
+        for (auto& each : made.left_out.first) {
+            each = which.shown(each);
+        }
     }
     return made;
 }

@@ -34,6 +34,7 @@ struct session_facts {
     std::string version;      // of MCP, negotiated; likewise
     std::string server_name;  // in its own words, cut; likewise
     std::string server_version;
+    mcp::left_out_items left_out;  // of what it lists; likewise
     std::optional<core::steady_time> ready_since;
     mcp::runner_counts counts;
     std::size_t queued = 0;  // bytes that the server has not taken

@@ -34,6 +34,8 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
     auto& states = made.states;
     states.era = policy_of(server.era);
     states.silence_is_legacy = server.transport == core::mcp_transport::stdio;
+    made.headers = server.transport == core::mcp_transport::streamable_http ? mcp::tool_headers::checked
+                                                                            : mcp::tool_headers::ignored;
     states.lazy = server.start == core::mcp_start::lazy;
     states.initialize_timeout = server.initialize_timeout;
     states.start_timeout = std::min(server.initialize_timeout, states.start_timeout);

@@ -2,6 +2,7 @@
 
 #include "core/jsonrpc_scan.hpp"
 #include "mcp/raw_json.hpp"
+#include "mcp/tool_headers.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -46,10 +47,21 @@ bool same_content(const snapshot& a, const snapshot& b) noexcept
     return a.server == b.server && a.lists == b.lists && a.shareable == b.shareable;
 }
 
-discovery_walk::discovery_walk(list_set wanted, era speaks, discovery_limits limits)
+left_out_items joined(const std::array<left_out_items, list_kinds>& lists)
+{
+    left_out_items all;
+    for (const auto& each : lists) {
+        all.count += each.count;
+        all.first.insert(all.first.end(), each.first.begin(), each.first.end());
+    }
+    return all;
+}
+
+discovery_walk::discovery_walk(list_set wanted, era speaks, discovery_limits limits, tool_headers headers)
     : wanted_{wanted},
       speaks_{speaks},
-      limits_{limits}
+      limits_{limits},
+      check_headers_{headers == tool_headers::checked && speaks == era::modern}
 {
     while (at_ < list_kinds && !wanted_[at_]) {
         ++at_;
@@ -138,17 +150,21 @@ core::result<> discovery_walk::take_item(std::string_view raw)
     }
     const auto item = raw_object::read(raw);
     if (!item) {
-        leave_out(item.error().detail);
+        leave_out({}, item.error().detail);
         return {};
     }
     auto key = item->text(words[at_].key);
     auto text = usable(raw, deepest_fact);
+    const bool checked = check_headers_ && text && static_cast<list_kind>(at_) == list_kind::tools;
+    const auto headers = checked ? header_problem(item->find("inputSchema")) : std::nullopt;
     if (key.empty()) {
-        leave_out("has no key");
+        leave_out({}, "has no key");
     } else if (!text) {
-        leave_out(text.error().detail);
+        leave_out(key, text.error().detail);
+    } else if (headers) {
+        leave_out(key, *headers);
     } else if (!keys_.insert(key).second) {
-        leave_out("has the key of another");
+        leave_out(key, "has the key of another");
     } else {
         found_[at_].push_back({std::move(key), std::move(*text)});
     }
@@ -185,10 +201,12 @@ void discovery_walk::take_freshness(std::string_view ttl, std::string_view scope
     shareable_ = shareable_ && text_of(scope) == "public";
 }
 
-void discovery_walk::leave_out(std::string_view why)
+void discovery_walk::leave_out(std::string_view key, std::string_view why)
 {
-    if (unusable_++ == 0) {
-        first_unusable_ = std::string{method(static_cast<list_kind>(at_))} + ": an item: " + std::string{why};
+    auto& these = left_out_[at_];
+    if (++these.count <= most_told_items) {
+        auto& told = these.first.emplace_back(method(static_cast<list_kind>(at_)));
+        told.append(": ").append(key.empty() ? "an item" : key).append(": ").append(why);
     }
 }
 
@@ -215,6 +233,7 @@ snapshot discovery_walk::onto(snapshot base) &&
     for (std::size_t i = 0; i < list_kinds; ++i) {
         if (wanted_[i] && !left_[i]) {
             base.lists[i] = std::move(found_[i]);
+            base.left_out[i] = std::move(left_out_[i]);
         }
     }
     if (time_to_live_) {

@@ -28,9 +28,18 @@ struct listed_item {
     friend bool operator==(const listed_item&, const listed_item&) = default;
 };
 
+// What a list has that no caller gets.
+struct left_out_items {
+    std::size_t count = 0;
+    std::vector<std::string> first;  // each with its list and why, in the server's words too; at most most_told_items
+};
+
+inline constexpr std::size_t most_told_items = 8;
+
 struct snapshot {
     server_facts server;
     std::array<std::vector<listed_item>, list_kinds> lists;  // by index_of(), in the server's order
+    std::array<left_out_items, list_kinds> left_out;         // likewise; for operators
 
     // Of the modern era: how long the server holds it for fresh, at most a day, and whether other principals may see it.
     // Nothing: the era has no such word.
@@ -40,8 +49,11 @@ struct snapshot {
     const std::vector<listed_item>& operator[](list_kind list) const noexcept { return lists[index_of(list)]; }
 };
 
-// Nothing that a caller could see differs; the times to live may.
+// Nothing that a caller could see differs; the times to live may, and what was left out.
 bool same_content(const snapshot& a, const snapshot& b) noexcept;
+
+// Of all lists.
+left_out_items joined(const std::array<left_out_items, list_kinds>& lists);
 
 struct discovery_limits {
     std::size_t pages = 1000;              // of one list
@@ -49,6 +61,10 @@ struct discovery_limits {
     std::size_t bytes = 16 * 1024 * 1024;  // of all items
     std::size_t cursor_bytes = 64 * 1024;
 };
+
+// Whether tools are left out that clients over streamable HTTP have to reject (header_problem()); only the modern era has
+// such tools.
+enum class tool_headers : std::uint8_t { ignored, checked };
 
 // What is asked next.
 struct list_question {
@@ -59,11 +75,16 @@ struct list_question {
 // Walks the wanted lists, page by page:
 //     while (auto question = walk.next()) { ask; accept() or refuse(); }
 // A list that the server does not know after all (-32601) is empty. Another error to `tools/list` ends the walk; one to
-// another list leaves that list as it was (left()). What no caller could use is left out and counted (unusable()): items
-// that are no objects, have no key or the key of an earlier one, or are not usable().
+// another list leaves that list as it was (left()). What no caller could use is left out and counted (left_out()): items
+// that are no objects, have no key or the key of an earlier one, or are not usable(); and tools as `headers` says.
 class discovery_walk {
 public:
-    discovery_walk(list_set wanted, era speaks, discovery_limits limits = {});
+    discovery_walk(
+        list_set wanted,
+        era speaks,
+        discovery_limits limits = {},
+        tool_headers headers = tool_headers::ignored
+    );
 
     // Nothing: the walk is over.
     std::optional<list_question> next() const;
@@ -82,24 +103,25 @@ public:
 
     // What the first of these was answered with.
     const std::string& first_left() const noexcept { return first_left_; }
-    std::size_t unusable() const noexcept { return unusable_; }
 
-    // Why the first of these was left out: for the log.
-    const std::string& first_unusable() const noexcept { return first_unusable_; }
+    // Of all lists that were walked, with words of any length.
+    left_out_items left_out() const { return joined(left_out_); }
 
 private:
     core::result<> take_items(std::string_view raw);
     core::result<> take_item(std::string_view raw);
     core::result<> turn_page(std::string_view cursor);
     void take_freshness(std::string_view ttl, std::string_view scope);
-    void leave_out(std::string_view why);
+    void leave_out(std::string_view key, std::string_view why);
     void next_list();
     core::error failed(std::string_view why);
 
     list_set wanted_;
     era speaks_;
     discovery_limits limits_;
+    bool check_headers_;
     std::array<std::vector<listed_item>, list_kinds> found_;
+    std::array<left_out_items, list_kinds> left_out_;
     list_set left_;
     std::string first_left_;
     std::size_t at_ = 0;  // the list under way; list_kinds: none
@@ -109,8 +131,6 @@ private:
     std::size_t pages_ = 0;                       // likewise
     std::size_t items_ = 0;
     std::size_t bytes_ = 0;
-    std::size_t unusable_ = 0;
-    std::string first_unusable_;
     std::optional<core::duration> time_to_live_;
     bool shareable_ = true;
 };

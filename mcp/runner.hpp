@@ -24,6 +24,7 @@ struct runner_settings {
     session_settings states;
     message_limits messages;
     discovery_limits lists;
+    tool_headers headers = tool_headers::ignored;  // checked: of servers over streamable HTTP
     client_info client;
     core::redaction secrets;       // of what is told and logged in the server's words
     start_turns* turns = nullptr;  // one is waited for before a connection is opened; null: none is

@@ -79,9 +79,14 @@ void runner::running::open_stream()
 void runner::running::begin_walk(bool changed_only)
 {
     const auto changed = tracker_.take();
-    walk_.emplace(changed_only ? changed & facts_.offers : facts_.offers, facts_.speaks, settings_.lists);
+    walk_.emplace(walk_of(changed_only ? changed & facts_.offers : facts_.offers));
     base_ = base_of_walk(changed_only);
     ask_next();
+}
+
+discovery_walk runner::running::walk_of(list_set wanted) const
+{
+    return {wanted, facts_.speaks, settings_.lists, settings_.headers};
 }
 
 // A list that cannot be had stays as it was; one that is no longer offered does not.
@@ -96,6 +101,7 @@ snapshot runner::running::base_of_walk(bool changed_only) const
     for (std::size_t i = 0; i < list_kinds; ++i) {
         if (!facts_.offers[i]) {
             base.lists[i].clear();
+            base.left_out[i] = {};
         }
     }
     return base;
@@ -113,13 +119,7 @@ void runner::running::ask_next()
 
 void runner::running::end_walk()
 {
-    if (walk_->unusable() > 0) {
-        log_.write(
-            core::log_level::warn,
-            "mcp_items_left_out",
-            {{"agent", name_}, {"count", walk_->unusable()}, {"first", shown(walk_->first_unusable())}}
-        );
-    }
+    note_left_out(walk_->left_out());
     if (walk_->left().any()) {
         note_walk_trouble(walk_->first_left());
     }
@@ -130,11 +130,32 @@ void runner::running::end_walk()
     complete_ = walk_->left().none();
     event.complete = complete_;
     found_ = std::move(*walk_).onto(std::move(base_));
+    for (auto& list : found_.left_out) {
+        for (auto& each : list.first) {
+            each = shown(each);
+        }
+    }
     // A list that stays as it was may be one that was not for everybody.
     found_.shareable = found_.shareable && (complete_ || latest_ == nullptr || latest_->shareable);
     event.time_to_live = found_.time_to_live;
     walk_.reset();
     happened(std::move(event));
+}
+
+void runner::running::note_left_out(left_out_items what) const
+{
+    if (what.count == 0) {
+        return;
+    }
+    std::string first;
+    for (const auto& each : what.first) {
+        first.append(first.empty() ? "" : "; ").append(shown(each));
+    }
+    log_.write(
+        core::log_level::warn,
+        "mcp_items_left_out",
+        {{"agent", name_}, {"count", what.count}, {"first", first}}
+    );
 }
 
 void runner::running::note_walk_trouble(std::string_view why)
@@ -224,7 +245,7 @@ void runner::running::look(std::function<void(const look_result&)> then)
         look_->waiting.push_back(std::move(then));
         return;
     }
-    look_.emplace(side_walk{discovery_walk{facts_.offers, facts_.speaks, settings_.lists}, {}});
+    look_.emplace(side_walk{walk_of(facts_.offers), {}});
     look_->waiting.push_back(std::move(then));
     ask_next_look();
 }

@@ -155,7 +155,9 @@ private:
     void begin_walk(bool changed_only);
     snapshot base_of_walk(bool changed_only) const;
     void ask_next();
+    discovery_walk walk_of(list_set wanted) const;
     void end_walk();
+    void note_left_out(left_out_items what) const;
     void note_walk_trouble(std::string_view why);
     void walk_failed(const core::error& why);
     void cancel_walk();

@@ -39,6 +39,7 @@ const rows = [
     { id: '2024-sse', sdk: v1, args: [file('support/mcp_server_2024.js')], transport: SseV1, speaks: oldest, type: 'sse', path: 'sse' },
 ];
 const changing = { id: 'changing' };
+const annotated = { id: 'annotated', type: 'streamable-http', transport: HttpV2 };
 const commands = [file('node_modules/mcp-server-commands/build/index.js')];
 
 let folder;
@@ -66,12 +67,15 @@ before(async () => {
     changing.server = new HttpServer(v2.program, 'legacy-http', toolsFile(changing));
     await changing.server.start();
     agents.changing = { type: 'streamable-http', url: address(changing), restart };
+    annotated.server = new HttpServer(file('support/mcp_server_headers.js'));
+    await annotated.server.start();
+    agents.annotated = { type: annotated.type, url: address(annotated) };
     gateway = await startConfiguredGateway({ mcpServers: agents });
 }, patience);
 
 after(async () => {
     await gateway?.stop();
-    await Promise.all([...rows, changing].map(({ server }) => server?.kill()));
+    await Promise.all([...rows, changing, annotated].map(({ server }) => server?.kill()));
     await rm(folder, { recursive: true });
 }, patience);
 
@@ -95,9 +99,9 @@ async function until(id, satisfies) {
 
 const card = (id, satisfies = () => true) => until(id, ({ status }, body) => status === 200 && satisfies(body));
 
-async function session(id) {
+async function session(id, base = gateway.base) {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'agents/get', params: { id } });
-    const answer = await fetch(`${gateway.base}rpc`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+    const answer = await fetch(`${base}rpc`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
     return (await answer.json()).result.session;
 }
 
@@ -177,6 +181,17 @@ describe('MCP servers of each era', patience, () => {
             const { era, protocolVersion } = await session('changing');
             assert.deepEqual({ era, protocolVersion }, speaks);
         }
+    });
+
+    test('a tool that clients have to reject for its header fields is no skill, and operators see why', patience, async () => {
+        const got = await card('annotated');
+        const tools = await within(listed(v2.client(), annotated), 'tools', 20_000);
+        assert.deepEqual(skills(got), ['none', 'plain', 'nested', 'name-only']);
+        assert.deepEqual(skills(got), tools.map(({ name }) => name));
+        const { left_out } = await session('annotated', gateway.admin);
+        assert.equal(left_out.count, 17);
+        assert.equal(left_out.first[0], 'tools/list: empty: p: x-mcp-header is empty');
+        assert.ok(gateway.log.some((line) => line.includes('"mcp_items_left_out"') && line.includes('"count":17')));
     });
 
     test('a published server that knows nothing later than 2024-11-05 has a card', patience, async () => {

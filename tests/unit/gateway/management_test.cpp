@@ -164,6 +164,12 @@ TEST_CASE("a session is shown with what is spoken and since when it is ready, as
             "protocolVersion":"2025-11-25","server":{"name":"everything","version":"2.0.0"},"uptime_seconds":90,"restarts":2})"
         )
     );
+    session.left_out = {9, {"tools/list: a: has no key"}};
+    CHECK(
+        gateway::session_record(session, start, true)["left_out"] ==
+        parsed(R"({"count":9,"first":["tools/list: a: has no key"]})")
+    );
+    CHECK_FALSE(gateway::session_record(session, start, false).contains("left_out"));
 }
 
 TEST_CASE("a card that its session vouches for does not age")

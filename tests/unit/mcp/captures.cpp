@@ -70,7 +70,7 @@ mcp::snapshot discovered(const capture& from)
             result.empty() ? walk.refuse({.code = mcp::method_not_found, .text = {}, .data = {}}) : walk.accept(result);
         REQUIRE_MESSAGE(taken.has_value(), from.file);
     }
-    REQUIRE_MESSAGE(walk.unusable() == 0, walk.first_unusable());
+    REQUIRE_MESSAGE(walk.left_out().count == 0, from.file);
     mcp::snapshot base;
     base.server = std::move(*facts);
     return std::move(walk).onto(std::move(base));

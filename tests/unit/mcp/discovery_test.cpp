@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -153,11 +154,60 @@ TEST_CASE("what no caller could use is left out, and the rest is found")
     items += "," + barely;
     discovery_walk walk{tools_only, mcp::era::legacy};
     REQUIRE(walk.accept(page(items)).has_value());
-    CHECK(walk.unusable() == 10);
-    CHECK(walk.first_unusable() == "tools/list: an item: not an object");
+    const auto left_out = walk.left_out();
+    CHECK(left_out.count == 10);
+    REQUIRE(left_out.first.size() == mcp::most_told_items);
+    CHECK(left_out.first[0] == "tools/list: an item: not an object");
+    CHECK(left_out.first[6] == "tools/list: deep: nested deeper than 56");
     const auto found = std::move(walk).onto({});
     REQUIRE(found[list_kind::tools].size() == 2);
     CHECK(found[list_kind::tools][1].key == "barely");
+}
+
+TEST_CASE("tools that clients have to reject are left out in the modern era over HTTP, and nowhere else")
+{
+    using mcp::tool_headers;
+    const std::string bad =
+        R"({"name":"bad","inputSchema":{"properties":{"p":{"type":"string","x-mcp-header":"a b"}}}})";
+    const auto found = [&](mcp::era speaks, tool_headers headers) {
+        discovery_walk walk{tools_only, speaks, {}, headers};
+        REQUIRE(walk.accept(page(tool("a") + "," + bad + "," + tool("b"))).has_value());
+        return std::move(walk).onto({});
+    };
+    const auto over_http = found(mcp::era::modern, tool_headers::checked);
+    const auto& tools = over_http[list_kind::tools];
+    REQUIRE(tools.size() == 2);
+    CHECK(tools[1].key == "b");
+    const auto& left_out = over_http.left_out[index_of(list_kind::tools)];
+    CHECK(left_out.count == 1);
+    CHECK(left_out.first == std::vector<std::string>{"tools/list: bad: p: x-mcp-header is not a token"});
+    CHECK(found(mcp::era::modern, tool_headers::ignored)[list_kind::tools].size() == 3);
+    CHECK(found(mcp::era::legacy, tool_headers::checked)[list_kind::tools].size() == 3);
+
+    discovery_walk prompts{set_of({list_kind::prompts}), mcp::era::modern, {}, tool_headers::checked};
+    REQUIRE(prompts.accept(R"({"prompts":[)" + bad + "]}").has_value());
+    const auto kept = std::move(prompts).onto(over_http);
+    CHECK(kept[list_kind::prompts].size() == 1);
+    CHECK(kept.left_out[index_of(list_kind::tools)].count == 1);
+}
+
+TEST_CASE("of what is left out as much is told as fits, and all of it is counted")
+{
+    const auto left_out = [](std::size_t many) {
+        std::string items = tool("a");
+        for (std::size_t i = 0; i < many; ++i) {
+            items += "," + tool("a");
+        }
+        discovery_walk walk{tools_only, mcp::era::legacy};
+        REQUIRE(walk.accept(page(items)).has_value());
+        return walk.left_out();
+    };
+    for (const auto many : {mcp::most_told_items - 1, mcp::most_told_items, mcp::most_told_items + 1}) {
+        const auto told = left_out(many);
+        CHECK(told.count == many);
+        CHECK(told.first.size() == std::min(many, mcp::most_told_items));
+        CHECK(told.first.back() == "tools/list: a: has the key of another");
+    }
 }
 
 TEST_CASE("items keep unknown members, the spelling of numbers and hostile text; white space goes")

@@ -165,6 +165,43 @@ TEST_CASE("a server of the modern era is asked without a session, and listened t
     CHECK(std::ranges::none_of(agent.requests(), [](const auto& each) { return each.method == "DELETE"; }));
 }
 
+TEST_CASE("a tool that has to be rejected is not listed, and each walk tells once which and why, masked")
+{
+    const auto serve = [](const recorded_request& asked) {
+        if (asks(asked, "tools/list")) {
+            return answer_json(reply(
+                asked,
+                R"(,"result":{"tools":[{"name":"good","inputSchema":{}},{"name":"tell-s3cret","inputSchema":)"
+                R"({"properties":{"p":{"type":"number","x-mcp-header":"P"}}}}],"ttlMs":60000})"
+            ));
+        }
+        return answer_json(reply(asked, R"(,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})")
+        );
+    };
+    scripted_agent agent{serve};
+    http_rig x;
+    x.settings.states.era = mcp::era_policy::modern;
+    x.settings.states.ping_interval = core::duration{0};
+    x.settings.headers = mcp::tool_headers::checked;
+    x.settings.secrets = core::redaction{{"s3cret"}};
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_until([&] { return x.runner->counts().walks == 1; }));
+    const auto& latest = *x.runner->latest();
+    REQUIRE(latest[mcp::list_kind::tools].size() == 1);
+    CHECK(latest[mcp::list_kind::tools][0].key == "good");
+    const auto told = mcp::joined(latest.left_out);
+    CHECK(told.count == 1);
+    REQUIRE(told.first.size() == 1);
+    CHECK(told.first[0].ends_with(": p: x-mcp-header is not of an integer, a string or a boolean"));
+    CHECK(told.first[0].find("s3cret") == std::string::npos);
+    const auto line = x.sink.text.find("mcp_items_left_out");
+    REQUIRE(line != std::string::npos);
+    CHECK(x.sink.text.find("mcp_items_left_out", line + 1) == std::string::npos);
+    CHECK(x.sink.text.find(R"("count":1,"first":"tools/list: tell-)", line) != std::string::npos);
+    CHECK(x.sink.text.find("s3cret") == std::string::npos);
+    x.stop();
+}
+
 TEST_CASE("an outage says nothing of the era, and is over when it is over")
 {
     const auto down = std::make_shared<std::atomic<bool>>(true);
