@@ -5,7 +5,7 @@
 #include "gateway/session_trouble.hpp"
 #include "gateway/session_waiter.hpp"
 #include "gateway/version.hpp"
-#include "mcp/http_transport.hpp"
+#include "mcp/fallback_transport.hpp"
 #include "mcp/sse_transport.hpp"
 #include "mcp/stdio_transport.hpp"
 
@@ -219,7 +219,7 @@ mcp::transport_factory session_plane::reach(const std::string& id, const core::a
         case core::mcp_transport::stdio:
             return mcp::stdio_factory(loop_, *record.mcp, inherited_, id, log_);
         case core::mcp_transport::streamable_http:
-            return mcp::http_factory(loop_, exchanges_, http_settings_of(record));
+            return mcp::fallback_factory(loop_, exchanges_, http_settings_of(record));
         case core::mcp_transport::sse:
             return mcp::sse_factory(loop_, exchanges_, http_settings_of(record));
         case core::mcp_transport::unsupported:
@@ -270,7 +270,7 @@ session_facts session_plane::facts_of(const kept_session& which)
 {
     const auto& runner = which.runner();
     session_facts made;
-    made.transport = which.record().mcp->transport;
+    made.transport = runner.fell_back() ? core::mcp_transport::sse : which.record().mcp->transport;
     made.state = runner.state();
     made.reason = runner.reason();
     made.detail = which.shown(runner.detail());

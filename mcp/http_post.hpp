@@ -46,6 +46,13 @@ public:
     const std::string& method() const noexcept { return what_.method; }
     bool settled() const noexcept { return settled_; }
 
+    // As servers answer `initialize` that do not know this transport.
+    bool refused_initialize() const noexcept
+    {
+        const bool refused = status_ == 400 || status_ == 404 || status_ == 405;
+        return refused && !resuming_ && what_.method == "initialize";
+    }
+
 private:
     void headed(const net::exchange_head& head) override;
     void took(std::string_view piece) override;

@@ -26,11 +26,13 @@ public:
         net::loop& on,
         net::exchange_client& client,
         std::shared_ptr<const http_settings> settings,
-        transport_observer& observer
+        transport_observer& observer,
+        std::function<void(core::error why)> refused
     )
         : settings_{std::move(settings)},
           wire_{on, client, *settings_},
-          observer_{observer}
+          observer_{observer},
+          refused_{std::move(refused)}
     {
     }
 
@@ -77,6 +79,7 @@ private:
     std::shared_ptr<const http_settings> settings_;
     http_wire wire_;
     transport_observer& observer_;
+    std::function<void(core::error why)> refused_;
     bool first_ = true;       // nothing was sent
     bool forgotten_ = false;  // the session is lost, and no other begun
     bool closing_ = false;
@@ -151,10 +154,15 @@ void http_transport::settled(http_post& /*which*/)
 void http_transport::over(http_post& which, std::optional<core::error> why, std::optional<era> says)
 {
     const auto id = which.id();
+    const bool no_session_here = which.refused_initialize();
     const auto is = [&which](const auto& each) { return each.get() == &which; };
     std::erase_if(waiting_, is);
     std::erase_if(under_way_, is);
     advance();
+    if (why && no_session_here && why->code == errc::upstream_status && refused_) {
+        const auto tell = refused_;
+        return tell(std::move(*why));
+    }
     if (why) {
         observer_.failed(id, std::move(*why), says);
     }
@@ -238,7 +246,18 @@ transport_factory http_factory(net::loop& on, net::exchange_client& client, http
 {
     return [&on, &client, settings = std::make_shared<const http_settings>(std::move(settings))](
                transport_observer& observer
-           ) -> std::unique_ptr<transport> { return std::make_unique<http_transport>(on, client, settings, observer); };
+           ) { return make_http_transport(on, client, settings, observer, {}); };
+}
+
+std::unique_ptr<transport> make_http_transport(
+    net::loop& on,
+    net::exchange_client& client,
+    std::shared_ptr<const http_settings> settings,
+    transport_observer& observer,
+    std::function<void(core::error why)> refused
+)
+{
+    return std::make_unique<http_transport>(on, client, std::move(settings), observer, std::move(refused));
 }
 
 }  // namespace mcp

@@ -8,6 +8,8 @@
 #include "net/loop.hpp"
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 
 namespace mcp {
 
@@ -23,5 +25,15 @@ inline constexpr std::size_t most_waiting_posts = 256;  // behind them; over tha
 //
 // References outlive the transports.
 transport_factory http_factory(net::loop& on, net::exchange_client& client, http_settings settings);
+
+// One of them. `refused`, unless it is empty, is told in place of failed() that `initialize` was answered with 400, 404 or 405
+// and no answer to it; it may destroy the transport.
+std::unique_ptr<transport> make_http_transport(
+    net::loop& on,
+    net::exchange_client& client,
+    std::shared_ptr<const http_settings> settings,
+    transport_observer& observer,
+    std::function<void(core::error why)> refused
+);
 
 }  // namespace mcp

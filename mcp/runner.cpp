@@ -362,6 +362,11 @@ const runner_counts& runner::counts() const noexcept
     return running_->counts();
 }
 
+bool runner::fell_back() const noexcept
+{
+    return running_->fell_back();
+}
+
 std::size_t runner::queued() const noexcept
 {
     return running_->queued();

@@ -111,6 +111,9 @@ public:
     std::optional<core::steady_time> next_attempt() const noexcept;
     const runner_counts& counts() const noexcept;
 
+    // The latest handshake went over HTTP+SSE, since the server does not know streamable HTTP.
+    bool fell_back() const noexcept;
+
     // Bytes that wait until the server takes them.
     std::size_t queued() const noexcept;
 

@@ -361,6 +361,10 @@ void runner::running::take_handshake(std::string_view result)
     if (link_ != nullptr) {
         link_->wire->settle(dialect_);
     }
+    fell_back_ = link_ != nullptr && link_->wire->fell_back();
+    if (fell_back_) {
+        log_.write(core::log_level::info, "mcp_fell_back", {{"agent", name_}, {"transport", "sse"}});
+    }
     ++counts_.handshakes;
     counts_.latest_handshake =
         std::chrono::duration_cast<core::duration>(std::chrono::steady_clock::now() - handshake_began_);

@@ -50,6 +50,7 @@ public:
         return waits ? std::optional{timers_[static_cast<std::size_t>(timer_name::backoff)]->expiry()} : std::nullopt;
     }
     const std::string& detail() const noexcept { return detail_; }
+    bool fell_back() const noexcept { return fell_back_; }
     std::size_t queued() const noexcept { return link_ == nullptr ? 0 : link_->wire->queued(); }
     void look(std::function<void(const look_result&)> then);
     void end_look(const look_result& found);
@@ -208,7 +209,8 @@ private:
     std::shared_ptr<const snapshot> latest_;
     std::optional<core::steady_time> ready_since_;
     core::steady_time handshake_began_{};
-    std::string detail_;  // of the latest trouble
+    bool fell_back_ = false;  // the connection of the latest handshake
+    std::string detail_;      // of the latest trouble
     runner_counts counts_;
 };
 

@@ -305,7 +305,17 @@ transport_factory sse_factory(net::loop& on, net::exchange_client& client, http_
 {
     return [&on, &client, settings = std::make_shared<const http_settings>(std::move(settings))](
                transport_observer& observer
-           ) -> std::unique_ptr<transport> { return std::make_unique<sse_transport>(on, client, settings, observer); };
+           ) { return make_sse_transport(on, client, settings, observer); };
+}
+
+std::unique_ptr<transport> make_sse_transport(
+    net::loop& on,
+    net::exchange_client& client,
+    std::shared_ptr<const http_settings> settings,
+    transport_observer& observer
+)
+{
+    return std::make_unique<sse_transport>(on, client, std::move(settings), observer);
 }
 
 }  // namespace mcp

@@ -7,6 +7,8 @@
 #include "net/exchange.hpp"
 #include "net/loop.hpp"
 
+#include <memory>
+
 namespace mcp {
 
 // connected() comes with the endpoint, which has to be of the URL's own origin; lost() if it does not come within
@@ -16,5 +18,13 @@ namespace mcp {
 //
 // References outlive the transports.
 transport_factory sse_factory(net::loop& on, net::exchange_client& client, http_settings settings);
+
+// One of them.
+std::unique_ptr<transport> make_sse_transport(
+    net::loop& on,
+    net::exchange_client& client,
+    std::shared_ptr<const http_settings> settings,
+    transport_observer& observer
+);
 
 }  // namespace mcp

@@ -68,6 +68,9 @@ public:
     // What is spoken from the next message on: settled by the handshake.
     virtual void settle(const dialect& speaks) = 0;
 
+    // It is over HTTP+SSE that the server answers, not over streamable HTTP as was tried first.
+    virtual bool fell_back() const noexcept { return false; }
+
     // Bytes that wait until the server takes them.
     virtual std::size_t queued() const noexcept { return 0; }
 

@@ -37,6 +37,8 @@ const rows = [
     { id: 'v1-stdio', sdk: v1, args: [v1.program, 'stdio'], transport: StdioV1, speaks: legacy },
     { id: 'v1-http', sdk: v1, args: [v1.program, 'http'], transport: HttpV1, speaks: legacy, type: 'streamable-http' },
     { id: '2024-sse', sdk: v1, args: [file('support/mcp_server_2024.js')], transport: SseV1, speaks: oldest, type: 'sse', path: 'sse' },
+    { id: '2024-as-http', sdk: v1, args: [file('support/mcp_server_2024.js')], transport: SseV1, speaks: oldest, type: 'sse', path: 'sse', said: { type: 'streamable-http' } },
+    { id: '2024-by-url', sdk: v1, args: [file('support/mcp_server_2024.js')], transport: SseV1, speaks: oldest, type: 'sse', path: 'sse', said: {} },
 ];
 const changing = { id: 'changing' };
 const annotated = { id: 'annotated', type: 'streamable-http', transport: HttpV2 };
@@ -60,7 +62,7 @@ before(async () => {
         } else {
             row.server = new HttpServer(...row.args, toolsFile(row));
             await row.server.start();
-            agents[row.id] = { type: row.type, url: address(row), restart };
+            agents[row.id] = { ...(row.said ?? { type: row.type }), url: address(row), restart };
         }
     }
     await writeFile(toolsFile(changing), 'first\n');
@@ -132,9 +134,10 @@ describe('MCP servers of each era', patience, () => {
 
         test(`agents/get tells what ${id} speaks`, patience, async () => {
             await card(id);
-            const { era, protocolVersion, state } = await session(id);
+            const { era, protocolVersion, state, transport } = await session(id);
             assert.deepEqual({ era, protocolVersion }, speaks);
             assert.equal(state, 'ready');
+            assert.equal(transport, row.type ?? 'stdio');
             assert.equal((await card(id)).protocolVersion, speaks.protocolVersion);
         });
 

@@ -1,4 +1,5 @@
 // Whole sessions over HTTP: the runner, the transports and a server that a test scripts.
+#include "mcp/fallback_transport.hpp"
 #include "mcp/http_transport.hpp"
 #include "mcp/sse_transport.hpp"
 #include "tests/support/scripted_agent.hpp"
@@ -82,11 +83,11 @@ struct http_rig : rig {
         settings.states.silence_is_legacy = false;
         settings.states.ping_interval = core::duration{20};
     }
-    void start_at(const std::string& url, bool sse = false)
+    void start_at(const std::string& url)
     {
         mcp::http_settings http;
         http.url = url;
-        start(sse ? mcp::sse_factory(loop, client, http) : mcp::http_factory(loop, client, http));
+        start(mcp::http_factory(loop, client, http));
     }
     void stop()
     {
@@ -223,7 +224,16 @@ TEST_CASE("an outage says nothing of the era, and is over when it is over")
 TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is connected to anew")
 {
     std::unique_ptr<scripted_agent> agent;
+    bool unsaid = false;
+    SUBCASE("as it was said to be") {}
+    SUBCASE("as it was found to be")
+    {
+        unsaid = true;
+    }
     const auto serve = [&agent](const recorded_request& asked) {
+        if (asked.method == "POST" && asked.target == "/sse") {
+            return answer(404, "");
+        }
         if (asked.method == "GET") {
             auto stream = test_support::event_stream();
             stream.insert(
@@ -239,12 +249,19 @@ TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is con
     };
     agent = std::make_unique<scripted_agent>(serve);
     http_rig x;
-    x.settings.states.era = mcp::era_policy::legacy;
-    x.start_at(agent->url("/sse"), true);
+    x.settings.states.era = unsaid ? mcp::era_policy::automatic : mcp::era_policy::legacy;
+    const auto posts = [&agent] { return count(*agent, "initialize"); };
+    mcp::http_settings http;
+    http.url = agent->url("/sse");
+    x.start(unsaid ? mcp::fallback_factory(x.loop, x.client, http) : mcp::sse_factory(x.loop, x.client, http));
     REQUIRE(x.wait_for(session_state::ready));
     CHECK(x.published.size() == 1);
+    CHECK(x.runner->fell_back() == unsaid);
+    CHECK((x.sink.text.find("mcp_fell_back") != std::string::npos) == unsaid);
+    const auto before = posts();
+    CHECK(before == (unsaid ? 2 : 1));
     agent->cut_streams();
-    REQUIRE(x.wait_until([&] { return count(*agent, "initialize") == 2; }));
+    REQUIRE(x.wait_until([&] { return posts() == before + 1; }));
     REQUIRE(x.wait_for(session_state::ready));
     x.stop();
 }

@@ -61,7 +61,11 @@ public:
     // Once the settings are what the test wants.
     void open(bool sse = false)
     {
-        wire = (sse ? mcp::sse_factory(loop, client, settings) : mcp::http_factory(loop, client, settings))(*this);
+        open(sse ? mcp::sse_factory(loop, client, settings) : mcp::http_factory(loop, client, settings));
+    }
+    void open(const mcp::transport_factory& made)
+    {
+        wire = made(*this);
         wire->open();
     }
 
