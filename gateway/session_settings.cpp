@@ -43,6 +43,7 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
     states.backoff_longest = server.max_backoff;
     states.ping_interval = server.ping_interval;
     states.ping_timeout = std::min(server.request_timeout, states.ping_timeout);
+    made.request_timeout = server.request_timeout;
     made.messages.bytes = server.max_message;
     made.client = {"cardea", std::string{version()}};
     return made;

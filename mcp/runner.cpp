@@ -56,6 +56,7 @@ void runner::running::abandon()
 {
     observer_ = nullptr;
     look_.reset();
+    asked_.clear();
     for (auto& each : timers_) {
         each->cancel();
     }
@@ -124,8 +125,8 @@ void runner::running::carry_out(const session_action& what)
             return;
         }
         case action_kind::cancel_ping:
-            for (const auto& [id, each] : purposes_) {
-                if (each == purpose::ping) {
+            for (const auto& [id, each] : asked_) {
+                if (each.what == purpose::ping) {
                     cancel(id);
                 }
             }

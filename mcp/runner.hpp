@@ -22,6 +22,7 @@ namespace mcp {
 
 struct runner_settings {
     session_settings states;
+    core::duration request_timeout{30'000};  // of each request of a walk
     message_limits messages;
     discovery_limits lists;
     tool_headers headers = tool_headers::ignored;  // checked: of servers over streamable HTTP

@@ -1,4 +1,4 @@
-// What is said to a server and what it says: handshake, walks, pings.
+// What is said to a server and what it says: handshake, answers, pings.
 #include "mcp/http_evidence.hpp"
 #include "mcp/runner_state.hpp"
 
@@ -9,7 +9,7 @@ namespace mcp {
 std::uint64_t runner::running::begin(purpose what)
 {
     const auto id = requests_.begin();
-    purposes_.emplace(id, what);
+    asked_.emplace(id, asked{what, std::nullopt});
     return id;
 }
 
@@ -36,10 +36,10 @@ void runner::running::send(outgoing what)
 
 void runner::running::forget_requests()
 {
-    for (const auto& [id, what] : purposes_) {
+    for (const auto& [id, what] : asked_) {
         requests_.end(id);
     }
-    purposes_.clear();
+    asked_.clear();
     walk_.reset();
     end_look(core::upstream_error(core::errc::session_crashed, "its session has ended"));
 }
@@ -65,207 +65,14 @@ void runner::running::open_stream()
 {
     outgoing listen;
     if (dialect_.modern()) {
-        std::erase_if(purposes_, [this](const auto& each) {
-            return each.second == purpose::listen && requests_.end(each.first);
+        std::erase_if(asked_, [this](const auto& each) {
+            return each.second.what == purpose::listen && requests_.end(each.first);
         });
         const auto id = begin(purpose::listen);
         listen = {listen_request(id, dialect_), id, "subscriptions/listen"};
     }
     if (link_ != nullptr) {
         link_->wire->open_stream(std::move(listen));
-    }
-}
-
-void runner::running::begin_walk(bool changed_only)
-{
-    const auto changed = tracker_.take();
-    walk_.emplace(walk_of(changed_only ? changed & facts_.offers : facts_.offers));
-    base_ = base_of_walk(changed_only);
-    ask_next();
-}
-
-discovery_walk runner::running::walk_of(list_set wanted) const
-{
-    return {wanted, facts_.speaks, settings_.lists, settings_.headers};
-}
-
-// A list that cannot be had stays as it was; one that is no longer offered does not.
-snapshot runner::running::base_of_walk(bool changed_only) const
-{
-    auto base = latest_ ? *latest_ : snapshot{};
-    base.server = facts_;
-    if (!changed_only) {
-        base.time_to_live.reset();
-        base.shareable = true;
-    }
-    for (std::size_t i = 0; i < list_kinds; ++i) {
-        if (!facts_.offers[i]) {
-            base.lists[i].clear();
-            base.left_out[i] = {};
-        }
-    }
-    return base;
-}
-
-void runner::running::ask_next()
-{
-    const auto question = walk_->next();
-    if (!question) {
-        return end_walk();
-    }
-    const auto id = begin(purpose::list);
-    send({list_request(id, question->list, question->cursor, dialect_), id, std::string{method(question->list)}});
-}
-
-void runner::running::end_walk()
-{
-    note_left_out(walk_->left_out());
-    if (walk_->left().any()) {
-        note_walk_trouble(walk_->first_left());
-    }
-    ++counts_.walks;
-    session_event event;
-    event.kind = event_kind::walk_done;
-    event.of = session_.generation();
-    complete_ = walk_->left().none();
-    event.complete = complete_;
-    found_ = std::move(*walk_).onto(std::move(base_));
-    for (auto& list : found_.left_out) {
-        for (auto& each : list.first) {
-            each = shown(each);
-        }
-    }
-    // A list that stays as it was may be one that was not for everybody.
-    found_.shareable = found_.shareable && (complete_ || latest_ == nullptr || latest_->shareable);
-    event.time_to_live = found_.time_to_live;
-    walk_.reset();
-    happened(std::move(event));
-}
-
-void runner::running::note_left_out(left_out_items what) const
-{
-    if (what.count == 0) {
-        return;
-    }
-    std::string first;
-    for (const auto& each : what.first) {
-        first.append(first.empty() ? "" : "; ").append(shown(each));
-    }
-    log_.write(
-        core::log_level::warn,
-        "mcp_items_left_out",
-        {{"agent", name_}, {"count", what.count}, {"first", first}}
-    );
-}
-
-void runner::running::note_walk_trouble(std::string_view why)
-{
-    detail_ = shown(why);
-    log_.write(core::log_level::warn, "mcp_walk_failed", {{"agent", name_}, {"detail", detail_}});
-}
-
-void runner::running::walk_failed(const core::error& why)
-{
-    walk_.reset();
-    note_walk_trouble(why.detail);
-    auto told = why;
-    told.detail = detail_;
-    tell_of_session(event_kind::walk_failed);
-    tell_walked(told);
-}
-
-// It takes too long, or its session has ended.
-void runner::running::cancel_walk()
-{
-    const bool under_way = walk_.has_value();
-    const auto question = under_way ? walk_->next() : std::nullopt;
-    const auto asked = question ? std::string{method(question->list)} + ": " : std::string{};
-    walk_.reset();
-    cancel_requests(purpose::list);
-    if (!under_way) {
-        return;
-    }
-    const auto late = core::upstream_error(core::errc::upstream_timeout, asked + "its lists did not come in time");
-    if (session_.state() == session_state::degraded || session_.reason() == session_reason::discovery_timeout) {
-        note_walk_trouble(late.detail);
-    }
-    tell_walked(late);
-}
-
-void runner::running::tell_walked(const core::result<walk_outcome>& how)
-{
-    if (!how) {
-        ++counts_.walks_failed;
-    } else if (*how == walk_outcome::changed) {
-        ++counts_.walks_changed;
-    } else if (*how == walk_outcome::incomplete) {
-        ++counts_.walks_incomplete;
-    }
-    if (observer_ != nullptr) {
-        observer_->walked(how);
-    }
-}
-
-void runner::running::cancel(std::uint64_t id)
-{
-    send({cancelled_notification(id, "not needed any more"), 0, "notifications/cancelled"});
-}
-
-void runner::running::cancel_requests(purpose what)
-{
-    for (auto each = purposes_.begin(); each != purposes_.end();) {
-        if (each->second == what) {
-            requests_.end(each->first);
-            cancel(each->first);
-            each = purposes_.erase(each);
-        } else {
-            ++each;
-        }
-    }
-}
-
-void runner::running::publish()
-{
-    const bool changed = latest_ == nullptr || !same_content(*latest_, found_);
-    latest_ = std::make_shared<const snapshot>(std::move(found_));
-    found_ = {};
-    if (changed && observer_ != nullptr) {
-        observer_->listed(latest_);
-    }
-    tell_walked(!complete_ ? walk_outcome::incomplete : changed ? walk_outcome::changed : walk_outcome::unchanged);
-}
-
-void runner::running::look(std::function<void(const look_result&)> then)
-{
-    const auto state = session_.state();
-    if (state != session_state::ready && state != session_state::degraded) {
-        return then(core::upstream_error(core::errc::session_not_ready));
-    }
-    if (look_) {
-        look_->waiting.push_back(std::move(then));
-        return;
-    }
-    look_.emplace(side_walk{walk_of(facts_.offers), {}});
-    look_->waiting.push_back(std::move(then));
-    ask_next_look();
-}
-
-void runner::running::ask_next_look()
-{
-    const auto question = look_->walk.next();
-    if (!question) {
-        return end_look(std::make_shared<const snapshot>(std::move(look_->walk).onto(base_of_walk(false))));
-    }
-    const auto id = begin(purpose::look);
-    send({list_request(id, question->list, question->cursor, dialect_), id, std::string{method(question->list)}});
-}
-
-void runner::running::end_look(const look_result& found)
-{
-    const auto ended = std::exchange(look_, std::nullopt);
-    cancel_requests(purpose::look);
-    for (const auto& then : ended ? ended->waiting : decltype(ended->waiting){}) {
-        then(found);
     }
 }
 
@@ -315,13 +122,13 @@ void runner::running::take(link& from, std::string_view text)
 
 void runner::running::take_answer(std::optional<std::uint64_t> id, const message& answer)
 {
-    const auto found = id ? purposes_.find(*id) : purposes_.end();
-    if (found == purposes_.end()) {
+    const auto found = id ? asked_.find(*id) : asked_.end();
+    if (found == asked_.end()) {
         return;  // late, or to nothing that was asked
     }
-    const auto what = found->second;
+    const auto what = found->second.what;
     requests_.end(*id);
-    purposes_.erase(found);
+    asked_.erase(found);
     const bool good = answer.kind == message_kind::result;
     switch (what) {
         case purpose::handshake:

@@ -1,4 +1,4 @@
-// What runner.cpp, runner_messages.cpp and runner_troubles.cpp share: the runner itself, which outlives its owner for what is posted. Internal to
+// What the files runner*.cpp share: the runner itself, which outlives its owner for what is posted. Internal to
 // mcp.
 #pragma once
 
@@ -104,6 +104,12 @@ private:
         bool connected_ = false;
     };
 
+    // What waits for an answer.
+    struct asked {
+        purpose what;
+        std::optional<timer> deadline;
+    };
+
     // What a server said that is no message, or no answer that can be taken.
     struct refused_text {
         addressee whom;
@@ -146,6 +152,8 @@ private:
     void disarm(timer_name which);
     void report(const session_action& what);
     std::uint64_t begin(purpose what);
+    void ask(purpose what, const list_question& question);
+    void give_up(std::uint64_t id, const std::string& method);
     void send(outgoing what);
     void forget_requests();
     void drop_probe();
@@ -199,7 +207,7 @@ private:
     dialect dialect_;
     server_facts facts_;
     in_flight requests_;
-    std::map<std::uint64_t, purpose> purposes_;
+    std::map<std::uint64_t, asked> asked_;
     change_tracker tracker_;
     std::optional<discovery_walk> walk_;
     std::optional<side_walk> look_;

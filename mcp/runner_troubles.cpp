@@ -24,11 +24,11 @@ std::optional<std::uint64_t> runner::running::request_of(const link& from, const
         return whom.id.value_or(from.question) == from.question ? std::optional{from.question} : std::nullopt;
     }
     if (whom.id) {
-        return purposes_.contains(*whom.id) ? whom.id : std::nullopt;
+        return asked_.contains(*whom.id) ? whom.id : std::nullopt;
     }
     std::optional<std::uint64_t> only;
-    for (const auto& [id, what] : purposes_) {
-        if (what == purpose::listen) {
+    for (const auto& [id, each] : asked_) {
+        if (each.what == purpose::listen) {
             continue;
         }
         if (only) {
@@ -78,13 +78,13 @@ void runner::running::take_failure(link& from, std::uint64_t request, const core
         }
         return tell_era(from, says);
     }
-    const auto found = purposes_.find(request);
-    if (found == purposes_.end()) {
+    const auto found = asked_.find(request);
+    if (found == asked_.end()) {
         return;
     }
-    const auto what = found->second;
+    const auto what = found->second.what;
     requests_.end(request);
-    purposes_.erase(found);
+    asked_.erase(found);
     auto told = why;
     told.detail = shown(std::string{core::name(why.code)} + ": " + why.detail);
     const bool nobody_there = why.code == core::errc::upstream_refused || why.code == core::errc::upstream_unresolved ||

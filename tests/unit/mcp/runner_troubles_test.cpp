@@ -100,6 +100,66 @@ TEST_CASE("a handshake whose answer is refused is over at once, also of the prob
     }
 }
 
+TEST_CASE("a list that is not answered in a request's time is given up, told with the reason, and cancelled")
+{
+    bool silent = false;
+    rig x;
+    x.settings.request_timeout = core::duration{100};
+    SUBCASE("the first walk")
+    {
+        x.settings.states.crashes = 1;
+        answer_with(x, "tools/list", [](const auto&) { return std::string{}; });
+        x.start();
+        REQUIRE(x.wait_for(session_state::failed));
+        CHECK(x.runner->reason() == session_reason::discovery_failed);
+    }
+    SUBCASE("a later one")
+    {
+        x.start();
+        REQUIRE(x.wait_for(session_state::ready));
+        answer_with(x, "tools/list", [](const auto&) { return std::string{}; });
+        x.runner->refresh();
+        REQUIRE(x.wait_for(session_state::degraded));
+        CHECK(x.runner->reason() == session_reason::refresh_failed);
+    }
+    SUBCASE("one of the modern era")
+    {
+        x.settings.states.era = mcp::era_policy::modern;
+        x.server.answer = [&silent](const scripted_server::line& asked) {
+            const auto* const facts = R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})";
+            const auto* const list = R"({"tools":[],"ttlMs":60000})";
+            return silent ? std::string{} : result(asked, asked.method == "tools/list" ? list : facts);
+        };
+        x.start();
+        REQUIRE(x.wait_for(session_state::ready));
+        silent = true;
+        x.runner->refresh();
+        REQUIRE(x.wait_for(session_state::degraded));
+    }
+    CHECK(x.runner->detail() == "upstream_timeout: no answer to tools/list");
+    REQUIRE_FALSE(x.walks.empty());
+    REQUIRE_FALSE(x.walks.back().has_value());
+    CHECK(x.walks.back().error().code == core::errc::upstream_timeout);
+    CHECK(x.sink.text.find("mcp_walk_failed") != std::string::npos);
+    const auto last = std::ranges::find(x.server.sent, "notifications/cancelled", &scripted_server::line::method);
+    CHECK(last != x.server.sent.end());
+}
+
+TEST_CASE("a look at the lists ends with what is not answered in a request's time, and the session goes on")
+{
+    rig x;
+    x.settings.request_timeout = core::duration{100};
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    answer_with(x, "tools/list", [](const auto&) { return std::string{}; });
+    std::vector<mcp::look_result> seen;
+    x.runner->look([&](const mcp::look_result& found) { seen.push_back(found); });
+    REQUIRE(x.wait_until([&] { return !seen.empty(); }));
+    CHECK(seen[0].error().code == core::errc::upstream_timeout);
+    CHECK(x.server.sent.back().method == "notifications/cancelled");
+    CHECK(x.runner->state() == session_state::ready);
+}
+
 TEST_CASE("what is too long fails the request that it answers, or the only one there is")
 {
     rig x;
