@@ -50,7 +50,7 @@ private:
     void refused(std::string_view beginning, std::size_t limit) override { observer_.refused(beginning, limit); }
     void failed(std::uint64_t request, core::error why, std::optional<era> says) override;
     void session_lost() override { observer_.session_lost(); }
-    void stream_changed(bool up) override { observer_.stream_changed(up); }
+    void stream_changed(stream_news what) override { observer_.stream_changed(what); }
     void lost(core::error why) override;
     void closed() override { observer_.closed(); }
 

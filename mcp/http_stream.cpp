@@ -31,7 +31,7 @@ void http_stream::headed(const net::exchange_head& head)
     streams_ = status_ == 200 && head.has_type("text/event-stream");
     if (streams_) {
         events_.begin();
-        tell(true);
+        tell(stream_news::stands);
     }
 }
 
@@ -98,14 +98,14 @@ void http_stream::judge()
 void http_stream::none_offered()
 {
     exchange_.reset();
-    tell(true);
+    tell(stream_news::none);
 }
 
 void http_stream::retry()
 {
     if (!gets()) {
         exchange_.reset();
-        return tell(false);
+        return tell(stream_news::gone);
     }
     const auto longest = wire_.settings.longest_retry;
     auto delay = wire_.settings.pause(events_.retry());
@@ -114,7 +114,7 @@ void http_stream::retry()
     }
     ++failures_;
     begin_after(delay);
-    tell(false);
+    tell(stream_news::gone);
 }
 
 void http_stream::begin_after(core::duration delay)
@@ -127,10 +127,10 @@ void http_stream::begin_after(core::duration delay)
     });
 }
 
-void http_stream::tell(bool up)
+void http_stream::tell(stream_news what)
 {
-    if (std::exchange(told_, up) != up) {
-        owner_.stream_stands(up);
+    if (std::exchange(told_, what) != what) {
+        owner_.stream_changed(what);
     }
 }
 

@@ -15,7 +15,7 @@ namespace mcp {
 class http_stream_owner {
 public:
     virtual void take(std::string_view text) = 0;
-    virtual void stream_stands(bool up) = 0;
+    virtual void stream_changed(stream_news what) = 0;
     virtual void forgotten() = 0;
 
 protected:
@@ -38,7 +38,7 @@ private:
     void ended(core::result<> how) override;
 
     bool gets() const noexcept { return listen_.text.empty(); }
-    void tell(bool up);
+    void tell(stream_news what);
     void none_offered();
     void judge();
     void retry();
@@ -53,7 +53,7 @@ private:
     unsigned status_ = 0;
     std::string body_;       // of what is no stream
     unsigned failures_ = 0;  // in a row
-    std::optional<bool> told_;
+    std::optional<stream_news> told_;
     loop_timer pause_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     std::unique_ptr<net::exchange> exchange_;

@@ -52,7 +52,7 @@ private:
     void settled(http_post& which) override;
     void over(http_post& which, std::optional<core::error> why, std::optional<era> says) override;
     void forgotten() override;
-    void stream_stands(bool up) override { observer_.stream_changed(up); }
+    void stream_changed(stream_news what) override { observer_.stream_changed(what); }
 
     // Of the request that ends the session.
     void headed(const net::exchange_head& head) override;

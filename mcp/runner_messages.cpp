@@ -140,7 +140,7 @@ void runner::running::take_answer(std::optional<std::uint64_t> id, const message
         }
         case purpose::listen:
             return tell_of_session(
-                !good && answer.failure.code == method_not_found ? event_kind::stream_up : event_kind::stream_down
+                !good && answer.failure.code == method_not_found ? event_kind::stream_none : event_kind::stream_down
             );
         case purpose::list: {
             const auto taken = good ? walk_->accept(answer.result) : walk_->refuse(answer.failure);

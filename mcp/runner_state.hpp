@@ -27,6 +27,19 @@ namespace mcp {
 // What a request of the gateway was for.
 enum class purpose : std::uint8_t { handshake, ping, list, listen, look };
 
+constexpr event_kind event_of(stream_news what) noexcept
+{
+    switch (what) {
+        case stream_news::stands:
+            return event_kind::stream_up;
+        case stream_news::none:
+            return event_kind::stream_none;
+        case stream_news::gone:
+            break;
+    }
+    return event_kind::stream_down;
+}
+
 class runner::running : public std::enable_shared_from_this<running> {
 public:
     running(
@@ -81,10 +94,7 @@ private:
             owner_.take_failure(*this, request, why, says);
         }
         void session_lost() override { owner_.tell_of_session(event_kind::session_lost); }
-        void stream_changed(bool up) override
-        {
-            owner_.tell_of_session(up ? event_kind::stream_up : event_kind::stream_down);
-        }
+        void stream_changed(stream_news what) override { owner_.tell_of_session(event_of(what)); }
         void lost(core::error why) override { owner_.take_loss(*this, why); }
         void closed() override { owner_.take_end(*this); }
 

@@ -198,6 +198,14 @@ void session_rules::on_stream_down()
     }
 }
 
+// Who never listened has missed nothing that a stream would have told.
+void session_rules::on_stream_none()
+{
+    if (s.troubles_[bit(trouble::stream)]) {
+        on_stream_up();
+    }
+}
+
 void session_rules::on_listen()
 {
     act(action_kind::open_stream);

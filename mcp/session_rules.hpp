@@ -69,6 +69,7 @@ struct session_rules {
     void settle();
     void on_stream_up();
     void on_stream_down();
+    void on_stream_none();
     void on_listen();
     void ping();
     void on_ping_answered();

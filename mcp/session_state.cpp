@@ -79,6 +79,7 @@ constexpr row table[] = {
     {serving, event_kind::refresh, {}, &session_rules::on_refresh_asked},
     {shaken, event_kind::stream_up, {}, &session_rules::on_stream_up},
     {shaken, event_kind::stream_down, {}, &session_rules::on_stream_down},
+    {shaken, event_kind::stream_none, {}, &session_rules::on_stream_none},
     {shaken, event_kind::timer, timer_name::listen, &session_rules::on_listen},
     {serving, event_kind::timer, timer_name::ping, &session_rules::ping},
     {serving, event_kind::ping_answered, {}, &session_rules::on_ping_answered},

@@ -104,8 +104,9 @@ enum class event_kind : std::uint8_t {
     walk_done,  // `complete`, `time_to_live`
     walk_failed,
     list_changed,  // change_tracker::note() said so
-    stream_up,     // GET or `subscriptions/listen`; 405 counts as up
+    stream_up,     // GET or `subscriptions/listen`
     stream_down,
+    stream_none,  // the server offers none, as 405 says
     unreachable,  // nobody is at its address any more
     ping_answered,
     // Anybody's.
@@ -113,7 +114,7 @@ enum class event_kind : std::uint8_t {
     timer,           // `fired`
 };
 
-inline constexpr std::size_t event_kinds = 24;
+inline constexpr std::size_t event_kinds = 25;
 
 struct session_event {
     event_kind kind = event_kind::begin;
@@ -133,7 +134,7 @@ enum class action_kind : std::uint8_t {
     send_initialize,  // with `version`, without the id of a session before; handshake_done, handshake_refused
     send_initialized,
     send_discover,  // likewise with `version`
-    open_stream,    // of notifications: a GET, or `subscriptions/listen`; stream_up, stream_down
+    open_stream,    // of notifications: a GET, or `subscriptions/listen`; stream_up, stream_down, stream_none
     walk,  // all lists that are offered, or of those with `changed_only` what change_tracker::take() says, which is
            // to be called either way; walk_done, walk_failed
     cancel_walk,

@@ -154,7 +154,7 @@ public:
     void open_stream(outgoing listen) override
     {
         if (!listen.text.empty() && !send(std::move(listen))) {
-            later([this] { observer_.stream_changed(false); });
+            later([this] { observer_.stream_changed(stream_news::gone); });
         }
     }
 

@@ -16,6 +16,9 @@
 
 namespace mcp {
 
+// What becomes of the stream of what the server says unasked. `none`: it offers none, which is no failure.
+enum class stream_news : std::uint8_t { stands, gone, none };
+
 // What a transport tells. Never from within a call of its own functions; each may destroy the transport.
 class transport_observer {
 public:
@@ -38,8 +41,7 @@ public:
     // The server has forgotten the session; what was under way is lost.
     virtual void session_lost() = 0;
 
-    // The stream of what the server says unasked stands, or is gone; a server that offers none counts as one that stands.
-    virtual void stream_changed(bool up) = 0;
+    virtual void stream_changed(stream_news what) = 0;
 
     // The connection could not be made, or is gone: by itself, whatever the reason. Nothing is told after that but closed().
     virtual void lost(core::error why) = 0;

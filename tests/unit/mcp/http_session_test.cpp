@@ -203,6 +203,23 @@ TEST_CASE("a tool that has to be rejected is not listed, and each walk tells onc
     x.stop();
 }
 
+TEST_CASE("a server that offers no stream of what it says unasked is walked once when its session begins")
+{
+    scripted_agent agent{forgetful_server{}};
+    http_rig x;
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_for(session_state::ready));
+    REQUIRE(agent.wait_for([](const auto& all) {
+        return std::ranges::any_of(all, [](const auto& each) { return each.method == "GET"; });
+    }));
+    // Pings go on for longer than the walk would have waited.
+    REQUIRE(x.wait_until([&] { return count(agent, "ping") == 5; }));
+    CHECK(x.runner->counts().walks == 1);
+    CHECK(count(agent, "tools/list") == 1);
+    CHECK(x.runner->state() == session_state::ready);
+    x.stop();
+}
+
 TEST_CASE("an outage says nothing of the era, and is over when it is over")
 {
     const auto down = std::make_shared<std::atomic<bool>>(true);

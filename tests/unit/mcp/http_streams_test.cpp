@@ -159,7 +159,7 @@ TEST_CASE("a server that offers no stream is as good as one whose stream stands;
         const char* told;
     };
     for (const auto& [what, answered, told] : {
-             row{"405", answer(405, ""), "stream up"},
+             row{"405", answer(405, ""), "no stream"},
              row{"404", answer(404, ""), "session_lost"},
              row{"409", answer(409, ""), "stream down"},
              row{"500", answer(500, ""), "stream down"},
@@ -180,7 +180,7 @@ TEST_CASE("a server that offers no stream is as good as one whose stream stands;
         REQUIRE(x.wait_for(told));
         const bool again = std::string_view{told} == "stream down";
         if (again) {
-            CHECK(x.wait_until([&] { return x.told.back() == "stream up"; }));
+            CHECK(x.wait_until([&] { return x.told.back() == "no stream"; }));
         }
         x.run_for(60ms);
         CHECK(agent.request_count() == (again ? 3 : 2));
@@ -193,7 +193,7 @@ TEST_CASE("404 to a GET that named no session is a server that offers no stream"
     transport_rig x{agent.url()};
     x.open();
     x.wire->open_stream({});
-    CHECK(x.wait_for("stream up"));
+    CHECK(x.wait_for("no stream"));
 }
 
 TEST_CASE("in the modern era listening is a request, whose stream tells and whose answer says that it is over")
@@ -223,7 +223,7 @@ TEST_CASE("in the modern era listening is a request, whose stream tells and whos
     CHECK_FALSE(x.has("received " + result_of(9)));
 }
 
-TEST_CASE("a modern server that knows no listening is one whose stream stands")
+TEST_CASE("a modern server that knows no listening is one that offers no stream")
 {
     for (const auto& answered :
          {answer(404, error_of(9, -32601, "no")),
@@ -236,7 +236,7 @@ TEST_CASE("a modern server that knows no listening is one whose stream stands")
         x.open();
         x.wire->settle(modern);
         x.wire->open_stream(ask(9, "subscriptions/listen"));
-        REQUIRE(x.wait_for("stream up"));
+        REQUIRE(x.wait_for("no stream"));
         x.run_for(60ms);
         CHECK(agent.request_count() == 1);
         CHECK_FALSE(x.has("stream down"));

@@ -203,7 +203,7 @@ TEST_CASE("each time it listens in the modern era, the request has an id of its 
     }
     SUBCASE("also if it broke off")
     {
-        x.server.wires.back()->observer().stream_changed(false);
+        x.server.wires.back()->observer().stream_changed(mcp::stream_news::gone);
     }
     CHECK(x.runner->reason() == session_reason::stream_down);
     REQUIRE(x.wait_until([&] { return x.server.listens.size() == 2; }));

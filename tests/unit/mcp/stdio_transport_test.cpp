@@ -152,7 +152,7 @@ TEST_CASE("what a program has not read is told in bytes")
         void refused(std::string_view, std::size_t) override {}
         void failed(std::uint64_t, core::error, std::optional<mcp::era>) override {}
         void session_lost() override {}
-        void stream_changed(bool) override {}
+        void stream_changed(mcp::stream_news) override {}
         void lost(core::error) override {}
         void closed() override {}
 

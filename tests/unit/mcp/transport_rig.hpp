@@ -92,7 +92,14 @@ public:
         );
     }
     void session_lost() override { tell("session_lost"); }
-    void stream_changed(bool up) override { tell(up ? "stream up" : "stream down"); }
+    void stream_changed(mcp::stream_news what) override
+    {
+        tell(
+            what == mcp::stream_news::stands ? "stream up"
+            : what == mcp::stream_news::gone ? "stream down"
+                                             : "no stream"
+        );
+    }
     void lost(core::error why) override { tell("lost " + std::string{core::name(why.code)}); }
     void closed() override { tell("closed"); }
 
