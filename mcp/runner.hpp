@@ -86,7 +86,8 @@ public:
     void restart();  // now
     void stop();
 
-    // Walks the lists now, unless a walk is under way; nothing unless it is ready or degraded. walked() tells the end.
+    // Walks the lists now, unless a walk over all of them is under way; nothing unless it is ready or degraded. walked() tells
+    // the end.
     void refresh();
 
     // Walks them and keeps nothing of it. `then` is told once, perhaps before this returns; never if the runner goes. While it

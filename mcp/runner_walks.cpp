@@ -5,6 +5,7 @@ namespace mcp {
 
 void runner::running::begin_walk(bool changed_only)
 {
+    cancel_requests(purpose::list);
     const auto changed = tracker_.take();
     walk_.emplace(walk_of(changed_only ? changed & facts_.offers : facts_.offers));
     base_ = base_of_walk(changed_only);

@@ -24,7 +24,8 @@ void session_rules::walk(bool changed_only)
     const bool all = std::exchange(s.missed_, false) || s.troubles_[bit(trouble::refresh)];
     disarm(timer_name::debounce);
     disarm(timer_name::refresh);
-    act(action_kind::walk).changed_only = changed_only && !all;
+    s.partial_ = changed_only && !all;
+    act(action_kind::walk).changed_only = s.partial_;
     arm(timer_name::discovery, s.settings_.discovery_timeout);
 }
 
@@ -138,10 +139,10 @@ void session_rules::on_refresh()
     walk(false);
 }
 
-// A walk under way is as good as one that would begin now.
+// A walk over all lists under way is as good as one that would begin now; one over some of them is given up for it.
 void session_rules::on_refresh_asked()
 {
-    if (!s.walking_) {
+    if (!s.walking_ || s.partial_) {
         walk(false);
     }
 }

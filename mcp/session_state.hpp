@@ -136,7 +136,7 @@ enum class action_kind : std::uint8_t {
     send_discover,  // likewise with `version`
     open_stream,    // of notifications: a GET, or `subscriptions/listen`; stream_up, stream_down, stream_none
     walk,  // all lists that are offered, or of those with `changed_only` what change_tracker::take() says, which is
-           // to be called either way; walk_done, walk_failed
+           // to be called either way; walk_done, walk_failed, which are not told of one that this takes the place of
     cancel_walk,
     publish,       // the walk's snapshot, if its content differs from what is published
     send_ping,     // ping_answered
@@ -224,6 +224,7 @@ private:
     bool reprobing_ = false;   // beside the connection
     bool handshaken_ = false;  // the server may hold a session
     bool walking_ = false;
+    bool partial_ = false;   // the latest walk is over the lists that have changed
     bool listened_ = false;  // the stream of notifications stood once
     bool missed_ = false;    // what changed may not have been told: the next walk is a whole one
     bool changed_ = false;   // lists changed while they were walked

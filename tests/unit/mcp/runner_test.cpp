@@ -411,6 +411,47 @@ TEST_CASE("lists are walked again when somebody wants it, and how that ended is 
     CHECK(x.runner->state() == session_state::degraded);
 }
 
+TEST_CASE("who wants the lists while only some are walked is told of a walk over all, once")
+{
+    rig x;
+    std::string prompts;
+    x.server.answer = [&](const scripted_server::line& asked) -> std::string {
+        if (asked.method == "initialize") {
+            return mcp_test::result(
+                asked,
+                R"({"protocolVersion":"2025-06-18","serverInfo":{"name":"s","version":"1"},)"
+                R"("capabilities":{"tools":{},"prompts":{"listChanged":true}}})"
+            );
+        }
+        if (asked.method == "prompts/list") {
+            return prompts.empty() ? prompts : mcp_test::result(asked, prompts);
+        }
+        return mcp_test::server_with(&x.tools)(asked);
+    };
+    prompts = R"({"prompts":[]})";
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    prompts.clear();
+    x.tools = "[]";
+    x.server.say(notification("notifications/prompts/list_changed"));
+    REQUIRE(x.wait_until([&] { return std::ranges::count(x.server.methods(), "prompts/list") == 2; }));
+    const auto given_up = x.server.sent.back();
+    CHECK(x.walks.size() == 1);
+
+    prompts = R"({"prompts":[{"name":"p"}]})";
+    x.runner->refresh();
+    x.server.say(mcp_test::result(given_up, R"({"prompts":[{"name":"late"}]})"));
+    REQUIRE(x.wait_until([&] { return x.walks.size() == 2; }));
+    CHECK(x.walks[1].value() == mcp::walk_outcome::changed);
+    CHECK((*x.runner->latest())[mcp::list_kind::tools].empty());
+    REQUIRE((*x.runner->latest())[mcp::list_kind::prompts].size() == 1);
+    CHECK((*x.runner->latest())[mcp::list_kind::prompts][0].key == "p");
+    CHECK(std::ranges::any_of(x.server.sent, [&](const auto& each) {
+        return each.text.find("\"requestId\":" + given_up.id + ",") != std::string::npos;
+    }));
+    CHECK(x.runner->counts().walks_failed == 0);
+}
+
 TEST_CASE("a list that cannot be had stays as it was, and one that is no longer offered goes")
 {
     rig x;

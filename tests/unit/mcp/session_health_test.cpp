@@ -77,6 +77,20 @@ TEST_CASE("once the stream of notifications stands, all lists are walked: what c
     CHECK(d.fire(timer_name::debounce) == "walk, arm discovery 60000");
 }
 
+TEST_CASE("who wants the lists joins a walk over all of them, and takes the place of one over some")
+{
+    session_driver d;
+    d.make_ready();
+    CHECK(d.on(event_kind::refresh) == "walk, arm discovery 60000");
+    CHECK(d.on(event_kind::refresh).empty());
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish");
+    d.on(event_kind::list_changed);
+    CHECK(d.fire(timer_name::debounce) == "walk changed, arm discovery 60000");
+    CHECK(d.on(event_kind::refresh) == "walk, arm discovery 60000");
+    CHECK(d.on(event_kind::refresh).empty());
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish");
+}
+
 TEST_CASE("a modern stream that ends is asked for anew, less and less often unless it stood for a while")
 {
     session_settings settings;
