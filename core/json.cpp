@@ -107,16 +107,21 @@ void append_escaped(std::string& out, char c)
 }
 
 // Of two or three bytes: a control of the second kind (U+0080 to U+009F), or one that ends the line or turns the direction of
-// reading (U+2028 to U+202E, U+2066 to U+2069). Terminals and viewers act on these. Else 0.
+// reading (U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069). Terminals and viewers act on these. Else 0.
 unsigned acting_character(std::string_view sequence)
 {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
     if (sequence.size() == 2 && byte(0) == 0xC2 && byte(1) < 0xA0) {
         return byte(1);
     }
+    if (sequence == "\xD8\x9C") {
+        return 0x061C;
+    }
     if (sequence.size() == 3 && byte(0) == 0xE2) {
         const unsigned last = (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
-        return (last >= 0x28 && last <= 0x2E) || (last >= 0x66 && last <= 0x69) ? 0x2000U + last : 0;
+        const bool turns =
+            last == 0x0E || last == 0x0F || (last >= 0x2A && last <= 0x2E) || (last >= 0x66 && last <= 0x69);
+        return turns || last == 0x28 || last == 0x29 ? 0x2000U + last : 0;
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "core/redaction.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace core {
@@ -11,6 +12,94 @@ std::string_view behind(std::string_view text, char mark)
 {
     const auto at = text.find(mark);
     return at == std::string_view::npos ? std::string_view{} : text.substr(at + 1);
+}
+
+bool is_lower(char c) noexcept
+{
+    return c >= 'a' && c <= 'z';
+}
+
+bool is_letter(char c) noexcept
+{
+    return is_lower(static_cast<char>(c | 0x20));
+}
+
+// `/srv/data`, `./notes`; a credential in base64 that begins with a slash is not taken for one.
+bool is_path(std::string_view text)
+{
+    if (text.starts_with("./") || text.starts_with("../") || text.starts_with("~/")) {
+        return true;
+    }
+    if (text.size() < 3 || text[0] != '/' || !is_letter(text[1])) {
+        return false;
+    }
+    const auto first = text.substr(2, std::min(text.find('/', 2), text.size()) - 2);
+    return !first.empty() && std::ranges::all_of(first, is_lower);
+}
+
+// `--transport`; what is written together, such as `-pPASSWORD`, is not only a name.
+bool is_option_name(std::string_view text)
+{
+    const bool is_long = text.starts_with("--");
+    return is_long ? text.find('=') == std::string_view::npos : text.size() == 2 && text[0] == '-';
+}
+
+bool announces_secret(std::string_view option)
+{
+    std::string lower;
+    for (const char c : option) {
+        lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+    }
+    constexpr std::array<std::string_view, 8> words{"auth", "bearer", "cred", "key", "pass", "pwd", "secret", "token"};
+    return option.starts_with('-') &&
+           std::ranges::any_of(words, [&](auto word) { return lower.find(word) != std::string::npos; });
+}
+
+// What these programs are told first is which program to run: `npx -y PACKAGE`, `python3 -m MODULE`.
+bool runs_another(std::string_view program)
+{
+    constexpr std::array<std::string_view, 10> launchers{
+        "bun",
+        "bunx",
+        "deno",
+        "node",
+        "npx",
+        "pipx",
+        "python",
+        "python3",
+        "uv",
+        "uvx",
+    };
+    const auto slash = program.rfind('/');
+    const auto name = slash == std::string_view::npos ? program : program.substr(slash + 1);
+    return std::ranges::find(launchers, name) != launchers.end();
+}
+
+// `server-everything`, `@scope/server@1.2.3`.
+bool is_package(std::string_view text)
+{
+    return !text.empty() && (is_lower(text[0]) || text[0] == '@') && std::ranges::all_of(text, [](char c) {
+        return is_lower(c) || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '/' || c == '@';
+    });
+}
+
+// The arguments that may be credentials: neither names of options nor paths, nor the program that a launcher is to run.
+// Without these what a server says of its start, such as which package or folder is not there, could not be read.
+std::vector<std::string_view> possible_secrets(const mcp_server& server)
+{
+    std::vector<std::string_view> found;
+    bool launches = runs_another(server.command);
+    bool announced = false;
+    for (const std::string_view each : server.arguments) {
+        const bool is_option = each.starts_with('-');
+        const bool is_program = launches && !is_option && is_package(each);
+        if (announced || !(is_option_name(each) || is_path(each) || is_program)) {
+            found.push_back(each);
+        }
+        launches = launches && is_option;
+        announced = is_option_name(each) && announces_secret(each);
+    }
+    return found;
 }
 
 struct span {
@@ -77,7 +166,7 @@ redaction redaction_of(const mcp_server& server, std::string_view url)
         add(value.reveal());
         add(behind(value.reveal(), ' '));
     }
-    for (const auto& each : server.arguments) {
+    for (const auto each : possible_secrets(server)) {
         add(each);
         add(behind(each, '='));
     }

@@ -35,8 +35,9 @@ private:
     std::size_t reach_ = 0;
 };
 
-// Of what a server is given: its environment, its header fields (their credentials without `Bearer ` too), its arguments
-// (what stands behind `=` too), and the query of `url`.
+// Of what a server is given: its environment, its header fields (their credentials without `Bearer ` too), the query of
+// `url`, and its arguments (what stands behind `=` too) but for names of options, paths, and the program that a launcher such
+// as npx is to run; what follows an option that is named after a credential counts whatever it looks like.
 redaction redaction_of(const mcp_server& server, std::string_view url = {});
 
 }  // namespace core

@@ -16,7 +16,7 @@ constexpr std::string_view help = R"(cardea: one address for the A2A agents behi
   cardea config dump -c FILE         what a configuration comes to: every value, and where it is from; secrets are masked
   cardea config schema               its JSON Schema, for editors
   cardea card lint FILE|URL          what is wrong with an agent's card; exit code 1 if there are errors
-  cardea agents VERB                 list, get, card, refresh, add, remove: the agents of a gateway that runs
+  cardea agents VERB                 list, get, health, card, refresh, add, remove: the agents of a gateway that runs
   cardea version
   cardea --help
 

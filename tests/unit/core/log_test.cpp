@@ -63,6 +63,7 @@ TEST_CASE("no data can act on a terminal or turn the direction of reading")
     );
     CHECK(text("\xE2\x80\xA8\xE2\x80\xA9") == R"("\u2028\u2029"})");
     CHECK(text("\xE2\x80\xAA\xE2\x80\xAE") == R"("\u202a\u202e"})");
+    CHECK(text("\xE2\x80\x8E\xE2\x80\x8F\xD8\x9C") == R"("\u200e\u200f\u061c"})");
     CHECK(text("\xE2\x81\xA6\xE2\x81\xA9") == R"("\u2066\u2069"})");
     CHECK(text("\x1b\x7f") == R"("\u001b\u007f"})");
     for (const auto* harmless :

@@ -101,4 +101,45 @@ TEST_CASE("what a server is given is masked: environment, headers, arguments, th
     CHECK(core::redaction_of({}).reach() == 0);
 }
 
+TEST_CASE("of arguments, options' names, paths and what a launcher runs stay readable, and all else is masked")
+{
+    struct row {
+        std::string command;
+        std::vector<std::string> arguments;
+        std::vector<std::string> readable;
+        std::vector<std::string> masked;
+    };
+    const std::vector<row> rows{
+        {"npx", {"-y", "@scope/server-files@1.2.3", "/srv/data"}, {"@scope/server-files@1.2.3", "/srv/data"}, {}},
+        {"/usr/bin/npx", {"--yes", "server-one", "server-two"}, {"--yes", "server-one"}, {"server-two"}},
+        {"python3", {"-m", "mcp_server", "hunter22"}, {"mcp_server"}, {"hunter22"}},
+        {"npx", {"-y", "Abcdef0123"}, {}, {"Abcdef0123"}},
+        {"my-server", {"hunter-two"}, {}, {"hunter-two"}},
+        {"npx", {"hunter-one", "hunter-two"}, {"hunter-one"}, {"hunter-two"}},
+        {"s", {"--api-key", "/srv/value"}, {"--api-key"}, {"/srv/value"}},
+        {"npx", {"--token", "package-like"}, {"--token"}, {"package-like"}},
+        {"s", {"--AuthToken", "./value"}, {"--AuthToken"}, {"./value"}},
+        {"s", {"--folder", "./notes", "../more", "~/home"}, {"--folder", "./notes", "../more", "~/home"}, {}},
+        {"s", {"/9j4AAQSkZJRg", "/aB3dEfGh", "/x/secretly"}, {}, {"/9j4AAQSkZJRg", "/aB3dEfGh", "/x/secretly"}},
+        {"s", {"/Users/me/notes", "/home"}, {"/Users/me/notes", "/home"}, {}},
+        {"mysql", {"-phunter22"}, {}, {"-phunter22"}},
+        {"s", {"--password=hunter22"}, {}, {"--password=hunter22", "hunter22"}},
+        {"s", {"--password=/srv/value"}, {}, {"/srv/value"}},
+        {"docker", {"run", "image-name", "KEY=hunter22"}, {}, {"image-name", "hunter22"}},
+    };
+    for (const auto& each : rows) {
+        CAPTURE(each.arguments);
+        core::mcp_server server;
+        server.command = each.command;
+        server.arguments = each.arguments;
+        const auto secrets = core::redaction_of(server);
+        for (const auto& text : each.readable) {
+            CHECK(secrets.apply(text) == text);
+        }
+        for (const auto& text : each.masked) {
+            CHECK(secrets.apply(text) == "********");
+        }
+    }
+}
+
 TEST_SUITE_END();
