@@ -129,7 +129,7 @@ constexpr auto settings_table = std::to_array<setting>({
      "One whole fetch of a card, with all addresses that are tried."},
     {"cards.max_size",
      size_setting{of<&settings::cards, &card_settings::max_size>, kib, 16 * mib},
-     "The largest card that is fetched."},
+     "The largest card that is fetched, or made of what an MCP server lists."},
     {"cards.background",
      count_setting{of<&settings::cards, &card_settings::background>, 0, 1000},
      "Cards are fetched before anybody asks, and anew before they are stale, while fewer fetches than this are under "

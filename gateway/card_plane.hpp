@@ -97,8 +97,8 @@ public:
     using attempts = std::function<std::optional<core::steady_time>(const std::string& id)>;
     void set_attempts(attempts next) { next_attempt_ = std::move(next); }
 
-    // What the session with an MCP server lists is its card from now on.
-    void set_session_card(const std::string& id, const mcp::snapshot& from);
+    // What the session with an MCP server lists is its card from now on; false: it makes none.
+    bool set_session_card(const std::string& id, const mcp::snapshot& from);
 
     // What set_session_card() would publish. Fails with agent_not_found, and as make_session_card() does.
     core::result<card_preview> preview_session_card(const std::string& id, const mcp::snapshot& from) const;

@@ -35,11 +35,11 @@ core::result<card_preview> card_plane::preview_session_card(const std::string& i
     return preview_of(*found->second, std::move(*made));
 }
 
-void card_plane::set_session_card(const std::string& id, const mcp::snapshot& from)
+bool card_plane::set_session_card(const std::string& id, const mcp::snapshot& from)
 {
     const auto found = slots_.find(id);
     if (found == slots_.end()) {
-        return;
+        return false;
     }
     auto& which = *found->second;
     auto made = render_session(which.agent->record, from);
@@ -48,13 +48,14 @@ void card_plane::set_session_card(const std::string& id, const mcp::snapshot& fr
         which.card_trouble = which.state.failure;
         which.session_trouble = which.card_trouble;
         withdraw(which);
-        return;
+        return false;
     }
     which.session_trouble.reset();
     which.card_trouble.reset();
     which.status.vouched = true;
     which.state.caching = from.shareable ? card_caching::asking : card_caching::asking_alone;
     take_rendered(which, std::move(*made), now_(), settings_.ttl);
+    return true;
 }
 
 void card_plane::set_session_trouble(const std::string& id, std::optional<core::error> why)

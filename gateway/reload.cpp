@@ -87,8 +87,9 @@ reloader::reloader(
     counts_.last_success = std::chrono::system_clock::now();
 }
 
-void reloader::start()
+void reloader::start(observer applied)
 {
+    applied_ = std::move(applied);
     watch(directories_of(from_.files));
 }
 
@@ -250,6 +251,9 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
         from_.tls_files = std::move(found.now.tls_files);
         report.what = std::move(found.what);
         write_success(by, report.what);
+        if (applied_) {
+            applied_(report.what.settings);
+        }
     }
     from_.files = std::move(found.now.files);
     watch(found.directories);

@@ -65,8 +65,11 @@ public:
         const core::logger& log
     );
 
-    // From now on changed files are noticed, if `reload.watch` says so.
-    void start();
+    using observer = std::function<void(const std::vector<std::string_view>& settings)>;
+
+    // From now on changed files are noticed, if `reload.watch` says so, and `applied` is told by their paths which settings have
+    // just begun to apply.
+    void start(observer applied);
 
     // Reads what is there now. Whoever asks meanwhile gets a reading of their own, afterwards.
     net::task<reload_report> reload(reload_trigger by);
@@ -109,6 +112,7 @@ private:
     registry& registry_;
     config::settings& settings_;
     const core::logger& log_;
+    observer applied_;
     net::directory_watch watch_;
     timer settle_;
     std::vector<net::task_signal*> waiting_;

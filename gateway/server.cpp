@@ -146,7 +146,7 @@ core::result<> server::start()
     cards_->set_signer(signs);
     editor_->start(signs, public_base);
     publish_agents(registry_->take_snapshot(std::move(public_base)));
-    reloader_->start();
+    reloader_->start([this](const auto& settings) { sessions_->settings_changed(settings); });
     return {};
 }
 

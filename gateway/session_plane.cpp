@@ -1,3 +1,4 @@
+// over 400 lines: a session, and the plane that keeps it; each calls the other.
 #include "gateway/session_plane.hpp"
 
 #include "gateway/cut_text.hpp"
@@ -64,6 +65,19 @@ public:
 
     void wait(std::shared_ptr<session_waiter> who) { waiting_.push_back(std::move(who)); }
 
+    // What it lists is made a card of again, once it is there to vouch for it.
+    void render_again()
+    {
+        if (leaving_ || runner_.latest() == nullptr) {
+            return;
+        }
+        if (trouble_of(runner_.state())) {
+            owes_card_ = true;
+        } else {
+            render();
+        }
+    }
+
     // It ends in order and says nothing more of the agent, which may have another session already.
     void leave()
     {
@@ -93,17 +107,25 @@ private:
         }
     }
 
-    void listed(std::shared_ptr<const mcp::snapshot> what) override
+    void listed(std::shared_ptr<const mcp::snapshot> /*what*/) override
     {
         if (!leaving_) {
-            owner_.cards_.set_session_card(agent_->record.id, *what);
+            render();
+            rendered_ = true;
         }
     }
 
+    // Lists that have not changed may make another card than before, or one at last.
     void walked(const core::result<mcp::walk_outcome>& how) override
     {
+        const bool rendered = std::exchange(rendered_, false);
+        if (how && owes_card_ && !rendered && !leaving_) {
+            render();
+        }
         tell(how ? core::result<>{} : core::result<>{how.error()});
     }
+
+    void render() { owes_card_ = !owner_.cards_.set_session_card(agent_->record.id, *runner_.latest()); }
 
     void tell(const core::result<>& how)
     {
@@ -117,6 +139,8 @@ private:
     core::redaction secrets_;
     bool leaving_ = false;
     bool served_ = false;
+    bool owes_card_ = false;  // what is listed makes none, or may make another one
+    bool rendered_ = false;   // in the walk that is just ending
     std::array<std::uint64_t, mcp::session_reasons> losses_{};
     std::vector<std::shared_ptr<session_waiter>> waiting_;
     mcp::runner runner_;
@@ -251,6 +275,16 @@ void session_plane::forget(const kept_session& which)
         std::erase_if(leaving_, [gone](const auto& each) { return each.get() == gone; });
         begin_next(id);
     });
+}
+
+void session_plane::settings_changed(const std::vector<std::string_view>& paths)
+{
+    if (std::ranges::find(paths, "cards.max_size") == paths.end()) {
+        return;
+    }
+    for (const auto& [id, each] : sessions_) {
+        each->render_again();
+    }
 }
 
 void session_plane::demand(const std::string& id)

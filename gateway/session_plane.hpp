@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,10 @@ public:
     // Null: it is gone. One that has not changed keeps its session. That of one that has changed begins when the one of before
     // has ended: a server may hold what only one of it can have.
     void set_agent(const std::string& id, const std::shared_ptr<const agent_entry>& agent);
+
+    // These settings, by their paths, have begun to apply. If cards depend on one, all are made anew: those of servers that
+    // are away when they are back.
+    void settings_changed(const std::vector<std::string_view>& paths);
 
     // Somebody wants the card: a lazy session begins.
     void demand(const std::string& id);
