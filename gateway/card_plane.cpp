@@ -1,6 +1,7 @@
 #include "gateway/card_plane.hpp"
 
 #include "config/url.hpp"
+#include "gateway/session_settings.hpp"
 #include "net/upstream.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -364,7 +365,7 @@ void card_plane::take_rendered(slot& which, rendered made, core::steady_time fet
         which.status.problems = std::move(made.card.problems);
         which.status.signed_by = std::move(made.variants.signed_by);
         log_published(which, made.shape);
-        log_losses(record.id, made.variants.losses);
+        log_losses(record, made.variants.losses);
     }
     publish_(record.id, which.state.card);
 }
@@ -372,11 +373,11 @@ void card_plane::take_rendered(slot& which, rendered made, core::steady_time fet
 void card_plane::failed(slot& which, core::error why)
 {
     constexpr std::size_t longest = 1000;  // of a detail, which may quote what the agent sent
-    const auto detail = std::string_view{why.detail}.substr(0, longest);
+    why.detail = secrets_of(which.agent->record).apply(why.detail, longest);
     log_.write(
         core::log_level::warn,
         "card_fetch_failed",
-        {{"agent", which.agent->record.id}, {"code", core::name(why.code)}, {"detail", detail}}
+        {{"agent", which.agent->record.id}, {"code", core::name(why.code)}, {"detail", why.detail}}
     );
     auto& counts = which.status.failures;
     const auto known =

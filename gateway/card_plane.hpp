@@ -193,7 +193,7 @@ private:
     card_answer obtain_from_session(slot& which);
     void publish_inline(slot& which);
     void log_published(const slot& which, core::card_shape shape) const;
-    void log_losses(const std::string& id, const std::vector<card_loss>& losses) const;
+    void log_losses(const core::agent& record, const std::vector<card_loss>& losses) const;
     void failed(slot& which, core::error why);
     card_answer after_fetch(const slot& which) const;
 

@@ -1,5 +1,7 @@
 #include "a2a/etag.hpp"
 #include "gateway/card_plane.hpp"
+#include "gateway/session_settings.hpp"
+#include "gateway/shown_words.hpp"
 
 #include <algorithm>
 #include <string>
@@ -19,25 +21,27 @@ std::string joined(const std::vector<std::string>& names)
 
 }  // namespace
 
-// One line of the audit trail: what callers are told from now on. Never the card itself.
+// One line of the audit trail: what callers are told from now on. Never the card itself, nor what an agent was given and says
+// in it.
 void card_plane::log_published(const slot& which, core::card_shape shape) const
 {
     const auto& id = which.agent->record.id;
+    const auto secrets = secrets_of(which.agent->record);
     const auto& facts = which.status.facts;
     const auto& bytes = *which.state.card->bytes;
     log_.write(
         core::log_level::info,
         "agent_card_published",
         {{"agent", id},
-         {"name", facts.name},
-         {"version", facts.version},
-         {"protocol_version", facts.protocol_version},
+         {"name", shown_words(secrets, facts.name)},
+         {"version", shown_words(secrets, facts.version)},
+         {"protocol_version", shown_words(secrets, facts.protocol_version)},
          {"url", public_address(public_base_, id)},
          {"shape", a2a::name(facts.generation)},
          {"served", core::name(shape)},
          {"skills", facts.skills},
          {"capabilities", joined(facts.capabilities)},
-         {"security_schemes", joined(facts.security_schemes)},
+         {"security_schemes", shown_words(secrets, joined(facts.security_schemes))},
          {"signed_by", which.status.signed_by},
          {"problems", facts.errors + facts.warnings},
          {"size", bytes.body.size()},
@@ -46,18 +50,22 @@ void card_plane::log_published(const slot& which, core::card_shape shape) const
     );
 }
 
-void card_plane::log_losses(const std::string& id, const std::vector<card_loss>& losses) const
+void card_plane::log_losses(const core::agent& record, const std::vector<card_loss>& losses) const
 {
+    if (losses.empty()) {
+        return;
+    }
+    const auto secrets = secrets_of(record);
     constexpr std::size_t named = 20;  // a card may have thousands of members that no version knows
     for (const auto& [shape, paths] : losses) {
         std::string text;
         for (std::size_t i = 0; i < std::min(named, paths.size()); ++i) {
-            text += (i == 0 ? "" : ", ") + paths[i];
+            text += (i == 0 ? "" : ", ") + shown_words(secrets, paths[i]);
         }
         log_.write(
             core::log_level::info,
             "agent_card_lossy",
-            {{"agent", id}, {"served", core::name(shape)}, {"count", paths.size()}, {"lost", text}}
+            {{"agent", record.id}, {"served", core::name(shape)}, {"count", paths.size()}, {"lost", text}}
         );
     }
 }

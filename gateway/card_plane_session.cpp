@@ -2,6 +2,8 @@
 #include "config/signatures.hpp"
 #include "gateway/card_plane.hpp"
 #include "gateway/session_card.hpp"
+#include "gateway/session_settings.hpp"
+#include "gateway/shown_words.hpp"
 
 #include <utility>
 
@@ -18,6 +20,11 @@ core::result<card_plane::rendered> card_plane::render_session(const core::agent&
     auto made = make_session_card(from, record, shape, how, settings_.max_size);
     if (!made) {
         return std::move(made).error();
+    }
+    // Their paths name members as the server calls them.
+    const auto secrets = secrets_of(record);
+    for (auto& each : made->card.problems) {
+        each.path = shown_words(secrets, each.path);
     }
     return rendered{std::move(made->card), std::move(made->variants), shape};
 }

@@ -1,10 +1,10 @@
 // over 400 lines: a session, and the plane that keeps it; each calls the other.
 #include "gateway/session_plane.hpp"
 
-#include "gateway/cut_text.hpp"
 #include "gateway/session_settings.hpp"
 #include "gateway/session_trouble.hpp"
 #include "gateway/session_waiter.hpp"
+#include "gateway/shown_words.hpp"
 #include "gateway/version.hpp"
 #include "mcp/fallback_transport.hpp"
 #include "mcp/sse_transport.hpp"
@@ -39,7 +39,7 @@ public:
     kept_session(session_plane& owner, std::shared_ptr<const agent_entry> agent, mcp::transport_factory make)
         : owner_{owner},
           agent_{std::move(agent)},
-          secrets_{runner_settings_of(agent_->record).secrets},
+          secrets_{secrets_of(agent_->record)},
           runner_{
               owner.loop_,
               runner_settings_of(agent_->record, &owner.turns_),
@@ -57,11 +57,7 @@ public:
     const auto& losses() const noexcept { return losses_; }
 
     // What a server says of itself.
-    std::string shown(std::string_view words) const
-    {
-        constexpr std::size_t longest = 256;
-        return std::string{cut_text(secrets_.apply(words, cut_text(words, longest).size()), longest)};
-    }
+    std::string shown(std::string_view words) const { return shown_words(secrets_, words); }
 
     void wait(std::shared_ptr<session_waiter> who) { waiting_.push_back(std::move(who)); }
 

@@ -25,11 +25,21 @@ mcp::era_policy policy_of(core::mcp_era era) noexcept
 
 }  // namespace
 
+core::redaction secrets_of(const core::agent& record)
+{
+    auto given = record.mcp.value_or(core::mcp_server{});
+    given.headers.insert(given.headers.end(), record.card_headers.begin(), record.card_headers.end());
+    if (!record.bearer.empty()) {
+        given.headers.emplace_back("Authorization", core::secret{"Bearer " + record.bearer.reveal()});
+    }
+    return core::redaction_of(given, record.url);
+}
+
 mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns)
 {
     const auto& server = *record.mcp;
     mcp::runner_settings made;
-    made.secrets = core::redaction_of(http_settings_of(record).server, record.url);
+    made.secrets = secrets_of(record);
     made.turns = server.transport == core::mcp_transport::stdio ? turns : nullptr;
     auto& states = made.states;
     states.era = policy_of(server.era);

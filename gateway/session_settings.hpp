@@ -2,10 +2,14 @@
 #pragma once
 
 #include "core/agent.hpp"
+#include "core/redaction.hpp"
 #include "mcp/http_transport.hpp"
 #include "mcp/runner.hpp"
 
 namespace gateway {
+
+// What the agent is given to keep, be it an MCP server or not.
+core::redaction secrets_of(const core::agent& record);
 
 // `turns`: for what is a program of this machine; anything else waits for nobody.
 mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns = nullptr);

@@ -139,23 +139,27 @@ done
     const auto answer = [](const char* text) { return std::pair{std::string{"ANSWER"}, core::secret{text}}; };
     refusing.record.mcp->environment.push_back(answer(R"("error":{"code":1,"message":"bad key hunter2-hunter2"})"));
     telling.record.mcp->environment.push_back(answer(
-        R"("result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"I hunter2-hunter2","version":"1"}})"
+        R"("result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"I hunter2-hunter2","version":"1 hunter2-hunter2"}})"
     ));
     const running_gateway gateway{settings_with({&refusing, &telling})};
     REQUIRE(becomes(gateway, "telling", "ready"));
     REQUIRE(becomes(gateway, "refusing", "backoff"));
-    CHECK(session_of(gateway, "telling")["server"]["name"] == "I ********");
+    CHECK(session_of(gateway, "telling")["server"] == parsed(R"({"name":"I ********","version":"1 ********"})"));
     const auto logged = [&](std::string_view words) {
         return gateway.log().wait_for([&](auto line) { return line.find(words) != std::string_view::npos; });
     };
     CHECK(logged(R"("detail":"bad key ********")"));
     CHECK(logged(R"("text":"the key is ********")"));
+    CHECK(logged(R"("event":"agent_card_published","agent":"telling","name":"telling","version":"1 ********")"));
     for (const auto& line : gateway.log().all()) {
         CHECK(line.find("hunter2") == std::string::npos);
     }
     for (const auto* method : {"agents/list", "agents/health"}) {
         CHECK(manage(gateway, method, json::object()).dump().find("hunter2") == std::string::npos);
     }
+    const auto metrics = test_support::request(gateway.admin_port(), "GET", "/metrics");
+    CHECK(metrics.status == 200);
+    CHECK(metrics.body.find("hunter2") == std::string::npos);
     for (const auto* id : {"refusing", "telling"}) {
         auto record = manage(gateway, "agents/get", {{"id", id}});
         record.erase("card");  // what callers are shown

@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <list>
 #include <map>
@@ -340,6 +341,27 @@ TEST_CASE(
         x.plane.set_session_trouble("agent-0", std::nullopt);
         CHECK(x.obtained()->use == card_use::hit);
         CHECK(gateway::card_summary(*status, x.now + 1h)["state"] == "fresh");
+    }
+}
+
+TEST_CASE("what a server says of itself is logged without what it was given, and cut")
+{
+    core::mcp_server server;
+    server.headers = {{"X-Key", core::secret{"hunter2-hunter2"}}};
+    for (const std::size_t letters : {255U, 256U, 257U, 20000U}) {
+        CAPTURE(letters);
+        rig x{1, 0, server};
+        mcp::snapshot lists;
+        lists.server.version = std::string(letters, 'v');
+        x.plane.set_session_card("agent-0", lists);
+        const auto shown = R"("version":")" + std::string(std::min<std::size_t>(letters, 256), 'v') + '"';
+        CHECK(x.sink.text.find(shown) != std::string::npos);
+        lists.server.version = std::string(250, 'v') + "hunter2-hunter2";
+        lists.server.protocol_version = "hunter2-hunter2";
+        x.plane.set_session_card("agent-0", lists);
+        CHECK(x.sink.text.find("hunter2") == std::string::npos);
+        CHECK(x.sink.text.find(R"("protocol_version":"********")") != std::string::npos);
+        CHECK(x.sink.text.size() < 3000);
     }
 }
 
