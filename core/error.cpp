@@ -35,7 +35,7 @@ constexpr wording words(errc code) noexcept
         case errc::misdirected_request:
             return {"misdirected_request", "This gateway does not answer for that host name."};
         case errc::not_implemented:
-            return {"not_implemented", "This method or transfer coding is not supported."};
+            return {"not_implemented", "The gateway does not do this."};
         case errc::http_version_not_supported:
             return {"http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are spoken here."};
         case errc::agent_not_found:

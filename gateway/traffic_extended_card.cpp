@@ -87,8 +87,9 @@ net::routine<> traffic_handler::extended_card(exchange& x, destination to)
     x.agent = known->entry;
     x.record.agent = x.agent->record.id;
     if (!x.agent->upstream) {
-        auto what = error_answer(errc::session_not_started, x.record.agent);
-        co_await answer_error(x, core::upstream_error(errc::session_not_started), std::move(what));
+        auto what = error_answer(errc::not_implemented, x.record.agent);
+        auto why = core::gateway_error(errc::not_implemented, std::string{no_calls});
+        co_await answer_error(x, std::move(why), std::move(what));
         co_return;
     }
     auto body = co_await x.caller.read_body(settings_.limits.body);

@@ -209,8 +209,8 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
     if (!x.agent || !x.agent->upstream) {
         // Looked up anew: the head may lie elsewhere since the body was read.
         const auto id = find_destination(x.caller.head().target).agent;
-        auto why =
-            x.agent ? core::upstream_error(errc::session_not_started) : core::caller_error(errc::agent_not_found);
+        auto why = x.agent ? core::gateway_error(errc::not_implemented, std::string{no_calls})
+                           : core::caller_error(errc::agent_not_found);
         auto what = call_error(why.code, id, scanned.call.id);
         co_await answer_error(x, std::move(why), std::move(what));
         co_return;

@@ -27,6 +27,9 @@
 
 namespace gateway {
 
+// Why an agent without an upstream is not called.
+inline constexpr std::string_view no_calls = "calls are not passed on to MCP servers";
+
 class traffic_handler final : public net::http_handler, private stream_observer {
 public:
     // References outlive the handler.

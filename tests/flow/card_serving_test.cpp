@@ -189,7 +189,7 @@ TEST_CASE("an inline card is served rewritten, always fresh, and its agent is ne
     CHECK(gateway.metric(R"(cardea_card_cache_total{agent="a",result="hit"})") == 20);
 }
 
-TEST_CASE("an MCP agent has no session yet: its card and its calls say so and when to come again")
+TEST_CASE("the card of an MCP agent without a session says when to come again, and a call that there is no use in it")
 {
     scripted_agent agent;
     auto settings = settings_for(agent);
@@ -199,15 +199,13 @@ TEST_CASE("an MCP agent has no session yet: its card and its calls say so and wh
 
     const auto call =
         flow::post_json(gateway.port(), "/agents/a", R"({"jsonrpc":"2.0","id":7,"method":"message/send","params":{}})");
-    CHECK(call.status == 503);
-    CHECK(call.header("Cardea-Error") == "session_not_started");
-    CHECK(call.count("Retry-After") == 1);
+    CHECK(call.status == 501);
+    CHECK(call.header("Cardea-Error") == "not_implemented");
+    CHECK(call.count("Retry-After") == 0);
     CHECK(
         parsed(call.body) ==
-        parsed(
-            R"({"jsonrpc":"2.0","id":7,"error":{"code":-31503,"message":"The session with this agent has not been started.",
-          "data":{"code":"session_not_started","agent":"a","retryable":true}}})"
-        )
+        parsed(R"({"jsonrpc":"2.0","id":7,"error":{"code":-31501,"message":"The gateway does not do this.",
+          "data":{"code":"not_implemented","agent":"a","retryable":false}}})")
     );
     CHECK(agent.accepted_connections() == 0);
 }

@@ -278,23 +278,37 @@ TEST_CASE("an agent that nobody declared is 404, and so is a server that is disa
     }
 }
 
-TEST_CASE("a call to a server is answered with 503 and the caller's own id")
+TEST_CASE("a call to a server is answered with 501 and the caller's own id, whatever its session is")
 {
-    const shell_agent server;
+    shell_agent server;
+    server.record.mcp->start = core::mcp_start::lazy;
     const auto gateway = gateway_of(server);
+    const auto check_call = [&] {
+        const auto answer = flow::post_json(
+            gateway.port(),
+            "/agents/m",
+            R"({"jsonrpc":"2.0","id":"c-1","method":"message/send","params":{}})"
+        );
+        CHECK(answer.status == 501);
+        CHECK(answer.header("Retry-After").empty());
+        CHECK(answer.header("Cardea-Error") == "not_implemented");
+        CHECK(
+            parsed(answer.body) ==
+            parsed(R"({"jsonrpc":"2.0","id":"c-1","error":{"code":-31501,"message":"The gateway does not do this.",
+                "data":{"code":"not_implemented","agent":"m","retryable":false}}})")
+        );
+        const auto extended = test_support::request(gateway.port(), "GET", "/agents/m/agent/authenticatedExtendedCard");
+        check_refusal(extended, 501, "not_implemented", "m");
+        CHECK(extended.header("Retry-After").empty());
+        CHECK(parsed(extended.body)["error"]["retryable"] == false);
+    };
+    check_call();
+    check_refusal(get_card(gateway, "m"), 503, "session_not_started", "m");
     REQUIRE(becomes_served(gateway));
-    const auto answer = flow::post_json(
-        gateway.port(),
-        "/agents/m",
-        R"({"jsonrpc":"2.0","id":"c-1","method":"message/send","params":{}})"
-    );
-    CHECK(answer.status == 503);
-    CHECK(answer.header("Retry-After") == "5");
-    CHECK(answer.header("Cardea-Error") == "session_not_started");
-    const auto body = parsed(answer.body);
-    CHECK(body["id"] == "c-1");
-    CHECK(body["error"]["code"] == -31503);
-    CHECK(body["error"]["data"]["code"] == "session_not_started");
+    check_call();
+    server.kill();
+    REQUIRE(becomes(gateway, "session_crashed"));
+    check_call();
 }
 
 TEST_CASE("fifty programs that start at once all become agents, whose eras are found out as ever")
