@@ -351,7 +351,7 @@ void card_plane::take_rendered(slot& which, rendered made, core::steady_time fet
 {
     const auto& record = which.agent->record;
     auto bytes = std::move(made.variants.bytes);
-    const bool changed = !which.state.card || which.state.card->bytes->etag != bytes->etag;
+    const bool changed = !which.state.card || !same_bytes(*which.state.card->bytes, *bytes);
     if (!changed) {
         bytes = which.state.card->bytes;  // the same object, so that memory holds the text once
     }
@@ -366,6 +366,7 @@ void card_plane::take_rendered(slot& which, rendered made, core::steady_time fet
         which.status.signed_by = std::move(made.variants.signed_by);
         log_published(which, made.shape);
         log_losses(record, made.variants.losses);
+        log_refusals(record, made.variants.refusals);
     }
     publish_(record.id, which.state.card);
 }

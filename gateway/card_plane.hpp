@@ -194,6 +194,7 @@ private:
     void publish_inline(slot& which);
     void log_published(const slot& which, core::card_shape shape) const;
     void log_losses(const core::agent& record, const std::vector<card_loss>& losses) const;
+    void log_refusals(const core::agent& record, const std::vector<card_refusal>& refusals) const;
     void failed(slot& which, core::error why);
     card_answer after_fetch(const slot& which) const;
 

@@ -70,4 +70,18 @@ void card_plane::log_losses(const core::agent& record, const std::vector<card_lo
     }
 }
 
+void card_plane::log_refusals(const core::agent& record, const std::vector<card_refusal>& refusals) const
+{
+    for (const auto& [shape, why] : refusals) {
+        log_.write(
+            core::log_level::warn,
+            "card_version_refused",
+            {{"agent", record.id},
+             {"served", core::name(shape)},
+             {"code", core::name(why.code)},
+             {"detail", shown_words(secrets_of(record), why.detail)}}
+        );
+    }
+}
+
 }  // namespace gateway

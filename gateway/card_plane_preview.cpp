@@ -63,7 +63,7 @@ card_preview card_plane::preview_of(const slot& which, rendered made)
     card_preview out{nullptr, std::move(made.variants.bytes), std::move(made.card.problems)};
     if (which.state.card) {
         out.before = which.state.card->bytes;
-        if (out.before->etag == out.after->etag) {
+        if (same_bytes(*out.before, *out.after)) {
             out.after = out.before;
         }
     }

@@ -39,7 +39,7 @@ public:
 
     card_variants take(std::shared_ptr<const card_bytes> bytes) &&
     {
-        return {std::move(bytes), std::move(losses_), std::move(signed_by_)};
+        return {std::move(bytes), std::move(losses_), {}, std::move(signed_by_)};
     }
 
 private:

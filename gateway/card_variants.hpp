@@ -19,10 +19,17 @@ struct card_loss {
     std::vector<std::string> paths;
 };
 
+// A shape that there is nothing of.
+struct card_refusal {
+    core::card_shape shape;
+    core::error why;
+};
+
 struct card_variants {
     std::shared_ptr<const card_bytes> bytes;
-    std::vector<card_loss> losses;  // of the variants that lost something
-    std::string signed_by;          // the `kid` of the key that those of shape 1.0 are signed with; empty: none is
+    std::vector<card_loss> losses;            // of the variants that lost something
+    std::vector<card_refusal> refusals = {};  // of versions, while other callers are served
+    std::string signed_by;  // the `kid` of the key that those of shape 1.0 are signed with; empty: none is
 };
 
 // Who signs what is served, and where callers find the keys.

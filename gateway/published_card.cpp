@@ -26,6 +26,26 @@ std::shared_ptr<card_bytes> make_bytes(card_body body, bool by_version)
     return made;
 }
 
+// Null: `own` is what these callers get too.
+std::shared_ptr<const card_bytes> make_version(core::result<card_body> body, const std::string& own)
+{
+    if (!body) {
+        auto made = std::make_shared<card_bytes>();
+        made->by_version = true;
+        made->refused = std::move(body).error();
+        return made;
+    }
+    return body->etag == own ? nullptr : make_bytes(std::move(*body), true);
+}
+
+bool same_version(const card_bytes* a, const card_bytes* b) noexcept
+{
+    if (a == nullptr || b == nullptr) {
+        return a == b;
+    }
+    return a->etag == b->etag && a->refused.has_value() == b->refused.has_value();
+}
+
 }  // namespace
 
 card_body body_with_strong_etag(std::string text)
@@ -42,13 +62,14 @@ std::shared_ptr<const card_bytes> make_card_bytes(card_body body)
 std::shared_ptr<const card_bytes> make_card_bytes(card_body body, version_bodies others)
 {
     auto made = make_bytes(std::move(body), true);
-    if (others.v1.etag != made->etag) {
-        made->v1 = make_bytes(std::move(others.v1), true);
-    }
-    if (others.v03.etag != made->etag) {
-        made->v03 = make_bytes(std::move(others.v03), true);
-    }
+    made->v1 = make_version(std::move(others.v1), made->etag);
+    made->v03 = make_version(std::move(others.v03), made->etag);
     return made;
+}
+
+bool same_bytes(const card_bytes& a, const card_bytes& b) noexcept
+{
+    return a.etag == b.etag && same_version(a.v1.get(), b.v1.get()) && same_version(a.v03.get(), b.v03.get());
 }
 
 const card_bytes& for_version(const card_bytes& all, std::string_view a2a_version) noexcept

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/error.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,8 @@ struct card_bytes {
     std::shared_ptr<const card_bytes> v1;
     std::shared_ptr<const card_bytes> v03;
     bool by_version = false;  // what is served depends on A2A-Version, even if it happens to be the same
+    std::optional<core::error> refused =
+        std::nullopt;  // of a version: why there is nothing of it, and what is answered
 };
 
 struct card_body {
@@ -30,14 +34,17 @@ struct card_body {
 // Of bytes that are the same whenever they are made.
 card_body body_with_strong_etag(std::string text);
 
-// The bodies for callers that name a version.
+// The bodies for callers that name a version, or why there is none.
 struct version_bodies {
-    card_body v1;
-    card_body v03;
+    core::result<card_body> v1;
+    core::result<card_body> v03;
 };
 
 std::shared_ptr<const card_bytes> make_card_bytes(card_body body);
 std::shared_ptr<const card_bytes> make_card_bytes(card_body body, version_bodies others);
+
+// Whether all callers are served the same of both.
+bool same_bytes(const card_bytes& a, const card_bytes& b) noexcept;
 
 // Those of `all` for a caller who sent this A2A-Version ("1.0"; empty: none; what begins with no version: likewise).
 const card_bytes& for_version(const card_bytes& all, std::string_view a2a_version) noexcept;

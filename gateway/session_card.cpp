@@ -72,15 +72,17 @@ core::result<session_card> make_session_card(
     if (shape != card_shape::automatic) {
         made.variants.bytes = make_card_bytes(std::move(*own));
     } else {
-        auto v1 = maker.body_of(card_shape::v1);
-        if (!v1) {
-            return std::move(v1).error();
+        version_bodies others{maker.body_of(card_shape::v1), maker.body_of(card_shape::v03)};
+        for (const auto& [version, body] :
+             {std::pair{card_shape::v1, &others.v1}, std::pair{card_shape::v03, &others.v03}}) {
+            if (body->has_value()) {
+                continue;
+            }
+            if (body->error().code != core::errc::card_too_large) {
+                return body->error();
+            }
+            made.variants.refusals.push_back({version, body->error()});
         }
-        auto v03 = maker.body_of(card_shape::v03);
-        if (!v03) {
-            return std::move(v03).error();
-        }
-        version_bodies others{std::move(*v1), std::move(*v03)};
         made.variants.bytes = make_card_bytes(std::move(*own), std::move(others));
     }
     made.variants.signed_by = std::move(maker.signed_by);

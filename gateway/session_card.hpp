@@ -15,8 +15,8 @@ struct session_card {
     a2a::card card;  // the default one, for what is said of it
 };
 
-// Equal for snapshots with the same content. Fails with card_too_large if one of its shapes is over `limit` bytes, and as
-// make_variants() does.
+// Equal for snapshots with the same content. Fails with card_too_large if what callers get who name no version is over `limit`
+// bytes, and as make_variants() does; a version that is over it is refused to those who name it.
 core::result<session_card> make_session_card(
     const mcp::snapshot& from,
     const core::agent& record,

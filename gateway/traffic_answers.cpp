@@ -98,6 +98,13 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
 net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool legacy)
 {
     const auto& bytes = chosen_bytes(*found.card->bytes, x.caller.head().fields);
+    if (bytes.refused) {
+        x.record.card = card_use::negative;
+        auto why = *bytes.refused;
+        auto what = error_answer(why.code, x.record.agent);
+        co_await answer_error(x, std::move(why), std::move(what));
+        co_return;
+    }
     const auto now = x.caller.owner().now();
     const auto* asked = net::http1::find(x.caller.head().fields, field_name::if_none_match);
     const bool unchanged = asked != nullptr && none_match_hits(*asked, bytes.etag);

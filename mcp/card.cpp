@@ -177,11 +177,41 @@ std::string list_text(const std::vector<listed_item>& items)
     return out;
 }
 
-// The lists from `first` on that the server offers.
-void append_lists(std::string& out, const snapshot& from, std::size_t first)
+// A description that its skill has to the letter stands there only. One that is the tool's name stays: a skill is described
+// by that too where the tool is not described at all.
+std::string tool_text(const listed_item& tool)
 {
-    for (auto i = first; i < list_kinds; ++i) {
-        if (from.server.offers[i]) {
+    auto safe = with_safe_links(tool.raw);
+    const auto read = members_of(safe);
+    const auto said = read.text("description");
+    if (said.empty() || said == tool.key) {
+        return safe;
+    }
+    std::string out{"{"};
+    for (const auto& member : read.members()) {
+        if (member.name != "description") {
+            append_member(out, member.name, member.value);
+        }
+    }
+    close(out, '}');
+    return out;
+}
+
+std::string tools_text(const std::vector<listed_item>& tools)
+{
+    std::string out{"["};
+    for (const auto& tool : tools) {
+        out.append(tool_text(tool)).append(",");
+    }
+    close(out, ']');
+    return out;
+}
+
+// The lists but the tools that the server offers.
+void append_lists(std::string& out, const snapshot& from)
+{
+    for (std::size_t i = 0; i < list_kinds; ++i) {
+        if (from.server.offers[i] && i != index_of(list_kind::tools)) {
             append_member(out, list_members[i], list_text(from.lists[i]));
         }
     }
@@ -241,7 +271,7 @@ std::string superset(const snapshot& from, const json& plain)
     }
     close(skills, ']');
     append_member(out, "skills", skills);
-    append_lists(out, from, index_of(list_kind::resources));
+    append_lists(out, from);
 
     append_member(out, "url", core::to_text(plain["supportedInterfaces"][0]["url"]));
     append_member(out, "preferredTransport", core::to_text(plain["supportedInterfaces"][0]["protocolBinding"]));
@@ -262,7 +292,10 @@ std::string extension_text(const snapshot& from, const json& extension)
     append_text_member(params, "protocolVersion", from.server.protocol_version);
     append_member(params, "serverInfo", with_safe_links(from.server.info));
     append_member(params, "capabilities", from.server.capabilities);
-    append_lists(params, from, 0);
+    if (from.server.offers[index_of(list_kind::tools)]) {
+        append_member(params, list_members[index_of(list_kind::tools)], tools_text(from[list_kind::tools]));
+    }
+    append_lists(params, from);
     close(params, '}');
     std::string out{"{"};
     for (const auto& [key, value] : extension.items()) {
@@ -302,9 +335,10 @@ core::result<std::string> strict(const snapshot& from, json plain, const card_re
     return out;
 }
 
-core::error too_large(const snapshot& from, std::size_t size, std::size_t limit)
+core::error too_large(const snapshot& from, const card_request& asked, std::size_t size)
 {
-    auto detail = "a card of " + std::to_string(size) + " bytes, over " + std::to_string(limit) + ":";
+    auto detail = std::string{core::name(asked.shape)} + " card of " + std::to_string(size) + " bytes, over " +
+                  std::to_string(asked.limit) + ":";
     for (std::size_t i = 0; i < list_kinds; ++i) {
         std::size_t bytes = 0;
         for (const auto& item : from.lists[i]) {
@@ -327,7 +361,7 @@ core::result<std::string> synthesize_card(const snapshot& from, const card_reque
         return text;
     }
     if (text->size() > asked.limit) {
-        return too_large(from, text->size(), asked.limit);
+        return too_large(from, asked, text->size());
     }
     // Nothing above should make a card that its readers refuse; this one is a reader that knows when it does.
     core::json_limits limits;

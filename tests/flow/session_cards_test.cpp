@@ -119,6 +119,11 @@ bool serves(const reloading_gateway& gateway)
     return becomes_true([&] { return gateway.card("m").status == 200; });
 }
 
+test_support::http_response card_of(const reloading_gateway& gateway, const char* version)
+{
+    return test_support::request(gateway.port, "GET", flow::card_target("m"), {{"A2A-Version", version}});
+}
+
 }  // namespace
 
 TEST_CASE("a card that was too large is there once cards.max_size lets it be, and gone once it does not any more")
@@ -152,6 +157,58 @@ TEST_CASE("a card that was too large is there too when the limit is raised while
     CHECK(gateway.card("m").status == 503);
     x.open_gate();
     CHECK(serves(gateway));
+}
+
+TEST_CASE("a version of a card that is too large is refused to who names it, and nobody else")
+{
+    const rig x;
+    x.list(100, 1000);
+    x.configure("1MiB");
+    reloading_gateway gateway{x.file()};
+    REQUIRE(serves(gateway));
+    const auto own = gateway.card("m").body.size();
+    const auto v1 = card_of(gateway, "1.0").body.size();
+    const auto v03 = card_of(gateway, "0.3").body.size();
+    const auto larger = std::max(v1, v03);
+    const auto smaller = std::min(v1, v03);
+    const auto* larger_name = v1 > v03 ? "1.0" : "0.3";
+    const auto* smaller_name = v1 > v03 ? "0.3" : "1.0";
+    REQUIRE(own < smaller);
+    REQUIRE(smaller < larger);
+    CHECK(larger - own < 100 * 200);  // what is said of each tool stands in it once
+    const auto limit = [&](std::size_t bytes) {
+        x.configure(std::to_string(bytes));
+        gateway.reloaded();
+    };
+
+    limit(larger - 1);
+    REQUIRE(becomes_true([&] { return card_of(gateway, larger_name).status == 502; }));
+    CHECK(gateway.card("m").status == 200);
+    CHECK(gateway.card("m").header("Vary") == "A2A-Version");
+    CHECK(card_of(gateway, smaller_name).status == 200);
+    const auto refused = card_of(gateway, larger_name);
+    CHECK(refused.header("Cardea-Error") == "card_too_large");
+    CHECK(refused.header("ETag").empty());
+    CHECK(parsed(refused.body)["error"]["agent"] == "m");
+    const std::string shape = v1 > v03 ? "v1" : "v0.3";
+    CHECK(gateway.event(
+        "card_version_refused",
+        R"("served":")" + shape + R"(","code":"card_too_large","detail":")" + shape + " card of " +
+            std::to_string(larger) + " bytes, over " + std::to_string(larger - 1) + ": 100 tools of "
+    ));
+
+    limit(smaller - 1);
+    REQUIRE(becomes_true([&] { return card_of(gateway, smaller_name).status == 502; }));
+    CHECK(card_of(gateway, larger_name).status == 502);
+    CHECK(gateway.card("m").status == 200);
+
+    limit(larger);
+    REQUIRE(becomes_true([&] { return card_of(gateway, larger_name).status == 200; }));
+    CHECK(card_of(gateway, smaller_name).status == 200);
+
+    limit(own - 1);
+    CHECK(fails(gateway, "card_too_large"));
+    CHECK(gateway.event("card_fetch_failed", R"("detail":"auto card of )"));
 }
 
 TEST_SUITE_END();

@@ -66,6 +66,25 @@ TEST_CASE("a caller gets the bytes of the version that it names, each with an ET
     }
 }
 
+TEST_CASE("a version that could not be made is an error to who names it, and nobody else")
+{
+    using gateway::body_with_strong_etag;
+    const auto why = core::upstream_error(core::errc::card_too_large, "v1");
+    const auto made = gateway::make_card_bytes(body_with_strong_etag("own"), {why, body_with_strong_etag("old")});
+    REQUIRE(gateway::for_version(*made, "1.0").refused.has_value());
+    CHECK(gateway::for_version(*made, "1.0").refused->code == core::errc::card_too_large);
+    for (const auto* version : {"", "0.3"}) {
+        CHECK_FALSE(gateway::for_version(*made, version).refused.has_value());
+    }
+    const auto whole = make_card_bytes("own", "one", "old");
+    CHECK_FALSE(gateway::same_bytes(*made, *whole));
+    CHECK_FALSE(gateway::same_bytes(*whole, *made));
+    CHECK(gateway::same_bytes(*whole, *make_card_bytes("own", "one", "old")));
+    CHECK_FALSE(gateway::same_bytes(*whole, *make_card_bytes("own", "own", "old")));
+    CHECK_FALSE(gateway::same_bytes(*whole, *make_card_bytes("own", "one", "new")));
+    CHECK_FALSE(gateway::same_bytes(*whole, *make_card_bytes("new", "one", "old")));
+}
+
 TEST_CASE("a variant with the same bytes is not kept twice")
 {
     const auto made = make_card_bytes("own", "own", "old");

@@ -97,6 +97,25 @@ bool contains(const json& whole, const json& part)
     return whole == part;
 }
 
+// Equal for documents that differ in the order of members only.
+nlohmann::json unordered(const json& document)
+{
+    return nlohmann::json::parse(core::to_text(document));
+}
+
+// The tools as the server listed them, read back from a strict card as architecture.md says.
+json read_tools(const json& card)
+{
+    auto tools = card["capabilities"]["extensions"][0]["params"]["tools"];
+    for (std::size_t i = 0; i < tools.size(); ++i) {
+        const auto& said = card["skills"][i]["description"];
+        if (!tools[i].contains("description") && said != tools[i]["name"]) {
+            tools[i]["description"] = said;
+        }
+    }
+    return tools;
+}
+
 }  // namespace
 
 TEST_CASE("the card of a server with two tools is this one, to the byte")
@@ -152,7 +171,12 @@ TEST_CASE("the strict shapes have A2A's members only, and the server's own words
     CHECK(params["protocolVersion"] == "2024-11-05");
     CHECK(params["serverInfo"]["name"] == "Exa MCP Server");
     CHECK(params["capabilities"]["tools"]["listChanged"] == true);
-    CHECK(params["tools"] == *core::parse_json(exa_tools));
+    CHECK(params["tools"] == *core::parse_json(R"([
+            {"name":"search","inputSchema":{"type":"object","properties":{
+                "query":{"type":"string","description":"Search query"},"numResults":{"type":"integer","default":10}},
+                "required":["query"]}},
+            {"name":"get_contents","inputSchema":{"type":"object","properties":{
+                "urls":{"type":"array","items":{"type":"string"}}},"required":["urls"]}}])"));
     CHECK_FALSE(params.contains("resources"));
 
     const auto v03 = document(exa, card_shape::v03);
@@ -191,7 +215,9 @@ TEST_CASE("every capture makes a card in every shape: no errors by our linter, t
     CHECK(largest < 1024 * 1024);
 }
 
-TEST_CASE("every item of every capture stands in the card as the server sent it")
+TEST_CASE(
+    "every item of every capture stands in the card as the server sent it, and what its skill says stands there once"
+)
 {
     for (const auto& each : tests::captures()) {
         CAPTURE(each.file);
@@ -199,14 +225,41 @@ TEST_CASE("every item of every capture stands in the card as the server sent it"
         const auto strict = made(found, card_shape::v1);
         for (const auto& list : found.lists) {
             for (const auto& item : list) {
-                CHECK(strict.find(item.raw) != std::string::npos);
+                if (&list != &found[list_kind::tools]) {
+                    CHECK(strict.find(item.raw) != std::string::npos);
+                }
             }
         }
+        const auto card = *core::parse_json(strict);
+        const auto tools = read_tools(card);
+        REQUIRE(tools.size() == found[list_kind::tools].size());
+        for (std::size_t i = 0; i < tools.size(); ++i) {
+            CHECK(unordered(tools[i]) == unordered(*core::parse_json(found[list_kind::tools][i].raw)));
+        }
+        CHECK(strict.size() < made(found, card_shape::automatic).size() + 1000 + 120 * tools.size());
         const auto open = made(found, card_shape::automatic);
         for (const auto& tool : found[list_kind::tools]) {
             const auto schema = mcp::raw_object::read(tool.raw)->find("inputSchema");
             CHECK(open.find("\"inputSchema\":" + std::string{schema}) != std::string::npos);
         }
+    }
+}
+
+TEST_CASE("a tool's description is its skill's unless it has none, it is empty, its name, or no text")
+{
+    const std::string_view tools =
+        R"([{"name":"a","description":"A \u0041","x":[1,{"y":2.50}]},{"description":"d","name":"b"},
+        {"name":"c"},{"name":"d","description":"d"},{"name":"e","description":""},{"name":"f","description":7},
+        {"name":"g","title":"G","description":"G","icons":[{"src":"https://i.example/"}]}])";
+    for (const auto shape : {card_shape::v1, card_shape::v03, card_shape::hybrid}) {
+        const auto from = snapshot_of(exa_server, tools);
+        const auto text = made(from, shape);
+        CHECK(
+            text.find(R"("tools":[{"name":"a","x":[1,{"y":2.50}]},{"name":"b"},{"name":"c"},)"
+                      R"({"name":"d","description":"d"},{"name":"e","description":""},{"name":"f","description":7},)"
+                      R"({"name":"g","title":"G","icons":[{"src":"https://i.example/"}]}])") != std::string::npos
+        );
+        CHECK(unordered(read_tools(*core::parse_json(text))) == unordered(*core::parse_json(tools)));
     }
 }
 
@@ -367,8 +420,8 @@ TEST_CASE("a card over the limit is an error that says what takes the room, neve
         const auto refused = mcp::synthesize_card(exa, asked);
         REQUIRE(refused.has_error());
         CHECK(refused.error().code == core::errc::card_too_large);
-        const auto expected =
-            "a card of " + std::to_string(size) + " bytes, over " + std::to_string(size - 1) + ": 2 tools of ";
+        const auto expected = std::string{core::name(shape)} + " card of " + std::to_string(size) + " bytes, over " +
+                              std::to_string(size - 1) + ": 2 tools of ";
         CHECK(refused.error().detail.starts_with(expected));
     }
     std::string many{"["};
@@ -376,10 +429,11 @@ TEST_CASE("a card over the limit is an error that says what takes the room, neve
         many += (i == 0 ? "" : ",") + std::string{R"({"name":"t)"} + std::to_string(i) + R"(","description":")" +
                 std::string(100, 'd') + "\"}";
     }
-    CHECK(
-        mcp::synthesize_card(snapshot_of(exa_server, many + "]"), request(card_shape::v1)).error().code ==
-        core::errc::card_too_large
-    );
+    for (const auto shape : shapes) {
+        const auto refused = mcp::synthesize_card(snapshot_of(exa_server, many + "]"), request(shape));
+        REQUIRE(refused.has_error());
+        CHECK(refused.error().code == core::errc::card_too_large);
+    }
 }
 
 TEST_CASE("items as deep as discovery lets them be make a card that is read in every shape")
