@@ -75,6 +75,10 @@ void card_plane::set_agent(const std::string& id, std::shared_ptr<const agent_en
         if (agent != nullptr && agent->record == there->second->agent->record) {
             return;
         }
+        if (agent != nullptr && same_session(there->second->agent->record, agent->record)) {
+            there->second->agent = std::move(agent);
+            return;
+        }
         drop(there);
     }
     if (agent != nullptr) {

@@ -117,7 +117,8 @@ public:
     // forgotten.
     void set_agents(std::shared_ptr<const snapshot> now);
 
-    // The same for one agent; null: it is gone. Its card of before is not recalled: it has just been changed.
+    // The same for one agent; null: it is gone. Its card of before is not recalled: it has just been changed. That of a session
+    // which the change does not concern stays until set_session_card().
     void set_agent(const std::string& id, std::shared_ptr<const agent_entry> agent);
 
     // What to answer to a request for the agent's card; waits for a fetch only if there is nothing to serve.

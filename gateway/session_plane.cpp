@@ -61,6 +61,15 @@ public:
 
     void wait(std::shared_ptr<session_waiter> who) { waiting_.push_back(std::move(who)); }
 
+    // Of the same session.
+    void set_agent(std::shared_ptr<const agent_entry> agent)
+    {
+        if (agent->record != agent_->record) {
+            agent_ = std::move(agent);
+            render_again();
+        }
+    }
+
     // What it lists is made a card of again, once it is there to vouch for it.
     void render_again()
     {
@@ -176,7 +185,8 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
 {
     const auto there = sessions_.find(id);
     if (there != sessions_.end()) {
-        if (agent != nullptr && agent->record == there->second->record()) {
+        if (agent != nullptr && same_session(there->second->record(), agent->record)) {
+            there->second->set_agent(agent);
             return;
         }
         auto gone = std::move(there->second);
@@ -185,7 +195,8 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
     }
     const auto waits = next_.find(id);
     if (waits != next_.end()) {
-        if (agent != nullptr && agent->record == waits->second->record) {
+        if (agent != nullptr && same_session(waits->second->record, agent->record)) {
+            waits->second = agent;
             return;
         }
         next_.erase(waits);

@@ -64,7 +64,8 @@ public:
 
     void set_agents(const snapshot& now);
 
-    // Null: it is gone. One that has not changed keeps its session. That of one that has changed begins when the one of before
+    // Null: it is gone. One keeps its session that has changed in nothing that the session is made of, and what it lists is made
+    // a card of again; the card plane knows the agent already. That of one that has changed begins when the one of before
     // has ended: a server may hold what only one of it can have.
     void set_agent(const std::string& id, const std::shared_ptr<const agent_entry>& agent);
 

@@ -35,6 +35,18 @@ core::redaction secrets_of(const core::agent& record)
     return core::redaction_of(given, record.url);
 }
 
+bool same_session(const core::agent& a, const core::agent& b)
+{
+    // An inline card needs no session.
+    if (!a.mcp || !b.mcp || !a.card.empty() || !b.card.empty()) {
+        return false;
+    }
+    auto server = *a.mcp;
+    server.stale_if_error = b.mcp->stale_if_error;  // what callers are told without one
+    return a.id == b.id && server == *b.mcp && a.speaks == b.speaks && a.url == b.url && a.bearer == b.bearer &&
+           a.ca_file == b.ca_file && a.cert_file == b.cert_file && a.key_file == b.key_file;
+}
+
 mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns)
 {
     const auto& server = *record.mcp;

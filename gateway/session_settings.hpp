@@ -11,6 +11,9 @@ namespace gateway {
 // What the agent is given to keep, be it an MCP server or not.
 core::redaction secrets_of(const core::agent& record);
 
+// Whether both mean the same session with an MCP server, however else they differ: what is asked, how and with what.
+bool same_session(const core::agent& a, const core::agent& b);
+
 // `turns`: for what is a program of this machine; anything else waits for nobody.
 mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns = nullptr);
 

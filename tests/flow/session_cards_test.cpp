@@ -211,4 +211,49 @@ TEST_CASE("a version of a card that is too large is refused to who names it, and
     CHECK(gateway.event("card_fetch_failed", R"("detail":"auto card of )"));
 }
 
+TEST_CASE("what of an agent's record does not reach its server is changed without an end of its session")
+{
+    const rig x;
+    x.list(2, 10);
+    x.configure("1MiB");
+    const reloading_gateway gateway{x.file()};
+    REQUIRE(serves(gateway));
+    const auto etag = gateway.card("m").header("ETag");
+    for (const auto* more : {", metadata: {tags: [new]}", ", version: \"7\", timeout: 9s", ", stale_if_error: true"}) {
+        CAPTURE(more);
+        x.configure("1MiB", more);
+        CHECK(gateway.reloaded()["agents"]["changed"].size() == 1);
+        CHECK(gateway.card("m").status == 200);
+        CHECK(gateway.card("m").header("ETag") == etag);
+    }
+    x.configure("1MiB", ", shape: v1");
+    gateway.reloaded();
+    CHECK(becomes_true([&] { return !parsed(gateway.card("m").body).contains("protocol"); }));
+    CHECK(gateway.card("m").status == 200);
+    CHECK(x.starts() == 1);
+    x.configure("1MiB", ", shape: v1, timeouts: {request: 9s}");
+    gateway.reloaded();
+    REQUIRE(becomes_true([&] { return x.starts() == 2; }));
+    CHECK(serves(gateway));
+}
+
+TEST_CASE("what changes while a server is away is in the card once it is back")
+{
+    rig x;
+    x.list(2, 10);
+    x.configure("1MiB");
+    const reloading_gateway gateway{x.file()};
+    REQUIRE(serves(gateway));
+    x.make_gate();
+    x.kill();
+    REQUIRE(fails(gateway, "session_not_ready"));
+    x.configure("1MiB", ", shape: v1");
+    gateway.reloaded();
+    CHECK(gateway.card("m").header("Cardea-Error") == "session_not_ready");
+    x.open_gate();
+    REQUIRE(serves(gateway));
+    CHECK(becomes_true([&] { return !parsed(gateway.card("m").body).contains("protocol"); }));
+    CHECK(x.starts() == 2);
+}
+
 TEST_SUITE_END();

@@ -1,3 +1,4 @@
+// over 400 lines: one plane, with agents and sessions that do what a test says.
 #include "gateway/card_plane.hpp"
 
 #include "a2a/etag.hpp"
@@ -363,6 +364,21 @@ TEST_CASE("what a server says of itself is logged without what it was given, and
         CHECK(x.sink.text.find(R"("protocol_version":"********")") != std::string::npos);
         CHECK(x.sink.text.size() < 3000);
     }
+}
+
+TEST_CASE("the card of a session stays while its agent changes, unless the server is another one")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.plane.set_session_card("agent-0", {});
+    net::client_contexts contexts;
+    auto changed = x.settings.agents.front();
+    changed.metadata = R"({"tags":["new"]})";
+    x.plane.set_agent("agent-0", *gateway::make_entry(changed, 1s, contexts));
+    CHECK(x.obtained()->use == card_use::hit);
+    CHECK(x.plane.status("agent-0")->changes == 1);
+    changed.url = "http://elsewhere/";
+    x.plane.set_agent("agent-0", *gateway::make_entry(changed, 1s, contexts));
+    CHECK(x.obtained()->card == nullptr);
 }
 
 TEST_CASE("each change of a card is one line that says what callers are told, and not the card")
