@@ -167,16 +167,6 @@ json plain_card(const snapshot& from, const card_request& asked)
     return card;
 }
 
-std::string list_text(const std::vector<listed_item>& items)
-{
-    std::string out{"["};
-    for (const auto& item : items) {
-        out.append(with_safe_links(item.raw)).append(",");
-    }
-    close(out, ']');
-    return out;
-}
-
 // A description that its skill has to the letter stands there only. One that is the tool's name stays: a skill is described
 // by that too where the tool is not described at all.
 std::string tool_text(const listed_item& tool)
@@ -197,22 +187,22 @@ std::string tool_text(const listed_item& tool)
     return out;
 }
 
-std::string tools_text(const std::vector<listed_item>& tools)
+std::string list_text(const snapshot& from, std::size_t which)
 {
     std::string out{"["};
-    for (const auto& tool : tools) {
-        out.append(tool_text(tool)).append(",");
+    for (const auto& item : from.lists[which]) {
+        out.append(which == index_of(list_kind::tools) ? tool_text(item) : with_safe_links(item.raw)).append(",");
     }
     close(out, ']');
     return out;
 }
 
-// The lists but the tools that the server offers.
-void append_lists(std::string& out, const snapshot& from)
+// The lists from `first` on that the server offers.
+void append_lists(std::string& out, const snapshot& from, std::size_t first)
 {
-    for (std::size_t i = 0; i < list_kinds; ++i) {
-        if (from.server.offers[i] && i != index_of(list_kind::tools)) {
-            append_member(out, list_members[i], list_text(from.lists[i]));
+    for (auto i = first; i < list_kinds; ++i) {
+        if (from.server.offers[i]) {
+            append_member(out, list_members[i], list_text(from, i));
         }
     }
 }
@@ -271,7 +261,7 @@ std::string superset(const snapshot& from, const json& plain)
     }
     close(skills, ']');
     append_member(out, "skills", skills);
-    append_lists(out, from);
+    append_lists(out, from, index_of(list_kind::resources));
 
     append_member(out, "url", core::to_text(plain["supportedInterfaces"][0]["url"]));
     append_member(out, "preferredTransport", core::to_text(plain["supportedInterfaces"][0]["protocolBinding"]));
@@ -292,10 +282,7 @@ std::string extension_text(const snapshot& from, const json& extension)
     append_text_member(params, "protocolVersion", from.server.protocol_version);
     append_member(params, "serverInfo", with_safe_links(from.server.info));
     append_member(params, "capabilities", from.server.capabilities);
-    if (from.server.offers[index_of(list_kind::tools)]) {
-        append_member(params, list_members[index_of(list_kind::tools)], tools_text(from[list_kind::tools]));
-    }
-    append_lists(params, from);
+    append_lists(params, from, 0);
     close(params, '}');
     std::string out{"{"};
     for (const auto& [key, value] : extension.items()) {
@@ -335,10 +322,31 @@ core::result<std::string> strict(const snapshot& from, json plain, const card_re
     return out;
 }
 
-core::error too_large(const snapshot& from, const card_request& asked, std::size_t size)
+// Bytes of the lists that stand in a card of any shape as they are; not counted further than beyond `limit`.
+std::size_t least_size(const snapshot& from, std::size_t limit)
 {
-    auto detail = std::string{core::name(asked.shape)} + " card of " + std::to_string(size) + " bytes, over " +
-                  std::to_string(asked.limit) + ":";
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < list_kinds; ++i) {
+        for (const auto& item : from.lists[i]) {
+            const auto read = members_of(item.raw);
+            for (const auto& member : read.members()) {
+                const bool as_it_is = i != index_of(list_kind::tools) || !means_something_else(member.name);
+                if (as_it_is && !holds_links(member.name)) {
+                    sum += member.name.size() + std::string_view{R"("":)"}.size() + member.value.size();
+                }
+            }
+            if (sum > limit) {
+                return sum;
+            }
+        }
+    }
+    return sum;
+}
+
+// `how` reads " of 5 bytes".
+core::error too_large(const snapshot& from, const card_request& asked, const std::string& how)
+{
+    auto detail = std::string{core::name(asked.shape)} + " card" + how + ":";
     for (std::size_t i = 0; i < list_kinds; ++i) {
         std::size_t bytes = 0;
         for (const auto& item : from.lists[i]) {
@@ -354,6 +362,10 @@ core::error too_large(const snapshot& from, const card_request& asked, std::size
 
 core::result<std::string> synthesize_card(const snapshot& from, const card_request& asked)
 {
+    // A card of many megabytes takes long to make, and whoever waits meanwhile waits for nothing.
+    if (least_size(from, asked.limit) > asked.limit) {
+        return too_large(from, asked, " of more than " + std::to_string(asked.limit) + " bytes");
+    }
     auto plain = plain_card(from, asked);
     auto text = asked.shape == core::card_shape::automatic ? core::result<std::string>{superset(from, plain)}
                                                            : strict(from, std::move(plain), asked);
@@ -361,7 +373,11 @@ core::result<std::string> synthesize_card(const snapshot& from, const card_reque
         return text;
     }
     if (text->size() > asked.limit) {
-        return too_large(from, asked, text->size());
+        return too_large(
+            from,
+            asked,
+            " of " + std::to_string(text->size()) + " bytes, over " + std::to_string(asked.limit)
+        );
     }
     // Nothing above should make a card that its readers refuse; this one is a reader that knows when it does.
     core::json_limits limits;

@@ -75,13 +75,15 @@ bool is_icon(std::string_view address)
     return address.starts_with("data:image/") || is_url(address, false);
 }
 
+bool holds_links(std::string_view member)
+{
+    return is_called(member, "icons") || is_called(member, "websiteurl");
+}
+
 std::string with_safe_links(std::string_view raw)
 {
     const auto read = raw_object::read(raw);
-    const auto has_links = [](const raw_member& each) {
-        return is_called(each.name, "icons") || is_called(each.name, "websiteurl");
-    };
-    if (!read || std::ranges::none_of(read->members(), has_links)) {
+    if (!read || std::ranges::none_of(read->members(), holds_links, &raw_member::name)) {
         return std::string{raw};
     }
     std::string out{"{"};

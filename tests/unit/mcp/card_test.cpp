@@ -436,6 +436,41 @@ TEST_CASE("a card over the limit is an error that says what takes the room, neve
     }
 }
 
+TEST_CASE("of lists that are too large by themselves no card is made to be told so")
+{
+    const auto schema = R"("inputSchema":{"x":")" + std::string(1000, 's') + "\"}";
+    const auto from = snapshot_of(exa_server, R"([{"name":"t",)" + schema + R"(},{"name":"u",)" + schema + "}]");
+    for (const auto shape : shapes) {
+        CAPTURE(core::name(shape));
+        const auto refusal = [&](std::size_t limit) {
+            auto asked = request(shape);
+            asked.limit = limit;
+            return mcp::synthesize_card(from, asked).error().detail;
+        };
+        const auto least = 2 * schema.size();
+        const auto whole = std::string{core::name(shape)} + " card of more than ";
+        CHECK(
+            refusal(least - 1) == whole + std::to_string(least - 1) + " bytes: 2 tools of " +
+                                      std::to_string(2 * (schema.size() + 13)) +
+                                      ", 0 resources of 0, 0 resourceTemplates of 0, 0 prompts of 0"
+        );
+        CHECK_FALSE(refusal(least).starts_with(whole));
+    }
+}
+
+TEST_CASE("what does not come into a card does not count against it")
+{
+    const auto words = std::string(2000, 'w');
+    const auto from = snapshot_of(
+        exa_server,
+        R"([{"name":"t","examples":")" + words + R"(","websiteUrl":"javascript:)" + words +
+            R"(","icons":[{"src":"javascript:)" + words + R"("}]}])"
+    );
+    auto asked = request(card_shape::automatic);
+    asked.limit = 1500;
+    CHECK(mcp::synthesize_card(from, asked).has_value());
+}
+
 TEST_CASE("items as deep as discovery lets them be make a card that is read in every shape")
 {
     const std::string deep = R"([{"name":"t","inputSchema":)" + std::string(55, '[') + std::string(55, ']') + "}]";
