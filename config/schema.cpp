@@ -74,7 +74,8 @@ constexpr auto settings_table = std::to_array<setting>({
     {"log.level", log_level_setting{of<&settings::log_level>}, "The least severe lines that are written."},
     {"store",
      store_setting{of<&settings::store>},
-     "Where agents live that are added through the management API, and the last good card of every agent: in a SQLite "
+     "Where agents live that are added through the management API, and the last good card of every A2A agent: in a "
+     "SQLite "
      "file, or in memory for as long as the gateway runs. Without it: `cardea/store.db` below `XDG_STATE_HOME`, or "
      "below "
      "`~/.local/state`; should that place be unusable, memory, with a line in the log. A file that is named here has "
