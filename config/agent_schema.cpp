@@ -118,7 +118,9 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      agent_key::era,
      "`auto`, `legacy` or `modern`",
      "`auto`",
-     "Which MCP it speaks: with sessions (up to 2025-11-25), without (since 2026-07-28), or to be found out."},
+     "Which MCP it speaks: with sessions (up to 2025-11-25), without (since 2026-07-28), or to be found out by asking. "
+     "One "
+     "of the type `sse` has sessions."},
     {"timeouts.initialize",
      agent_key::timeouts,
      "duration, 1ms to 1d",

@@ -255,6 +255,13 @@ private:
         if (const auto* f = find(agent_key::era)) {
             constexpr std::array eras{core::mcp_era::automatic, core::mcp_era::legacy, core::mcp_era::modern};
             server.era = read_one(*f, eras, "auto, legacy or modern");
+            if (server.era == core::mcp_era::modern && server.transport == mcp_transport::sse) {
+                problems_.add(
+                    f->at,
+                    f->path,
+                    "stands beside the type sse, which has no modern era; auto or legacy is meant"
+                );
+            }
         }
         if (const auto* f = find(agent_key::stale_if_error)) {
             server.stale_if_error = read_switch(*f, problems_).value_or(false);

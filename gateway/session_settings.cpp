@@ -10,9 +10,13 @@
 namespace gateway {
 namespace {
 
-mcp::era_policy policy_of(core::mcp_era era) noexcept
+// The HTTP+SSE transport is older than the modern era, and some that speak it answer nothing before `initialize`.
+mcp::era_policy policy_of(const core::mcp_server& server) noexcept
 {
-    switch (era) {
+    if (server.transport == core::mcp_transport::sse) {
+        return mcp::era_policy::legacy;
+    }
+    switch (server.era) {
         case core::mcp_era::automatic:
             return mcp::era_policy::automatic;
         case core::mcp_era::legacy:
@@ -54,7 +58,7 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
     made.secrets = secrets_of(record);
     made.turns = server.transport == core::mcp_transport::stdio ? turns : nullptr;
     auto& states = made.states;
-    states.era = policy_of(server.era);
+    states.era = policy_of(server);
     states.silence_is_legacy = server.transport == core::mcp_transport::stdio;
     made.headers = server.transport == core::mcp_transport::streamable_http ? mcp::tool_headers::checked
                                                                             : mcp::tool_headers::ignored;

@@ -204,6 +204,10 @@ void runner::running::arm(timer_name which, core::duration after)
         if (which == timer_name::stop && self->closing_ != nullptr) {
             self->retire(std::move(self->closing_));
         }
+        const bool probing = self->probe_ != nullptr && self->link_ == nullptr;
+        if (which == timer_name::start && probing && !self->settings_.states.silence_is_legacy) {
+            self->take_silence_of_probe();
+        }
         session_event event;
         event.kind = event_kind::timer;
         event.fired = which;

@@ -193,6 +193,7 @@ private:
     void take_handshake(std::string_view result);
     void refuse_handshake(std::string why);
     void take_failure(link& from, std::uint64_t request, const core::error& why, std::optional<era> says);
+    void take_silence_of_probe();
     void take_loss(link& from, const core::error& why);
     void take_end(link& from);
     net::loop& loop_;

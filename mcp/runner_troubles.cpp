@@ -2,6 +2,17 @@
 #include "mcp/runner_state.hpp"
 
 namespace mcp {
+namespace {
+
+constexpr std::string_view way_out = "; if it answers nothing before `initialize`, `era: legacy` asks nothing before it";
+
+}  // namespace
+
+// Where silence is an outage.
+void runner::running::take_silence_of_probe()
+{
+    detail_ = "no answer to server/discover in time" + std::string{way_out};
+}
 
 void runner::running::take_too_long(link& from, std::string_view beginning, std::size_t limit)
 {
@@ -74,7 +85,9 @@ void runner::running::take_failure(link& from, std::uint64_t request, const core
 {
     if (from.probe()) {
         if (!says && link_ == nullptr) {
+            const bool silent = why.code == core::errc::upstream_timeout || why.code == core::errc::upstream_reset;
             detail_ = shown(std::string{core::name(why.code)} + ": " + why.detail);
+            detail_ += silent ? way_out : std::string_view{};
         }
         return tell_era(from, says);
     }

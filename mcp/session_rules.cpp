@@ -131,7 +131,7 @@ void session_rules::learn(era verdict)
 void session_rules::on_start_timeout()
 {
     if (!s.probing_ || !s.settings_.silence_is_legacy) {
-        return lose(reason::start_timeout, false);
+        return lose(s.probing_ ? reason::probe_failed : reason::start_timeout, false);
     }
     learn(era::legacy);
     close(false);

@@ -73,6 +73,22 @@ TEST_CASE("the transport is what its type says, or else what else it has")
     );
 }
 
+TEST_CASE("the HTTP+SSE transport has no era without sessions")
+{
+    const std::string sse = "transport: {type: sse, url: \"http://h\"}";
+    CHECK(server(sse + ", era: auto").era == core::mcp_era::automatic);
+    CHECK(server(sse + ", era: legacy").era == core::mcp_era::legacy);
+    CHECK(
+        problems(sse + ", era: modern") ==
+        "c.yml:1:60: agents.a.era: stands beside the type sse, which has no modern era; auto or legacy is meant\n"
+    );
+    CHECK(
+        problems("type: sse, url: \"http://h\", protocol: mcp, era: modern")
+            .find("agents.a.era: stands beside the type sse") != std::string::npos
+    );
+    CHECK(server("transport: {url: \"http://h\"}, era: modern").era == core::mcp_era::modern);
+}
+
 TEST_CASE("a program gets its arguments, its variables and its directory as they are written")
 {
     const auto all =

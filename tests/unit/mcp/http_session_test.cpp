@@ -238,6 +238,28 @@ TEST_CASE("an outage says nothing of the era, and is over when it is over")
     x.stop();
 }
 
+TEST_CASE("a server that answers nothing before initialize is an outage, and what is said of it names the way out")
+{
+    scripted_agent agent{[](const recorded_request&) { return test_support::silence(); }};
+    http_rig x;
+    mcp::http_settings http;
+    http.url = agent.url("/mcp");
+    SUBCASE("when the request is given up")
+    {
+        http.server.request_timeout = core::duration{50};
+    }
+    SUBCASE("when the start has taken too long")
+    {
+        x.settings.states.start_timeout = core::duration{50};
+    }
+    x.start(mcp::http_factory(x.loop, x.client, http));
+    REQUIRE(x.wait_for(session_state::backoff));
+    CHECK(x.runner->reason() == session_reason::probe_failed);
+    CHECK(x.runner->detail().find("no answer to server/discover") != std::string::npos);
+    CHECK(x.runner->detail().find("`era: legacy`") != std::string::npos);
+    x.stop();
+}
+
 TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is connected to anew")
 {
     std::unique_ptr<scripted_agent> agent;

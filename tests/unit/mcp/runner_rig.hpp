@@ -48,6 +48,9 @@ public:
         void open() override
         {
             ++server_.opened;
+            if (server_.stuck) {
+                return;
+            }
             server_.later(*this, [this] {
                 if (server_.down) {
                     observer_.lost(core::upstream_error(core::errc::upstream_refused, "nobody there"));
@@ -129,6 +132,7 @@ public:
     std::vector<std::uint64_t> listens;  // the ids of the requests for streams
     std::string settled;
     bool down = false;
+    bool stuck = false;       // nothing comes of what is opened
     bool holds_ends = false;  // of the first connection that is left
     int opened = 0;
     int streams = 0;

@@ -95,7 +95,7 @@ TEST_CASE("a probe without an answer means legacy on stdio, after its child is g
     settings.silence_is_legacy = false;
     session_driver http{settings};
     http.on(event_kind::begin);
-    CHECK(http.fire(timer_name::start) == "close, arm stop 5000, report backoff start_timeout, arm backoff 1000");
+    CHECK(http.fire(timer_name::start) == "close, arm stop 5000, report backoff probe_failed, arm backoff 1000");
 
     session_driver failing;
     failing.on(event_kind::begin);
