@@ -3,6 +3,7 @@
 #include "mcp/http_evidence.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace mcp {
@@ -31,6 +32,10 @@ void http_stream::headed(const net::exchange_head& head)
     streams_ = status_ == 200 && head.has_type("text/event-stream");
     if (streams_) {
         events_.begin();
+        stands_since_ = std::chrono::steady_clock::now();
+        if (std::exchange(gap_, false)) {
+            told_.reset();
+        }
         tell(stream_news::stands);
     }
 }
@@ -72,12 +77,17 @@ void http_stream::ended(core::result<> how)
     if (!streams_) {
         return how ? judge() : retry();
     }
-    // A server may end a stream and have it taken up again, without anything being missed.
-    const bool continues = how && gets() && !events_.last_id().empty() && failures_ == 0;
-    if (!continues) {
+    const auto pause = wire_.settings.pause(events_.retry());
+    const auto stood = std::chrono::steady_clock::now() - stands_since_;
+    const bool proved = stood >= wire_.settings.steady_stream || (how && stood >= pause);
+    failures_ = proved ? 0 : failures_;
+    // A server, or what is before it, may end a stream in order and have it asked for again: with an id nothing is missed.
+    const bool resumable = !events_.last_id().empty();
+    if (!how || !gets() || failures_ > 0 || !(proved || resumable)) {
         return retry();
     }
-    begin_after(wire_.settings.pause(events_.retry()));
+    gap_ = !resumable;
+    begin_after(pause);
 }
 
 void http_stream::judge()
@@ -113,6 +123,7 @@ void http_stream::retry()
         delay = std::min(delay + delay / 2, longest);
     }
     ++failures_;
+    gap_ = false;
     begin_after(delay);
     tell(stream_news::gone);
 }

@@ -53,6 +53,8 @@ private:
     unsigned status_ = 0;
     std::string body_;       // of what is no stream
     unsigned failures_ = 0;  // in a row
+    core::steady_time stands_since_{};
+    bool gap_ = false;  // what was said since it ended in order was not heard
     std::optional<stream_news> told_;
     loop_timer pause_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

@@ -31,6 +31,7 @@ struct http_settings {
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
     core::duration longest_retry{30'000};  // likewise, after several that failed; also of what the server says
     core::duration shortest_retry{100};    // of what the server says
+    core::duration steady_stream{10'000};  // one that stood so long was not part of a row of failures
     core::duration linger{1'000};          // for what follows an answer on its stream
     core::duration end_session_timeout{2'000};
 

@@ -163,7 +163,8 @@ void session_rules::settle()
     enter(ready);
 }
 
-// What changed while nobody listened was not told, also not before the stream stood for the first time.
+// What changed while nobody listened was not told, also not before the stream stood for the first time. One that is made
+// anew again and again without having been down must not have the lists walked each time.
 void session_rules::on_stream_up()
 {
     if (s.troubles_[bit(trouble::stream)] || !s.listened_) {
@@ -171,6 +172,8 @@ void session_rules::on_stream_up()
         s.missed_ = true;
         s.stream_since_ = now;
         on_list_changed();
+    } else if (s.spoken_ == era::legacy && !std::exchange(s.missed_, true)) {
+        arm(timer_name::refresh, s.settings_.refresh_shortest);
     }
     set(trouble::stream, false);
     if (s.state_ != discovering) {

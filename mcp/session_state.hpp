@@ -104,7 +104,7 @@ enum class event_kind : std::uint8_t {
     walk_done,  // `complete`, `time_to_live`
     walk_failed,
     list_changed,  // change_tracker::note() said so
-    stream_up,     // GET or `subscriptions/listen`
+    stream_up,     // GET or `subscriptions/listen`; while it is up: there was a gap
     stream_down,
     stream_none,  // the server offers none, as 405 says
     unreachable,  // nobody is at its address any more

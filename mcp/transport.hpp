@@ -16,7 +16,8 @@
 
 namespace mcp {
 
-// What becomes of the stream of what the server says unasked. `none`: it offers none, which is no failure.
+// What becomes of the stream of what the server says unasked. `stands` twice in a row: it was made anew, and what was said
+// meanwhile was not heard. `none`: it offers none, which is no failure.
 enum class stream_news : std::uint8_t { stands, gone, none };
 
 // What a transport tells. Never from within a call of its own functions; each may destroy the transport.

@@ -151,6 +151,64 @@ TEST_CASE("what a server says unasked is heard, answers are not, and the stream 
     }
 }
 
+TEST_CASE("a stream that stood for a while and ends in order is asked for again without a word, as soon as the first time")
+{
+    std::vector<script> all(7, test_support::event_stream());
+    scripted_agent agent{one_by_one(std::move(all))};
+    transport_rig x{agent.url()};
+    x.settings.longest_retry = 10s;
+    x.settings.first_retry = 50ms;
+    x.begin();
+    x.wire->open_stream({});
+    auto before = std::chrono::steady_clock::now();
+    for (std::size_t i = 1; i <= 6; ++i) {
+        REQUIRE(x.wait_until([&] { return agent.request_count() == 1 + i; }));
+        CHECK(std::chrono::steady_clock::now() - before < 500ms);
+        REQUIRE(agent.wait_for_streams(1));
+        REQUIRE(x.wait_until([&] { return x.told.size() == i; }));
+        x.run_for(60ms);
+        agent.send_stream(": still here\n\n");
+        agent.end_streams();
+        before = std::chrono::steady_clock::now();
+    }
+    CHECK(x.told == words(6, "stream up"));
+}
+
+TEST_CASE("a stream that ends as soon as it stands, or cannot be had again, is one that is down")
+{
+    scripted_agent agent{one_by_one({events(""), events(""), test_support::event_stream(), answer(500, "")})};
+    transport_rig x{agent.url()};
+    x.begin();
+    x.wire->open_stream({});
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 4; }));
+    REQUIRE(x.wait_until([&] { return x.told == words{"stream up", "stream down", "stream up", "stream down", "stream up"}; }));
+    x.run_for(20ms);
+    REQUIRE(agent.wait_for_streams(1));
+    agent.end_streams();
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 5; }));
+    CHECK(x.wait_until([&] { return x.told.size() == 6 && x.told.back() == "stream down"; }));
+}
+
+TEST_CASE("a stream that was cut after it had stood for long enough is asked for again as soon as the first time")
+{
+    scripted_agent agent{in_session(always(test_support::event_stream()))};
+    transport_rig x{agent.url()};
+    x.settings.longest_retry = 10s;
+    x.settings.first_retry = 200ms;
+    x.settings.steady_stream = 30ms;
+    x.begin();
+    x.wire->open_stream({});
+    auto before = std::chrono::steady_clock::now();
+    for (std::size_t i = 1; i <= 5; ++i) {
+        REQUIRE(x.wait_until([&] { return agent.request_count() == 1 + i; }));
+        CHECK(std::chrono::steady_clock::now() - before < 600ms);  // 1012 ms without
+        REQUIRE(agent.wait_for_streams(1));
+        x.run_for(40ms);
+        agent.cut_streams();
+        before = std::chrono::steady_clock::now();
+    }
+}
+
 TEST_CASE("a server that offers no stream is as good as one whose stream stands; all else is tried again")
 {
     struct row {

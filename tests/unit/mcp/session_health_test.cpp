@@ -65,7 +65,6 @@ TEST_CASE("once the stream of notifications stands, all lists are walked: what c
     CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, arm debounce 250, report ready");
     CHECK(d.fire(timer_name::debounce) == "walk, arm discovery 60000");
     d.on(event_kind::walk_done);
-    CHECK(d.on(event_kind::stream_up).empty());
     d.on(event_kind::list_changed);
     CHECK(d.fire(timer_name::debounce) == "walk changed, arm discovery 60000");
     d.on(event_kind::walk_done);
@@ -89,6 +88,21 @@ TEST_CASE("who wants the lists joins a walk over all of them, and takes the plac
     CHECK(d.on(event_kind::refresh) == "walk, arm discovery 60000");
     CHECK(d.on(event_kind::refresh).empty());
     CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish");
+}
+
+TEST_CASE("what may have changed while a stream was made anew is looked for within a minute, once")
+{
+    session_driver d{legacy_only()};
+    d.make_ready();
+    d.on(event_kind::stream_up);
+    d.fire(timer_name::debounce);
+    d.on(event_kind::walk_done);
+    CHECK(d.on(event_kind::stream_up) == "arm refresh 60000");
+    CHECK(d.on(event_kind::stream_up).empty());
+    CHECK(d.fire(timer_name::refresh) == "walk, arm discovery 60000");
+    d.on(event_kind::walk_done);
+    CHECK(d.session.state() == session_state::ready);
+    CHECK(d.on(event_kind::stream_up) == "arm refresh 60000");
 }
 
 TEST_CASE("a modern stream that ends is asked for anew, less and less often unless it stood for a while")
