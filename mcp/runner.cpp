@@ -121,16 +121,12 @@ void runner::running::carry_out(const session_action& what)
             return publish();
         case action_kind::send_ping: {
             const auto id = begin(purpose::ping);
+            last_ping_ = id;
             send({ping_request(id, dialect_), id, dialect_.modern() ? "server/discover" : "ping"});
             return;
         }
         case action_kind::cancel_ping:
-            for (const auto& [id, each] : asked_) {
-                if (each.what == purpose::ping) {
-                    cancel(id);
-                }
-            }
-            return;
+            return cancel_ping();
         case action_kind::finish_calls:
             return tell(event_kind::calls_finished);
         case action_kind::arm:
@@ -184,6 +180,7 @@ void runner::running::close(bool end_session)
     if (which == nullptr) {
         return tell_of(event_kind::closed, session_.connection());
     }
+    requests_.end(which->question);
     closing_ = std::move(which);
     closing_->wire->close(end_session);
 }

@@ -103,7 +103,7 @@ private:
         std::uint64_t number() const noexcept { return number_; }
 
         std::unique_ptr<transport> wire;
-        std::uint64_t question = 0;  // of a probe
+        std::uint64_t question = 0;  // of a probe; 0: it was not asked
         bool spoke_nonsense = false;
         bool spoke_too_long = false;
 
@@ -182,6 +182,7 @@ private:
     void cancel_walk();
     void cancel(std::uint64_t id);
     void cancel_requests(purpose what);
+    void cancel_ping();
     void tell_walked(const core::result<walk_outcome>& how);
     void ask_next_look();
     void publish();
@@ -219,6 +220,7 @@ private:
     server_facts facts_;
     in_flight requests_;
     std::map<std::uint64_t, asked> asked_;
+    std::uint64_t last_ping_ = 0;
     change_tracker tracker_;
     std::optional<discovery_walk> walk_;
     std::optional<side_walk> look_;

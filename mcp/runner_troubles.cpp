@@ -137,6 +137,7 @@ void runner::running::take_loss(link& from, const core::error& why)
     if (silent || beside) {
         return tell_era(from, silent ? std::optional{era::legacy} : std::nullopt);
     }
+    requests_.end(from.question);
     auto gone = std::move(from.probe() ? probe_ : link_);
     const auto number = from.number();
     const bool connected = from.was_connected() && !from.probe();

@@ -183,6 +183,24 @@ void runner::running::cancel_requests(purpose what)
     }
 }
 
+// It may be answered late; one that was missed long ago is not waited for any more.
+void runner::running::cancel_ping()
+{
+    if (asked_.contains(last_ping_)) {
+        cancel(last_ping_);
+    }
+    const auto pings =
+        std::ranges::count_if(asked_, [](const auto& each) { return each.second.what == purpose::ping; });
+    auto old = pings - static_cast<std::ptrdiff_t>(settings_.states.ping_misses);
+    for (auto each = asked_.begin(); old > 0; --old) {
+        while (each->second.what != purpose::ping) {
+            ++each;
+        }
+        requests_.end(each->first);
+        each = asked_.erase(each);
+    }
+}
+
 void runner::running::publish()
 {
     const bool changed = latest_ == nullptr || !same_content(*latest_, found_);

@@ -244,6 +244,37 @@ TEST_CASE("a ping that is not answered is cancelled, a late answer to it counts,
     CHECK(silent.server.ended_sessions == 1);
 }
 
+TEST_CASE("each missed ping is cancelled once, and late answers count to the latest of them only")
+{
+    rig x;
+    x.settings.states.ping_interval = core::duration{2};
+    x.settings.states.ping_timeout = core::duration{10};
+    bool odd = false;
+    bool silent = false;
+    auto as_ever = x.server.answer;
+    x.server.answer = [&](const scripted_server::line& asked) {
+        const bool ping = asked.method == "ping";
+        odd = ping ? !odd : odd;
+        return ping && (odd || silent) ? std::string{} : as_ever(asked);
+    };
+    x.start();
+    const auto cancelled = [&] { return std::ranges::count(x.server.methods(), "notifications/cancelled"); };
+    REQUIRE(x.wait_until([&] { return cancelled() >= 12; }));
+    std::vector<std::string> texts;
+    for (const auto& each : x.server.sent) {
+        if (each.method == "notifications/cancelled") {
+            texts.push_back(each.text);
+        }
+    }
+    std::ranges::sort(texts);
+    CHECK(std::ranges::adjacent_find(texts) == texts.end());
+    const auto first = std::ranges::find(x.server.sent, "ping", &scripted_server::line::method)->id;
+    silent = true;
+    REQUIRE(x.wait_for(session_state::degraded));
+    x.server.say(R"({"jsonrpc":"2.0","id":)" + first + R"(,"result":{}})");
+    CHECK(x.runner->state() == session_state::degraded);
+}
+
 TEST_CASE("a request of a list that the transport gives up is cancelled")
 {
     rig x;
