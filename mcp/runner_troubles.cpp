@@ -107,7 +107,11 @@ void runner::running::take_failure(link& from, std::uint64_t request, const core
     }
     switch (what) {
         case purpose::handshake:
-            return refuse_handshake(std::move(told.detail));
+            if (!nobody_there) {
+                return refuse_handshake(std::move(told.detail));
+            }
+            detail_ = told.detail;
+            break;
         case purpose::list:
             walk_failed(told);
             break;

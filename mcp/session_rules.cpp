@@ -192,6 +192,11 @@ void session_rules::on_handshake_timeout()
     lose(reason::handshake_timeout, true);
 }
 
+void session_rules::on_nobody_there()
+{
+    lose(reason::start_failed, false);
+}
+
 void session_rules::on_lost()
 {
     s.open_ = false;

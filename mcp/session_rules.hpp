@@ -45,6 +45,7 @@ struct session_rules {
     void on_handshake_done();
     void on_handshake_refused();
     void on_handshake_timeout();
+    void on_nobody_there();
     void on_lost();
     void lose(session_reason why, bool crash);
     void on_backoff_over();

@@ -66,6 +66,7 @@ constexpr row table[] = {
     {in({initializing}), event_kind::handshake_done, {}, &session_rules::on_handshake_done},
     {in({initializing}), event_kind::handshake_refused, {}, &session_rules::on_handshake_refused},
     {in({initializing}), event_kind::session_lost, {}, &session_rules::on_handshake_refused},
+    {in({initializing}), event_kind::unreachable, {}, &session_rules::on_nobody_there},
     {in({initializing}), event_kind::timer, timer_name::initialize, &session_rules::on_handshake_timeout},
 
     {in({discovering}), event_kind::walk_failed, {}, &session_rules::on_first_walk_failed},

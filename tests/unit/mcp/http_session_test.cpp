@@ -260,6 +260,27 @@ TEST_CASE("a server that answers nothing before initialize is an outage, and wha
     x.stop();
 }
 
+TEST_CASE("a server that is down is a start that failed, and no crash, whatever its era is said to be")
+{
+    for (const auto era : {mcp::era_policy::legacy, mcp::era_policy::modern}) {
+        std::string nobody;
+        {
+            scripted_agent gone;
+            nobody = gone.url("/mcp");
+        }
+        http_rig x;
+        x.settings.states.era = era;
+        x.start_at(nobody);
+        REQUIRE(x.wait_until([&] {
+            return x.runner->counts().connections >= 7 || x.runner->state() == session_state::failed;
+        }));
+        CHECK(x.runner->reason() == session_reason::start_failed);
+        CHECK(x.runner->detail().find("upstream_refused") != std::string::npos);
+        CHECK(std::ranges::none_of(x.states, [](const auto& each) { return each.first == session_state::failed; }));
+        x.stop();
+    }
+}
+
 TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is connected to anew")
 {
     std::unique_ptr<scripted_agent> agent;

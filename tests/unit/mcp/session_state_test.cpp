@@ -105,6 +105,19 @@ TEST_CASE("a probe without an answer means legacy on stdio, after its child is g
     );
 }
 
+TEST_CASE("nobody at the address of a handshake is a start that failed, however often, and no crash")
+{
+    session_driver d{legacy_only()};
+    d.on(event_kind::begin);
+    for (int i = 0; i < 20; ++i) {
+        d.on(event_kind::connected);
+        CHECK(d.on(event_kind::unreachable).find("report backoff start_failed, arm backoff") != std::string::npos);
+        REQUIRE(d.session.state() == session_state::backoff);
+        d.on(event_kind::closed);
+        d.fire(timer_name::backoff);
+    }
+}
+
 TEST_CASE("what the probe said holds for the next attempts, until it is old or a handshake fails")
 {
     session_settings settings;
