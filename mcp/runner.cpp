@@ -238,13 +238,9 @@ void runner::running::report(const session_action& what)
     } else if (!ready_since_) {
         ready_since_ = std::chrono::steady_clock::now();
     }
-    if (what.state == session_state::ready) {
-        detail_.clear();
-    } else if (what.reason == session_reason::handshake_timeout && !serves) {
-        detail_ = "no answer to the handshake";
-    }
     const bool trouble = what.state == session_state::backoff || what.state == session_state::failed ||
                          what.state == session_state::degraded;
+    describe(what, trouble);
     log_.write(
         trouble ? core::log_level::warn : core::log_level::info,
         "mcp_session",

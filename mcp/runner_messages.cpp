@@ -136,6 +136,9 @@ void runner::running::take_answer(std::optional<std::uint64_t> id, const message
         case purpose::ping: {
             const bool other_era = !good && answer.failure.code != internal_error &&
                                    era_of_answer(answer) == (dialect_.modern() ? era::legacy : era::modern);
+            if (!other_era) {
+                words_[static_cast<std::size_t>(session_reason::ping_timeout)].clear();
+            }
             return tell_of_session(other_era ? event_kind::session_lost : event_kind::ping_answered);
         }
         case purpose::listen:
@@ -184,7 +187,7 @@ void runner::running::take_handshake(std::string_view result)
 
 void runner::running::refuse_handshake(std::string why)
 {
-    detail_ = std::move(why);
+    say(session_reason::handshake_refused, std::move(why));
     tell_of_session(event_kind::handshake_refused);
 }
 

@@ -161,6 +161,8 @@ private:
     void arm(timer_name which, core::duration after);
     void disarm(timer_name which);
     void report(const session_action& what);
+    void describe(const session_action& what, bool trouble);
+    void say(session_reason about, std::string words);
     std::uint64_t begin(purpose what);
     void ask(purpose what, const list_question& question);
     void give_up(std::uint64_t id, const std::string& method);
@@ -177,7 +179,7 @@ private:
     discovery_walk walk_of(list_set wanted) const;
     void end_walk();
     void note_left_out(left_out_items what) const;
-    void note_walk_trouble(std::string_view why);
+    void note_walk_trouble(session_reason about, std::string_view why);
     void walk_failed(const core::error& why);
     void cancel_walk();
     void cancel(std::uint64_t id);
@@ -230,8 +232,10 @@ private:
     std::shared_ptr<const snapshot> latest_;
     std::optional<core::steady_time> ready_since_;
     core::steady_time handshake_began_{};
+    std::array<std::string, session_reasons> words_;  // of each trouble that there is or is about to be
+    std::string detail_;                              // of the one that is shown
+    session_reason shown_ = session_reason::none;
     bool fell_back_ = false;  // the connection of the latest handshake
-    std::string detail_;      // of the latest trouble
     runner_counts counts_;
 };
 

@@ -4,14 +4,76 @@
 namespace mcp {
 namespace {
 
-constexpr std::string_view way_out = "; if it answers nothing before `initialize`, `era: legacy` asks nothing before it";
+constexpr std::string_view way_out =
+    "; if it answers nothing before `initialize`, `era: legacy` asks nothing before it";
+
+// Of what has no words of a server's.
+std::string_view words_for(session_reason why) noexcept
+{
+    switch (why) {
+        case session_reason::start_timeout:
+            return "the start took too long";
+        case session_reason::handshake_refused:
+            return "the handshake was refused";
+        case session_reason::handshake_timeout:
+            return "no answer to the handshake";
+        case session_reason::discovery_timeout:
+            return "its lists did not come in time";
+        case session_reason::ping_timeout:
+            return "no answer to a ping";
+        case session_reason::session_lost:
+            return "it has forgotten the session";
+        case session_reason::stream_down:
+            return "the stream of its notifications is down";
+        case session_reason::era_changed:
+            return "it speaks the modern era by now";
+        case session_reason::none:
+        case session_reason::start_failed:
+        case session_reason::probe_failed:
+        case session_reason::exited:
+        case session_reason::discovery_failed:
+        case session_reason::refresh_failed:
+        case session_reason::unreachable:
+            break;
+    }
+    return {};
+}
+
+constexpr std::size_t index_of(session_reason why) noexcept
+{
+    return static_cast<std::size_t>(why);
+}
 
 }  // namespace
+
+// Shown once its trouble is the one that is told.
+void runner::running::say(session_reason about, std::string words)
+{
+    auto& said = words_[index_of(about)];
+    said = std::move(words);
+    if (session_.state() == session_state::degraded && session_.reason() == about && shown_ == about) {
+        detail_ = said;
+    }
+}
+
+void runner::running::describe(const session_action& what, bool trouble)
+{
+    if (what.state == session_state::ready) {
+        detail_.clear();
+    } else if (trouble || what.reason != shown_) {
+        const auto& said = words_[index_of(what.reason)];
+        detail_ = said.empty() ? std::string{words_for(what.reason)} : said;
+    }
+    shown_ = what.reason;
+    if (what.state != session_state::degraded) {
+        words_ = {};
+    }
+}
 
 // Where silence is an outage.
 void runner::running::take_silence_of_probe()
 {
-    detail_ = "no answer to server/discover in time" + std::string{way_out};
+    say(session_reason::probe_failed, "no answer to server/discover in time" + std::string{way_out});
 }
 
 void runner::running::take_too_long(link& from, std::string_view beginning, std::size_t limit)
@@ -86,8 +148,9 @@ void runner::running::take_failure(link& from, std::uint64_t request, const core
     if (from.probe()) {
         if (!says && link_ == nullptr) {
             const bool silent = why.code == core::errc::upstream_timeout || why.code == core::errc::upstream_reset;
-            detail_ = shown(std::string{core::name(why.code)} + ": " + why.detail);
-            detail_ += silent ? way_out : std::string_view{};
+            auto words = shown(std::string{core::name(why.code)} + ": " + why.detail);
+            words += silent ? way_out : std::string_view{};
+            say(session_reason::probe_failed, std::move(words));
         }
         return tell_era(from, says);
     }
@@ -110,7 +173,7 @@ void runner::running::take_failure(link& from, std::uint64_t request, const core
             if (!nobody_there) {
                 return refuse_handshake(std::move(told.detail));
             }
-            detail_ = told.detail;
+            say(session_reason::start_failed, told.detail);
             break;
         case purpose::list:
             walk_failed(told);
@@ -121,10 +184,11 @@ void runner::running::take_failure(link& from, std::uint64_t request, const core
         case purpose::listen:
             return tell_of_session(event_kind::stream_down);
         case purpose::ping:
-            detail_ = told.detail;
+            say(session_reason::ping_timeout, told.detail);
             break;  // its timer tells
     }
     if (nobody_there) {
+        say(session_reason::unreachable, told.detail);
         tell_of_session(event_kind::unreachable);
     }
 }
@@ -134,17 +198,16 @@ void runner::running::take_loss(link& from, const core::error& why)
 {
     const bool silent = from.probe() && from.was_connected() && settings_.states.silence_is_legacy;
     const bool beside = from.probe() && link_ != nullptr;
-    if (!beside) {
-        const bool too_large = why.code == core::errc::message_too_large;
-        detail_ = shown(too_large ? std::string{core::name(why.code)} + ": " + why.detail : why.detail);
-    }
     if (silent || beside) {
         return tell_era(from, silent ? std::optional{era::legacy} : std::nullopt);
     }
+    const bool connected = from.was_connected() && !from.probe();
+    const bool too_large = why.code == core::errc::message_too_large;
+    say(connected ? session_reason::exited : session_reason::start_failed,
+        shown(too_large ? std::string{core::name(why.code)} + ": " + why.detail : why.detail));
     requests_.end(from.question);
     auto gone = std::move(from.probe() ? probe_ : link_);
     const auto number = from.number();
-    const bool connected = from.was_connected() && !from.probe();
     retire(std::move(gone));
     forget_requests();
     tell_of(connected ? event_kind::lost : event_kind::connect_failed, number);

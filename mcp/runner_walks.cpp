@@ -80,7 +80,7 @@ void runner::running::end_walk()
 {
     note_left_out(walk_->left_out());
     if (walk_->left().any()) {
-        note_walk_trouble(walk_->first_left());
+        note_walk_trouble(session_reason::refresh_failed, walk_->first_left());
     }
     ++counts_.walks;
     session_event event;
@@ -117,18 +117,20 @@ void runner::running::note_left_out(left_out_items what) const
     );
 }
 
-void runner::running::note_walk_trouble(std::string_view why)
+void runner::running::note_walk_trouble(session_reason about, std::string_view why)
 {
-    detail_ = shown(why);
-    log_.write(core::log_level::warn, "mcp_walk_failed", {{"agent", name_}, {"detail", detail_}});
+    auto words = shown(why);
+    log_.write(core::log_level::warn, "mcp_walk_failed", {{"agent", name_}, {"detail", words}});
+    say(about, std::move(words));
 }
 
 void runner::running::walk_failed(const core::error& why)
 {
     walk_.reset();
-    note_walk_trouble(why.detail);
+    const bool first = session_.state() == session_state::discovering;
+    note_walk_trouble(first ? session_reason::discovery_failed : session_reason::refresh_failed, why.detail);
     auto told = why;
-    told.detail = detail_;
+    told.detail = shown(why.detail);
     tell_of_session(event_kind::walk_failed);
     tell_walked(told);
 }
@@ -145,8 +147,10 @@ void runner::running::cancel_walk()
         return;
     }
     const auto late = core::upstream_error(core::errc::upstream_timeout, asked + "its lists did not come in time");
-    if (session_.state() == session_state::degraded || session_.reason() == session_reason::discovery_timeout) {
-        note_walk_trouble(late.detail);
+    if (session_.reason() == session_reason::discovery_timeout) {
+        note_walk_trouble(session_reason::discovery_timeout, late.detail);
+    } else if (session_.state() == session_state::degraded) {
+        note_walk_trouble(session_reason::refresh_failed, late.detail);
     }
     tell_walked(late);
 }

@@ -242,6 +242,76 @@ TEST_CASE("an optional list that always fails says why, and is asked for less an
     x.server.answer = mcp_test::server_with(&x.tools);
 }
 
+TEST_CASE("what is said of a trouble is about that one, also while there are several, and a timeout has words too")
+{
+    rig x;
+    x.settings.states.era = mcp::era_policy::legacy;
+    x.settings.states.ping_interval = core::duration{5};
+    x.settings.states.ping_timeout = core::duration{30};
+    x.settings.states.ping_misses = 2;
+    x.settings.states.refresh_retry = core::duration{60'000};
+    bool deaf = false;
+    x.server.answer = [&, as_ever = x.server.answer](const scripted_server::line& asked) {
+        return asked.method == "ping" && deaf ? std::string{} : as_ever(asked);
+    };
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    x.server.wires.back()->observer().stream_changed(mcp::stream_news::gone);
+    CHECK(x.runner->reason() == session_reason::stream_down);
+    CHECK(x.runner->detail().find("stream") != std::string::npos);
+    answer_with(x, "tools/list", [](const auto& asked) {
+        return R"({"jsonrpc":"2.0","id":)" + asked.id + R"(,"error":{"code":-32603,"message":"no database"}})";
+    });
+    x.runner->refresh();
+    REQUIRE(x.wait_until([&] { return x.walks.size() == 2; }));
+    CHECK(x.runner->reason() == session_reason::stream_down);
+    CHECK(x.runner->detail().find("tools/list") == std::string::npos);
+    x.server.wires.back()->observer().stream_changed(mcp::stream_news::stands);
+    CHECK(x.runner->reason() == session_reason::refresh_failed);
+    CHECK(x.runner->detail().find("tools/list") != std::string::npos);
+    deaf = true;
+    REQUIRE(x.wait_until([&] { return x.runner->reason() == session_reason::ping_timeout; }));
+    CHECK(x.runner->detail().find("ping") != std::string::npos);
+    REQUIRE(x.wait_for(session_state::backoff));
+    CHECK(x.runner->reason() == session_reason::ping_timeout);
+    CHECK(x.runner->detail().find("tools/list") == std::string::npos);
+    CHECK(x.runner->detail().find("ping") != std::string::npos);
+}
+
+TEST_CASE("a start and a first walk that take too long say so, and not what went wrong before")
+{
+    rig x;
+    x.settings.states.era = mcp::era_policy::legacy;
+    x.settings.states.start_timeout = core::duration{50};
+    x.settings.states.initialize_timeout = core::duration{50};
+    x.settings.states.discovery_timeout = core::duration{50};
+    x.server.down = true;
+    x.start();
+    REQUIRE(x.wait_for(session_state::backoff));
+    CHECK(x.runner->detail().find("nobody there") != std::string::npos);
+    SUBCASE("the start")
+    {
+        x.server.stuck = true;
+        REQUIRE(x.wait_until([&] { return x.runner->reason() == session_reason::start_timeout; }));
+        CHECK(x.runner->detail().find("start") != std::string::npos);
+    }
+    SUBCASE("the handshake")
+    {
+        x.server.down = false;
+        answer_with(x, "initialize", [](const auto&) { return std::string{}; });
+        REQUIRE(x.wait_until([&] { return x.runner->reason() == session_reason::handshake_timeout; }));
+        CHECK(x.runner->detail().find("handshake") != std::string::npos);
+    }
+    SUBCASE("the walk")
+    {
+        x.server.down = false;
+        answer_with(x, "tools/list", [](const auto&) { return std::string{}; });
+        REQUIRE(x.wait_until([&] { return x.runner->reason() == session_reason::discovery_timeout; }));
+        CHECK(x.runner->detail().find("tools/list") != std::string::npos);
+    }
+    CHECK(x.runner->detail().find("nobody there") == std::string::npos);
+}
+
 TEST_CASE("who is told that a session has stopped is told so once its probe has ended as well")
 {
     rig x;
