@@ -69,7 +69,12 @@ void http_post::headed(const net::exchange_head& head)
         events_.begin();
     }
     if (!take_session_id(head)) {
-        refuse("the session's id is not visible ASCII");
+        return refuse("the session's id is not visible ASCII");
+    }
+    if (what_.id == 0 && status_ >= 200 && status_ < 300) {
+        settled_ = true;
+        await(wire_.settings.linger);
+        owner_.settled(*this);
     }
 }
 
@@ -214,8 +219,8 @@ void http_post::judge()
 void http_post::judge_refusal(const message* answer)
 {
     const bool good = status_ >= 200 && status_ < 300;
-    auto detail = good ? std::string{"what came is no answer to "} + what_.method
-                       : "status " + std::to_string(status_) + " to " + what_.method;
+    const std::string what = what_.method.empty() ? "an answer" : what_.method;
+    auto detail = good ? "what came is no answer to " + what : "status " + std::to_string(status_) + " to " + what;
     if (answer != nullptr && answer->kind == message_kind::failure) {
         detail += ": " + answer->failure.text;
     }
@@ -230,7 +235,7 @@ void http_post::refuse(std::string why)
 
 void http_post::fail(core::error why, std::optional<era> says)
 {
-    const bool tells = what_.id != 0 && !settled_;
+    const bool tells = !settled_;
     owner_.over(*this, tells ? std::optional{std::move(why)} : std::nullopt, first_ ? says : std::nullopt);
 }
 

@@ -136,7 +136,9 @@ void http_transport::cancel(const outgoing& what)
 // What a session begins with is taken before what is said in it.
 void http_transport::advance()
 {
-    const auto begins = [](const auto& each) { return each->method() == "notifications/initialized"; };
+    const auto begins = [](const auto& each) {
+        return each->method() == "notifications/initialized" && !each->settled();
+    };
     const auto unsettled = [](const auto& each) { return !each->settled(); };
     while (!waiting_.empty() && std::ranges::none_of(under_way_, begins) &&
            static_cast<std::size_t>(std::ranges::count_if(under_way_, unsettled)) < most_posts) {

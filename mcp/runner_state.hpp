@@ -106,6 +106,7 @@ private:
         std::uint64_t question = 0;  // of a probe; 0: it was not asked
         bool spoke_nonsense = false;
         bool spoke_too_long = false;
+        bool refused_ours = false;  // what was no request
 
     private:
         running& owner_;
@@ -195,6 +196,7 @@ private:
     void take_answer(std::optional<std::uint64_t> id, const message& answer);
     void take_handshake(std::string_view result);
     void refuse_handshake(std::string why);
+    void note_not_taken(link& from, const core::error& why);
     void take_failure(link& from, std::uint64_t request, const core::error& why, std::optional<era> says);
     void take_silence_of_probe();
     void take_loss(link& from, const core::error& why);

@@ -143,8 +143,21 @@ void runner::running::refuse(link& from, const refused_text& what)
     take_failure(from, *request, refused_answer(what.why), std::nullopt);
 }
 
+// The first of a connection is worth a look: a server may behave as if it had not heard it.
+void runner::running::note_not_taken(link& from, const core::error& why)
+{
+    log_.write(
+        std::exchange(from.refused_ours, true) ? core::log_level::debug : core::log_level::warn,
+        "mcp_not_taken",
+        {{"agent", name_}, {"detail", shown(std::string{core::name(why.code)} + ": " + why.detail)}}
+    );
+}
+
 void runner::running::take_failure(link& from, std::uint64_t request, const core::error& why, std::optional<era> says)
 {
+    if (request == 0) {
+        return note_not_taken(from, why);
+    }
     if (from.probe()) {
         if (!says && link_ == nullptr) {
             const bool silent = why.code == core::errc::upstream_timeout || why.code == core::errc::upstream_reset;

@@ -23,6 +23,9 @@ public:
     // It is over, one way or the other; `why`: it was not taken. May destroy it.
     virtual void over(sse_post& which, std::optional<core::error> why, std::optional<era> says) = 0;
 
+    // It is taken, and what follows may go.
+    virtual void taken() = 0;
+
 protected:
     ~sse_post_owner() = default;
 };
@@ -55,23 +58,34 @@ public:
     const std::string& method() const noexcept { return what_.method; }
 
     // Its answer came before the word that it was taken.
-    void answered() noexcept { what_.id = 0; }
+    void answer_came() noexcept { answered_ = true; }
+    bool answered() const noexcept { return answered_; }
+    bool taken() const noexcept { return status_ >= 200 && status_ < 300; }
 
 private:
-    void headed(const net::exchange_head& head) override { status_ = head.status; }
+    void headed(const net::exchange_head& head) override
+    {
+        status_ = head.status;
+        if (taken()) {
+            owner_.taken();
+        }
+    }
     void took(std::string_view piece) override { body_ += piece; }
     void ended(core::result<> how) override
     {
         if (!how) {
             return owner_.over(*this, how.error(), std::nullopt);
         }
-        if (status_ >= 200 && status_ < 300) {
+        if (taken()) {
             return owner_.over(*this, std::nullopt, std::nullopt);
         }
         const auto read = read_message(body_);
         owner_.over(
             *this,
-            core::upstream_error(errc::upstream_status, "status " + std::to_string(status_) + " to " + what_.method),
+            core::upstream_error(
+                errc::upstream_status,
+                "status " + std::to_string(status_) + " to " + (what_.method.empty() ? "an answer" : what_.method)
+            ),
             era_of_http_answer(status_, read ? &*read : nullptr)
         );
     }
@@ -79,7 +93,7 @@ private:
     // What the server says after it has taken the message is of no interest; the answer comes on the stream.
     void on_deadline()
     {
-        if (status_ >= 200 && status_ < 300) {
+        if (taken()) {
             return owner_.over(*this, std::nullopt, std::nullopt);
         }
         owner_.over(*this, core::upstream_error(errc::upstream_timeout, "no answer to " + what_.method), std::nullopt);
@@ -90,6 +104,7 @@ private:
     loop_timer deadline_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     unsigned status_ = 0;
+    bool answered_ = false;
     std::string body_;
     std::unique_ptr<net::exchange> exchange_;
 };
@@ -121,6 +136,7 @@ private:
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
     void over(sse_post& which, std::optional<core::error> why, std::optional<era> says) override;
+    void taken() override { advance(); }
 
     // False: it is no event of this transport, which is lost.
     bool take(const stream_event& event);
@@ -177,7 +193,9 @@ core::result<> sse_transport::send(outgoing what)
 
 void sse_transport::advance()
 {
-    const auto begins = [](const auto& each) { return each->method() == "notifications/initialized"; };
+    const auto begins = [](const auto& each) {
+        return each->method() == "notifications/initialized" && !each->taken();
+    };
     while (!waiting_.empty() && under_way_.size() < most_posts && std::ranges::none_of(under_way_, begins)) {
         under_way_.push_back(std::move(waiting_.front()));
         waiting_.pop_front();
@@ -188,10 +206,11 @@ void sse_transport::advance()
 void sse_transport::over(sse_post& which, std::optional<core::error> why, std::optional<era> says)
 {
     const auto id = which.id();
+    const bool answered = which.answered();
     std::erase_if(under_way_, [&which](const auto& each) { return each.get() == &which; });
     advance();
-    if (why && id != 0) {
-        observer_.failed(id, std::move(*why), id == first_ ? says : std::nullopt);
+    if (why && !answered) {
+        observer_.failed(id, std::move(*why), id != 0 && id == first_ ? says : std::nullopt);
     }
 }
 
@@ -260,7 +279,7 @@ void sse_transport::take_message(const std::string& text)
     if (const auto id = read ? read->answered() : std::nullopt) {
         for (const auto& each : under_way_) {
             if (each->id() == *id) {
-                each->answered();
+                each->answer_came();
             }
         }
     }

@@ -35,7 +35,8 @@ public:
     // limit in bytes. Of transports whose messages do not come each to its own request.
     virtual void refused(std::string_view beginning, std::size_t limit) = 0;
 
-    // No answer will come to the request with this id: it could not be delivered, or its answer was no message. `era`: what
+    // No answer will come to the request with this id: it could not be delivered, or its answer was no message. Of a message
+    // that is no request (id 0): it was not taken, where the transport hears of that. `era`: what
     // that says of the server's era, if it was the first thing that the connection carried.
     virtual void failed(std::uint64_t request, core::error why, std::optional<era> says) = 0;
 

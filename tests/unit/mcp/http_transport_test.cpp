@@ -274,6 +274,36 @@ TEST_CASE("messages over max_message are not sent, and the bounds of what waits 
     CHECK(agent.request_count() == mcp::most_posts);
 }
 
+TEST_CASE("a notification is taken with the head of its answer, whatever follows that")
+{
+    scripted_agent agent{in_session([](const recorded_request& asked) {
+        return asked.body.find("\"id\":") == std::string::npos ? test_support::event_stream()
+                                                               : answer_json(result_of(2));
+    })};
+    transport_rig x{agent.url()};
+    x.settings.linger = 500ms;
+    x.begin();
+    REQUIRE(x.wire->send(note("notifications/initialized")).has_value());
+    REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+    REQUIRE(x.wait_for("received " + result_of(2)));
+    REQUIRE(agent.wait_for_streams(1));
+    agent.send_event(notice);
+    REQUIRE(x.wait_for("received " + notice));
+    CHECK(x.wait_until([&] { return agent.closed_by_peer() == 1; }));
+    CHECK(x.told == words{"received " + result_of(2), "received " + notice});
+}
+
+TEST_CASE("a notification that is refused is told as what did not arrive")
+{
+    scripted_agent agent{in_session(always(answer(500, "")))};
+    transport_rig x{agent.url()};
+    x.begin();
+    REQUIRE(x.wire->send(note("notifications/initialized")).has_value());
+    REQUIRE(x.wait_for("failed 0 upstream_status"));
+    CHECK(x.why_failed == "status 500 to notifications/initialized");
+    CHECK(x.told.size() == 1);
+}
+
 TEST_CASE("what follows the beginning of a session waits until that is taken")
 {
     test_support::gate held;

@@ -312,6 +312,21 @@ TEST_CASE("a start and a first walk that take too long say so, and not what went
     CHECK(x.runner->detail().find("nobody there") == std::string::npos);
 }
 
+TEST_CASE("what did not arrive and is no request is logged, the first of a connection for all to see")
+{
+    rig x;
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    const auto refused = core::upstream_error(core::errc::upstream_status, "status 500 to notifications/initialized");
+    x.server.wires.back()->observer().failed(0, refused, std::nullopt);
+    x.server.wires.back()->observer().failed(0, refused, std::nullopt);
+    const std::string line =
+        R"("event":"mcp_not_taken","agent":"agent","detail":"upstream_status: status 500 to notifications/initialized")";
+    CHECK(x.sink.text.find(R"("level":"warn",)" + line) != std::string::npos);
+    CHECK(x.sink.text.find(R"("level":"debug",)" + line) != std::string::npos);
+    CHECK(x.runner->state() == session_state::ready);
+}
+
 TEST_CASE("who is told that a session has stopped is told so once its probe has ended as well")
 {
     rig x;

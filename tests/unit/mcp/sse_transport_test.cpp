@@ -128,6 +128,15 @@ TEST_CASE("a message that is not taken has failed, also when nothing at all come
     }
 }
 
+TEST_CASE("a notification that is refused is told as what did not arrive over SSE")
+{
+    connected_rig it{answer(500, "")};
+    REQUIRE(it.x.wire->send(note("notifications/initialized")).has_value());
+    REQUIRE(it.x.wait_for("failed 0 upstream_status"));
+    CHECK(it.x.why_failed == "status 500 to notifications/initialized");
+    CHECK(it.x.told.size() == 1);
+}
+
 TEST_CASE("a server that has taken a message and never ends its answer keeps no others from being sent")
 {
     test_support::gate drip;
