@@ -29,16 +29,17 @@ struct http_settings {
     net::tls_client_files tls;
     core::mcp_server server;
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
-    core::duration longest_retry{30'000};  // likewise, after several that failed; also of what the server says
-    core::duration shortest_retry{100};    // of what the server says
-    core::duration steady_stream{10'000};  // one that stood so long was not part of a row of failures
-    core::duration linger{1'000};          // for what follows an answer on its stream
+    core::duration longest_retry{30'000};           // likewise, after several that failed
+    core::duration shortest_retry{100};             // of what the server says
+    core::duration longest_asked_retry{3'600'000};  // likewise: until then a server is not asked before (HTML, 9.2)
+    core::duration steady_stream{10'000};           // one that stood so long was not part of a row of failures
+    core::duration linger{1'000};                   // for what follows an answer on its stream
     core::duration end_session_timeout{2'000};
 
     // Before a stream is taken up again, for which the server may have asked for a time.
     core::duration pause(std::optional<core::duration> asked) const noexcept
     {
-        return std::clamp(asked.value_or(first_retry), shortest_retry, longest_retry);
+        return asked ? std::clamp(*asked, shortest_retry, longest_asked_retry) : first_retry;
     }
 };
 

@@ -23,6 +23,18 @@ std::vector<std::string> read_all(mcp::event_reader& reader, std::string_view te
 
 }  // namespace
 
+TEST_CASE("a stream is not asked for before the time that the server names, which is taken up to an hour")
+{
+    using core::duration;
+    const mcp::http_settings settings;
+    CHECK(settings.pause(std::nullopt) == duration{1'000});
+    CHECK(settings.pause(duration{0}) == duration{100});
+    CHECK(settings.pause(duration{30'001}) == duration{30'001});
+    CHECK(settings.pause(duration{3'599'999}) == duration{3'599'999});
+    CHECK(settings.pause(duration{3'600'000}) == duration{3'600'000});
+    CHECK(settings.pause(duration{3'600'001}) == duration{3'600'000});
+}
+
 TEST_CASE("events are the same however the stream is cut, and an unfinished one is none")
 {
     constexpr std::string_view text =
