@@ -114,21 +114,29 @@ void http_post::took(std::string_view piece)
 // Whether it is an answer; `ours`: to this request; `refused`: it was to be that, and why it is not.
 bool http_post::answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const
 {
-    const auto read = read_message(text, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
-    const bool answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
-    if (what_.id != 0 && !(answer && read->answered())) {
-        const auto whom = addressee_of(text, true);
-        const bool says_who = !read || whom.id;  // an error to nobody in particular is a message
-        if (whom.answer && !whom.other && says_who && whom.id.value_or(what_.id) == what_.id) {
-            refused = refused_answer(read ? another_id() : read.error());
-            return false;
+    const message_limits limits{.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)};
+    const auto texts = messages_in(text, wire_.speaks ? std::string_view{wire_.speaks->version} : std::string_view{});
+    const bool batch = texts.size() > 1;
+    bool answer = false;
+    for (const auto each : texts) {
+        const auto read = read_message(each, limits);
+        answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
+        ours = what_.id != 0 && answer && read->answered() == what_.id;
+        if (ours) {
+            return true;
+        }
+        if (what_.id == 0 || (answer && read->answered())) {
+            continue;
+        }
+        for (const auto& whom : addressees_of(each)) {
+            const bool says_who = !read || whom.id;  // an error to nobody in particular is a message
+            if (whom.answer && !whom.other && says_who && whom.id.value_or(what_.id) == what_.id) {
+                refused = refused_answer(read ? another_id() : read.error());
+                return false;
+            }
         }
     }
-    if (!answer) {
-        return false;
-    }
-    ours = what_.id != 0 && read->answered() == what_.id;
-    return true;
+    return answer && !batch;
 }
 
 // A stream may have something after its answer: it is not waited for long, nor does anything wait for it.

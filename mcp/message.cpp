@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 #include "core/json_bytes.hpp"
+#include "core/jsonrpc_scan.hpp"
 #include "mcp/raw_json.hpp"
 
 #include <algorithm>
@@ -211,6 +212,18 @@ core::result<message> read_message(std::string_view text, message_limits limits)
     made.id_is = *type;
     return envelope->find("method").empty() ? read_answer(*envelope, std::move(made))
                                             : read_call(*envelope, std::move(made));
+}
+
+std::vector<std::string_view> messages_in(std::string_view text, std::string_view version)
+{
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (has_batches(version) && first != std::string_view::npos && text[first] == '[') {
+        auto elements = core::scan_elements(text, most_in_batch);
+        if (elements && elements->count > 0 && elements->count <= most_in_batch) {
+            return std::move(elements->raw);
+        }
+    }
+    return {text};
 }
 
 std::string_view method(list_kind list) noexcept

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcp {
 
@@ -52,6 +53,12 @@ struct message_limits {
 // Fails with upstream_protocol: over the limits, not JSON, a batch, a member of the envelope twice, no kind of message or
 // two, an id that is no string or number (a failure may lack one or have null: then it answers nothing in particular).
 core::result<message> read_message(std::string_view text, message_limits limits = {});
+
+inline constexpr std::size_t most_in_batch = 100;
+
+// The messages of a batch, where `version` has those; else, and if it is none or holds none or more than most_in_batch, the
+// text itself, for read_message() to judge.
+std::vector<std::string_view> messages_in(std::string_view text, std::string_view version);
 
 // Who the gateway says it is (`clientInfo`).
 struct client_info {

@@ -1,5 +1,8 @@
 #include "mcp/refused_message.hpp"
 
+#include "core/jsonrpc_scan.hpp"
+#include "mcp/message.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -110,6 +113,21 @@ addressee addressee_of(std::string_view text, bool whole)
     }
     found.answer = answers && !calls && speaks;
     return found;
+}
+
+std::vector<addressee> addressees_of(std::string_view text)
+{
+    const auto elements = text.substr(std::min(text.find_first_not_of(blanks), text.size())).starts_with('[')
+                              ? core::scan_elements(text, most_in_batch)
+                              : core::result<core::json_elements>{core::json_elements{}};
+    if (!elements || elements->raw.empty()) {
+        return {addressee_of(text, true)};
+    }
+    std::vector<addressee> all;
+    for (const auto each : elements->raw) {
+        all.push_back(addressee_of(each, true));
+    }
+    return all;
 }
 
 core::error another_id()

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace mcp {
 
@@ -20,6 +21,9 @@ struct addressee {
 // Takes no exception to what is malformed but for what it has to skip. `whole`: nothing follows `text`; else it is the
 // beginning of what was too long, and need not say that it is JSON-RPC. Linear in `text`.
 addressee addressee_of(std::string_view text, bool whole);
+
+// Of a batch those of its first hundred messages, if it is JSON; else the one of addressee_of().
+std::vector<addressee> addressees_of(std::string_view text);
 
 // Of an answer whose id is the request's in another spelling: it must be the same (JSON-RPC 2.0, "Response object").
 core::error another_id();

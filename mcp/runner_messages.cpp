@@ -78,11 +78,23 @@ void runner::running::open_stream()
 
 void runner::running::take(link& from, std::string_view text)
 {
+    const auto self = shared_from_this();
+    const auto* const which = &from;
+    for (const auto each : messages_in(text, session_.version())) {
+        if (which != link_.get() && which != probe_.get()) {
+            return;  // what came before has ended it
+        }
+        take_one(from, each);
+    }
+}
+
+void runner::running::take_one(link& from, std::string_view text)
+{
     ++counts_.received;
     const auto read = read_message(text, settings_.messages);
     if (!read) {
         const bool first = !std::exchange(from.spoke_nonsense, true);
-        return refuse(from, {addressee_of(text, true), read.error(), text.size(), std::nullopt, first});
+        return refuse(from, {addressees_of(text), read.error(), text.size(), std::nullopt, first});
     }
     const bool answers = read->kind == message_kind::result || read->kind == message_kind::failure;
     if (answers && !read->answered()) {
@@ -91,7 +103,7 @@ void runner::running::take(link& from, std::string_view text)
         if (whom.id && request_of(from, whom)) {
             return refuse(
                 from,
-                {whom, another_id(), text.size(), std::nullopt, !std::exchange(from.spoke_nonsense, true)}
+                {{whom}, another_id(), text.size(), std::nullopt, !std::exchange(from.spoke_nonsense, true)}
             );
         }
     }

@@ -123,7 +123,7 @@ private:
 
     // What a server said that is no message, or no answer that can be taken.
     struct refused_text {
-        addressee whom;
+        std::vector<addressee> whom;  // not empty
         core::error why;
         std::size_t size;
         std::optional<std::size_t> limit;  // it was over this one
@@ -190,6 +190,7 @@ private:
     void ask_next_look();
     void publish();
     void take(link& from, std::string_view text);
+    void take_one(link& from, std::string_view text);
     void take_too_long(link& from, std::string_view beginning, std::size_t limit);
     std::optional<std::uint64_t> request_of(const link& from, const addressee& whom) const;
     void refuse(link& from, const refused_text& what);

@@ -84,7 +84,7 @@ void runner::running::take_too_long(link& from, std::string_view beginning, std:
         "a message is over max_message, " + std::to_string(limit) + " bytes"
     );
     const bool first = !std::exchange(from.spoke_too_long, true);
-    refuse(from, {addressee_of(beginning, false), why, beginning.size(), limit, first});
+    refuse(from, {{addressee_of(beginning, false)}, why, beginning.size(), limit, first});
 }
 
 // The request that waits for it. Where no id can be read, it can only be the one that is under way; a stream's has no end.
@@ -115,9 +115,14 @@ std::optional<std::uint64_t> runner::running::request_of(const link& from, const
 void runner::running::refuse(link& from, const refused_text& what)
 {
     ++counts_.refused;
-    const auto request = request_of(from, what.whom);
+    std::vector<std::uint64_t> requests;
+    for (const auto& each : what.whom) {
+        if (const auto request = request_of(from, each)) {
+            requests.push_back(*request);
+        }
+    }
     // The first is worth a look, and so is each that something waits for; a flood is not worth a flood.
-    const auto level = what.first || request ? core::log_level::warn : core::log_level::debug;
+    const auto level = what.first || !requests.empty() ? core::log_level::warn : core::log_level::debug;
     const auto detail = shown(what.why.detail);
     if (what.limit) {
         log_.write(
@@ -128,19 +133,25 @@ void runner::running::refuse(link& from, const refused_text& what)
     } else {
         log_.write(level, "mcp_message_refused", {{"agent", name_}, {"detail", detail}, {"size", what.size}});
     }
-    if (!request) {
+    if (requests.empty()) {
         return;
     }
     if (from.probe()) {
         // It is there, and does not know the modern era well enough to answer in it.
         return take_failure(
             from,
-            *request,
+            requests.front(),
             what.why,
             settings_.states.silence_is_legacy ? std::optional{era::legacy} : std::nullopt
         );
     }
-    take_failure(from, *request, refused_answer(what.why), std::nullopt);
+    const auto self = shared_from_this();
+    const auto why = refused_answer(what.why);
+    for (const auto each : requests) {
+        if (link_.get() == &from) {
+            take_failure(from, each, why, std::nullopt);
+        }
+    }
 }
 
 // The first of a connection is worth a look: a server may behave as if it had not heard it.

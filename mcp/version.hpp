@@ -52,4 +52,10 @@ constexpr std::optional<era> era_of(std::string_view version) noexcept
     return std::nullopt;
 }
 
+// Whether several messages may come as one JSON array.
+constexpr bool has_batches(std::string_view version) noexcept
+{
+    return version == "2025-03-26";
+}
+
 }  // namespace mcp

@@ -151,7 +151,9 @@ TEST_CASE("what a server says unasked is heard, answers are not, and the stream 
     }
 }
 
-TEST_CASE("a stream that stood for a while and ends in order is asked for again without a word, as soon as the first time")
+TEST_CASE(
+    "a stream that stood for a while and ends in order is asked for again without a word, as soon as the first time"
+)
 {
     std::vector<script> all(7, test_support::event_stream());
     scripted_agent agent{one_by_one(std::move(all))};
@@ -178,11 +180,15 @@ TEST_CASE("a stream that ends as soon as it stands, or cannot be had again, is o
 {
     scripted_agent agent{one_by_one({events(""), events(""), test_support::event_stream(), answer(500, "")})};
     transport_rig x{agent.url()};
+    x.settings.first_retry = 300ms;
+    x.settings.longest_retry = 300ms;
     x.begin();
     x.wire->open_stream({});
     REQUIRE(x.wait_until([&] { return agent.request_count() == 4; }));
-    REQUIRE(x.wait_until([&] { return x.told == words{"stream up", "stream down", "stream up", "stream down", "stream up"}; }));
-    x.run_for(20ms);
+    REQUIRE(x.wait_until([&] {
+        return x.told == words{"stream up", "stream down", "stream up", "stream down", "stream up"};
+    }));
+    x.run_for(320ms);
     REQUIRE(agent.wait_for_streams(1));
     agent.end_streams();
     REQUIRE(x.wait_until([&] { return agent.request_count() == 5; }));
@@ -207,6 +213,26 @@ TEST_CASE("a stream that was cut after it had stood for long enough is asked for
         agent.cut_streams();
         before = std::chrono::steady_clock::now();
     }
+}
+
+TEST_CASE("an answer in a batch is one where 2025-03-26 is spoken, in a stream and as JSON")
+{
+    const auto batch = "[" + notice + "," + result_of(2) + "]";
+    for (const auto& answered : {answer_json(batch), events(event(batch)), events(event(notice) + event(batch))}) {
+        scripted_agent agent{one_by_one({answered})};
+        transport_rig x{agent.url()};
+        x.begin();
+        x.wire->settle({"2025-03-26", {}});
+        REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+        CHECK(x.wait_for("received " + batch));
+        CHECK(std::ranges::none_of(x.told, [](const auto& each) { return each.starts_with("failed"); }));
+    }
+    scripted_agent agent{one_by_one({events(event("[" + result_of(1) + "," + result_of(2) + "]"))})};
+    transport_rig x{agent.url()};
+    x.begin();
+    REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+    REQUIRE(x.wait_for("failed 2 upstream_protocol"));
+    CHECK(x.why_failed.find("batch") != std::string::npos);
 }
 
 TEST_CASE("a server that offers no stream is as good as one whose stream stands; all else is tried again")

@@ -260,4 +260,26 @@ TEST_CASE("the era of a version that is spoken is known, and no other version is
     CHECK(mcp::latest(mcp::era::legacy) == "2025-11-25");
 }
 
+TEST_CASE("a batch holds its messages where 2025-03-26 is spoken, up to a hundred; all else is one text")
+{
+    const auto batch_of = [](std::size_t count) {
+        std::string text = " [";
+        for (std::size_t i = 0; i < count; ++i) {
+            text += (i == 0 ? "" : ", ") + std::string{R"({"n":)"} + std::to_string(i) + "}";
+        }
+        return text + "]";
+    };
+    for (const std::size_t count : {1U, 2U, 99U, 100U}) {
+        const auto batch = batch_of(count);
+        const auto found = mcp::messages_in(batch, "2025-03-26");
+        REQUIRE(found.size() == count);
+        CHECK(found.back() == R"({"n":)" + std::to_string(count - 1) + "}");
+        CHECK(mcp::messages_in(batch, "2025-06-18") == std::vector<std::string_view>{batch});
+        CHECK(mcp::messages_in(batch, "") == std::vector<std::string_view>{batch});
+    }
+    for (const auto& text : {batch_of(0), batch_of(101), std::string{"[{]"}, std::string{"{}"}, std::string{}}) {
+        CHECK(mcp::messages_in(text, "2025-03-26") == std::vector<std::string_view>{text});
+    }
+}
+
 TEST_SUITE_END();

@@ -77,4 +77,25 @@ TEST_CASE("the beginning of what was too long says whom it answers, unless that 
     }
 }
 
+TEST_CASE("each message of a batch has its own addressee")
+{
+    const auto ids = [](std::string_view text) {
+        std::vector<std::uint64_t> all;
+        for (const auto& each : mcp::addressees_of(text)) {
+            all.push_back(each.answer ? each.id.value_or(0) : 1000);
+        }
+        return all;
+    };
+    using numbers = std::vector<std::uint64_t>;
+    const std::string one = R"({"jsonrpc":"2.0","id":1,"result":{}})";
+    CHECK(ids(one) == numbers{1});
+    CHECK(
+        ids(" [" + one + R"(,{"jsonrpc":"2.0","method":"m"},{"jsonrpc":"2.0","id":"7","error":{}}])") ==
+        numbers{1, 1000, 7}
+    );
+    CHECK(ids("[" + one + ",") == numbers{1});
+    CHECK(ids("[]") == numbers{1000});
+    CHECK(ids("") == numbers{1000});
+}
+
 TEST_SUITE_END();

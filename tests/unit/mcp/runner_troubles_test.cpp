@@ -327,6 +327,44 @@ TEST_CASE("what did not arrive and is no request is logged, the first of a conne
     CHECK(x.runner->state() == session_state::ready);
 }
 
+TEST_CASE("a batch is taken message by message where 2025-03-26 is spoken")
+{
+    rig x;
+    answer_with(x, "initialize", [](const auto& asked) {
+        return result(
+            asked,
+            R"({"protocolVersion":"2025-03-26","serverInfo":{"name":"s","version":"1"},"capabilities":{"tools":{}}})"
+        );
+    });
+    answer_with(x, "tools/list", [](const auto& asked) {
+        return R"([{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":"x","method":"ping"},)" +
+               answered(asked.id, R"({"tools":[{"name":"a","inputSchema":{}}]})") + "]";
+    });
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.published.size() == 1);
+    CHECK(x.runner->counts().refused == 0);
+    CHECK(x.server.sent.back().text.find(R"("id":"x","result":{})") != std::string::npos);
+}
+
+TEST_CASE("a batch that is refused fails every request that it answers")
+{
+    rig x;
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    answer_with(x, "tools/list", [](const auto&) { return std::string{}; });
+    std::string looked;
+    x.runner->refresh();
+    const auto first = x.server.sent.back().id;
+    x.runner->look([&](const mcp::look_result& found) { looked = found ? "found" : found.error().detail; });
+    const auto second = x.server.sent.back().id;
+    REQUIRE(first != second);
+    x.server.say("[" + answered(first, "{}") + "," + answered(second, "{}") + "]");
+    CHECK(x.runner->reason() == session_reason::refresh_failed);
+    CHECK(looked.find("batch") != std::string::npos);
+    CHECK(x.runner->counts().refused == 1);
+}
+
 TEST_CASE("who is told that a session has stopped is told so once its probe has ended as well")
 {
     rig x;
