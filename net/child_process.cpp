@@ -14,6 +14,7 @@
 #include <csignal>
 #include <deque>
 #include <utility>
+#include <vector>
 
 namespace net {
 namespace {
@@ -23,6 +24,7 @@ using timer =
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, executor>;
 
 constexpr std::size_t piece = 64 * 1024;
+constexpr std::size_t most_pieces = 64;  // in one write: what asks without end costs an answer each
 
 // Of what an ended child left in a pipe: more than a pipe holds, so that a process that escaped its group cannot keep us.
 constexpr std::size_t most_remains = 4 * 1024 * 1024;
@@ -75,11 +77,7 @@ public:
     {
         read(output_);
         read(complaints_);
-        handle_.async_wait(pipe_descriptor::wait_read, [self = shared_from_this()](error_code ec) {
-            if (!ec) {
-                self->has_ended();
-            }
-        });
+        await_end();
     }
 
     pid_t id() const noexcept { return id_; }
@@ -202,11 +200,18 @@ private:
             return;
         }
         writing_ = true;
-        const auto& next = waiting_.front();
-        input_.async_write_some(
-            asio::buffer(next.data() + written_, next.size() - written_),
-            [self = shared_from_this()](error_code ec, std::size_t size) { self->has_written(ec, size); }
-        );
+        pieces_.clear();
+        std::size_t skipped = written_;
+        for (const auto& each : waiting_) {
+            pieces_.emplace_back(each.data() + skipped, each.size() - skipped);
+            skipped = 0;
+            if (pieces_.size() == most_pieces) {
+                break;
+            }
+        }
+        input_.async_write_some(pieces_, [self = shared_from_this()](error_code ec, std::size_t size) {
+            self->has_written(ec, size);
+        });
     }
 
     void has_written(error_code ec, std::size_t size)
@@ -221,9 +226,9 @@ private:
         }
         written_ += size;
         queued_ -= size;
-        if (written_ == waiting_.front().size()) {
+        while (!waiting_.empty() && written_ >= waiting_.front().size()) {
+            written_ -= waiting_.front().size();
             waiting_.pop_front();
-            written_ = 0;
         }
         write_next();
     }
@@ -249,12 +254,31 @@ private:
         });
     }
 
-    // Before it is reaped its number, and that of its group, cannot be another's.
-    void has_ended()
+    void await_end()
+    {
+        handle_.async_wait(pipe_descriptor::wait_read, [self = shared_from_this()](error_code ec) {
+            if (!ec) {
+                self->may_have_ended();
+            }
+        });
+    }
+
+    // Asio may tell a new descriptor what it has heard of one that was closed since: what was kept of that is used again.
+    void may_have_ended()
     {
         if (observer_ == nullptr || reaped_) {
             return;
         }
+        pollfd asked{handle_.native_handle(), POLLIN, 0};
+        if (::poll(&asked, 1, 0) == 0) {
+            return await_end();
+        }
+        has_ended();
+    }
+
+    // Before it is reaped its number, and that of its group, cannot be another's.
+    void has_ended()
+    {
         ::kill(-id_, SIGKILL);
         auto how = end_of(reap(id_));
         how.mute = mute_ && signalled_;
@@ -308,7 +332,8 @@ private:
     fair_share share_;
     timer step_;
     std::deque<std::string> waiting_;
-    std::size_t written_ = 0;  // of the first
+    std::vector<asio::const_buffer> pieces_;  // of it, that are being written
+    std::size_t written_ = 0;                 // of the first
     std::size_t queued_ = 0;
     bool writing_ = false;
     bool stopping_ = false;

@@ -28,13 +28,13 @@ using flow::quick_settings;
 using flow::running_gateway;
 
 // A server in the shell's own words: its tools are the content of the file `tools`, its process id is in the file `pid`; while
-// there is a file `silent` it lists nothing.
+// there is a file `silent` it lists nothing, and with one named `deaf` it does not begin.
 constexpr const char* shell_server = R"(
 echo $$ > pid
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   case "$line" in
-    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"shell","version":"1.5"}}}';;
+    *'"initialize"'*) [ -e deaf ] || echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"shell","version":"1.5"}}}';;
     *'"tools/list"'*) echo asked >> asked; [ -e silent ] || echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":'$(cat tools)'}}';;
     *'"ping"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{}}';;
   esac
@@ -127,7 +127,7 @@ while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   echo "the key is $KEY" >&2
   case "$line" in
-    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id','"$ANSWER"'}';;
+    *'"initialize"'*) [ -e deaf ] || echo '{"jsonrpc":"2.0","id":'$id','"$ANSWER"'}';;
     *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[]}}';;
   esac
 done
@@ -327,7 +327,7 @@ TEST_CASE("a session that is only being made is waited for too, and not without 
 {
     shell_agent server{"m"};
     server.record.mcp->request_timeout = core::duration{200};
-    server.write("silent", "");
+    server.write("deaf", "");
     const running_gateway gateway{settings_with({&server})};
     CHECK(error_of(gateway, "agents/refreshCard", R"({"id":"m"})")["data"]["code"] == "session_not_ready");
     const auto health = manage(gateway, "agents/health", {{"id", "m"}});
