@@ -188,6 +188,7 @@ void runner::running::close(bool end_session)
 void runner::running::arm(timer_name which, core::duration after)
 {
     if (which == timer_name::start && turn_ != nullptr && !turn_->has_come()) {
+        disarm(which);  // that of the probe before
         start_after_ = after;
         return;
     }

@@ -230,3 +230,28 @@ TEST_CASE("the era is asked for again in turn, while the session goes on, and th
     auto next = x.taken_by_another();
     CHECK(x.runner->state() == session_state::ready);
 }
+
+TEST_CASE("a session whose probe has outlived its turn waits for the next one without using up the time of its start")
+{
+    rig x;
+    start_turns turns{x.loop, 1, 700ms};
+    x.settings.turns = &turns;
+    x.settings.states.start_timeout = 1s;
+    std::string answer;
+    x.server.answer = [&](const scripted_server::line& asked) {
+        const bool probes = asked.method == "server/discover";
+        answer = probes ? mcp_test::unknown(asked) : answer;
+        return probes ? std::string{} : mcp_test::server_with(&x.tools)(asked);
+    };
+    x.start();
+    REQUIRE(x.wait_until([&] { return !answer.empty(); }));
+    const auto other = turns.ask([] {});
+    REQUIRE(x.wait_until([&] { return other->has_come(); }));
+    x.server.say(answer);
+    REQUIRE(x.wait_until([&] { return turns.waiting() == 1; }));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(std::ranges::none_of(x.states, [](const auto& each) { return each.first == session_state::backoff; }));
+    x.runner.reset();
+}
+
+TEST_SUITE_END();
