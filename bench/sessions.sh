@@ -46,7 +46,8 @@ cards_at_rate() {
 # The card of an A2A agent, alone and while the programs of 50 MCP servers start on the same two cores.
 run_sessions() {
     local round alone beside loader name line p50s=() p99s=() admin
-    # Programs that the gateway starts have its priority, and would have that of nobody else. Who measures is not what is measured.
+    # Programs that the gateway starts have its priority, and would have that of nobody else. Who measures is not what is
+    # measured.
     local load_priority=$priority priority=0
     start_agent
     agent=$address

@@ -102,6 +102,32 @@ std::vector<std::string_view> possible_secrets(const mcp_server& server)
     return found;
 }
 
+// The password in `scheme://user:password@host`; empty: there is none.
+std::string_view password_in(std::string_view address)
+{
+    const auto begin = address.find("://");
+    if (begin == std::string_view::npos) {
+        return {};
+    }
+    const auto authority = address.substr(begin + 3, address.find('/', begin + 3) - begin - 3);
+    return behind(authority.substr(0, std::min(authority.rfind('@'), authority.size())), ':');
+}
+
+// What may be a credential in an argument, beside all of it: `--key=VALUE`, `Name: VALUE`, `Name: Bearer VALUE`, and a password.
+std::vector<std::string_view> parts_of(std::string_view argument)
+{
+    std::vector<std::string_view> found{behind(argument, '=')};
+    if (const auto password = password_in(argument); argument.find("://") != std::string_view::npos) {
+        found.push_back(password);
+    } else if (const auto value = behind(argument, ':'); !value.empty()) {
+        found.push_back(value.substr(std::min(value.find_first_not_of(' '), value.size())));
+    }
+    if (const auto blank = argument.rfind(' '); blank != std::string_view::npos) {
+        found.push_back(argument.substr(blank + 1));
+    }
+    return found;
+}
+
 struct span {
     std::size_t begin;
     std::size_t end;
@@ -168,7 +194,7 @@ redaction redaction_of(const mcp_server& server, std::string_view url)
     }
     for (const auto each : possible_secrets(server)) {
         add(each);
-        add(behind(each, '='));
+        std::ranges::for_each(parts_of(each), add);
     }
     for (auto query = behind(url, '?'); !query.empty(); query = behind(query, '&')) {
         add(query);

@@ -36,8 +36,9 @@ private:
 };
 
 // Of what a server is given: its environment, its header fields (their credentials without `Bearer ` too), the query of
-// `url`, and its arguments (what stands behind `=` too) but for names of options, paths, and the program that a launcher such
-// as npx is to run; what follows an option that is named after a credential counts whatever it looks like.
+// `url`, and its arguments (what stands behind `=`, `:` or the last blank in them, and the password of an address, too) but for
+// names of options, paths, and the program that a launcher such as npx is to run; what follows an option that is named after a
+// credential counts whatever it looks like.
 redaction redaction_of(const mcp_server& server, std::string_view url = {});
 
 }  // namespace core

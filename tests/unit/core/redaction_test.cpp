@@ -125,6 +125,10 @@ TEST_CASE("of arguments, options' names, paths and what a launcher runs stay rea
         {"mysql", {"-phunter22"}, {}, {"-phunter22"}},
         {"s", {"--password=hunter22"}, {}, {"--password=hunter22", "hunter22"}},
         {"s", {"--password=/srv/value"}, {}, {"/srv/value"}},
+        {"npx", {"-y", "mcp-remote", "--header", "Authorization: Bearer hunter22"}, {"mcp-remote"}, {"hunter22"}},
+        {"s", {"X-Key: hunter22"}, {}, {"hunter22"}},
+        {"s", {"postgres://user-name:hunter22@db.example/x"}, {"user-name", "db.example"}, {"hunter22"}},
+        {"s", {"https://db.example:8443/x"}, {"db.example:8443"}, {}},
         {"docker", {"run", "image-name", "KEY=hunter22"}, {}, {"image-name", "hunter22"}},
     };
     for (const auto& each : rows) {
