@@ -133,7 +133,10 @@ public:
             return;
         }
         child_ = std::move(*started);
-        later([this] { observer_.connected(); });
+        later([this] {
+            connected_ = true;
+            observer_.connected();
+        });
     }
 
     core::result<> send(outgoing what) override
@@ -205,6 +208,15 @@ private:
     void ended(net::child_end how) override
     {
         complaints_.end(loop_.now());
+        if (connected_ || closing_) {
+            return leave(how);
+        }
+        // It did start: that it has ended is told behind that.
+        later([this, how] { leave(how); });
+    }
+
+    void leave(net::child_end how)
+    {
         child_.reset();
         if (closing_) {
             observer_.closed();
@@ -220,6 +232,7 @@ private:
     complaint_log complaints_;
     transport_observer& observer_;
     std::unique_ptr<net::child_process> child_;
+    bool connected_ = false;  // and has told so
     bool closing_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
