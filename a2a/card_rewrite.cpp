@@ -65,6 +65,7 @@ std::string identity(const json& interface, const served_binding& binding)
 void hide_address(json& interface, const target& to)
 {
     json::object_t kept;
+    kept.reserve(interface.size());
     for (auto& [key, value] : interface.get_ref<json::object_t&>()) {
         if (key == "tenant" || key == "url" || !(mentions(json(key), to.hidden) || mentions(value, to.hidden))) {
             kept.emplace_back(key, std::move(value));
@@ -186,16 +187,16 @@ void keep_id_in_extended_path(json& card, card_generation generation)
 
 }  // namespace
 
-core::result<json> rewrite_card(const card& source, const public_address& at, const upstream_address& upstream)
+core::result<json> rewrite_card(card source, const public_address& at, const upstream_address& upstream)
 {
     if (!source.document.is_object()) {
         return core::upstream_error(core::errc::card_unrewritable, "not an object");
     }
-    auto served = source.document;
+    const auto hidden = hidden_authorities(source.document, at, upstream);
+    auto served = std::move(source.document);
     // Not every card came through parse_card: what is synthesized gets the same treatment.
     problem_list already_known;
     repair_traffic(served, already_known);
-    const auto hidden = hidden_authorities(source.document, at, upstream);
     rewrite_traffic(served, {at, hidden});
     ensure_endpoint(served, source.generation, at);
     keep_id_in_extended_path(served, source.generation);

@@ -135,12 +135,14 @@ rpc_parsed parse_rpc(std::string_view body, rpc_limits limits)
 
 std::string make_result(std::string_view id, const json& result)
 {
+    return make_result_of_text(id, to_text(result));
+}
+
+std::string make_result_of_text(std::string_view id, std::string_view result)
+{
     std::string out;
     append_envelope(out, id);
-    out += R"(,"result":)";
-    out += to_text(result);
-    out += '}';
-    return out;
+    return out.append(R"(,"result":)").append(result).append("}");
 }
 
 std::string make_error(std::string_view id, errc code, const json& data)

@@ -49,6 +49,9 @@ rpc_parsed parse_rpc(std::string_view body, rpc_limits limits = {});
 // {"jsonrpc":"2.0","id":<id>,"result":<result>}. `id` is raw JSON text.
 std::string make_result(std::string_view id, const json& result);
 
+// The same of a result that is JSON text already.
+std::string make_result_of_text(std::string_view id, std::string_view result);
+
 // {"jsonrpc":"2.0","id":<id>,"error":{"code","message","data":{"code":<name of the errc>, members of `data`}}}.
 // `id` is raw JSON text; empty: null. `data` is an object, or null for none; it cannot replace `code`.
 std::string make_error(std::string_view id, errc code, const json& data = nullptr);

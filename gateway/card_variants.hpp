@@ -42,13 +42,13 @@ struct signing {
 // the signature. What is signed is a card of 1.0 and nothing else, without members that are empty, so that all who verify it
 // mean the same bytes. Fails with card_unrewritable, and with internal if signing does.
 core::result<card_variants>
-make_variants(const core::json& rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
+make_variants(core::json rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
 
 // A card of 1.0 with a signature by `how.by`, which is somebody. Fails with internal.
 core::result<card_body> signed_body(core::json document, const signing& how);
 
 // The same for one shape only, for a card that is not kept.
 core::result<std::string>
-make_body(const core::json& rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
+make_body(core::json rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
 
 }  // namespace gateway

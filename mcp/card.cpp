@@ -300,7 +300,7 @@ core::result<std::string> strict(const snapshot& from, json plain, const card_re
         {"description", "The MCP server behind this agent: what it offers, in its own words"},
         {"required", false},
     }});
-    const auto made = a2a::shape_card(plain, asked.shape, asked.at);
+    const auto made = a2a::shape_card(std::move(plain), asked.shape, asked.at);
     if (!made) {
         return made.error();
     }
@@ -386,7 +386,7 @@ core::result<std::string> synthesize_card(const snapshot& from, const card_reque
     if (!read) {
         return core::upstream_error(core::errc::card_invalid, read.error().detail);
     }
-    if (auto checked = a2a::shape_card(*read, core::card_shape::automatic, asked.at); !checked) {
+    if (auto checked = a2a::check_addresses(*read, asked.at); !checked) {
         return checked.error();
     }
     return text;
