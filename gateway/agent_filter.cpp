@@ -1,5 +1,7 @@
 #include "gateway/agent_filter.hpp"
 
+#include "gateway/cut_text.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -133,6 +135,9 @@ std::vector<std::string> tags_of(const core::agent& agent, const card_words& car
 
 card_words words_of(const json& card)
 {
+    constexpr std::size_t most_tags = 1000;
+    constexpr std::size_t longest_tag = 256;
+    constexpr std::size_t longest_text = 8192;
     card_words out;
     const auto* skills = core::member(card, "skills");
     for (std::size_t i = 0; skills != nullptr && skills->is_array() && i < skills->size(); ++i) {
@@ -140,9 +145,12 @@ card_words words_of(const json& card)
     }
     std::sort(out.tags.begin(), out.tags.end());
     out.tags.erase(std::unique(out.tags.begin(), out.tags.end()), out.tags.end());
+    std::erase_if(out.tags, [](const std::string& tag) { return tag.size() > longest_tag; });
+    out.tags.resize(std::min(out.tags.size(), most_tags));
+    out.tags.shrink_to_fit();
     for (const auto* key : {"name", "description"}) {
         if (const auto* words = core::string_member(card, key)) {
-            out.text += in_small_letters(*words) + '\n';
+            out.text += in_small_letters(cut_text(*words, longest_text)) + '\n';
         }
     }
     return out;

@@ -148,7 +148,11 @@ net::task<std::string> management::carry_out(core::rpc_request request, rpc_call
         if (!caller.may_write && !cards_.may_be_fetched(id)) {
             outcome = core::gateway_error(errc::overloaded, "its card has been fetched a moment ago");
         } else if (dry) {
-            outcome = co_await preview(id);
+            auto seen = co_await preview(id);
+            if (seen) {
+                co_return core::make_result_of_text(request.id, *seen);
+            }
+            outcome = std::move(seen).error();
         } else {
             outcome = co_await refresh(id, caller.may_write);
         }

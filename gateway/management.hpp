@@ -71,7 +71,7 @@ private:
     net::task<std::string> health_of_all(core::rpc_request request, bool for_operator) const;
     net::task<core::result<core::json>> refresh(std::string id, bool for_operator);
     net::task<core::result<card_status>> refreshed(std::string id);
-    net::task<core::result<core::json>> preview(std::string id);
+    net::task<core::result<std::string>> preview(std::string id);
     net::task<core::result<card_preview>> previewed(std::string id);
     net::task<std::string> upsert(core::rpc_request request, rpc_caller caller);
     net::task<std::string> remove(core::rpc_request request, rpc_caller caller);

@@ -135,6 +135,7 @@ net::task<std::string> management::upsert(core::rpc_request request, rpc_caller 
     if (!version) {
         co_return refuse_write(request, asked.id, version.error());
     }
+    co_await cards_.settled(asked.id);
     json result{{"id", asked.id}, {"version", *version}, {"created", !known}, {"durable", registry_.durable()}};
     if (const auto* there = registry_.find(asked.id)) {
         result["agent"] = record_of(*there, true);

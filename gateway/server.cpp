@@ -91,9 +91,9 @@ server::~server() = default;
 core::result<> server::start()
 {
     fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(version()));
-    source_ = std::make_unique<card_source>(*fetcher_, settings_);
-    cards_ = std::make_unique<card_plane>(control_, *source_, settings_.cards, log_);
-    editor_ = std::make_unique<card_editor>(settings_);
+    card_thread_ = std::make_unique<card_thread>(settings_.cards);
+    source_ = std::make_unique<card_source>(*fetcher_, card_thread_->editor(), settings_);
+    cards_ = std::make_unique<card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
     keeper_ = std::make_unique<card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
     const auto starts = or_cores(settings_.limits.program_starts);
@@ -103,8 +103,7 @@ core::result<> server::start()
     management_ = std::make_unique<management>(settings_, *registry_, *cards_, *sessions_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     control_services& as_control = *this;
-    admin_services& as_admin = *this;
-    admin_ = std::make_unique<admin_handler>(as_admin, *management_, settings_, log_);
+    admin_ = std::make_unique<admin_handler>(static_cast<admin_services&>(*this), *management_, settings_, log_);
     admin_service_ = std::make_unique<net::http_service>(control_, *admin_, connection_settings(settings_));
     std::vector<net::http_service*> services;
     for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
@@ -130,8 +129,8 @@ core::result<> server::start()
     if (!bound) {
         return bound;
     }
-    const std::string scheme = settings_.tls.empty() ? "http://" : "https://";
-    auto public_base = settings_.public_url.empty() ? scheme + traffic_address() : settings_.public_url;
+    const std::string own = (settings_.tls.empty() ? "http://" : "https://") + traffic_address();
+    auto public_base = settings_.public_url.empty() ? own : settings_.public_url;
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
@@ -142,11 +141,12 @@ core::result<> server::start()
     if (*signer) {
         registry_->set_key_set(make_card_bytes(body_with_strong_etag((*signer)->key_set())));
     }
-    const auto signs = (*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr;
-    cards_->set_signer(signs);
-    editor_->start(signs, public_base);
+    card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
     publish_agents(registry_->take_snapshot(std::move(public_base)));
-    reloader_->start([this](const auto& settings) { sessions_->settings_changed(settings); });
+    reloader_->start([this](const auto& settings) {
+        card_thread_->editor().set_settings(settings_.cards);
+        sessions_->settings_changed(settings);
+    });
     return {};
 }
 
@@ -302,7 +302,7 @@ net::task<> server::drain_and_stop()
     reloader_->stop();
     sessions_->stop();
     cards_->stop();
-    editor_->stop();
+    card_thread_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
     admin_listener_->close();

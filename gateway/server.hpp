@@ -5,9 +5,9 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/admin_handler.hpp"
-#include "gateway/card_editor.hpp"
 #include "gateway/card_plane.hpp"
 #include "gateway/card_source.hpp"
+#include "gateway/card_thread.hpp"
 #include "gateway/control_services.hpp"
 #include "gateway/directory.hpp"
 #include "gateway/listener_tls.hpp"
@@ -71,7 +71,7 @@ private:
     net::executor executor() override { return control_.get_executor(); }
     net::task<card_answer> card(std::string agent_id) override;
     net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) override;
-    card_editor& editor() override { return *editor_; }
+    card_editor& editor() override { return card_thread_->editor(); }
     net::task<managed> manage(std::string body) override;
     bool ready() const noexcept override { return ready_; }
     net::task<std::string> metrics_page() override;
@@ -100,10 +100,10 @@ private:
     net::loop control_;
     store_thread store_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
+    std::unique_ptr<card_thread> card_thread_;
     std::unique_ptr<card_source> source_;
     std::unique_ptr<card_keeper> keeper_;
     std::unique_ptr<card_plane> cards_;
-    std::unique_ptr<card_editor> editor_;
     std::unique_ptr<session_plane> sessions_;
     std::unique_ptr<registry> registry_;
     std::unique_ptr<gateway::directory> directory_;

@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace gateway {
 namespace {
@@ -127,14 +128,47 @@ private:
         if (how && owes_card_ && !rendered && !leaving_) {
             render();
         }
-        tell(how ? core::result<>{} : core::result<>{how.error()});
+        if (how && rendering_ > 0) {
+            // The card does not say yet what the lists say.
+            std::ranges::move(std::exchange(waiting_, {}), std::back_inserter(waiting_for_card_));
+        } else {
+            tell(how ? core::result<>{} : core::result<>{how.error()});
+        }
     }
 
-    void render() { owes_card_ = !owner_.cards_.set_session_card(agent_->record.id, *runner_.latest()); }
+    void render()
+    {
+        ++rendering_;
+        owner_.cards_.set_session_card(
+            agent_->record.id,
+            runner_.latest(),
+            [this, alive = std::weak_ptr<bool>{alive_}](bool made) {
+                if (!alive.expired()) {
+                    card_made(made);
+                }
+            }
+        );
+    }
+
+    void card_made(bool made)
+    {
+        owes_card_ = !made;
+        if (--rendering_ == 0) {
+            tell_all(waiting_for_card_, {});
+        }
+    }
 
     void tell(const core::result<>& how)
     {
-        for (const auto& each : std::exchange(waiting_, {})) {
+        tell_all(waiting_, how);
+        if (!how) {
+            tell_all(waiting_for_card_, how);
+        }
+    }
+
+    static void tell_all(std::vector<std::shared_ptr<session_waiter>>& waiting, const core::result<>& how)
+    {
+        for (const auto& each : std::exchange(waiting, {})) {
             each->tell(how);
         }
     }
@@ -147,7 +181,10 @@ private:
     bool owes_card_ = false;  // what is listed makes none, or may make another one
     bool rendered_ = false;   // in the walk that is just ending
     std::array<std::uint64_t, mcp::session_reasons> losses_{};
+    unsigned rendering_ = 0;  // cards that are being made of what it lists
     std::vector<std::shared_ptr<session_waiter>> waiting_;
+    std::vector<std::shared_ptr<session_waiter>> waiting_for_card_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     mcp::runner runner_;
 };
 

@@ -48,6 +48,37 @@ test_support::field_list stable_fields(const test_support::http_response& answer
 
 }  // namespace
 
+TEST_CASE("A card of 90 kB whose requirements name 990 schemes is served, and so is another agent's meanwhile")
+{
+    std::string demand = "{";
+    for (int i = 0; i < 990; ++i) {
+        demand += (i == 0 ? "\"" : ",\"") + std::string(i < 4 ? "o" : "s") + std::to_string(i) + "\":[]";
+    }
+    demand += "}";
+    std::string demands = demand;
+    while (demands.size() + demand.size() < 90000) {
+        demands += "," + demand;
+    }
+    std::string schemes = R"("s":{"type":"mutualTLS"})";
+    for (int i = 0; i < 4; ++i) {
+        schemes += ",\"o" + std::to_string(i) + R"(":{"type":"oauth2","flows":{"implicit":{},"password":{}}})";
+    }
+    const auto text = R"({"name":"H","protocolVersion":"0.3.0","url":"http://x/","skills":[],"securitySchemes":{)" +
+                      schemes + R"(},"security":[)" + demands + "]}";
+    scripted_agent hostile{[&](const auto&) { return answer_json(text); }};
+    scripted_agent agent{[](const auto&) { return answer_json(card_text("A", "http://x/")); }};
+    auto settings = settings_for(agent);
+    settings.agents.push_back(a2a_agent("hostile", hostile.url()));
+    const running_gateway gateway{settings};
+    const auto got = get_card(gateway, "hostile");
+    CHECK(got.status == 200);
+    // Nobody is told that less is asked for than there is: one requirement is left, and it is not empty.
+    CHECK(parsed(got.body)["security"].size() == 1);
+    CHECK(parsed(got.body)["security"][0].size() == 64);
+    CHECK(get_card(gateway, "a").status == 200);
+    CHECK(request(gateway.admin_port(), "GET", "/healthz").status == 200);
+}
+
 TEST_CASE("a card comes with a type, a length, a strong ETag and how long it is good")
 {
     scripted_agent agent{[](const auto&) { return answer_json(card_text("A", "http://x/")); }};
