@@ -42,7 +42,7 @@ public:
     core::json wrapped(const core::json& demands);
 
     static constexpr std::size_t max_alternatives = 25;
-    static constexpr std::size_t max_alternative_bytes = 256 * 1024;
+    static constexpr std::size_t max_alternative_bytes = 64 * 1024;
 
 private:
     std::size_t alternatives_of(const core::json& scopes);

@@ -45,7 +45,7 @@ filled(std::string begin, std::string_view end, std::size_t bytes, Make make, st
     return out.append(items).append(end);
 }
 
-std::string quoted(std::string_view text)
+std::string in_quotes(std::string_view text)
 {
     return '"' + std::string{text} + '"';
 }
@@ -81,7 +81,7 @@ std::string members(std::string_view prefix, std::string_view value, std::size_t
 {
     std::string out;
     for (std::size_t i = 0; i < count; ++i) {
-        out.append(i == 0 ? "" : ",").append(quoted(numbered(prefix, i))).append(":").append(value);
+        out.append(i == 0 ? "" : ",").append(in_quotes(numbered(prefix, i))).append(":").append(value);
     }
     return out;
 }
@@ -95,12 +95,12 @@ std::string two_flows()
 std::string requirements(std::size_t bytes)
 {
     std::string schemes;
-    for (int i = 0; i < 4; ++i) {
-        schemes += quoted(numbered("o", i)) + ':' + two_flows() + ',';
+    for (std::size_t i = 0; i < 4; ++i) {
+        schemes += in_quotes(numbered("o", i)) + ':' + two_flows() + ',';
     }
     std::string demand = "{";
     for (std::size_t i = 0; i < 990; ++i) {
-        demand.append(i == 0 ? "" : ",").append(quoted(numbered(i < 4 ? "o" : "s", i))).append(":[]");
+        demand.append(i == 0 ? "" : ",").append(in_quotes(numbered(i < 4 ? "o" : "s", i))).append(":[]");
     }
     demand += '}';
     auto begin = old_card() + R"("securitySchemes":{)" + schemes + R"("s":{"type":"mutualTLS"}},"security":[)";
@@ -110,8 +110,8 @@ std::string requirements(std::size_t bytes)
 std::string skill_requirements(std::size_t bytes)
 {
     std::string schemes;
-    for (int i = 0; i < 64; ++i) {
-        schemes.append(i == 0 ? "" : ",").append(quoted(numbered("o", i))).append(":").append(two_flows());
+    for (std::size_t i = 0; i < 64; ++i) {
+        schemes.append(i == 0 ? "" : ",").append(in_quotes(numbered("o", i))).append(":").append(two_flows());
     }
     const auto demand = '{' + members("o", R"(["a","b","c"])", 64) + '}';
     auto begin = old_card() + R"("securitySchemes":{)" + schemes + R"(},"skills":[)";
@@ -128,7 +128,7 @@ std::string schemes_with_flows(std::size_t bytes)
         bytes,
         [&](std::size_t i) {
             const auto scopes = "{" + members("scope", R"("s")", 60) + "}";
-            return quoted(numbered("o", i)) + R"(:{"type":"oauth2","description":")" + std::string(300, 'd') +
+            return in_quotes(numbered("o", i)) + R"(:{"type":"oauth2","description":")" + std::string(300, 'd') +
                    R"(","flows":{"implicit":{"scopes":)" + scopes +
                    R"(},"password":{},"authorizationCode":{},"clientCredentials":{}}})";
         },
@@ -147,13 +147,14 @@ std::string taken_scheme_names(std::size_t bytes)
 {
     std::string schemes;
     for (int i = 0; i < 500; ++i) {
-        schemes += quoted("o__implicit" + std::string(static_cast<std::size_t>(i), '_')) + R"(:{"type":"mutualTLS"},)";
+        schemes +=
+            in_quotes("o__implicit" + std::string(static_cast<std::size_t>(i), '_')) + R"(:{"type":"mutualTLS"},)";
     }
     return filled(
         old_card() + R"("skills":[],"securitySchemes":{)" + schemes,
         "}}",
         bytes,
-        [](std::size_t i) { return quoted(i == 0 ? "o" : numbered("o", i)) + ':' + two_flows(); },
+        [](std::size_t i) { return in_quotes(i == 0 ? "o" : numbered("o", i)) + ':' + two_flows(); },
         490
     );
 }
@@ -226,7 +227,7 @@ std::string skills_of_strangers(std::size_t bytes)
 std::string tags(std::size_t bytes)
 {
     return filled(old_card() + R"("skills":[{"id":"s","tags":[)", "]}]}", bytes, [](std::size_t i) {
-        return quoted(std::to_string(i));
+        return in_quotes(std::to_string(i));
     });
 }
 
@@ -245,7 +246,7 @@ std::string addresses(std::size_t bytes)
         new_card() + R"("skills":[],"supportedInterfaces":[{"url":"http://b/","protocolBinding":"JSONRPC","x":[)",
         "]}]}",
         bytes,
-        [&](std::size_t i) { return quoted(numbered("http://h", i)); }
+        [&](std::size_t i) { return in_quotes(numbered("http://h", i)); }
     );
 }
 

@@ -83,10 +83,20 @@ net::task<core::result<made_card>> card_editor::make_here(std::shared_ptr<const 
         signature = std::move(*verified);
         co_await turns_.next(agent->id);
     }
-    auto made = make_card(std::move(*card), *agent, making());
-    if (made) {
-        made->signature = std::move(signature);
+    card_work work{*agent};
+    if (auto begun = work.begin(std::move(*card), making()); !begun) {
+        co_return std::move(begun).error();
     }
+    for (bool more = true; more;) {
+        co_await turns_.next(agent->id);
+        const auto stepped = work.step();
+        if (!stepped) {
+            co_return stepped.error();
+        }
+        more = *stepped;
+    }
+    auto made = std::move(work).take();
+    made.signature = std::move(signature);
     co_return made;
 }
 

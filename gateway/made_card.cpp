@@ -99,22 +99,39 @@ core::result<a2a::card> read_card(std::string_view document, const config::card_
     return a2a::parse_card(document, {.bytes = settings.max_size, .depth = 64});
 }
 
-core::result<made_card> make_card(a2a::card card, const core::agent& record, const card_making& how)
+core::result<> card_work::begin(a2a::card card, const card_making& how)
 {
-    const auto shape = record.shape.value_or(how.settings.shape);
-    const a2a::public_address at{public_address(how.public_base, record.id)};
-    const auto secrets = secrets_of(record);
-    auto made = described(card, secrets, shape);
-    auto rewritten = a2a::rewrite_card(std::move(card), at, {.url = record.url, .card_url = record.card_url});
+    const auto shape = record_.shape.value_or(how.settings.shape);
+    const a2a::public_address at{public_address(how.public_base, record_.id)};
+    made_ = described(card, secrets_of(record_), shape);
+    auto rewritten = a2a::rewrite_card(std::move(card), at, {.url = record_.url, .card_url = record_.card_url});
     if (!rewritten) {
         return std::move(rewritten).error();
     }
-    auto variants = make_variants(std::move(*rewritten), shape, at, signing_of(record, how));
-    if (!variants) {
-        return std::move(variants).error();
+    variants_.emplace(std::move(*rewritten), shape, at, signing_of(record_, how));
+    return {};
+}
+
+made_card card_work::take() &&
+{
+    add_variants(made_, std::move(*variants_).take(), secrets_of(record_));
+    return std::move(made_);
+}
+
+core::result<made_card> make_card(a2a::card card, const core::agent& record, const card_making& how)
+{
+    card_work work{record};
+    if (auto begun = work.begin(std::move(card), how); !begun) {
+        return std::move(begun).error();
     }
-    add_variants(made, std::move(*variants), secrets);
-    return made;
+    for (bool more = true; more;) {
+        const auto stepped = work.step();
+        if (!stepped) {
+            return stepped.error();
+        }
+        more = *stepped;
+    }
+    return std::move(work).take();
 }
 
 core::result<made_card> make_card(const mcp::snapshot& from, const core::agent& record, const card_making& how)

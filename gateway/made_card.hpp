@@ -69,7 +69,30 @@ struct card_making {
 // As a2a::parse_card(), within these settings.
 core::result<a2a::card> read_card(std::string_view document, const config::card_settings& settings);
 
-// Of a card as its agent or the operator wrote it. Fails with card_unrewritable, and with internal if signing does.
+// Of a card as its agent or the operator wrote it, in pieces: others may have their turn between. Fails with
+// card_unrewritable, and with internal if signing does.
+class card_work {
+public:
+    // `record` outlives this.
+    explicit card_work(const core::agent& record)
+        : record_{record}
+    {
+    }
+
+    core::result<> begin(a2a::card card, const card_making& how);
+
+    // One more piece; false: it is done.
+    core::result<bool> step() { return variants_->step(); }
+
+    made_card take() &&;
+
+private:
+    const core::agent& record_;
+    made_card made_;
+    std::optional<variant_maker> variants_;
+};
+
+// All at once.
 core::result<made_card> make_card(a2a::card card, const core::agent& record, const card_making& how);
 
 // Of what an MCP server lists. Fails as make_session_card() does.
