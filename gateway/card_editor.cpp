@@ -68,6 +68,8 @@ net::task<core::result<made_card>> card_editor::make_here(std::shared_ptr<const 
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
+    constexpr std::size_t made_at_once = 64 * 1024;  // bytes: a few milliseconds
+    const bool in_pieces = what.text.size() > made_at_once;
     auto card = read_card(what.text, settings_);
     if (!card) {
         co_return std::move(card).error();
@@ -88,7 +90,9 @@ net::task<core::result<made_card>> card_editor::make_here(std::shared_ptr<const 
         co_return std::move(begun).error();
     }
     for (bool more = true; more;) {
-        co_await turns_.next(agent->id);
+        if (in_pieces) {
+            co_await turns_.next(agent->id);
+        }
         const auto stepped = work.step();
         if (!stepped) {
             co_return stepped.error();
