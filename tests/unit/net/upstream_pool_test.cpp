@@ -6,7 +6,10 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
 
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -156,6 +159,68 @@ net::routine<> lose_the_agent(rig& r)
     co_await until_nothing_is_idle(r);
 }
 
+// An agent that says something of its own accord. Blocking sockets: what is written is there before the loop looks.
+struct talkative_agent {
+    talkative_agent()
+    {
+        ::sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ::socklen_t size = sizeof address;
+        auto* const any = reinterpret_cast<::sockaddr*>(&address);
+        REQUIRE(::bind(listener.number(), any, size) == 0);
+        REQUIRE(::listen(listener.number(), 8) == 0);
+        REQUIRE(::getsockname(listener.number(), any, &size) == 0);
+        url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    }
+
+    net::descriptor accept() const { return net::descriptor{::accept(listener.number(), nullptr, nullptr)}; }
+
+    net::descriptor listener{::socket(AF_INET, SOCK_STREAM, 0)};
+    std::string url;
+};
+
+// How the loop has come to know of what happened on an idle connection when the next call wants it.
+enum class known : std::uint8_t { looked_at, in_the_same_turn };
+
+void disturb(const net::descriptor& agent_side, bool ends)
+{
+    if (ends) {
+        REQUIRE(::shutdown(agent_side.number(), SHUT_WR) == 0);
+    } else {
+        REQUIRE(::send(agent_side.number(), "x", 1, 0) == 1);
+    }
+}
+
+net::routine<> ask_after(rig& r, known how, bool ends)
+{
+    const talkative_agent agent;
+    const auto target = target_of(agent.url);
+    auto idle = co_await connected(r.pool, target);
+    const auto idle_there = agent.accept();
+    auto busy = co_await connected(r.pool, target);
+    const auto busy_there = agent.accept();
+    r.pool.give_back(std::move(idle));
+    net::signal changed;
+    busy->set_listener(&changed);
+    busy->side().arm();
+    // The loop looks at what happened first first; the next call comes with what happens on the busy connection.
+    if (how == known::looked_at) {
+        disturb(idle_there, ends);
+    }
+    disturb(busy_there, false);
+    if (how == known::in_the_same_turn) {
+        disturb(idle_there, ends);
+    }
+    while (busy->side().received().empty()) {
+        co_await changed.wait();
+    }
+    CHECK(r.pool.take_idle(*target) == nullptr);
+    CHECK(r.pool.idle() == 0);
+    r.pool.give_back(std::move(busy));  // with a byte that nobody asked for
+    CHECK(r.pool.idle() == 0);
+}
+
 }  // namespace
 
 TEST_CASE("a connection that was given back is taken again for the same target, the latest first")
@@ -195,6 +260,18 @@ TEST_CASE("an idle connection that the agent closes is dropped without being ask
 {
     rig r{{}, {.accepts = test_support::on_accept::close}};
     r.run(lose_the_agent(r));
+}
+
+TEST_CASE("the very next call does not get a connection on which bytes that nobody asked for, or the end, have come")
+{
+    for (const auto how : {known::looked_at, known::in_the_same_turn}) {
+        for (const bool ends : {false, true}) {
+            CAPTURE((how == known::looked_at));
+            CAPTURE(ends);
+            rig r;
+            r.run(ask_after(r, how, ends));
+        }
+    }
 }
 
 TEST_SUITE_END();
