@@ -88,7 +88,7 @@ net::routine<answer> admin_handler::answer_post(net::server_connection& caller, 
     if (!takes_json(caller.head())) {
         co_return error_answer(errc::unsupported_media_type, {});
     }
-    auto body = co_await caller.read_body(settings_.limits.body);
+    auto body = co_await caller.read_body(management_body(settings_));
     if (!body) {
         co_return error_answer(body.error().code, {});
     }

@@ -5,6 +5,7 @@
 #include "gateway/card_plane.hpp"
 #include "gateway/directory_page.hpp"
 #include "gateway/management.hpp"
+#include "gateway/side_thread.hpp"
 #include "net/types.hpp"
 
 #include <memory>
@@ -24,6 +25,9 @@ public:
 
     // For answers that hold cards; has an executor of its own.
     virtual card_editor& editor() = 0;
+
+    // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
+    virtual side_thread& long_bodies() = 0;
 
     // Carries out a body sent to /rpc of the traffic listener: what writes is refused.
     virtual net::task<managed> manage(std::string body) = 0;

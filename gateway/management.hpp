@@ -6,11 +6,14 @@
 #include "core/json.hpp"
 #include "core/jsonrpc_server.hpp"
 #include "gateway/agent_filter.hpp"
+#include "gateway/answered_card.hpp"
 #include "gateway/card_plane.hpp"
 #include "gateway/registry.hpp"
 #include "gateway/session_plane.hpp"
 #include "net/types.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -41,6 +44,13 @@ struct enrolled {
     core::result<core::json> outcome = core::json{};  // what is answered, or why nothing was changed
     std::vector<config::problem> problems;            // of invalid_params
 };
+
+// The most that a body of the management API may have, in bytes: `limits.body`, but no more than a card and what stands
+// around it, because the control loop reads it in one go.
+inline std::uint64_t management_body(const config::settings& settings) noexcept
+{
+    return std::min(settings.limits.body, settings.cards.max_size + card_envelope);
+}
 
 class management {
 public:

@@ -74,6 +74,7 @@ net::routine<core::result<>> relay::edit_whole()
     body_done_ = to_head;
     side.consume(head_length_);
     const auto whole_by = caller_.owner().now() + call_.agent->head_timeout;
+    net::budget_share share{caller_.bodies()};
     std::string body;
     while (!body_done_) {
         auto piece = co_await read_text(std::min(whole_by, caller_.owner().now() + settings_.upstream_idle));
@@ -84,8 +85,11 @@ net::routine<core::result<>> relay::edit_whole()
             co_return interrupted(woken::late, "body");
         }
         body += **piece;
-        if (body.size() > settings_.card_answer) {
+        if (body.size() + decoder_.chunk_left() > settings_.card_answer) {
             co_return too_large(settings_.card_answer);
+        }
+        if (!share.set(body.size())) {
+            co_return core::gateway_error(errc::overloaded, "bodies");
         }
     }
     finish_connection(keep && request_done_ && !side.writing());
@@ -214,7 +218,9 @@ net::routine<core::result<>> relay::edit_events()
     }
     caller_.scratch() = answer_head(body_care::edited);
     side.consume(head_length_);
-    net::sse_splitter events{settings_.sse_event};
+    // A card in an event is as long as one elsewhere.
+    net::sse_splitter events{std::min(settings_.sse_event, settings_.card_answer)};
+    net::budget_share share{caller_.bodies()};
     std::string held;
     auto silent_until = caller_.owner().now() + call_.agent->head_timeout;
     while (!body_done_) {
@@ -226,6 +232,9 @@ net::routine<core::result<>> relay::edit_events()
         core::result<> done;
         if (*piece) {
             events.feed(**piece);
+            if (!share.set(events.held() + held.size())) {
+                co_return core::gateway_error(errc::overloaded, "bodies");
+            }
             done = co_await pass_events(events, held);
             if (outcome_.answered) {
                 silent_until = caller_.owner().now() + settings_.upstream_idle;

@@ -105,10 +105,10 @@ core::result<> server::start()
     control_services& as_control = *this;
     admin_services& as_admin = *this;
     admin_ = std::make_unique<admin_handler>(as_admin, *management_, settings_, log_);
-    admin_service_ = std::make_unique<net::http_service>(control_, *admin_, connection_settings(settings_));
+    admin_service_ = std::make_unique<net::http_service>(control_, *admin_, connection_settings(settings_, shared_));
     std::vector<net::http_service*> services;
     for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
-        workers_.push_back(std::make_unique<worker>(as_control, settings_, log_));
+        workers_.push_back(std::make_unique<worker>(as_control, settings_, shared_, log_));
         services.push_back(&workers_.back()->service());
     }
     traffic_listener_ = std::make_unique<net::listener>(control_, std::move(services), log_);

@@ -72,6 +72,7 @@ private:
     net::task<card_answer> card(std::string agent_id) override;
     net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) override;
     card_editor& editor() override { return *editor_; }
+    side_thread& long_bodies() override { return long_bodies_; }
     net::task<managed> manage(std::string body) override;
     bool ready() const noexcept override { return ready_; }
     net::task<std::string> metrics_page() override;
@@ -94,6 +95,7 @@ private:
         net::executor>;
 
     config::settings settings_;
+    shared_limits shared_{settings_.limits};
     const core::logger& log_;
     std::function<std::uint64_t()> dropped_lines_;
     core::wall_time started_;
@@ -104,6 +106,7 @@ private:
     std::unique_ptr<card_keeper> keeper_;
     std::unique_ptr<card_plane> cards_;
     std::unique_ptr<card_editor> editor_;
+    side_thread long_bodies_;
     std::unique_ptr<session_plane> sessions_;
     std::unique_ptr<registry> registry_;
     std::unique_ptr<gateway::directory> directory_;

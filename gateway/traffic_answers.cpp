@@ -163,7 +163,7 @@ net::routine<> traffic_handler::management(exchange& x)
         co_await refuse_post(x, *objection);
         co_return;
     }
-    auto body = co_await x.caller.read_body(settings_.limits.body);
+    auto body = co_await x.caller.read_body(management_body(settings_));
     if (!body) {
         auto what = error_answer(body.error().code, {});
         co_await answer_error(x, std::move(body).error(), std::move(what));

@@ -4,6 +4,7 @@
 #include "core/jsonrpc_scan.hpp"
 #include "gateway/forwarding.hpp"
 #include "gateway/path_pattern.hpp"
+#include "net/ask.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <chrono>
@@ -27,6 +28,9 @@ a2a::method method_of(const core::jsonrpc_call& call)
 
 // A body up to this size is read whole before the agent hears of the request: faults in it then cost the agent nothing.
 constexpr std::uint64_t held_body = 64 * 1024;
+
+// Numbers and brackets take long to read: a megabyte of them would hold a worker up for 10 ms.
+constexpr std::size_t read_at_once = 256 * 1024;
 
 std::chrono::nanoseconds since(core::steady_time start)
 {
@@ -195,9 +199,21 @@ net::routine<> traffic_handler::relay_opaquely(exchange& x, destination to)
     co_await relay_to_agent(x, std::move(what), no_id);
 }
 
+net::routine<core::scan_outcome> traffic_handler::read_long_call(exchange& x, std::string_view body)
+{
+    const auto here = x.caller.owner().get_executor();
+    auto asked = control_.long_bodies().ask<core::scan_outcome>([body] { return core::scan_jsonrpc(body); });
+    co_return co_await net::ask(here, here, std::move(asked));
+}
+
 net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
 {
-    const auto scanned = core::scan_jsonrpc(body);
+    core::scan_outcome scanned;
+    if (body.size() <= read_at_once) {
+        scanned = core::scan_jsonrpc(body);
+    } else {
+        scanned = co_await read_long_call(x, body);
+    }
     if (scanned.problem) {
         auto what = jsonrpc_error_answer(*scanned.problem, x.record.agent, scanned.call.id);
         auto why = core::caller_error(*scanned.problem, std::string(scanned.why));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/jsonrpc_scan.hpp"
 #include "core/log.hpp"
 #include "gateway/access_log.hpp"
 #include "gateway/answer.hpp"
@@ -91,6 +92,7 @@ private:
     net::routine<> relay_opaquely(exchange& x, destination to);
     net::routine<> extended_card(exchange& x, destination to);
     net::routine<> refuse_target(exchange& x, core::errc code, bool ends_connection);
+    net::routine<core::scan_outcome> read_long_call(exchange& x, std::string_view body);
     net::routine<> pass_on(exchange& x, std::string_view body);
     net::routine<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
     net::routine<> management(exchange& x);

@@ -86,9 +86,13 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.upstream_idle == 6min);
     CHECK(s.timeouts.stream_keep_alive == 16s);
     CHECK(s.timeouts.upstream_keep == 62s);
+    CHECK(s.timeouts.linger == 3s);
     CHECK(s.timeouts.drain == 33s);
     CHECK(s.timeouts.drain_streams == 7s);
     CHECK(s.limits.body == 2 * 1024 * 1024);
+    CHECK(s.limits.body_memory == 257 * 1024 * 1024);
+    CHECK(s.limits.linger_bytes == 17 * 1024 * 1024);
+    CHECK(s.limits.lingering == 255);
     CHECK(s.limits.stream_body == 65 * 1024 * 1024);
     CHECK(s.limits.header == 32 * 1024);
     CHECK(s.limits.header_fields == 101);
