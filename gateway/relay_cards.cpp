@@ -177,7 +177,8 @@ net::routine<core::result<std::optional<std::string>>> relay::read_text(core::st
                 co_return std::move(used).error();
             }
             side.consume(*used);
-            if (!text.empty() || body_done_) {
+            const bool announced = decoder_.chunk_left() > 0;  // which may be too much
+            if (!text.empty() || body_done_ || announced) {
                 co_return std::move(text);
             }
             continue;
