@@ -242,4 +242,13 @@ TEST_CASE("Forwarded goes on with our hop if there was one that can be read")
     CHECK(told({{"Forwarded", "for=\"open"}}, proxy).find("\r\nForwarded") == std::string::npos);
 }
 
+TEST_CASE("One line of Forwarded that cannot be read keeps all of them back, wherever it stands")
+{
+    const std::pair<std::string, std::string> open{"Forwarded", "for=\"open"};
+    const std::pair<std::string, std::string> good{"Forwarded", "for=203.0.113.1"};
+    for (const auto& written : {lines{open, good}, lines{good, open}, lines{good, open, good}}) {
+        CHECK(told(written, proxy).find("\r\nForwarded") == std::string::npos);
+    }
+}
+
 TEST_SUITE_END();

@@ -234,6 +234,49 @@ TEST_CASE("a reload declares agents and takes them away, and what hides a stored
     CHECK(f.upsert("stored", "http://other/").has_value());
 }
 
+TEST_CASE("An agent keeps the address that its card named when its files change, and loses it when its URL does")
+{
+    fixture f{{agent("a", "http://one/base")}};
+    REQUIRE(f.agents->load().has_value());
+    const auto call_url = [&] { return f.agents->find("a")->entry->call_url; };
+    f.agents->route("a", "http://one/base/rpc");
+    CHECK(call_url() == "http://one/base/rpc");
+    REQUIRE(run(f.agents->declare({agent("a", "http://one/base")}, {}, true)).has_value());
+    CHECK(call_url() == "http://one/base/rpc");
+    CHECK(f.declare({agent("a", "http://two/")}, {}));
+    CHECK(call_url() == "http://two/");
+    f.agents->route("a", "http://two/rpc");
+    f.agents->route("a", "");
+    CHECK(call_url() == "http://two/");
+}
+
+TEST_CASE("An agent that becomes disabled is taken from the workers, and given back when it is enabled")
+{
+    fixture f{{agent("a", "http://one/")}};
+    REQUIRE(f.agents->load().has_value());
+    auto disabled = agent("a", "http://one/");
+    disabled.disabled = true;
+    CHECK(f.declare({disabled}, {}));
+    CHECK(f.declare({disabled}, {}));
+    CHECK(f.declare({agent("a", "http://one/")}, {}));
+    CHECK(f.published == published{"a gone", "a http://one/"});
+}
+
+TEST_CASE("The log says of each write whether it created, updated or deleted the agent")
+{
+    fixture f;
+    REQUIRE(f.upsert("a", "http://one/").has_value());
+    REQUIRE(f.upsert("a", "http://two/").has_value());
+    REQUIRE(f.remove("a").has_value());
+    REQUIRE(f.upsert("a", "http://three/").has_value());
+    std::size_t at = 0;
+    for (const auto* action : {"created", "updated", "deleted", "created"}) {
+        at = f.sink.all.find(std::string{R"("event":"agent_changed","agent":"a","action":")"} + action + '"', at);
+        REQUIRE(at != std::string::npos);
+        ++at;
+    }
+}
+
 TEST_CASE("one declared agent that cannot be used keeps the others from changing")
 {
     fixture f{{agent("a", "http://one/")}};
