@@ -1,4 +1,5 @@
 // The keys of one agent.
+#include "config/client_files.hpp"
 #include "config/schema.hpp"
 
 #include <algorithm>
@@ -16,6 +17,8 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "The agent's own address, `http` or `https`. Calls go there and nowhere else. Needed for A2A. That of an MCP "
      "server "
      "may have a query, which is never shown."},
+    {"serverUrl", agent_key::url, "URL", "", "The same as `url`."},
+    {"httpUrl", agent_key::url, "URL", "", "The same as `url`."},
     {"protocol",
      agent_key::protocol,
      "`a2a` or `mcp`",
@@ -102,6 +105,13 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"command", agent_key::command, "text", "none", "The same as `transport.command`, with `type: stdio`."},
     {"args", agent_key::args, "list", "none", "The same as `transport.args`; goes with `command`."},
     {"env", agent_key::env, "map of secrets", "none", "The same as `transport.env`; goes with `command`."},
+    {"env_file",
+     agent_key::env_file,
+     "path",
+     "none",
+     "A file of at most 64 KiB with more variables for the `command`, as VS Code reads it: lines `NAME=value`, quotes, "
+     "`#` for comments. What `env` says counts. It is read again with the configuration when it changes."},
+    {"envFile", agent_key::env_file, "path", "none", "The same as `env_file`."},
     {"cwd", agent_key::cwd, "path", "the gateway's", "The same as `transport.cwd`; goes with `command`."},
     {"type", agent_key::type, "text", "by `command` or `url`", "The same as `transport.type`."},
     {"headers",
@@ -164,24 +174,12 @@ std::span<const agent_setting> all_agent_settings()
 
 std::string unknown_agent_key(std::string_view key)
 {
-    constexpr auto urls = std::to_array<std::string_view>({"serverUrl", "httpUrl"});
-    constexpr auto of_clients = std::to_array<std::string_view>(
-        {"alwaysAllow",
-         "autoApprove",
-         "dev",
-         "disabledTools",
-         "enabledTools",
-         "envFile",
-         "excludeTools",
-         "gallery",
-         "includeTools",
-         "trust"}
-    );
-    if (std::find(urls.begin(), urls.end(), key) != urls.end()) {
-        return "is not a known key; did you mean `url`?";
+    const auto of_clients = client_server_keys();
+    if (std::any_of(of_clients.begin(), of_clients.end(), [&](const client_key& each) { return each.name == key; })) {
+        return "is a key of MCP clients that has no meaning here; remove it";
     }
-    if (std::find(of_clients.begin(), of_clients.end(), key) != of_clients.end()) {
-        return "is a key of MCP clients that has no meaning here; it is meant to be left out";
+    if (key == "enabled") {
+        return "is not a known key; `disabled: true` turns an agent off";
     }
     std::vector<std::string_view> known;
     for (const auto& row : agents_table) {
@@ -190,7 +188,9 @@ std::string unknown_agent_key(std::string_view key)
             known.push_back(first);
         }
     }
-    return unknown_key(key, known);
+    const auto nearest = nearest_key(key, known);
+    return nearest.empty() ? unknown_key(key, known)
+                           : "is not a known key; did you mean `" + std::string{nearest} + "`?";
 }
 
 }  // namespace config

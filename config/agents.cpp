@@ -1,6 +1,7 @@
 #include "config/agents.hpp"
 
 #include "config/agent_parts.hpp"
+#include "config/env_file.hpp"
 #include "config/json_value.hpp"
 #include "config/mcp_program.hpp"
 #include "config/mcp_server.hpp"
@@ -11,8 +12,10 @@
 #include "core/json.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace config {
@@ -128,6 +131,26 @@ private:
         agent_.url = std::move(parts.url);
         agent_.mcp = std::move(parts.server);
         transport_ = std::move(parts.shown);
+        if (const auto* f = find(agent_key::env_file)) {
+            add_env_file(*f);
+        }
+    }
+
+    // What `env` says counts.
+    void add_env_file(const field& f)
+    {
+        if (agent_.mcp->command.empty()) {
+            problems_.add(f.at, f.path, "stands without a command; both are meant");
+        }
+        auto& given = agent_.mcp->environment;
+        auto all = read_env_file(f, secrets_, problems_);
+        std::set<std::string_view> own;
+        for (const auto& [name, value] : given) {
+            own.insert(name);
+        }
+        std::erase_if(all, [&](const auto& each) { return own.contains(each.first); });
+        std::move(given.begin(), given.end(), std::back_inserter(all));
+        given = std::move(all);
     }
 
     void read_credentials()
@@ -154,17 +177,10 @@ private:
     void read_bearer_file(const field& f)
     {
         constexpr std::string_view meant = "the path of a file with a token";
-        const auto path = read_line(f, meant, problems_);
-        if (!path) {
-            return;
-        }
-        const auto text =
-            secrets_ ? secrets_(*path) : core::gateway_error(core::errc::config_invalid, "cannot be read here");
-        if (!text) {
-            refuse(f, text.error().detail, meant, problems_);
-        } else if (text->empty()) {
+        const auto text = read_named_file(f, meant, secrets_, problems_);
+        if (text && text->empty()) {
             refuse(f, "is a file without a token", meant, problems_);
-        } else {
+        } else if (text) {
             agent_.bearer = bearer_of(f, *text, problems_);
         }
     }

@@ -152,6 +152,7 @@ private:
         }
         constexpr auto names = std::to_array<std::pair<std::string_view, mcp_transport>>(
             {{"stdio", mcp_transport::stdio},
+             {"local", mcp_transport::stdio},
              {"sse", mcp_transport::sse},
              {"streamable-http", mcp_transport::streamable_http},
              {"streamable_http", mcp_transport::streamable_http},
@@ -348,6 +349,7 @@ constexpr auto mcp_keys = std::to_array<agent_key>(
      agent_key::command,
      agent_key::args,
      agent_key::env,
+     agent_key::env_file,
      agent_key::cwd,
      agent_key::type,
      agent_key::headers,

@@ -12,7 +12,10 @@ namespace {
 
 constexpr std::size_t longest_mistyped = 64;  // of a key that can be a typing error
 
-constexpr std::size_t shortest_end = 5;  // of a key that is the end of the one that is meant, as `servers` is
+// Near in spelling to a key of ours (`cwd`, `type`, `tls`) and in meaning to another one.
+constexpr auto lookalikes = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"cmd", "command"}, {"time", "timeout"}, {"ttl", "ttl"}}
+);
 
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
@@ -342,15 +345,19 @@ std::string value_text(const setting_type& type, settings of)
 std::string_view nearest_key(std::string_view key, const std::vector<std::string_view>& known)
 {
     std::string_view nearest;
-    std::size_t least = key.size() / 3 + 1;
+    if (key.size() > longest_mistyped) {
+        return nearest;
+    }
+    const auto written = lower(key);
+    const auto* const other =
+        std::find_if(lookalikes.begin(), lookalikes.end(), [&](const auto& each) { return each.first == written; });
+    std::size_t least = std::max<std::size_t>(key.size() / 4, 1);
     for (const auto candidate : known) {
-        const auto distance = key.size() > longest_mistyped ? least + 1 : edit_distance(lower(key), candidate);
-        if (distance < least || (distance == least && nearest.empty())) {
+        const auto distance = edit_distance(written, lower(candidate));
+        if (other != lookalikes.end() ? candidate == other->second
+                                      : distance < least || (distance == least && nearest.empty())) {
             nearest = candidate;
             least = distance;
-        }
-        if (key.size() >= shortest_end && lower(candidate).ends_with(lower(key))) {
-            return candidate;
         }
     }
     return nearest;

@@ -143,6 +143,7 @@ enum class agent_key : std::uint8_t {
     command,
     args,
     env,
+    env_file,
     cwd,
     type,
     headers,
@@ -162,13 +163,14 @@ struct agent_setting {
     std::string_view meaning;
 };
 
-// Two names may have one key: the second is an older spelling.
+// Several names may have one key: those behind the first are other spellings of it.
 std::span<const agent_setting> all_agent_settings();
 
 // docs/configuration.md.
 std::string reference_markdown();
 
-// The one of `known` that a typing error may have been meant as; empty: none.
+// The one of `known` that a typing error may have been meant as: near in spelling, and not near by accident to a word that
+// means something else. Empty: none.
 std::string_view nearest_key(std::string_view key, const std::vector<std::string_view>& known);
 
 // The same of a key of an agent. Those that MCP clients have for themselves are known to be theirs.

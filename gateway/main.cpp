@@ -7,6 +7,7 @@
 #include "gateway/configuration.hpp"
 #include "gateway/log_output.hpp"
 #include "gateway/open_store.hpp"
+#include "gateway/reload.hpp"
 #include "gateway/server.hpp"
 #include "gateway/version.hpp"
 #include "net/descriptor_budget.hpp"
@@ -52,6 +53,13 @@ bool complain(std::string_view what)
     return false;
 }
 
+void print_warnings(const gateway::configuration& what)
+{
+    for (const auto& warning : what.warnings) {
+        std::cerr << warning << '\n';
+    }
+}
+
 // False: it has been said on stderr what is wrong.
 bool usable(const gateway::configuration& what, const std::string& file)
 {
@@ -74,6 +82,7 @@ int run(const gateway::command_line& asked)
     net::raise_descriptor_limit();
     gateway::log_output output;
     const core::logger log{output, settings.log_level};
+    gateway::log_warnings(configured.warnings, log);
     auto store = gateway::open_store(settings.store, environment_variable);
     if (!store) {
         complain(store.error().detail);
@@ -115,6 +124,7 @@ int validate(const gateway::command_line& asked)
         complain(made.error().detail);
         return exit_unusable;
     }
+    print_warnings(configured);
     std::cout << asked.config_file << ": " << settings.agents.size()
               << (settings.agents.size() == 1 ? " agent" : " agents") << ", no problems\n";
     return EXIT_SUCCESS;
@@ -126,6 +136,7 @@ int dump(const gateway::command_line& asked)
     if (!usable(configured, asked.config_file)) {
         return exit_unusable;
     }
+    print_warnings(configured);
     const auto dumped = config::dump(
         configured.settings,
         {configured.text, asked.config_file, environment_variable, gateway::flags_of(asked)}

@@ -65,8 +65,16 @@ core::json to_json(const reload_report& report)
           {"removed", report.what.removed},
           {"unchanged", report.what.unchanged}}},
         {"settings", report.what.settings},
+        {"warnings", report.warnings},
         {"needs_restart", report.what.needs_restart}
     };
+}
+
+void log_warnings(const std::vector<std::string>& warnings, const core::logger& log)
+{
+    for (const auto& each : warnings) {
+        log.write(core::log_level::warn, "config_warning", {{"reason", each}});
+    }
 }
 
 reloader::reloader(
@@ -250,7 +258,9 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
         settings_.agents = std::move(found.now.settings.agents);
         from_.tls_files = std::move(found.now.tls_files);
         report.what = std::move(found.what);
+        report.warnings = std::move(found.now.warnings);
         write_success(by, report.what);
+        log_warnings(report.warnings, log_);
         if (applied_) {
             applied_(report.what.settings);
         }

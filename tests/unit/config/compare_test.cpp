@@ -100,7 +100,19 @@ TEST_CASE("every key of agents in the schema is one that a change names, or is w
             bare.mcp.emplace();
         }
     }
-    std::set<std::string_view> named{"bearer_file", "command", "args", "env", "cwd", "type", "protocolVersion"};
+    std::set<std::string_view> named{
+        "bearer_file",
+        "command",
+        "args",
+        "env",
+        "env_file",
+        "envFile",
+        "cwd",
+        "type",
+        "serverUrl",
+        "httpUrl",
+        "protocolVersion"
+    };
     for (const auto& each : config::compare(empty, full.value).changed) {
         named.insert(each.keys.begin(), each.keys.end());
     }

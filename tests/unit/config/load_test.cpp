@@ -26,8 +26,10 @@ std::string full_text()
 
 core::result<std::string> secrets(const std::string& path)
 {
-    CHECK(path == "/run/secrets/inline");
-    return std::string{"file-token"};
+    if (path == "/run/secrets/inline") {
+        return std::string{"file-token"};
+    }
+    return "OF=" + path + "\nDEBUG=replaced";
 }
 
 config::settings full()
@@ -149,7 +151,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         .transport = core::mcp_transport::stdio,
         .command = "npx",
         .arguments = {"-y", "server-filesystem"},
-        .environment = {{"DEBUG", core::secret{"true"}}},
+        .environment = {{"OF", core::secret{"/run/secrets/files.env"}}, {"DEBUG", core::secret{"true"}}},
         .directory = "/srv/files",
         .headers = {},
         .start = core::mcp_start::lazy,
@@ -175,7 +177,14 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     search.mcp = core::mcp_server{};
     search.mcp->headers = {{"Authorization", core::secret{"Bearer s3cr3t-token"}}};
     search.metadata = R"({"transport":{"type":"streamable-http","url":"https://search.example.com/mcp"}})";
-    REQUIRE(s.agents.size() == 5);
+    REQUIRE(s.agents.size() == 8);
+    CHECK(
+        s.agents[5].mcp->environment ==
+        decltype(files.mcp->environment
+        ){{"OF", core::secret{"/run/secrets/notes.env"}}, {"DEBUG", core::secret{"replaced"}}}
+    );
+    CHECK(s.agents[6].url == "https://maps.example.com/mcp");
+    CHECK(s.agents[7].url == "https://tasks.example.com/mcp");
     CHECK(s.agents[0] == weather);
     CHECK(s.agents[1] == inline_card);
     CHECK(s.agents[2] == files);
