@@ -238,6 +238,9 @@ TEST_CASE("Forwarded goes on with our hop if there was one that can be read")
     );
     CHECK(forwarded({{"X-Forwarded-Host", "h"}, {"Forwarded", "for=a"}}, {"fd00::1", "", "http", true})
               .ends_with("Forwarded: for=a, for=\"[fd00::1]\";proto=http\r\n"));
+    CHECK(forwarded({{"Forwarded", "for=\"open"}, {"Forwarded", "for=203.0.113.1"}}, proxy) == "");
+    CHECK(forwarded({{"Forwarded", "for=203.0.113.1"}, {"Forwarded", "for=\"open"}}, proxy) == "");
+    CHECK(forwarded({{"Forwarded", "for="}, {"Forwarded", "for=203.0.113.1"}, {"Forwarded", "for=b"}}, proxy) == "");
     // Behind an open quote our element would be part of somebody's text.
     CHECK(told({{"Forwarded", "for=\"open"}}, proxy).find("\r\nForwarded") == std::string::npos);
 }
