@@ -203,6 +203,17 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.rpc_batch",
      count_setting{of<&settings::limits, &limit_settings::rpc_batch>, 1, 1000},
      "Calls in one management batch."},
+    {"limits.rpc_body",
+     size_setting{of<&settings::limits, &limit_settings::rpc_body>, kib, gib},
+     "A request's body to `/rpc` on `listen`; beyond it 413. On `admin`, `limits.body` applies."},
+    {"limits.rpc_answer",
+     size_setting{of<&settings::limits, &limit_settings::rpc_answer>, kib, gib},
+     "The results of one management batch; a call whose result does not fit gets the error `too_large`. A page of a "
+     "list "
+     "ends before it is larger."},
+    {"limits.rpc_memory",
+     size_setting{of<&settings::limits, &limit_settings::rpc_memory>, kib, 64 * gib},
+     "All answers of `/rpc` that are being built or sent; beyond it 503. A quarter is kept for `admin`."},
     {"limits.body_rate",
      size_setting{of<&settings::limits, &limit_settings::body_rate>, 0, gib},
      "Bytes a second of a request's body; one that falls behind by `timeouts.body_grace` while it is waited for gets "

@@ -75,6 +75,9 @@ struct limit_settings {
     std::uint64_t sse_event = 1024 * 1024;         // one event of a stream: the stream is cut
     std::uint64_t upstream_connections = 256;      // idle connections kept per agent and worker
     std::uint64_t rpc_batch = 50;                  // calls in one management batch
+    std::uint64_t rpc_body = 64 * 1024;            // a request body of /rpc on listen: 413
+    std::uint64_t rpc_answer = 4 * 1024 * 1024;    // the answer to a batch, or a page of a list
+    std::uint64_t rpc_memory = 64 * 1024 * 1024;   // all answers of /rpc that are being built or sent: 503
     std::uint64_t body_rate = 1000;                // bytes a second of a request body; slower: 408; 0: any
     std::uint64_t read_ahead = 16 * 1024;          // bytes behind a request that is being answered; more are not read
     std::uint64_t requests = 1000;                 // on one connection, which then closes

@@ -56,6 +56,8 @@ constexpr wording words(errc code) noexcept
             return {"method_not_found", "There is no such method."};
         case errc::invalid_params:
             return {"invalid_params", "The parameters do not fit the method."};
+        case errc::too_large:
+            return {"too_large", "The result does not fit into the answer to this batch; send the call by itself."};
         case errc::upstream_unresolved:
             return {"upstream_unresolved", "The agent's host name could not be resolved."};
         case errc::upstream_refused:

@@ -35,6 +35,7 @@ enum class errc : std::uint8_t {
     invalid_request,
     method_not_found,
     invalid_params,
+    too_large,
     // The agent behind the gateway.
     upstream_unresolved,
     upstream_refused,

@@ -4,6 +4,7 @@
 #include "core/status.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace core {
 namespace {
@@ -133,11 +134,17 @@ rpc_parsed parse_rpc(std::string_view body, rpc_limits limits)
     return parsed;
 }
 
-std::string make_result(std::string_view id, const json& result)
+std::string begin_result(std::string_view id)
 {
     std::string out;
     append_envelope(out, id);
     out += R"(,"result":)";
+    return out;
+}
+
+std::string make_result(std::string_view id, const json& result)
+{
+    auto out = begin_result(id);
     out += to_text(result);
     out += '}';
     return out;
@@ -160,19 +167,29 @@ std::string make_error(std::string_view id, errc code, const json& data)
     return out;
 }
 
-std::string join_answers(bool batch, const std::vector<std::string>& answers)
+// Not by the string's own reserve(), which takes twice as much as it has rather than a little more.
+void batch_answer::reserve(std::size_t bytes)
 {
-    std::string out;
-    for (const auto& answer : answers) {
-        if (!answer.empty()) {
-            out += out.empty() ? (batch ? "[" : "") : ",";
-            out += answer;
-        }
+    if (bytes > text_.capacity()) {
+        std::string larger;
+        larger.reserve(bytes);
+        larger += text_;
+        text_ = std::move(larger);
     }
-    if (batch && !out.empty()) {
-        out += ']';
+}
+
+void batch_answer::begin(std::string_view answer)
+{
+    text_ += text_.empty() ? '[' : ',';
+    text_ += answer;
+}
+
+std::string batch_answer::take()
+{
+    if (!text_.empty()) {
+        text_ += ']';
     }
-    return out;
+    return std::move(text_);
 }
 
 std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent)

@@ -26,6 +26,7 @@ unsigned http_status(errc code) noexcept
         case errc::version_conflict:
             return 409;
         case errc::body_too_large:
+        case errc::too_large:
             return 413;
         case errc::target_too_long:
             return 414;
@@ -113,6 +114,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::method_not_allowed:
         case errc::request_timeout:
         case errc::body_too_large:
+        case errc::too_large:
         case errc::target_too_long:
         case errc::unsupported_media_type:
         case errc::expectation_failed:

@@ -119,7 +119,7 @@ net::routine<core::result<>> send_answer(net::server_connection& caller, answer 
     const bool has_body = what.status != 204 && what.status != 304;
     if (has_body) {
         out.field("Content-Type", what.content_type);
-        out.field("Content-Length", what.body.size());
+        out.field("Content-Length", what.body.size() + what.rest.size() + what.end.size());
     }
     head += what.fields;
     out.end();
@@ -127,6 +127,8 @@ net::routine<core::result<>> send_answer(net::server_connection& caller, answer 
     pieces.add(head);
     if (has_body && caller.head().verb != net::http1::method::head) {
         pieces.add(what.body);
+        pieces.add(what.rest);
+        pieces.add(what.end);
     }
     co_return co_await caller.send(pieces);
 }

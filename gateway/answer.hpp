@@ -6,6 +6,7 @@
 #include "net/server_connection.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ struct answer {
     std::string_view content_type = "application/json";  // a constant
     std::string fields;                                  // further header lines, each with its CRLF
     std::string body;
+    std::string_view rest;             // follows the body
+    std::string_view end;              // follows that
+    std::shared_ptr<const void> kept;  // what these two lie in; given up when the answer is out
 };
 
 inline constexpr std::uint64_t usual_retry_after = 5;  // seconds

@@ -236,13 +236,6 @@ const card_status* card_plane::status(const std::string& id) const
     return found == slots_.end() ? nullptr : &found->second->status;
 }
 
-void card_plane::each(const std::function<void(const std::string& id, const card_status&)>& visit) const
-{
-    for (const auto& [id, which] : slots_) {
-        visit(id, which->status);
-    }
-}
-
 void card_plane::start_fetch(const slot_pointer& which)
 {
     if (stopped_ || std::exchange(which->fetching, true)) {

@@ -144,7 +144,7 @@ public:
     // Null: no such agent.
     const card_status* status(const std::string& id) const;
 
-    void each(const std::function<void(const std::string& id, const card_status&)>& visit) const;
+    std::size_t agents() const noexcept { return slots_.size(); }
 
     void on_due() override {}
     void on_sweep(core::steady_time) override;  // starts the fetches whose time has come

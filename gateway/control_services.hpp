@@ -8,6 +8,7 @@
 #include "net/types.hpp"
 
 #include <memory>
+#include <stop_token>
 #include <string>
 
 namespace gateway {
@@ -25,8 +26,8 @@ public:
     // For answers that hold cards; has an executor of its own.
     virtual card_editor& editor() = 0;
 
-    // Carries out a body sent to /rpc of the traffic listener: what writes is refused.
-    virtual net::task<managed> manage(std::string body) = 0;
+    // Carries out a body sent to /rpc of the traffic listener: what writes is refused. Stops soon after `left` says so.
+    virtual net::task<managed> manage(std::string body, std::stop_token left) = 0;
 };
 
 }  // namespace gateway

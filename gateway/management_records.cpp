@@ -3,6 +3,7 @@
 #include "config/url.hpp"
 #include "core/log.hpp"
 #include "core/status.hpp"
+#include "gateway/cut_text.hpp"
 
 #include <chrono>
 #include <utility>
@@ -11,6 +12,8 @@ namespace gateway {
 namespace {
 
 using core::json;
+
+constexpr std::size_t longest_path = 512;  // bytes of where a problem of a card lies: it has the card's own names
 
 json tls_of(const core::agent& agent)
 {
@@ -68,7 +71,9 @@ json card_problems_record(const std::vector<a2a::card_problem>& problems)
 {
     auto shown = json::array();
     for (const auto& each : problems) {
-        shown.push_back({{"path", each.path}, {"what", each.what}, {"severity", a2a::name(each.severity)}});
+        shown.push_back(
+            {{"path", cut_text(each.path, longest_path)}, {"what", each.what}, {"severity", a2a::name(each.severity)}}
+        );
     }
     return shown;
 }
@@ -113,7 +118,6 @@ json agent_record(const core::agent& agent)
     }
     record["inline_card"] = !agent.card.empty();
     record["disabled"] = agent.disabled;
-    record["metadata"] = parsed_or_null(agent.metadata);
     return record;
 }
 

@@ -26,10 +26,11 @@ bool starts_program(const core::agent& agent)
 
 }  // namespace
 
-registry::registry(const config::settings& settings, store_thread& store, const core::logger& log)
+registry::registry(const config::settings& settings, store_thread& store, const core::logger& log, turns& by)
     : settings_{settings},
       store_{store},
-      log_{log}
+      log_{log},
+      turns_{by}
 {
 }
 
@@ -221,32 +222,39 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
     if (files_changed) {
         contexts_.renew();
     }
+    co_await turns_.wait();
     std::vector<std::shared_ptr<const agent_entry>> entries;
-    for (const auto& record : there) {
-        // Only its files have changed: its card, and what that says of where calls go, is kept.
-        const auto* before = find(record.id);
-        const bool same = before != nullptr && before->entry->record == record;
-        const auto call_url = same ? before->entry->call_url : std::string{};
-        auto entry = make_entry(record, settings_.timeouts.upstream_head, contexts_, call_url);
+    for (auto& each : there) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
+        const auto record = std::move(each);  // its end is a part of this turn
+        auto entry = declared_entry(record);
         if (!entry) {
             co_return std::move(entry).error();
         }
         entries.push_back(std::move(*entry));
     }
     const auto shown_again = co_await hidden_among(gone);
+    co_await turns_.wait();
     for (auto& entry : entries) {
-        const auto id = entry->record.id;
-        if (const auto* before = find(id); before != nullptr && !before->declared()) {
-            hide(id);
+        if (turns_.over()) {
+            co_await turns_.wait();
         }
-        take(id, {std::move(entry), 0, {}, {}});
+        take_declared(std::move(entry));
     }
     const auto checks = tls_checks();
     for (const auto& record : shown_again) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
         adopt(record, checks);
         hidden_.erase(record.id);
     }
     for (const auto& id : gone) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
         if (const auto* before = find(id); before != nullptr && before->declared()) {
             drop(id);
         }
@@ -254,11 +262,39 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
     co_return core::result<>{};
 }
 
+core::result<std::shared_ptr<const agent_entry>> registry::declared_entry(const core::agent& record)
+{
+    // Only its files have changed: its card, and what that says of where calls go, is kept.
+    const auto* before = find(record.id);
+    const bool same = before != nullptr && before->entry->record == record;
+    const auto call_url = same ? before->entry->call_url : std::string{};
+    return make_entry(record, settings_.timeouts.upstream_head, contexts_, call_url);
+}
+
+void registry::take_declared(std::shared_ptr<const agent_entry> entry)
+{
+    const auto id = entry->record.id;
+    const auto* before = find(id);
+    if (before != nullptr && !before->declared()) {
+        hide(id);
+    }
+    // Its card may have said meanwhile that calls go elsewhere.
+    if (before != nullptr && before->entry->record == entry->record && before->entry->call_url != entry->call_url) {
+        if (auto again = declared_entry(entry->record)) {
+            entry = std::move(*again);
+        }
+    }
+    take(id, {std::move(entry), 0, {}, {}});
+}
+
 // The records of those that the configuration hides. What the store cannot give stays hidden until the next start.
 net::task<std::vector<store::record>> registry::hidden_among(std::vector<std::string> ids)
 {
     std::vector<store::record> records;
     for (const auto& id : ids) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
         if (!hidden_.contains(id)) {
             continue;
         }

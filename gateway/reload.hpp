@@ -94,7 +94,6 @@ private:
     };
 
     reading_result read(reload_trigger by) const;
-    void add_changed_files(reading_result& found) const;
     net::task<reload_report> carry_out(reload_trigger by);
     void release();
     void watch(const std::set<std::string>& directories);

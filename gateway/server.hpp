@@ -72,9 +72,9 @@ private:
     net::task<card_answer> card(std::string agent_id) override;
     net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) override;
     card_editor& editor() override { return *editor_; }
-    net::task<managed> manage(std::string body) override;
+    net::task<managed> manage(std::string body, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
-    net::task<std::string> metrics_page() override;
+    std::unique_ptr<metrics_feed> metrics() override;
     net::task<reload_report> reload() override;
 
     core::result<> start_tls();
@@ -98,6 +98,7 @@ private:
     std::function<std::uint64_t()> dropped_lines_;
     core::wall_time started_;
     net::loop control_;
+    turns turns_;  // of the control loop
     store_thread store_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
     std::unique_ptr<card_source> source_;

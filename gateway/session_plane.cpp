@@ -342,16 +342,6 @@ std::optional<session_facts> session_plane::facts(const std::string& id) const
     return waits == next_.end() ? std::nullopt : std::optional{facts_of_next(waits->second->record)};
 }
 
-void session_plane::each(const std::function<void(const std::string& id, const session_facts&)>& visit) const
-{
-    for (const auto& [id, which] : sessions_) {
-        visit(id, facts_of(*which));
-    }
-    for (const auto& [id, agent] : next_) {
-        visit(id, facts_of_next(agent->record));
-    }
-}
-
 core::error session_plane::absent(const std::string& id) const
 {
     const auto code = next_.contains(id) ? errc::session_not_ready : errc::session_not_started;

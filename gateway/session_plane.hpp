@@ -78,7 +78,6 @@ public:
 
     // Nothing: the agent has no session.
     std::optional<session_facts> facts(const std::string& id) const;
-    void each(const std::function<void(const std::string& id, const session_facts&)>& visit) const;
     bool has(const std::string& id) const { return sessions_.contains(id) || next_.contains(id); }
 
     // Has the server's lists walked now; a lazy session begins. Returns when the card says what they say, or with why it does

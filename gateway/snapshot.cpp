@@ -1,5 +1,6 @@
 #include "gateway/snapshot.hpp"
 
+#include "gateway/agent_filter.hpp"
 #include "gateway/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -34,6 +35,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
 {
     auto entry = std::make_shared<agent_entry>();
     entry->record = record;
+    entry->tags = metadata_tags(record.metadata);
     entry->call_url = call_url.empty() ? record.url : call_url;
     entry->head_timeout = record.timeout.value_or(head_timeout);
     if (record.speaks == core::protocol::a2a && !record.url.empty()) {

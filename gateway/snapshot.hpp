@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace gateway {
 
@@ -26,6 +27,7 @@ using string_map = std::unordered_map<std::string, Value, string_hash, std::equa
 
 struct agent_entry {
     core::agent record;
+    std::vector<std::string> tags;                         // of the record's metadata, sorted, each once
     std::shared_ptr<const net::upstream_target> upstream;  // null: this agent cannot be called (docs: protocol mcp)
     std::string call_url;      // where calls go: the record's own url, unless its card is trusted with that
     std::string call_head;     // the part of every call's head that does not change; holds the agent's bearer

@@ -1,13 +1,16 @@
 // What the traffic_handler answers itself: cards, management, errors.
 #include "core/status.hpp"
 #include "gateway/content_type.hpp"
+#include "gateway/rpc_exchange.hpp"
 #include "gateway/traffic_handler.hpp"
 #include "net/ask.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <stop_token>
 #include <utility>
 
 namespace gateway {
@@ -163,19 +166,24 @@ net::routine<> traffic_handler::management(exchange& x)
         co_await refuse_post(x, *objection);
         co_return;
     }
-    auto body = co_await x.caller.read_body(settings_.limits.body);
+    auto body = co_await x.caller.read_body(std::min(settings_.limits.body, settings_.limits.rpc_body));
     if (!body) {
         auto what = error_answer(body.error().code, {});
         co_await answer_error(x, std::move(body).error(), std::move(what));
         co_return;
     }
-    auto asked = control_.manage(std::string(*body));
-    answer what;
-    auto done = co_await net::ask(control_.executor(), x.caller.owner().get_executor(), std::move(asked));
+    std::stop_source leaving;
+    auto asked = control_.manage(std::string(*body), leaving.get_token());
+    auto done = co_await ask_for(x.caller, control_.executor(), std::move(asked), std::move(leaving));
     x.record.management_method = done.method;
-    what.body = std::move(done.body);
-    what.status = what.body.empty() ? 204 : 200;
-    what.fields = "Cache-Control: no-store\r\n";
+    const auto refused = done.refused;
+    auto what = answer_of(std::move(done));
+    if (refused) {
+        auto why = *refused == errc::caller_gone ? core::caller_error(*refused)
+                                                 : core::gateway_error(*refused, "limits.rpc_memory");
+        co_await answer_error(x, std::move(why), std::move(what));
+        co_return;
+    }
     co_await answer_with(x, std::move(what));
 }
 

@@ -44,13 +44,10 @@ public:
     void abort();
     void stop();
 
-    struct sample {
-        metrics_sample metrics;
-        std::size_t idle_upstream_connections = 0;
-    };
-
     // On the worker's thread.
-    sample take_sample() const { return {traffic_.metrics().sample(), pool_.idle()}; }
+    const worker_metrics& metrics() const noexcept { return traffic_.metrics(); }
+    std::size_t idle_upstream_connections() const { return pool_.idle(); }
+
     net::executor executor() noexcept { return loop_.get_executor(); }
 
 private:

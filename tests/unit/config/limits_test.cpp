@@ -75,6 +75,9 @@ constexpr row rows[] = {
     {"limits.sse_event", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
     {"limits.upstream_header", "1023", "1KiB", "1MiB", "1048577", "1KiB to 1MiB"},
     {"limits.upstream_connections", nullptr, "0", "65536", "65537", "a whole number, 0 to 65536"},
+    {"limits.rpc_body", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
+    {"limits.rpc_answer", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
+    {"limits.rpc_memory", "1023", "1KiB", "64GiB", "68719476737", "1KiB to 64GiB"},
     {"limits.rpc_batch", "0", "1", "1000", "1001", "a whole number, 1 to 1000"},
 };
 

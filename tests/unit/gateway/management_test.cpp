@@ -87,8 +87,7 @@ TEST_CASE("a record shows everything an operator wrote, and of secrets only that
         parsed(R"({"id":"a","protocol":"a2a","url":"http://agent:9000/rpc","card_url":"http://agent:9000/card.json",
           "version":"1.2","protocolVersion":"0.3.0","bearer":"********",
           "card_headers":{"X-Key":"********","Accept-Language":"********"},"timeout":"1500ms",
-          "tls":{"ca_file":"/ca.pem","cert":"/client.pem","key":"/client.key"},"inline_card":false,"disabled":false,"metadata":{"team":"x"}})"
-        )
+          "tls":{"ca_file":"/ca.pem","cert":"/client.pem","key":"/client.key"},"inline_card":false,"disabled":false})")
     );
 }
 
@@ -99,9 +98,7 @@ TEST_CASE("what an operator did not write is not in the record")
     agent.speaks = core::protocol::mcp;
     agent.card = R"({"name":"m"})";
     agent.disabled = true;
-    CHECK(
-        agent_record(agent) == parsed(R"({"id":"m","protocol":"mcp","inline_card":true,"disabled":true,"metadata":{}})")
-    );
+    CHECK(agent_record(agent) == parsed(R"({"id":"m","protocol":"mcp","inline_card":true,"disabled":true})"));
 }
 
 TEST_CASE("a card that was never asked for is unknown, one that was never had has failed")

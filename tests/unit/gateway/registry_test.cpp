@@ -1,15 +1,19 @@
 #include "gateway/registry.hpp"
 
+#include "gateway/agent_walk.hpp"
 #include "store/memory.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,7 +104,7 @@ struct fixture {
         auto made = std::make_unique<doubtful_store>();
         engine = made.get();
         thread.emplace(std::move(made));
-        agents.emplace(settings, *thread, log);
+        agents.emplace(settings, *thread, log, by);
         agents->set_publisher([this](const std::string& id, std::shared_ptr<const gateway::agent_entry> agent) {
             published.push_back(id + (agent == nullptr ? " gone" : " " + agent->record.url));
         });
@@ -131,6 +135,7 @@ struct fixture {
     core::logger log{sink, core::log_level::debug};
     doubtful_store* engine = nullptr;
     std::optional<gateway::store_thread> thread;
+    gateway::turns by{std::chrono::microseconds{0}};  // each step is a turn of its own
     std::optional<gateway::registry> agents;
     std::vector<std::string> published;
 };
@@ -315,6 +320,74 @@ TEST_CASE("a stored program that a declared agent has hidden is not served when 
     CHECK(f.declare({}, {"a"}));
     REQUIRE(f.agents->find("a") != nullptr);
     CHECK_FALSE(f.agents->find("a")->served());
+}
+
+TEST_CASE("A walk visits each agent that stays once, in order, while others come and go")
+{
+    fixture f{
+        {agent("a", "http://a/"),
+         agent("c", "http://c/"),
+         agent("e", "http://e/"),
+         agent("g", "http://g/"),
+         agent("i", "http://i/")}
+    };
+    REQUIRE(f.agents->load().has_value());
+    net::asio::io_context io;
+    std::vector<std::string> seen;
+    gateway::agent_visitor note = [&](const std::string& id, const gateway::registered_agent& there) {
+        CHECK(there.entry->record.id == id);
+        seen.push_back(id);
+        return true;
+    };
+    bool more = true;
+    bool changed = false;
+    net::asio::co_spawn(
+        io,
+        walk_agents(*f.agents, f.by, {}, std::move(note), {}),
+        [&](const std::exception_ptr& bug, bool follow) { more = bug != nullptr || follow; }
+    );
+    net::asio::co_spawn(
+        io,
+        f.agents->declare(
+            {agent("b", "http://b/"), agent("d", "http://d/"), agent("f", "http://f/"), agent("h", "http://h/")},
+            {"a", "c", "g"}
+        ),
+        [&](const std::exception_ptr& bug, const core::result<>& done) { changed = !bug && done.has_value(); }
+    );
+    io.run();
+    CHECK(changed);
+    CHECK_FALSE(more);
+    CHECK(std::ranges::is_sorted(seen));
+    CHECK(std::ranges::adjacent_find(seen) == seen.end());
+    for (const auto* stays : {"e", "i"}) {
+        CHECK(std::ranges::find(seen, stays) != seen.end());
+    }
+    CHECK(f.agents->all().size() == 6);
+}
+
+TEST_CASE("A walk ends when nobody waits for it, and says whether agents follow where the visitor had enough")
+{
+    fixture f{{agent("a", "http://a/"), agent("b", "http://b/"), agent("c", "http://c/")}};
+    REQUIRE(f.agents->load().has_value());
+    std::stop_source left;
+    std::vector<std::string> seen;
+    const auto walk = [&](const std::string& after, std::size_t enough) {
+        gateway::agent_visitor note = [&seen, enough](const std::string& id, const gateway::registered_agent&) {
+            seen.push_back(id);
+            return seen.size() < enough;
+        };
+        seen.clear();
+        return run(walk_agents(*f.agents, f.by, after, std::move(note), left.get_token()));
+    };
+    CHECK(walk("", 2));
+    CHECK(seen == published{"a", "b"});
+    CHECK_FALSE(walk("", 3));
+    CHECK_FALSE(walk("b", 9));
+    CHECK(seen == published{"c"});
+    CHECK_FALSE(walk("c", 9));
+    left.request_stop();
+    CHECK_FALSE(walk("", 9));
+    CHECK(seen.empty());
 }
 
 TEST_SUITE_END();
