@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|sse|large|tls|workers|open|slow|start|sessions|memory]... [--rounds N] [--seconds S]
+#   bench/run.sh [call|call512|card|card304|sse|large|tls|workers|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
 # cardea-workers has two workers, on both cores.
@@ -40,7 +40,7 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | sse | large | tls | workers | open | slow | start | sessions | memory)
+            call | call512 | card | card304 | sse | large | tls | workers | open | slow | start | sessions | memory | management)
                 scenarios+=("$1")
                 shift
                 ;;
@@ -294,6 +294,7 @@ for scenario in "${scenarios[@]}"; do
     case $scenario in
         open | slow | start | sessions) "run_$scenario" ;;
         memory) bench/memory.sh --proxies "${proxies[*]}" ;;
+        management) bench/management.sh --seconds "$seconds" ;;
         *) run_scenario ;;
     esac
 done
