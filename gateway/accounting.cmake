@@ -6,6 +6,7 @@ add_library(gateway_accounting STATIC
     metrics_sessions.cpp
     process_stats.cpp
     request_record.cpp
+    terminal_text.cpp
     worker_metrics.cpp
 )
 target_link_libraries(gateway_accounting

@@ -3,6 +3,7 @@
 #include "config/file.hpp"
 #include "config/settings.hpp"
 #include "gateway/fetch_once.hpp"
+#include "gateway/terminal_text.hpp"
 
 #include <utility>
 
@@ -54,14 +55,14 @@ std::string lint_text(const a2a::lint_report& report, const std::string& where, 
     std::string text;
     for (const auto& each : report.problems) {
         text.append(a2a::name(each.severity)).append(": ");
-        text += each.path.empty() ? "card" : each.path;
-        text += ": " + each.what;
+        text += each.path.empty() ? "card" : printable(each.path);
+        text += ": " + printable(each.what);
         if (explain && report.generation) {
             text += "\n    " + a2a::specification_section(each.path, *report.generation);
         }
         text += '\n';
     }
-    text += where + ": ";
+    text += printable(where) + ": ";
     text += report.generation ? "a card of shape " + std::string{a2a::name(*report.generation)} : "no card";
     return text + "; " + counted(report.count(error), "error") + ", " + counted(report.count(warning), "warning") +
            ", " + counted(report.count(note), "note") + "\n";

@@ -13,8 +13,8 @@ namespace gateway {
 // is not 200; the detail reads well behind the name of the file or the URL.
 core::result<std::string> read_card(const std::string& where);
 
-// One line for each problem, `error: skills[0].id: missing`, with `explain` the section of the specification behind it,
-// and a last line that counts.
+// Printable: one line for each problem, `error: skills[0].id: missing`, with `explain` the section of the specification
+// behind it, and a last line that counts.
 std::string lint_text(const a2a::lint_report& report, const std::string& where, bool explain);
 
 }  // namespace gateway

@@ -1,5 +1,7 @@
 #include "gateway/log_output.hpp"
 
+#include "gateway/terminal_text.hpp"
+
 #include <poll.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/details/null_mutex.h>
@@ -47,7 +49,8 @@ public:
     explicit descriptor_sink(int descriptor)
         : base_sink{std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::utc, "\n")},
           descriptor_{descriptor},
-          file_{is_file(descriptor)}
+          file_{is_file(descriptor)},
+          terminal_{::isatty(descriptor) == 1}
     {
     }
 
@@ -61,7 +64,9 @@ protected:
     {
         text_.clear();
         formatter_->format(message, text_);
-        const std::string_view text{text_.data(), text_.size()};
+        // The same JSON, with escapes in place of what a terminal obeys.
+        const auto shown = terminal_ ? printable({text_.data(), text_.size()}, /*lines=*/true) : std::string{};
+        const auto text = terminal_ ? std::string_view{shown} : std::string_view{text_.data(), text_.size()};
         // What an error cut off must not run into the next line.
         if (within_line_ && put("\n") == 1) {
             within_line_ = false;
@@ -112,6 +117,7 @@ private:
 
     const int descriptor_;
     const bool file_;  // always writable, and takes all at once
+    const bool terminal_;
     spdlog::memory_buf_t text_;
     bool within_line_ = false;
     std::atomic<steady::time_point> deadline_{steady::time_point::max()};

@@ -1,5 +1,5 @@
 // Where log lines end: a file descriptor, written by one thread behind a bounded queue, so that a reader of the log who
-// does not read costs lines and never time.
+// does not read costs lines and never time. Lines for a terminal are made printable (gateway/terminal_text.hpp).
 #pragma once
 
 #include "core/log.hpp"

@@ -8,6 +8,7 @@
 #include "gateway/log_output.hpp"
 #include "gateway/open_store.hpp"
 #include "gateway/server.hpp"
+#include "gateway/terminal_text.hpp"
 #include "gateway/version.hpp"
 #include "net/descriptor_budget.hpp"
 
@@ -46,10 +47,15 @@ void open_standard_descriptors()
     }
 }
 
-bool complain(std::string_view what)
+// What is said to people may quote a file, a card, a peer or an argument: a terminal obeys none of that.
+void say(std::string_view lines)
 {
-    std::cerr << "cardea: " << what << '\n';
-    return false;
+    std::cout << gateway::printable(lines, /*lines=*/true);
+}
+
+void complain(std::string_view what)
+{
+    std::cerr << "cardea: " << gateway::printable(what) << '\n';
 }
 
 // False: it has been said on stderr what is wrong.
@@ -57,7 +63,7 @@ bool usable(const gateway::configuration& what, const std::string& file)
 {
     for (const auto& problem : what.problems) {
         const bool has_line = problem.starts_with(file + ':') && !problem.starts_with(file + ": ");
-        std::cerr << (has_line ? "" : "cardea: ") << problem << '\n';
+        std::cerr << (has_line ? "" : "cardea: ") << gateway::printable(problem) << '\n';
     }
     return what.problems.empty();
 }
@@ -115,8 +121,8 @@ int validate(const gateway::command_line& asked)
         complain(made.error().detail);
         return exit_unusable;
     }
-    std::cout << asked.config_file << ": " << settings.agents.size()
-              << (settings.agents.size() == 1 ? " agent" : " agents") << ", no problems\n";
+    const auto agents = std::to_string(settings.agents.size()) + (settings.agents.size() == 1 ? " agent" : " agents");
+    say(gateway::printable(asked.config_file) + ": " + agents + ", no problems\n");
     return EXIT_SUCCESS;
 }
 
@@ -130,7 +136,11 @@ int dump(const gateway::command_line& asked)
         configured.settings,
         {configured.text, asked.config_file, environment_variable, gateway::flags_of(asked)}
     );
-    std::cout << (asked.format == gateway::dump_format::json ? dumped.dump(2) + '\n' : config::dump_text(dumped));
+    if (asked.format == gateway::dump_format::json) {
+        std::cout << gateway::shown_json(dumped);
+    } else {
+        say(config::dump_text(dumped));
+    }
     return EXIT_SUCCESS;
 }
 
