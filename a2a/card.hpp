@@ -85,10 +85,6 @@ inline constexpr std::array<served_binding, 1> served_bindings{{{"JSONRPC", ""}}
 // of its own over the result.
 core::result<core::json> rewrite_card(const card& source, const public_address& at, const upstream_address& upstream);
 
-// Where the card says that JSON-RPC is spoken: its first such interface, else its `url`. Empty: nowhere. As it stands in the
-// card; not to be believed.
-std::string jsonrpc_endpoint(const core::json& document);
-
 // The bytes that are served: compact JSON, equal for equal documents.
 std::string render(const core::json& document);
 

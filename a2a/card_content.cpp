@@ -154,11 +154,12 @@ void repair_content(json& card, card_generation generation, problem_list& proble
     }
     default_text(card, "version", "0.0.0", "", problems);
     if (generation <= card_generation::v03 && !card.contains("protocolVersion")) {
-        // The specification's own defaults (types.ts of 0.2.5 and of 0.3.0). Before 0.2.5 there was no such member: no
-        // reader of those versions misses it.
+        // Before 0.2.5 there was no such member: to give one to a card of that time would be a claim of ours.
         const bool old = generation != card_generation::v03;
         problems.add("protocolVersion", "missing", old ? problem_severity::warning : problem_severity::error);
-        card["protocolVersion"] = old ? "0.2.5" : "0.3.0";
+        if (!old) {
+            card["protocolVersion"] = "0.3.0";  // the specification's own default (types.ts of 0.3.0)
+        }
     }
     if (const auto* capabilities = core::member(card, "capabilities");
         capabilities == nullptr || !capabilities->is_object()) {

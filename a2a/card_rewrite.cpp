@@ -1,3 +1,4 @@
+#include "a2a/card_endpoints.hpp"
 #include "a2a/card_interfaces.hpp"
 #include "a2a/card_repair.hpp"
 #include "a2a/card_verify.hpp"
@@ -129,7 +130,14 @@ void rewrite_interfaces(json& card, const interface_list& list, const target& to
     *found = std::move(kept);
 }
 
-void rewrite_traffic(json& card, const target& to)
+// What a document that wraps a card says of it may be where it is, not where calls go.
+bool is_card_address(std::string_view url)
+{
+    const auto path = url.substr(0, url.find_first_of("?#"));
+    return path.ends_with(".json") || path.find("/.well-known/") != std::string_view::npos;
+}
+
+void rewrite_traffic(json& card, const target& to, bool nested)
 {
     // Every signature covers the URLs (specification 1.0.1 section 8.4.2).
     card.erase("signatures");
@@ -140,7 +148,9 @@ void rewrite_traffic(json& card, const target& to)
             binding = &served_bindings.front();
         }
         if (card.contains("url")) {
-            card["url"] = url_of(*binding, to.at);
+            const auto* written = core::string_member(card, "url");
+            const bool of_card = nested && written != nullptr && is_card_address(*written);
+            card["url"] = of_card ? to.at.base + std::string{card_suffix} : url_of(*binding, to.at);
         }
         if (preferred != nullptr) {
             card["preferredTransport"] = std::string{binding->name};
@@ -149,8 +159,8 @@ void rewrite_traffic(json& card, const target& to)
     for (const auto& list : interface_lists) {
         rewrite_interfaces(card, list, to);
     }
-    if (const auto nested = card.find("agentCard"); nested != card.end()) {
-        rewrite_traffic(*nested, to);
+    if (const auto inner = card.find("agentCard"); inner != card.end()) {
+        rewrite_traffic(*inner, to, /*nested=*/true);
     }
 }
 
@@ -196,7 +206,7 @@ core::result<json> rewrite_card(const card& source, const public_address& at, co
     problem_list already_known;
     repair_traffic(served, already_known);
     const auto hidden = hidden_authorities(source.document, at, upstream);
-    rewrite_traffic(served, {at, hidden});
+    rewrite_traffic(served, {at, hidden}, /*nested=*/false);
     ensure_endpoint(served, source.generation, at);
     keep_id_in_extended_path(served, source.generation);
     if (const auto leak = find_leak(served, at, hidden)) {

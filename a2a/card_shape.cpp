@@ -272,6 +272,28 @@ void note_tenants(const json& card, std::vector<std::string>& lost)
     }
 }
 
+// The version that calls to `url` have to be of. Calls are not translated: to claim 0.3 for an agent that speaks only 1.0
+// would have its callers send what it does not know, while readers of 0.3 cards that speak 1.0 too go by this member.
+std::string spoken_version(const json& card)
+{
+    constexpr std::string_view usual = "0.3.0";
+    const auto* written = core::string_member(card, "protocolVersion");
+    const auto modern = written == nullptr ? std::nullopt : one_or_later(*written);
+    if (modern == false) {
+        return *written;
+    }
+    std::string newer{modern == true ? std::string_view{*written} : usual};
+    if (has_interfaces(card)) {
+        for (const auto& each : card["supportedInterfaces"]) {
+            if (!one_or_later(text_or(each, "protocolVersion", oldest_version)).value_or(true)) {
+                return std::string{usual};
+            }
+        }
+        newer = interface_version(core::string_member(card["supportedInterfaces"].front(), "protocolVersion"));
+    }
+    return newer;
+}
+
 shaped_card shape_v03(json card)
 {
     shaped_card made;
@@ -284,10 +306,7 @@ shaped_card shape_v03(json card)
     if (!card.contains("preferredTransport")) {
         card["preferredTransport"] = "JSONRPC";
     }
-    const auto* version = core::string_member(card, "protocolVersion");
-    if (version == nullptr || one_or_later(*version).value_or(true)) {
-        card["protocolVersion"] = "0.3.0";
-    }
+    card["protocolVersion"] = spoken_version(card);
     if (auto* capabilities = object_at(card, "capabilities")) {
         give_member(card, "supportsAuthenticatedExtendedCard", take_member(*capabilities, "extendedAgentCard"));
     }

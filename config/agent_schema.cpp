@@ -60,10 +60,10 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"trust_card_url",
      agent_key::trust_card_url,
      "`never` or `same-origin`",
-     "`never`",
-     "Whether calls go where the card says instead of to `url`: with `same-origin`, if that is at the same scheme, "
-     "host and "
-     "port. To another origin a card never leads."},
+     "`same-origin`",
+     "Whether the card may say to which path of the agent's scheme, host and port calls go. A card never leads to "
+     "another "
+     "host. `never`: calls go to `url`."},
     {"card",
      agent_key::card,
      "map",

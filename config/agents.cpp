@@ -18,6 +18,7 @@
 namespace config {
 namespace {
 
+constexpr auto usual_trust = core::card_trust::same_origin;
 constexpr std::string_view id_meant = "1 to 128 letters, digits, '.', '_' and '-', without '..', are meant";
 
 std::string_view first_segment(std::string_view name)
@@ -245,8 +246,11 @@ private:
         if (const auto* f = find(agent_key::card_url)) {
             agent_.card_url = read_url(*f, query::allowed, problems_).value_or("");
         }
-        if (const auto* f = find(agent_key::trust_card_url)) {
-            agent_.trust = read_card_trust(*f, problems_);
+        const auto* trust = find(agent_key::trust_card_url);
+        if (trust != nullptr) {
+            agent_.trust = read_card_trust(*trust, problems_);
+        } else if (agent_.speaks == core::protocol::a2a) {
+            agent_.trust = usual_trust;
         }
         if (!transport_.is_null()) {
             parts.members["transport"] = std::move(transport_);
@@ -353,6 +357,7 @@ core::result<core::agent> parse_agent_flag(std::string_view flag)
         return invalid("has no '='; ID=URL such as weather=http://10.0.0.7:9000/a2a is meant");
     }
     core::agent agent;
+    agent.trust = usual_trust;
     agent.id = flag.substr(0, equals);
     if (!core::valid_agent_id(agent.id)) {
         return invalid("the id is not an agent's id; " + std::string{id_meant});

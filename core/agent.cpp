@@ -11,8 +11,9 @@ bool valid_agent_id(std::string_view id) noexcept
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
                c == '-';
     };
-    return !id.empty() && id.size() <= longest && id != "." && id.find("..") == std::string_view::npos &&
-           std::all_of(id.begin(), id.end(), allowed);
+    // Clients that have dropped an agent's id arrive at "/agents/.well-known": no agent has that name.
+    return !id.empty() && id.size() <= longest && id != "." && id != ".well-known" &&
+           id.find("..") == std::string_view::npos && std::all_of(id.begin(), id.end(), allowed);
 }
 
 std::string_view name(protocol p) noexcept

@@ -28,14 +28,14 @@ void append_agent(std::string& out, std::string_view agent)
 }
 
 // Up to and with the string code that `data` begins with; `}}}` or more members may follow.
-std::string error_up_to_data_code(std::string_view id, errc code)
+std::string error_up_to_data_code(std::string_view id, errc code, std::string_view said = {})
 {
     std::string out;
     append_envelope(out, id);
     out += R"(,"error":{"code":)";
     out += std::to_string(jsonrpc_code(code));
     out += R"(,"message":)";
-    append_json_string(out, message(code));
+    append_json_string(out, said.empty() ? message(code) : said);
     out += R"(,"data":{"code":)";
     append_json_string(out, name(code));
     return out;
@@ -175,20 +175,20 @@ std::string join_answers(bool batch, const std::vector<std::string>& answers)
     return out;
 }
 
-std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent)
+std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent, std::string_view said)
 {
-    auto out = error_up_to_data_code(id, code);
+    auto out = error_up_to_data_code(id, code, said);
     append_agent(out, agent);
     out += retryable(code) ? R"(,"retryable":true}}})" : R"(,"retryable":false}}})";
     return out;
 }
 
-std::string http_error_body(errc code, std::string_view agent)
+std::string http_error_body(errc code, std::string_view agent, std::string_view said)
 {
     std::string out = R"({"error":{"code":)";
     append_json_string(out, name(code));
     out += R"(,"message":)";
-    append_json_string(out, message(code));
+    append_json_string(out, said.empty() ? message(code) : said);
     append_agent(out, agent);
     out += retryable(code) ? R"(,"retryable":true}})" : R"(,"retryable":false}})";
     return out;

@@ -58,9 +58,10 @@ std::string make_error(std::string_view id, errc code, const json& data = nullpt
 std::string join_answers(bool batch, const std::vector<std::string>& answers);
 
 // The error body of a relayed JSON-RPC call: `data` is {"code","agent","retryable"}, without "agent" if that is empty.
-std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent);
+// `said`: a message of this case's; empty: that of the code.
+std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent, std::string_view said = {});
 
-// The error body of any other route: {"error":{"code","message","agent","retryable"}}, "agent" likewise.
-std::string http_error_body(errc code, std::string_view agent);
+// The error body of any other route: {"error":{"code","message","agent","retryable"}}, "agent" and `said` likewise.
+std::string http_error_body(errc code, std::string_view agent, std::string_view said = {});
 
 }  // namespace core

@@ -64,6 +64,16 @@ answer config_error_answer(const std::vector<std::string>& problems)
     return failure(code, core::to_text({{"error", error}}));
 }
 
+answer no_calls_answer(std::string_view agent, std::string_view id)
+{
+    constexpr auto code = core::errc::not_implemented;
+    constexpr std::string_view said = "This agent is an MCP server: calls to MCP servers are not passed on yet.";
+    return failure(
+        code,
+        id.empty() ? core::http_error_body(code, agent, said) : core::jsonrpc_error_body(id, code, agent, said)
+    );
+}
+
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
 {
     return failure(code, core::jsonrpc_error_body(id, code, agent));

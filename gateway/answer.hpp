@@ -34,6 +34,9 @@ answer explained_answer(core::errc code, std::string_view message);
 // config_invalid, with the problems as they are shown in `error.problems`.
 answer config_error_answer(const std::vector<std::string>& problems);
 
+// 501 to whoever calls an MCP server: with the raw id of the call; empty: it is no JSON-RPC, or a notification.
+answer no_calls_answer(std::string_view agent, std::string_view id);
+
 // The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
 

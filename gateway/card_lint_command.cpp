@@ -2,9 +2,11 @@
 
 #include "config/file.hpp"
 #include "config/settings.hpp"
+#include "gateway/call_address.hpp"
 #include "gateway/fetch_once.hpp"
 #include "gateway/terminal_text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gateway {
@@ -22,6 +24,11 @@ core::result<net::fetch_response> fetch(const std::string& url)
     return fetch_once(std::move(request));
 }
 
+bool is_url(const std::string& where)
+{
+    return where.starts_with("http://") || where.starts_with("https://");
+}
+
 std::string counted(std::size_t count, const std::string& what)
 {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -31,7 +38,7 @@ std::string counted(std::size_t count, const std::string& what)
 
 core::result<std::string> read_card(const std::string& where)
 {
-    if (!where.starts_with("http://") && !where.starts_with("https://")) {
+    if (!is_url(where)) {
         return config::read_file(where, config::card_settings{}.max_size);
     }
     auto answer = fetch(where);
@@ -47,6 +54,27 @@ core::result<std::string> read_card(const std::string& where)
         );
     }
     return std::move(answer->body);
+}
+
+a2a::lint_report lint_found_card(const std::string& text, const std::string& where)
+{
+    auto report = a2a::lint_card(text);
+    if (!is_url(where) || !report.generation) {
+        return report;
+    }
+    // As if the agent were registered by the URL that this card is found below.
+    core::agent agent;
+    agent.url = where.substr(0, where.find("/.well-known/"));
+    agent.card_url = where;
+    agent.trust = core::card_trust::same_origin;
+    const auto card = core::parse_json(text);
+    auto to = card ? call_address_of(agent, *card, where) : call_address{};
+    if (to.problem) {
+        const auto notes =
+            std::ranges::find(report.problems, a2a::problem_severity::note, &a2a::card_problem::severity);
+        report.problems.insert(notes, std::move(*to.problem));
+    }
+    return report;
 }
 
 std::string lint_text(const a2a::lint_report& report, const std::string& where, bool explain)

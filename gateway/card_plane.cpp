@@ -1,8 +1,7 @@
 #include "gateway/card_plane.hpp"
 
-#include "config/url.hpp"
+#include "gateway/call_address.hpp"
 #include "gateway/session_settings.hpp"
-#include "net/upstream.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -22,13 +21,6 @@ using core::errc;
 bool fetchable(const agent_entry& agent)
 {
     return agent.record.card.empty() && agent.upstream != nullptr;
-}
-
-// Where the card says that calls go, if that is a URL of the agent's own origin; else empty.
-std::string trusted_endpoint(const core::agent& record, const core::json& card)
-{
-    const auto endpoint = config::parse_http_url(a2a::jsonrpc_endpoint(card));
-    return endpoint && net::origin_of(*endpoint) == net::origin_of(record.url) ? *endpoint : std::string{};
 }
 
 }  // namespace
@@ -124,7 +116,7 @@ void card_plane::on_sweep(core::steady_time)
 
 void card_plane::publish_inline(slot& which)
 {
-    auto done = accept(which, which.agent->record.card, now_(), settings_.ttl);
+    auto done = accept(which, {which.agent->record.card, {}}, now_(), settings_.ttl);
     if (!done) {
         failed(which, std::move(done).error());
     }
@@ -322,7 +314,7 @@ void card_plane::take_card(slot& which, const fetched_card& fetched)
         keep(which, fetched);
         return;
     }
-    auto done = accept(which, fetched.document, now_(), fetched.fresh_for);
+    auto done = accept(which, {fetched.document, fetched.validators.url}, now_(), fetched.fresh_for);
     if (!done) {
         failed(which, std::move(done).error());
         return;
@@ -336,17 +328,18 @@ void card_plane::take_card(slot& which, const fetched_card& fetched)
 }
 
 core::result<>
-card_plane::accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for)
+card_plane::accept(slot& which, found_document found, core::steady_time fetched_at, core::duration fresh_for)
 {
     const auto& record = which.agent->record;
-    auto made = render(record, document);
+    auto made = render(record, found.text);
     if (!made) {
         return std::move(made).error();
     }
-    const auto endpoint = trusted_endpoint(record, made->card.document);
+    const auto to = call_address_of(record, made->card.document, found.url);
     take_rendered(which, std::move(*made), fetched_at, fresh_for);
+    note_address(which, to.problem);
     if (record.trust == core::card_trust::same_origin && find_path_) {
-        find_path_(record.id, endpoint);
+        find_path_(record.id, to.url);
     }
     return {};
 }
@@ -358,6 +351,8 @@ void card_plane::take_rendered(slot& which, rendered made, core::steady_time fet
     const bool changed = !which.state.card || !same_bytes(*which.state.card->bytes, *bytes);
     if (!changed) {
         bytes = which.state.card->bytes;  // the same object, so that memory holds the text once
+    } else {
+        change(which.state, loop_.http_date());
     }
     succeed(which.state, std::move(bytes), fetched_at, fresh_for, settings_);
     which.status.card = which.state.card;
@@ -391,6 +386,9 @@ void card_plane::failed(slot& which, core::error why)
         counts.emplace_back(why.code, 1);
     } else {
         ++known->second;
+    }
+    if (find_path_ && !which.state.card && answers(why.code)) {
+        find_path_(which.agent->record.id, {});
     }
     which.status.failure = why;
     fail(which.state, std::move(why), now_());

@@ -44,7 +44,8 @@ struct card_status {
     a2a::card_facts facts;                       // of that card
     card_words words;                            // likewise
     std::vector<a2a::card_problem> problems;
-    std::string found_at;                     // the URL it was fetched from; empty: inline, or none yet
+    std::optional<a2a::card_problem> address_problem;  // why calls do not go where the card says
+    std::string found_at;                              // the URL it was fetched from; empty: inline, or none yet
     std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
     std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
     std::optional<core::error> failure;       // of the latest fetch
@@ -185,8 +186,13 @@ private:
 
     static card_preview preview_of(const slot& which, rendered made);
     core::result<rendered> render(const core::agent& record, std::string_view document) const;
-    core::result<>
-    accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for);
+    struct found_document {
+        std::string_view text;
+        std::string_view url;  // empty: the operator wrote it
+    };
+
+    core::result<> accept(slot& which, found_document found, core::steady_time fetched_at, core::duration fresh_for);
+    void note_address(slot& which, const std::optional<a2a::card_problem>& problem) const;
     void take_rendered(slot& which, rendered made, core::steady_time fetched_at, core::duration fresh_for);
     void renew(slot& which);
     void withdraw(slot& which);

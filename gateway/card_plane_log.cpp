@@ -50,6 +50,20 @@ void card_plane::log_published(const slot& which, core::card_shape shape) const
     );
 }
 
+// The address is no part of what callers are shown, and may change while that does not.
+void card_plane::note_address(slot& which, const std::optional<a2a::card_problem>& problem) const
+{
+    auto& noted = which.status.address_problem;
+    if (problem && problem != noted) {
+        log_.write(
+            core::log_level::warn,
+            "card_address_unused",
+            {{"agent", which.agent->record.id}, {"path", problem->path}, {"what", problem->what}}
+        );
+    }
+    noted = problem;
+}
+
 void card_plane::log_losses(const core::agent& record, const std::vector<card_loss>& losses) const
 {
     if (losses.empty()) {

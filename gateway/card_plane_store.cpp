@@ -41,7 +41,7 @@ net::task<> card_plane::recall(slot_pointer which)
     if (found && !which->gone && found->card.source == source_of(which->agent->record, settings_)) {
         const auto& kept = found->card;
         // One that is not accepted any more is as good as none.
-        if (accept(*which, kept.document, now_() - found->age, kept.fresh_for)) {
+        if (accept(*which, {kept.document, kept.url}, now_() - found->age, kept.fresh_for)) {
             which->validators = {kept.url, kept.etag, kept.last_modified};
             which->status.found_at = kept.url;
         }

@@ -151,7 +151,7 @@ int lint_card(const gateway::command_line& asked)
         complain(asked.card + ": " + text.error().detail);
         return exit_unusable;
     }
-    const auto report = a2a::lint_card(*text);
+    const auto report = gateway::lint_found_card(*text, asked.card);
     std::cout << gateway::lint_text(report, asked.card, asked.explain);
     return report.count(a2a::problem_severity::error) == 0 ? EXIT_SUCCESS : exit_failure;
 }

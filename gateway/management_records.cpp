@@ -98,7 +98,7 @@ json agent_record(const core::agent& agent)
     if (agent.timeout) {
         record["timeout"] = std::to_string(agent.timeout->count()) + "ms";
     }
-    if (agent.trust != core::card_trust::never) {
+    if (agent.speaks == core::protocol::a2a && agent.trust != core::card_trust::same_origin) {
         record["trust_card_url"] = core::name(agent.trust);
     }
     if (agent.signatures) {
@@ -147,6 +147,9 @@ json card_status_record(const card_status& status, core::steady_time now)
         record["failure"] = failure_record(*status.failure);
     }
     record["problems"] = card_problems_record(status.problems);
+    if (status.address_problem) {
+        record["problems"].push_back(card_problems_record({*status.address_problem}).front());
+    }
     return record;
 }
 

@@ -200,7 +200,8 @@ void registry::route(const std::string& id, const std::string& call_url)
     }
     auto& there = found->second;
     const auto& wanted = call_url.empty() ? there.entry->record.url : call_url;
-    if (wanted == there.entry->call_url) {
+    const bool moves = wanted != there.entry->call_url;
+    if (!moves && !there.entry->awaits_card) {
         return;
     }
     auto entry = make_entry(there.entry->record, settings_.timeouts.upstream_head, contexts_, wanted);
@@ -209,7 +210,9 @@ void registry::route(const std::string& id, const std::string& call_url)
         return;
     }
     there.entry = std::move(*entry);
-    log_.write(core::log_level::info, "agent_routed", {{"agent", id}, {"url", wanted}});
+    if (moves) {
+        log_.write(core::log_level::info, "agent_routed", {{"agent", id}, {"url", wanted}});
+    }
     if (publish_) {
         publish_(id, there.entry);
     }
@@ -223,11 +226,7 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
     }
     std::vector<std::shared_ptr<const agent_entry>> entries;
     for (const auto& record : there) {
-        // Only its files have changed: its card, and what that says of where calls go, is kept.
-        const auto* before = find(record.id);
-        const bool same = before != nullptr && before->entry->record == record;
-        const auto call_url = same ? before->entry->call_url : std::string{};
-        auto entry = make_entry(record, settings_.timeouts.upstream_head, contexts_, call_url);
+        auto entry = make_entry(record, settings_.timeouts.upstream_head, contexts_);
         if (!entry) {
             co_return std::move(entry).error();
         }
@@ -316,9 +315,23 @@ net::task<> registry::look_again(std::string id, core::error why)
     }
 }
 
+// The same record again keeps its card, and with it where calls go.
+void registry::keep_route(const registered_agent& before, registered_agent& now)
+{
+    if (before.entry == nullptr || before.entry->awaits_card || !now.entry->awaits_card ||
+        before.entry->record != now.entry->record) {
+        return;
+    }
+    auto entry = make_entry(now.entry->record, settings_.timeouts.upstream_head, contexts_, before.entry->call_url);
+    if (entry) {
+        now.entry = std::move(*entry);
+    }
+}
+
 void registry::take(const std::string& id, registered_agent agent)
 {
     auto& there = agents_[id];
+    keep_route(there, agent);
     const bool was_served = there.entry != nullptr && there.served();
     there = std::move(agent);
     if (publish_ && (there.served() || was_served)) {

@@ -100,6 +100,7 @@ private:
     propose(std::string_view id, const core::json& definition, std::string_view path, const config::tls_checks& checks);
     void adopt(const store::record& record, const config::tls_checks& checks);
     void take(const std::string& id, registered_agent agent);
+    void keep_route(const registered_agent& before, registered_agent& now);
     void drop(const std::string& id);
     core::result<> may_write(const std::string& id) const;
     void hide(const std::string& id);

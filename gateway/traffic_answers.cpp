@@ -5,6 +5,7 @@
 #include "net/ask.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -51,6 +52,12 @@ void write_cache_control(std::string& text, const published_card& card, core::st
     text += "\r\n";
 }
 
+// What stands in front of every path of ours, where a proxy has put the gateway below a path of its own.
+std::string_view path_of(std::string_view public_base)
+{
+    return public_base.substr(std::min(public_base.find('/', public_base.find("//") + 2), public_base.size()));
+}
+
 void write_card_fields(std::string& text, const card_answer& found, core::steady_time now)
 {
     net::http1::head_writer head{text};
@@ -95,6 +102,20 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
     }
 }
 
+// The first calls of an agent wait for its card, which may say where calls go.
+net::routine<> traffic_handler::await_card(exchange& x)
+{
+    auto asked = control_.card(x.agent->record.id);
+    const auto found = co_await net::ask(control_.executor(), x.caller.owner().get_executor(), std::move(asked));
+    // Without a card the call goes to the agent's own URL, and the relay says what is wrong with that.
+    static_cast<void>(found);
+    const auto* known = find(x.agent->record.id);
+    if (known != nullptr) {
+        x.agent = known->entry;
+        x.record.agent = x.agent->record.id;
+    }
+}
+
 net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool legacy)
 {
     const auto& bytes = chosen_bytes(*found.card->bytes, x.caller.head().fields);
@@ -106,18 +127,27 @@ net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool l
         co_return;
     }
     const auto now = x.caller.owner().now();
-    const auto* asked = net::http1::find(x.caller.head().fields, field_name::if_none_match);
-    const bool unchanged = asked != nullptr && none_match_hits(*asked, bytes.etag);
+    const auto& asked = x.caller.head().fields;
+    const kept_by_caller kept{
+        net::http1::find(asked, field_name::if_none_match),
+        net::http1::find(asked, field_name::if_modified_since)
+    };
+    const bool unchanged = has_it(kept, bytes.etag, found.card->modified);
     x.record.status = unchanged ? 304 : 200;
     auto& text = x.caller.scratch();
     begin_head(text, x.caller, x.record.status);
     write_card_fields(text, found, now);
     if (legacy) {
-        text += "Deprecation: true\r\nLink: </agents/";
+        text += "Deprecation: true\r\nLink: <";
+        text += path_of(public_base_);
+        text += "/agents/";
         text += x.record.agent;
         text += "/.well-known/agent-card.json>; rel=\"successor-version\"\r\n";
     }
     text += bytes.validators;
+    if (!found.card->modified.empty()) {
+        net::http1::head_writer{text}.field("Last-Modified", found.card->modified);
+    }
     if (!unchanged) {
         text += bytes.fields;
     }

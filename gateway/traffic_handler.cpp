@@ -75,6 +75,8 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         co_await management(x);
     } else if (to.where == route::key_set) {
         co_await key_set(x);
+    } else if (to.card_of_nobody) {
+        co_await refuse_card_of_nobody(x);
     } else if (to.where == route::none) {
         co_await refuse_target(x, to.refusal, to.astray);
     } else if (to.extended != extended_path::none) {
@@ -177,7 +179,7 @@ net::routine<> traffic_handler::relay_opaquely(exchange& x, destination to)
     const auto& head = x.caller.head();
     to = find_destination(head.target);  // the head may lie elsewhere since the body was read
     const bool itself = to.below.empty() || to.below == "/";
-    const auto path = itself ? x.agent->upstream->path : x.agent->base_path + std::string(to.below);
+    const auto path = itself ? x.agent->own_path : x.agent->base_path + std::string(to.below);
     net::http1::head_writer writer{x.head};
     writer.request_line(head.verb, path + std::string(to.query));
     x.head += x.agent->fixed_fields;
@@ -206,12 +208,15 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
     }
     const auto method = method_of(scanned.call);
     x.record.rpc_method = method;
+    if (x.agent && x.agent->awaits_card) {
+        co_await await_card(x);
+    }
     if (!x.agent || !x.agent->upstream) {
         // Looked up anew: the head may lie elsewhere since the body was read.
         const auto id = find_destination(x.caller.head().target).agent;
         auto why = x.agent ? core::gateway_error(errc::not_implemented, std::string{no_calls})
                            : core::caller_error(errc::agent_not_found);
-        auto what = call_error(why.code, id, scanned.call.id);
+        auto what = x.agent ? no_calls_answer(id, scanned.call.id) : call_error(why.code, id, scanned.call.id);
         co_await answer_error(x, std::move(why), std::move(what));
         co_return;
     }

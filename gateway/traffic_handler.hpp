@@ -28,7 +28,7 @@
 namespace gateway {
 
 // Why an agent without an upstream is not called.
-inline constexpr std::string_view no_calls = "calls are not passed on to MCP servers";
+inline constexpr std::string_view no_calls = "calls to MCP servers are not passed on yet";
 
 class traffic_handler final : public net::http_handler, private stream_observer {
 public:
@@ -88,10 +88,12 @@ private:
     net::routine<> send_page(exchange& x, std::shared_ptr<const directory_page> page);
     net::routine<> describe_agent(exchange& x, destination to);
     net::routine<> refuse_agent(exchange& x, destination to);
+    net::routine<> refuse_card_of_nobody(exchange& x);
     net::routine<> relay_opaquely(exchange& x, destination to);
     net::routine<> extended_card(exchange& x, destination to);
     net::routine<> refuse_target(exchange& x, core::errc code, bool ends_connection);
     net::routine<> pass_on(exchange& x, std::string_view body);
+    net::routine<> await_card(exchange& x);
     net::routine<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
     net::routine<> management(exchange& x);
     static std::optional<core::errc> objection_to_post(const net::http1::request_head& head);

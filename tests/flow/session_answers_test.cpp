@@ -294,8 +294,10 @@ TEST_CASE("a call to a server is answered with 501 and the caller's own id, what
         CHECK(answer.header("Cardea-Error") == "not_implemented");
         CHECK(
             parsed(answer.body) ==
-            parsed(R"({"jsonrpc":"2.0","id":"c-1","error":{"code":-31501,"message":"The gateway does not do this.",
-                "data":{"code":"not_implemented","agent":"m","retryable":false}}})")
+            parsed(
+                R"({"jsonrpc":"2.0","id":"c-1","error":{"code":-31501,"message":"This agent is an MCP server: calls to MCP servers are not passed on yet.",
+                "data":{"code":"not_implemented","agent":"m","retryable":false}}})"
+            )
         );
         const auto extended = test_support::request(gateway.port(), "GET", "/agents/m/agent/authenticatedExtendedCard");
         check_refusal(extended, 501, "not_implemented", "m");

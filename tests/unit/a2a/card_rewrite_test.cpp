@@ -182,10 +182,27 @@ TEST_CASE("a card inside the card points at the gateway too")
     );
     CHECK(
         core::to_text(card.at("agentCard")) ==
-        R"({"url":"https://gw.example/agents/x","name":"inner","agentCard":{)"
+        R"({"url":"https://gw.example/agents/x/.well-known/agent-card.json","name":"inner","agentCard":{)"
         R"("supportedInterfaces":[{"url":"https://gw.example/agents/x","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}})"
     );
     CHECK_FALSE(served(R"({"name":"n","agentCard":"http://agent.internal:9000/card"})").contains("agentCard"));
+}
+
+TEST_CASE("the url of a wrapped card stays what it was: where the card is, or where calls go")
+{
+    const std::string_view below = "https://gw.example/agents/x/.well-known/agent-card.json";
+    const std::pair<std::string, std::string_view> rows[]{
+        {"http://agent.internal:9000/.well-known/agent-card.json", below},
+        {"http://agent.internal:9000/a/.well-known/agent.json?v=1", below},
+        {"http://elsewhere/cards/a.json", below},
+        {"http://agent.internal:9000/", gateway.base},
+        {"http://agent.internal:9000/rpc?x=.json", gateway.base},
+    };
+    for (const auto& [url, shown] : rows) {
+        CAPTURE(url);
+        CHECK(served(R"({"name":"n","agentCard":{"url":")" + url + "\"}}").at("agentCard").at("url") == shown);
+        CHECK(served(R"({"name":"n","url":")" + url + "\"}").at("url") == gateway.base);
+    }
 }
 
 TEST_CASE("a card without any address gets the registered one")

@@ -217,8 +217,13 @@ TEST_CASE("versions are those that clients compare with")
     }
     const std::pair<std::string, std::string> to_v03[]{
         {R"("url":"http://a","protocolVersion":"0.2.6")", "0.2.6"},
-        {R"("url":"http://a","protocolVersion":"1.0")", "0.3.0"},
-        {R"("supportedInterfaces":[{"url":"http://a","protocolVersion":"1.0"}])", "0.3.0"},
+        {R"("url":"http://a")", "0.3.0"},
+        {R"("url":"http://a","protocolVersion":"latest")", "0.3.0"},
+        {R"("supportedInterfaces":[{"url":"http://a","protocolVersion":"1.0"},{"url":"http://a","protocolVersion":"0.3"}])",
+         "0.3.0"},
+        // Calls are not translated: an agent that speaks only 1.0 is not said to speak 0.3.
+        {R"("url":"http://a","protocolVersion":"1.0")", "1.0"},
+        {R"("supportedInterfaces":[{"url":"http://a","protocolVersion":"1.0.1"}])", "1.0"},
     };
     for (const auto& [members, version] : to_v03) {
         CAPTURE(members);
@@ -236,7 +241,7 @@ TEST_CASE("a hybrid has what both generations look for")
     const auto made = shaped(text, card_shape::hybrid);
     const auto& card = made.document;
     CHECK(card["url"] == gateway.base);
-    CHECK(card["protocolVersion"] == "0.3.0");
+    CHECK(card["protocolVersion"] == "1.0");
     CHECK(card["supportedInterfaces"] == shaped(text, card_shape::v1).document["supportedInterfaces"]);
     CHECK(
         card["securitySchemes"]["k"] ==

@@ -136,6 +136,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     core::agent inline_card;
     inline_card.id = "inline";
     inline_card.url = "https://inline.example.com";
+    inline_card.trust = core::card_trust::same_origin;
     inline_card.bearer = core::secret{"file-token"};
     inline_card.protocol_version = "1.0";
     inline_card.card = R"({"name":"Inline","skills":[]})";

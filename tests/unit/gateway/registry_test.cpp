@@ -140,6 +140,7 @@ core::agent agent(std::string id, std::string url)
     core::agent out;
     out.id = std::move(id);
     out.url = std::move(url);
+    out.trust = core::card_trust::same_origin;
     return out;
 }
 
@@ -232,6 +233,37 @@ TEST_CASE("a reload declares agents and takes them away, and what hides a stored
     CHECK(f.published == published{"stored http://stored/", "c gone"});
     CHECK(f.agents->find("stored")->version == 1);
     CHECK(f.upsert("stored", "http://other/").has_value());
+}
+
+TEST_CASE("where a card has calls go holds for the agent that it was the card of")
+{
+    fixture f{{agent("a", "http://one/")}};
+    REQUIRE(f.agents->load().has_value());
+    const auto called = [&](const char* id) {
+        const auto& entry = *f.agents->find(id)->entry;
+        return entry.call_url + (entry.awaits_card ? ", card awaited" : "");
+    };
+    CHECK(called("a") == "http://one/, card awaited");
+    f.agents->route("a", "http://one/rpc");
+    CHECK(called("a") == "http://one/rpc");
+    CHECK(f.agents->find("a")->entry->call_head.starts_with("POST /rpc "));
+
+    // The same agent again, as after a change of its TLS files: its card has not changed.
+    CHECK(run(f.agents->declare({agent("a", "http://one/")}, {}, /*files_changed=*/true)).has_value());
+    CHECK(called("a") == "http://one/rpc");
+
+    CHECK(f.declare({agent("a", "http://two/")}, {}));
+    CHECK(called("a") == "http://two/, card awaited");
+    CHECK(f.agents->find("a")->entry->call_head.starts_with("POST / "));
+
+    REQUIRE(f.upsert("b", "http://one/").has_value());
+    f.agents->route("b", "http://one/rpc");
+    REQUIRE(f.upsert("b", "http://one/").has_value());
+    CHECK(called("b") == "http://one/rpc");
+    REQUIRE(f.upsert("b", "http://two/").has_value());
+    CHECK(called("b") == "http://two/, card awaited");
+    f.agents->route("b", {});
+    CHECK(called("b") == "http://two/");
 }
 
 TEST_CASE("one declared agent that cannot be used keeps the others from changing")
