@@ -136,6 +136,12 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "duration, 0 to 1d",
      "`30s`",
      "How often an MCP server is asked whether it is there, whatever else it says; 0: never."},
+    {"walk",
+     agent_key::walk,
+     "duration, 0 to 1d",
+     "`mcp.walk`",
+     "How often the lists of an MCP server that has sessions are walked although it has not said that they changed; 0: "
+     "never."},
     {"restart.backoff",
      agent_key::restart,
      "duration, 10ms to 1d",

@@ -33,6 +33,7 @@ void note_mcp(const core::mcp_server& a, const core::mcp_server& b, std::vector<
         a.initialize_timeout == b.initialize_timeout && a.request_timeout == b.request_timeout &&
             a.ping_interval == b.ping_interval
     );
+    note("walk", a.walk == b.walk);
     note("restart", a.backoff == b.backoff && a.max_backoff == b.max_backoff);
     note("max_message", a.max_message == b.max_message);
     note("stale_if_error", a.stale_if_error == b.stale_if_error);
@@ -119,6 +120,7 @@ bool applies_at_once(std::string_view path) noexcept
          "cards.timeout",
          "cards.max_size",
          "cards.background",
+         "mcp.walk",
          "reload.watch"}
     );
     return std::find(paths.begin(), paths.end(), path) != paths.end();

@@ -305,6 +305,8 @@ private:
                 return {transport()};
             case agent_key::headers:
                 return {a.mcp ? masked_members(a.mcp->headers) : json{}};
+            case agent_key::walk:
+                return {a.mcp ? json(to_text(a.mcp->walk.value_or(shared_.mcp.walk))) : json{}, "mcp.walk"};
             case agent_key::start:
             case agent_key::era:
             case agent_key::timeouts:

@@ -169,6 +169,7 @@ json schema_of(const agent_setting& row)
             return one_of(row.written_as);
         case agent_key::timeout:
         case agent_key::timeouts:
+        case agent_key::walk:
         case agent_key::restart:
             return duration();
         case agent_key::max_message:

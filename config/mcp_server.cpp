@@ -263,6 +263,9 @@ private:
                 );
             }
         }
+        if (const auto* f = find(agent_key::walk)) {
+            server.walk = read_duration(*f, 0ms, 24h, problems_);
+        }
         if (const auto* f = find(agent_key::stale_if_error)) {
             server.stale_if_error = read_switch(*f, problems_).value_or(false);
         }
@@ -354,6 +357,7 @@ constexpr auto mcp_keys = std::to_array<agent_key>(
      agent_key::start,
      agent_key::era,
      agent_key::timeouts,
+     agent_key::walk,
      agent_key::restart,
      agent_key::max_message,
      agent_key::stale_if_error}

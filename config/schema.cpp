@@ -87,6 +87,12 @@ constexpr auto settings_table = std::to_array<setting>({
      "Whether the configuration is read anew when its file changes, or one that it names (`bearer_file`). Without it: "
      "on SIGHUP and `POST /reload` only."},
 
+    {"mcp.walk",
+     duration_setting{of<&settings::mcp, &mcp_settings::walk>, 0s, day},
+     "How often the lists of MCP servers that have sessions are walked although they have not said that they changed; "
+     "0 is never. Servers "
+     "without (since 2026-07-28) say how long their lists hold."},
+
     {"cards.ttl",
      card_time(of<&settings::cards, &card_settings::ttl>, 1s),
      "How long a card is fresh when the agent does not say."},

@@ -149,6 +149,7 @@ enum class agent_key : std::uint8_t {
     start,
     era,
     timeouts,
+    walk,
     restart,
     max_message,
     stale_if_error,

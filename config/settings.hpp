@@ -83,6 +83,10 @@ struct limit_settings {
     std::uint64_t program_starts = 0;              // programs of MCP servers, at a time; 0: one for each core
 };
 
+struct mcp_settings {
+    core::duration walk = 5min;  // between walks over the lists of a server that has sessions; 0: never
+};
+
 struct reload_settings {
     bool watch = true;  // the file is read anew when it changes
 };
@@ -104,6 +108,7 @@ struct process_settings {
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;
+    mcp_settings mcp;
     reload_settings reload;
 };
 

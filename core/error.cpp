@@ -88,6 +88,10 @@ constexpr wording words(errc code) noexcept
             return {"session_not_started", "The session with this agent has not been started."};
         case errc::session_not_ready:
             return {"session_not_ready", "The session with this agent is not ready yet."};
+        case errc::session_failed:
+            return {"session_failed", "The session with this agent has not begun yet; it is tried again."};
+        case errc::session_misconfigured:
+            return {"session_misconfigured", "The session with this agent cannot begin as it is configured."};
         case errc::session_crashed:
             return {"session_crashed", "The session with this agent ended; it is being started again."};
         case errc::draining:

@@ -52,7 +52,9 @@ enum class errc : std::uint8_t {
     card_signature,
     session_not_started,
     session_not_ready,
+    session_failed,
     session_crashed,
+    session_misconfigured,
     // The gateway itself.
     draining,
     overloaded,

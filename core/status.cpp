@@ -62,7 +62,9 @@ unsigned http_status(errc code) noexcept
             return 502;
         case errc::session_not_started:
         case errc::session_not_ready:
+        case errc::session_failed:
         case errc::session_crashed:
+        case errc::session_misconfigured:
         case errc::draining:
         case errc::overloaded:
             return 503;
@@ -122,8 +124,10 @@ int jsonrpc_code(errc code) noexcept
         case errc::caller_gone:
         case errc::not_implemented:
         case errc::http_version_not_supported:
+        case errc::session_misconfigured:
         case errc::session_not_started:
         case errc::session_not_ready:
+        case errc::session_failed:
         case errc::session_crashed:
         case errc::draining:
         case errc::overloaded:
@@ -136,6 +140,9 @@ int jsonrpc_code(errc code) noexcept
 bool retryable(errc code) noexcept
 {
     const auto status = http_status(code);
+    if (code == errc::session_misconfigured) {
+        return false;
+    }
     return status == 408 || status == 502 || status == 503 || status == 504;
 }
 

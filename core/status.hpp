@@ -12,7 +12,7 @@ unsigned http_status(errc code) noexcept;
 // standard has no code for are -31000 minus their HTTP status.
 int jsonrpc_code(errc code) noexcept;
 
-// Whether the same request may succeed if it is sent again later, unchanged.
+// Whether the same request may succeed if it is sent again later, unchanged; not if an operator has to change something first.
 bool retryable(errc code) noexcept;
 
 }  // namespace core

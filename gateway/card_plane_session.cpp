@@ -120,8 +120,8 @@ card_answer card_plane::obtain_from_session(slot& which)
         return {which.state.card, card_use::stale, trouble};
     }
     card_answer none{nullptr, card_use::negative, trouble};
-    const bool comes_back = trouble.code == errc::session_crashed || trouble.code == errc::session_not_ready ||
-                            trouble.code == errc::session_not_started;
+    const bool comes_back = trouble.code == errc::session_crashed || trouble.code == errc::session_failed ||
+                            trouble.code == errc::session_not_ready || trouble.code == errc::session_not_started;
     if (comes_back) {
         none.again_at = (next_attempt_ ? next_attempt_(record.id) : std::nullopt).value_or(now_());
     }

@@ -96,8 +96,8 @@ core::result<> server::start()
     editor_ = std::make_unique<card_editor>(settings_);
     keeper_ = std::make_unique<card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
-    const auto starts = or_cores(settings_.limits.program_starts);
-    sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, mcp::inherited_environment(), starts);
+    program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
+    sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     registry_ = std::make_unique<registry>(settings_, store_, log_);
     directory_ = std::make_unique<gateway::directory>(*registry_, *cards_);
     management_ = std::make_unique<management>(settings_, *registry_, *cards_, *sessions_);

@@ -61,6 +61,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.log_level == core::log_level::warn);
     CHECK(s.store == "sqlite:/var/lib/cardea/store.db");
     CHECK_FALSE(s.reload.watch);
+    CHECK(s.mcp.walk == 4min);
     CHECK(s.cards.ttl == 7min);
     CHECK(s.cards.min_ttl == 11s);
     CHECK(s.cards.max_ttl == 23h);
@@ -157,6 +158,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         .initialize_timeout = 61s,
         .request_timeout = 31s,
         .ping_interval = 29s,
+        .walk = 3min,
         .backoff = 400ms,
         .max_backoff = 59s,
         .max_message = 9 * 1024 * 1024,

@@ -205,11 +205,14 @@ TEST_CASE("what is not said of a session has its default, and what is said its b
     CHECK(bare.initialize_timeout == 60s);
     CHECK(bare.request_timeout == 30s);
     CHECK(bare.ping_interval == 30s);
+    CHECK_FALSE(bare.walk.has_value());
     CHECK(bare.backoff == 500ms);
     CHECK(bare.max_backoff == 60s);
     CHECK(bare.max_message == 8 * 1024 * 1024);
     CHECK_FALSE(bare.stale_if_error);
     CHECK(server("command: x, timeouts: {ping: 0}").ping_interval == 0s);
+    CHECK(server("command: x, walk: 0").walk == 0s);
+    CHECK(server("command: x, walk: 1d").walk == 24h);
     CHECK(server("command: x, max_message: 64KiB").max_message == 65536);
     CHECK(server("command: x, max_message: 1GiB").max_message == 1024 * 1024 * 1024);
     const std::pair<const char*, const char*> rows[]{
@@ -222,6 +225,7 @@ TEST_CASE("what is not said of a session has its default, and what is said its b
         },
         {"command: x, timeouts: {initialize: 0}",
          "agents.a.timeouts.initialize: \"0\" is out of range; 1ms to 1d is meant"},
+        {"command: x, walk: 25h", "agents.a.walk: \"25h\" is out of range; 0 to 1d is meant"},
         {"command: x, restart: {backoff: 9ms}", "agents.a.restart.backoff: \"9ms\" is out of range; 10ms to 1d is meant"
         },
         {"command: x, restart: {backoff: 2m}",

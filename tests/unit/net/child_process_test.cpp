@@ -33,7 +33,7 @@ std::string failure(const child_command& command)
     watched nobody;
     const auto made = child_process::start(loop, command, nobody);
     REQUIRE_FALSE(made.has_value());
-    CHECK(made.error().code == errc::session_crashed);
+    CHECK(made.error().code == errc::session_misconfigured);
     return made.error().detail;
 }
 
