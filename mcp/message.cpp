@@ -285,6 +285,7 @@ std::string listen_request(std::uint64_t id, list_set changes_of, const dialect&
             append_member(wanted, name, "true");
         }
     }
+    wanted.erase(wanted.find_last_not_of(',') + 1);  // append_member() leaves one behind
     return request("subscriptions/listen", id, speaks).param("notifications", wanted + '}').done();
 }
 
