@@ -3,6 +3,7 @@
 #include "net/http1/chunked.hpp"
 
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -22,6 +23,14 @@ constexpr core::duration lingering_time{1000};
 // After drain(): for the request of a caller who has just connected, and for one that is on its way over a kept connection.
 constexpr core::duration first_request_grace{1000};
 constexpr core::duration kept_grace{50};
+
+constexpr core::duration last_write_grace{1000};
+
+// The end of a connection that was cut: over TLS, too, it is not said (RFC 8446 section 6.1).
+void send_no_more(stream& to) noexcept
+{
+    ::shutdown(to.wire().number(), SHUT_WR);
+}
 
 }  // namespace
 
@@ -79,7 +88,7 @@ routine<> server_connection::run()
         again = co_await serve_one();
     }
     phase_ = phase::closing;
-    if (cut_) {
+    if (cut_ && (unframed_ || caller_.write_error())) {
         caller_.close(/*hard=*/true);
     } else if (!caller_.closed()) {
         co_await linger();
@@ -253,22 +262,35 @@ routine<core::result<>> server_connection::finish_send()
     const auto before = due();
     auto taken = caller_.bytes_out();
     bool stalled = false;
-    alarm_.start(settings_.write_timeout);
+    alarm_.start(write_patience());
     while (caller_.writing() && !stalled && !caller_.closed()) {
         co_await alarm_.wait();
         if (alarm_.expired()) {
             stalled = std::exchange(taken, caller_.bytes_out()) == caller_.bytes_out();
-            alarm_.start(settings_.write_timeout);
+            alarm_.start(write_patience());
         }
     }
     alarm_.stop();
     set_due(before);
     if (stalled) {
-        cut_ = true;
-        caller_.close(/*hard=*/true);
+        unframed_ = unframed_ || !hurried_;  // it had its time: the system need not keep what it has not taken
+        close_cut();
         co_return core::caller_error(errc::caller_gone, "takes nothing");
     }
     co_return sent();
+}
+
+core::duration server_connection::write_patience() const noexcept
+{
+    return hurried_ ? std::min(settings_.write_timeout, last_write_grace) : settings_.write_timeout;
+}
+
+void server_connection::hurry()
+{
+    hurried_ = true;
+    if (caller_.writing()) {
+        alarm_.start(write_patience());
+    }
 }
 
 void server_connection::release_request() noexcept
@@ -291,7 +313,11 @@ void server_connection::finish_request()
 // RFC 9112 section 9.6: bytes still on their way must not turn the answer's end into a reset.
 routine<> server_connection::linger()
 {
-    caller_.shutdown_send();
+    if (cut_) {
+        send_no_more(caller_);
+    } else {
+        caller_.shutdown_send();
+    }
     std::size_t discarded = 0;
     alarm_.start(lingering_time);
     while (!caller_left() && !alarm_.expired() && discarded < lingering_bytes) {
@@ -301,6 +327,16 @@ routine<> server_connection::linger()
         co_await alarm_.wait();
     }
     caller_.close();
+}
+
+// What the socket holds still goes out, unless the end would pass for that of the answer.
+void server_connection::close_cut()
+{
+    cut_ = true;
+    if (!unframed_) {
+        send_no_more(caller_);
+    }
+    caller_.close(/*hard=*/unframed_);
 }
 
 void server_connection::drain()
@@ -315,8 +351,7 @@ void server_connection::drain()
 void server_connection::abort()
 {
     aborted_ = true;
-    cut_ = true;
-    caller_.close(/*hard=*/true);
+    close_cut();
     // Whatever the exchange waits for, it has to see that its caller is gone.
     alarm_.start(core::duration{0});
 }

@@ -103,7 +103,7 @@ public:
     // Ends a busy connection after its answer and an idle one soon, unless a request was on its way: that is answered.
     void drain();
 
-    // Ends it now, visibly: an answer under way is cut with a reset.
+    // Ends it now, as cut() does; what the socket has not taken yet is dropped.
     void abort();
 
     // What the handler may use, from handle() until it returns.
@@ -151,6 +151,9 @@ public:
     bool closing() const noexcept;
     void close_after_answer() noexcept { close_ = true; }
 
+    // The same, and the end of the connection is all that ends this answer's body.
+    void end_body_with_connection() noexcept { close_ = unframed_ = true; }
+
     // Writes a piece of the answer if the caller takes it at once: the outcome. Nothing: finish_send() says when.
     std::optional<core::result<>> try_send(pieces what);
     routine<core::result<>> finish_send();
@@ -159,8 +162,13 @@ public:
     // takes nothing. Fails with caller_gone; the answer then cannot be finished.
     routine<core::result<>> send(pieces what);
 
-    // The answer is cut off: no next request, and the caller must not take it for complete.
+    // The answer is cut off: no next request, and the caller must not take it for complete. It gets what was written, and
+    // an end by which the framing shows that something is missing; a reset, which may cost it what it has not read, only
+    // where the framing cannot (end_body_with_connection()).
     void cut() noexcept { cut_ = true; }
+
+    // The answer is about to be cut: a piece that the caller does not take waits for a second at most.
+    void hurry();
 
     bool answered() const noexcept { return answered_; }
 
@@ -195,6 +203,7 @@ private:
 
     routine<bool> shake_hands();
     core::result<> sent();
+    core::duration write_patience() const noexcept;
     routine<core::result<>> read_head();
     routine<core::result<>> need(std::size_t bytes);
     routine<core::result<>> read_sized_body();
@@ -203,6 +212,7 @@ private:
     routine<bool> serve_one();
     routine<> guarded_handle();
     routine<> linger();
+    void close_cut();
     void make_room();
     void keep_watching();
     void finish_request();
@@ -235,6 +245,8 @@ private:
     bool answered_ = false;
     bool close_ = false;
     bool cut_ = false;
+    bool unframed_ = false;
+    bool hurried_ = false;
     bool aborted_ = false;
     bool draining_ = false;
 };
