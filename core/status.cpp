@@ -87,6 +87,8 @@ int jsonrpc_code(errc code) noexcept
             return -32601;
         case errc::invalid_params:
             return -32602;
+        case errc::unsupported_media_type:
+            return -32005;
         case errc::upstream_unresolved:
         case errc::upstream_refused:
         case errc::upstream_tls:
@@ -114,7 +116,6 @@ int jsonrpc_code(errc code) noexcept
         case errc::request_timeout:
         case errc::body_too_large:
         case errc::target_too_long:
-        case errc::unsupported_media_type:
         case errc::expectation_failed:
         case errc::misdirected_request:
         case errc::config_invalid:
@@ -131,6 +132,19 @@ int jsonrpc_code(errc code) noexcept
             return -31000 - static_cast<int>(http_status(code));
     }
     return -32603;
+}
+
+unsigned jsonrpc_http_status(errc code) noexcept
+{
+    switch (code) {
+        case errc::parse_error:
+        case errc::invalid_request:
+        case errc::method_not_found:
+        case errc::invalid_params:
+            return 200;
+        default:
+            return http_status(code);
+    }
 }
 
 bool retryable(errc code) noexcept

@@ -66,7 +66,9 @@ answer config_error_answer(const std::vector<std::string>& problems)
 
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
 {
-    return failure(code, core::jsonrpc_error_body(id, code, agent));
+    auto out = failure(code, core::jsonrpc_error_body(id, code, agent));
+    out.status = core::jsonrpc_http_status(code);
+    return out;
 }
 
 std::string refusal_of_connection()

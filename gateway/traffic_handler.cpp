@@ -132,7 +132,13 @@ net::routine<> traffic_handler::call(exchange& x, destination to)
         co_await describe_agent(x, to);
         co_return;
     }
-    if (const auto objection = objection_to_post(x.caller.head())) {
+    const auto objection = objection_to_post(x.caller.head());
+    if (objection == errc::unsupported_media_type) {
+        auto what = jsonrpc_error_answer(*objection, x.record.agent, /*id=*/{});
+        co_await answer_error(x, core::caller_error(*objection), std::move(what));
+        co_return;
+    }
+    if (objection) {
         co_await refuse_post(x, *objection, "GET, HEAD, POST");
         co_return;
     }
