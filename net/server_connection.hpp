@@ -34,7 +34,7 @@ public:
     virtual ~http_handler() = default;
 
     // A request head has arrived. Answers it exactly once and returns when the answer is out or cannot be finished.
-    // An exception is a bug: it is reported to failed() and the caller gets 500, or a reset if an answer had begun.
+    // An exception is a bug: it is reported to failed() and the caller gets 500, or an answer that is cut.
     virtual routine<> handle(server_connection& caller) = 0;
 
     // No request could be read; `why` says what to answer before the connection closes. Answers once, too.

@@ -166,6 +166,32 @@ TEST_CASE("an answer that holds no card, more than one, or one that cannot be se
     }
 }
 
+TEST_CASE("an answer with a card may be as long as the limit and no longer, however it is framed")
+{
+    constexpr std::size_t limit = 2000 + 64 * 1024;  // of a card, and for what is around it
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+    const std::string answer = result(card_with(R"("version":"1")"));
+    for (const auto size : {limit - 1, limit, limit + 1}) {
+        CAPTURE(size);
+        const auto body = answer + std::string(size - answer.size(), ' ');
+        const test_support::script framed[] = {
+            test_support::raw({head + "Content-Length: " + std::to_string(size) + "\r\n\r\n" + body}),
+            test_support::raw({head + "Transfer-Encoding: chunked\r\n\r\n" + flow::chunked(body, 1000)}),
+            test_support::then(test_support::raw({head + "\r\n" + body}), {test_support::close_now{}}),
+        };
+        for (const auto& each : framed) {
+            relayed x{each, [](config::settings& s) { s.cards.max_size = 2000; }};
+            const auto got = flow::call(x.port(), call_body(id, method));
+            if (size <= limit) {
+                CHECK(got.status == 200);
+                CHECK(flow::parsed(got.body).at("result").at("name") == "n");
+            } else {
+                flow::check_jsonrpc_error(got, too_large, id);
+            }
+        }
+    }
+}
+
 TEST_CASE("members that stand twice in a card leave one of them, which points at the gateway")
 {
     relayed x{test_support::answer_json(result(
