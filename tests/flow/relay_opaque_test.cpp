@@ -170,6 +170,23 @@ TEST_CASE("a path that no pattern fits is nowhere")
     CHECK(agent.request_count() == 1);
 }
 
+TEST_CASE("304 answers those who only read, and nobody else")
+{
+    const std::string head = "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n";
+    scripted_agent agent{[&](const auto&) { return test_support::raw({head}); }};
+    const flow::running_gateway gateway{settings_for(agent)};
+    http_client caller{gateway.port()};
+    for (const std::string verb : {"GET", "HEAD", "POST", "PUT", "GET"}) {
+        CAPTURE(verb);
+        const bool reads = verb == "GET" || verb == "HEAD";
+        caller.send(test_support::request_text(verb, "/agents/a/x", {{"If-None-Match", "\"x\""}}));
+        const auto got = caller.read_response(/*to_head=*/verb == "HEAD");
+        CHECK(got.status == (reads ? 304 : 502));
+        CHECK(got.header("ETag") == (reads ? "\"x\"" : ""));
+        CHECK(got.header("Cardea-Error") == (reads ? "" : "upstream_status"));
+    }
+}
+
 TEST_CASE("a stream whose caller takes nothing is cut when streams end, and by the gateway")
 {
     scripted_agent agent{[](const auto&) {
