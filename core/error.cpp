@@ -34,6 +34,8 @@ constexpr wording words(errc code) noexcept
             return {"expectation_failed", "The only expectation supported is 100-continue."};
         case errc::misdirected_request:
             return {"misdirected_request", "This gateway does not answer for that host name."};
+        case errc::loop_detected:
+            return {"loop_detected", "The request comes back to this gateway over and over."};
         case errc::not_implemented:
             return {"not_implemented", "The gateway does not do this."};
         case errc::http_version_not_supported:

@@ -23,6 +23,7 @@ enum class errc : std::uint8_t {
     unsupported_media_type,
     expectation_failed,
     misdirected_request,
+    loop_detected,
     not_implemented,
     http_version_not_supported,
     agent_not_found,

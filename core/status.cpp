@@ -72,6 +72,8 @@ unsigned http_status(errc code) noexcept
             return 505;
         case errc::store_full:
             return 507;
+        case errc::loop_detected:
+            return 508;
     }
     return 500;
 }
@@ -118,6 +120,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::target_too_long:
         case errc::expectation_failed:
         case errc::misdirected_request:
+        case errc::loop_detected:
         case errc::config_invalid:
         case errc::header_too_large:
         case errc::caller_gone:

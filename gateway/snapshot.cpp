@@ -8,15 +8,11 @@
 namespace gateway {
 namespace {
 
-// RFC 9110 section 7.6.3: a gateway names itself to the agent. Also how an agent can tell that a call came this way.
-constexpr std::string_view via = "1.1 cardea";
-
 std::string fixed_fields(const core::agent& record, const net::upstream_target& target)
 {
     std::string out;
     net::http1::head_writer head{out};
     head.field("Host", target.authority);
-    head.field("Via", via);
     if (!record.bearer.empty()) {
         head.field("Authorization", "Bearer " + record.bearer.reveal());
     }

@@ -4,6 +4,7 @@
 #include "gateway/traffic_handler.hpp"
 #include "net/ask.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/via.hpp"
 
 #include <array>
 #include <charconv>
@@ -82,6 +83,12 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
     x.record.agent = x.agent->record.id;
     card_answer found{known->card, card_use::hit, std::nullopt};
     if (!found.card || x.caller.owner().now() >= found.card->fresh_until) {
+        if (net::way_of(x.caller.head().fields).passes > 0) {
+            // A fetch of ours, which would wait for itself.
+            auto what = error_answer(errc::loop_detected, x.record.agent);
+            co_await answer_error(x, core::gateway_error(errc::loop_detected), std::move(what));
+            co_return;
+        }
         auto asked = control_.card(x.agent->record.id);
         found = co_await net::ask(control_.executor(), x.caller.owner().get_executor(), std::move(asked));
     }

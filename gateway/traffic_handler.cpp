@@ -5,6 +5,7 @@
 #include "gateway/forwarding.hpp"
 #include "gateway/path_pattern.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/via.hpp"
 
 #include <chrono>
 #include <utility>
@@ -243,8 +244,28 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
     co_await relay_to_agent(x, std::move(what), scanned.call.id);
 }
 
+// What speaks against passing the request on, by the proxies that it has come through.
+std::optional<core::error> traffic_handler::objection_to_way(const exchange& x) const
+{
+    // Once is no loop: an agent may be another one of this gateway.
+    constexpr std::size_t most_passes = 1;
+    const auto way = net::way_of(x.caller.head().fields);
+    if (way.passes > most_passes) {
+        return core::gateway_error(errc::loop_detected);
+    }
+    if (way.length > settings_.limits.header_value) {
+        return core::caller_error(errc::header_too_large, "Via");
+    }
+    return std::nullopt;
+}
+
 net::routine<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std::string_view id)
 {
+    if (auto objection = objection_to_way(x)) {
+        auto what = call_error(objection->code, x.record.agent, id);
+        co_await answer_error(x, std::move(*objection), std::move(what));
+        co_return;
+    }
     const relay_settings waits{
         .connect = settings_.timeouts.connect,
         .upstream_idle = settings_.timeouts.upstream_idle,

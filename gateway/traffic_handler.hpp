@@ -93,6 +93,7 @@ private:
     net::routine<> refuse_target(exchange& x, core::errc code, bool ends_connection);
     net::routine<> pass_on(exchange& x, std::string_view body);
     net::routine<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
+    std::optional<core::error> objection_to_way(const exchange& x) const;
     net::routine<> management(exchange& x);
     static std::optional<core::errc> objection_to_post(const net::http1::request_head& head);
     net::routine<> refuse_post(exchange& x, core::errc code, std::string_view allowed = "POST");
