@@ -167,6 +167,24 @@ void ensure_endpoint(json& card, card_generation generation, const public_addres
     }
 }
 
+// Clients that are told of an extended card ask for it before anything else, and some fail without it.
+void deny_extended(json& card)
+{
+    const auto deny = [](json& in, std::string_view flag) {
+        if (const auto found = in.find(flag); found != in.end()) {
+            *found = false;
+        }
+    };
+    deny(card, "supportsAuthenticatedExtendedCard");
+    deny(card, "supportsExtendedAgentCard");
+    if (const auto capabilities = card.find("capabilities"); capabilities != card.end() && capabilities->is_object()) {
+        deny(*capabilities, "extendedAgentCard");
+    }
+    if (const auto nested = card.find("agentCard"); nested != card.end() && nested->is_object()) {
+        deny_extended(*nested);
+    }
+}
+
 // Callers of 0.2 look for the extended card at `{url}/../agent/authenticatedExtendedCard` (0.2.1 to 0.2.6), where the
 // agent's id would be lost: with a slash at the end, the `..` takes away the empty segment behind it instead.
 void keep_id_in_extended_path(json& card, card_generation generation)
@@ -198,6 +216,9 @@ core::result<json> rewrite_card(const card& source, const public_address& at, co
     const auto hidden = hidden_authorities(source.document, at, upstream);
     rewrite_traffic(served, {at, hidden});
     ensure_endpoint(served, source.generation, at);
+    if (!at.extended_card) {
+        deny_extended(served);
+    }
     keep_id_in_extended_path(served, source.generation);
     if (const auto leak = find_leak(served, at, hidden)) {
         return core::upstream_error(core::errc::card_unrewritable, *leak);

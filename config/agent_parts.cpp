@@ -198,6 +198,21 @@ core::card_trust read_card_trust(const field& f, problem_list& problems)
     return same_origin;
 }
 
+core::extended_card_access read_extended_card(const field& f, problem_list& problems)
+{
+    constexpr std::string_view meant = "auto or proxy";
+    using enum core::extended_card_access;
+    const auto* text = read_text(f, meant, problems);
+    if (text == nullptr || *text == core::name(automatic)) {
+        return automatic;
+    }
+    if (*text != core::name(proxy)) {
+        refuse(f, text->empty() ? "is empty" : "is not one of the two", meant, problems);
+        return automatic;
+    }
+    return proxy;
+}
+
 std::string read_card(const field& f, problem_list& problems)
 {
     constexpr std::string_view meant = "an agent card (a map with a name)";

@@ -64,6 +64,13 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "Whether calls go where the card says instead of to `url`: with `same-origin`, if that is at the same scheme, "
      "host and "
      "port. To another origin a card never leads."},
+    {"extended_card",
+     agent_key::extended_card,
+     "`auto` or `proxy`",
+     "`auto`",
+     "Whether callers get the agent's extended card. The agent is asked for it with the `bearer` and the `tls.cert` "
+     "that "
+     "stand here, whoever the caller is: with `auto` it is passed on only if there is neither."},
     {"card",
      agent_key::card,
      "map",

@@ -248,6 +248,9 @@ private:
         if (const auto* f = find(agent_key::trust_card_url)) {
             agent_.trust = read_card_trust(*f, problems_);
         }
+        if (const auto* f = find(agent_key::extended_card)) {
+            agent_.extended_card = read_extended_card(*f, problems_);
+        }
         if (!transport_.is_null()) {
             parts.members["transport"] = std::move(transport_);
         }

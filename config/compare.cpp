@@ -58,6 +58,7 @@ std::vector<std::string_view> different_keys(const agent& a, const agent& b)
     note("trusted_keys", a.trusted_keys == b.trusted_keys);
     note("key_set_origins", a.key_set_origins == b.key_set_origins);
     note("trust_card_url", a.trust == b.trust);
+    note("extended_card", a.extended_card == b.extended_card);
     note("card_url", a.card_url == b.card_url);
     note("card", a.card == b.card);
     note("card_headers", a.card_headers == b.card_headers);

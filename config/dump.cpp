@@ -285,6 +285,8 @@ private:
                 return {text_or_null(shown_url(a.card_url))};
             case agent_key::trust_card_url:
                 return {core::name(a.trust)};
+            case agent_key::extended_card:
+                return {core::name(a.extended_card)};
             case agent_key::card:
                 return {card()};
             case agent_key::card_headers:

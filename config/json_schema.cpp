@@ -164,6 +164,7 @@ json schema_of(const agent_setting& row)
         case agent_key::shape:
         case agent_key::signatures:
         case agent_key::trust_card_url:
+        case agent_key::extended_card:
         case agent_key::start:
         case agent_key::era:
             return one_of(row.written_as);

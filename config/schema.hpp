@@ -133,6 +133,7 @@ enum class agent_key : std::uint8_t {
     key_set_origins,
     card_url,
     trust_card_url,
+    extended_card,
     card,
     card_headers,
     tls,

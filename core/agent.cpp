@@ -52,6 +52,23 @@ std::string_view name(card_trust t) noexcept
     return "never";
 }
 
+std::string_view name(extended_card_access a) noexcept
+{
+    switch (a) {
+        case extended_card_access::automatic:
+            return "auto";
+        case extended_card_access::proxy:
+            return "proxy";
+    }
+    return "auto";
+}
+
+bool passes_extended_card(const agent& which) noexcept
+{
+    const bool credentials = !which.bearer.empty() || !which.cert_file.empty();
+    return which.extended_card == extended_card_access::proxy || !credentials;
+}
+
 std::string_view name(signature_policy p) noexcept
 {
     switch (p) {

@@ -44,6 +44,8 @@ constexpr wording words(errc code) noexcept
             return {"agent_not_found", "No such agent."};
         case errc::agent_read_only:
             return {"agent_read_only", "The configuration declares this agent; it is changed there."};
+        case errc::extended_card_not_configured:
+            return {"extended_card_not_configured", "No extended card of this agent is configured to be shown."};
         case errc::version_conflict:
             return {"version_conflict", "The agent has another version."};
         case errc::admin_only:

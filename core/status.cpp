@@ -17,6 +17,7 @@ unsigned http_status(errc code) noexcept
             return 403;
         case errc::not_found:
         case errc::agent_not_found:
+        case errc::extended_card_not_configured:
         case errc::method_not_found:
             return 404;
         case errc::method_not_allowed:
@@ -91,6 +92,8 @@ int jsonrpc_code(errc code) noexcept
             return -32602;
         case errc::unsupported_media_type:
             return -32005;
+        case errc::extended_card_not_configured:
+            return -32007;
         case errc::upstream_unresolved:
         case errc::upstream_refused:
         case errc::upstream_tls:
@@ -144,6 +147,7 @@ unsigned jsonrpc_http_status(errc code) noexcept
         case errc::invalid_request:
         case errc::method_not_found:
         case errc::invalid_params:
+        case errc::extended_card_not_configured:
             return 200;
         default:
             return http_status(code);

@@ -12,7 +12,7 @@ unsigned http_status(errc code) noexcept;
 // (-32099..-32000) is used: gateway conditions that neither has a code for are -31000 minus their HTTP status.
 int jsonrpc_code(errc code) noexcept;
 
-// The status of an answer whose body says so as a JSON-RPC error: 200 where the fault is in the call and not in what carries
+// The status of an answer whose body says so as a JSON-RPC error: 200 where it is about the call and not about what carries
 // it, as A2A's servers have it; else http_status().
 unsigned jsonrpc_http_status(errc code) noexcept;
 

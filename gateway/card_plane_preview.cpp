@@ -13,7 +13,7 @@ core::result<card_plane::rendered> card_plane::render(const core::agent& record,
     if (!parsed) {
         return std::move(parsed).error();
     }
-    const a2a::public_address at{public_address(public_base_, record.id)};
+    const a2a::public_address at{public_address(public_base_, record.id), core::passes_extended_card(record)};
     const auto rewritten = a2a::rewrite_card(*parsed, at, {.url = record.url, .card_url = record.card_url});
     if (!rewritten) {
         return rewritten.error();

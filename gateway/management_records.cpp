@@ -101,6 +101,9 @@ json agent_record(const core::agent& agent)
     if (agent.trust != core::card_trust::never) {
         record["trust_card_url"] = core::name(agent.trust);
     }
+    if (agent.extended_card != core::extended_card_access::automatic) {
+        record["extended_card"] = core::name(agent.extended_card);
+    }
     if (agent.signatures) {
         record["signatures"] = core::name(*agent.signatures);
     }

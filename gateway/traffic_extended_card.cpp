@@ -92,6 +92,11 @@ net::routine<> traffic_handler::extended_card(exchange& x, destination to)
         co_await answer_error(x, std::move(why), std::move(what));
         co_return;
     }
+    if (!core::passes_extended_card(x.agent->record)) {
+        auto what = error_answer(errc::extended_card_not_configured, x.record.agent);
+        co_await answer_error(x, core::caller_error(errc::extended_card_not_configured), std::move(what));
+        co_return;
+    }
     auto body = co_await x.caller.read_body(settings_.limits.body);
     if (!body) {
         auto what = error_answer(body.error().code, x.record.agent);

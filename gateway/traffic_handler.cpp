@@ -222,6 +222,12 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
         co_await answer_error(x, std::move(why), std::move(what));
         co_return;
     }
+    const auto dialect = a2a::answered_card(method);
+    if (dialect && !core::passes_extended_card(x.agent->record)) {
+        auto what = call_error(errc::extended_card_not_configured, x.record.agent, scanned.call.id);
+        co_await answer_error(x, core::caller_error(errc::extended_card_not_configured), std::move(what));
+        co_return;
+    }
     const bool streaming = a2a::streaming(method);
     if (streaming && open_streams_ >= settings_.limits.streams) {
         // Not even sent to the agent: what it would begin could not be passed on.
@@ -238,7 +244,7 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
         .repeatable = a2a::safe_to_repeat(method),
         .streaming = streaming
     };
-    if (const auto dialect = a2a::answered_card(method)) {
+    if (dialect) {
         what.card = card_position{*dialect, /*in_result=*/true};
     }
     co_await relay_to_agent(x, std::move(what), scanned.call.id);

@@ -17,8 +17,7 @@ namespace {
 
 constexpr flow::error_answer
     loop{508, -31508, "loop_detected", "The request comes back to this gateway over and over.", false};
-constexpr flow::error_answer
-    too_large{431, -31431, "header_too_large", "The request header is over the limit.", false};
+constexpr flow::error_answer too_large{431, -31431, "header_too_large", "The request header is over the limit.", false};
 
 const std::string own{net::own_pseudonym()};
 
@@ -67,7 +66,9 @@ TEST_CASE("a loop over two agents ends as well, whatever is asked and however")
     const flow::running_gateway gateway{patient()};
     add_agent(gateway, "a", {{"url", gateway.base() + "/agents/b"}, {"relay_paths", {"/**"}}});
     add_agent(gateway, "b", {{"url", gateway.base() + "/agents/a"}, {"relay_paths", {"/**"}}});
-    CHECK(test_support::request(gateway.port(), "POST", "/agents/a", {}, call_body("7", "message/stream")).status == 508);
+    CHECK(
+        test_support::request(gateway.port(), "POST", "/agents/a", {}, call_body("7", "message/stream")).status == 508
+    );
     CHECK(calls_answered(gateway, 508) == 3);
     CHECK(test_support::request(gateway.port(), "PUT", "/agents/a/x/y", {}, "text").status == 508);
     CHECK(test_support::request(gateway.port(), "GET", "/agents/a/rest/v1/card").status == 508);

@@ -64,6 +64,28 @@ TEST_CASE("a 0.3 card points at the gateway and keeps the rest")
 "supportsAuthenticatedExtendedCard":true})")));
 }
 
+TEST_CASE("where no extended card can be had, no card says that there is one")
+{
+    const std::string flags = R"("supportsAuthenticatedExtendedCard":true,"supportsExtendedAgentCard":true,)"
+                              R"("capabilities":{"streaming":true,"extendedAgentCard":true})";
+    const std::string text = R"({"protocolVersion":"0.2.5","name":"n","url":"http://agent.internal:9000/a2a",)" +
+                             flags + R"(,"agentCard":{"name":"m","url":"http://agent.internal:9000/a2a",)" + flags +
+                             "}}";
+    const auto card = a2a::parse_card(text);
+    REQUIRE(card.has_value());
+    for (const bool can_be_had : {true, false}) {
+        CAPTURE(can_be_had);
+        const auto made = a2a::rewrite_card(*card, {gateway.base, can_be_had}, upstream);
+        REQUIRE(made.has_value());
+        for (const auto& each : {*made, made->at("agentCard")}) {
+            CHECK(each.at("supportsAuthenticatedExtendedCard") == can_be_had);
+            CHECK(each.at("supportsExtendedAgentCard") == can_be_had);
+            CHECK(each.at("capabilities") == json{{"streaming", true}, {"extendedAgentCard", can_be_had}});
+        }
+        CHECK(made->at("url") == (can_be_had ? "https://gw.example/agents/x/" : "https://gw.example/agents/x"));
+    }
+}
+
 TEST_CASE("a card of 0.2 with an extended one has a slash at the end of its addresses, which keeps the agent's id")
 {
     const auto url = [](const std::string& members) {

@@ -62,6 +62,7 @@ TEST_CASE("a change of any part of an agent names its key")
         {"disabled", "disabled: true"},
         {"shape", "shape: v1"},
         {"trust_card_url", "trust_card_url: same-origin"},
+        {"extended_card", "extended_card: proxy"},
         {"signatures", "signatures: strip"},
         {"trusted_keys", "trusted_keys: keys.json"},
         {"key_set_origins", "key_set_origins: [https://h]"},

@@ -115,6 +115,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.url = "http://10.0.0.7:9000/a2a/";
     weather.card_url = "https://10.0.0.7:9000/card.json?x=1";
     weather.trust = core::card_trust::same_origin;
+    weather.extended_card = core::extended_card_access::proxy;
     weather.card_headers = {
         {"X-Api-Key", core::secret{"s3cr3t-token"}},
         {"Accept-Language", core::secret{"de, en;q=0.5"}}
@@ -232,6 +233,25 @@ TEST_CASE("a card is trusted with the path of calls or not at all")
         "c.yml:1:47: agents.a.trust_card_url: \"always\" is not one of the two; never or same-origin is meant\n"
     );
     CHECK(problems_of("agents: {a: {url: \"http://h\", trust_card_url: never}}") == "");
+}
+
+TEST_CASE("an extended card is passed on or it is not, where the agent has credentials of ours")
+{
+    CHECK(
+        problems_of("agents: {a: {url: \"http://h\", extended_card: yes}}") ==
+        "c.yml:1:46: agents.a.extended_card: \"yes\" is not one of the two; auto or proxy is meant\n"
+    );
+    for (const auto& [written, passes] : {std::pair{"", false}, {"auto", false}, {"proxy", true}}) {
+        const auto key = *written == '\0' ? std::string{} : ", extended_card: " + std::string{written};
+        const auto read = [&](const std::string& credential) {
+            return core::passes_extended_card(
+                right("agents: {a: {url: \"https://h\"" + credential + key + "}}").agents[0]
+            );
+        };
+        CHECK(read(""));
+        CHECK(read(", bearer: b") == passes);
+        CHECK(read(", tls: {cert: c, key: k}") == passes);
+    }
 }
 
 TEST_CASE("a shape of cards is one of four, for all agents and for one")

@@ -37,9 +37,11 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
         const auto code = static_cast<errc>(value);
         const auto number = core::jsonrpc_code(code);
         CAPTURE(core::name(code));
-        CHECK((number >= -32099 && number <= -32000) == (code == errc::unsupported_media_type));
+        const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured;
+        CHECK((number >= -32099 && number <= -32000) == of_a2a);
     }
     CHECK(core::jsonrpc_code(errc::unsupported_media_type) == -32005);
+    CHECK(core::jsonrpc_code(errc::extended_card_not_configured) == -32007);
 }
 
 TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in what carries it keeps its status")
@@ -48,7 +50,8 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
         errc::parse_error,
         errc::invalid_request,
         errc::method_not_found,
-        errc::invalid_params
+        errc::invalid_params,
+        errc::extended_card_not_configured
     };
     for (int value = first; value <= last; ++value) {
         const auto code = static_cast<errc>(value);
