@@ -49,6 +49,20 @@ void append_string(std::string& out, std::string_view text)
     out += '"';
 }
 
+// What a double holds exactly has its own digits.
+void append_whole_number(std::string& out, const json& value)
+{
+    constexpr std::int64_t largest_exact = std::int64_t{1} << 53U;
+    const auto number = value.get<double>();
+    if (std::abs(number) >= static_cast<double>(largest_exact)) {
+        out += canonical_number(number);
+        return;
+    }
+    std::array<char, 20> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value.get<std::int64_t>());
+    out.append(text.data(), end.ptr);
+}
+
 void append(std::string& out, const json& value);
 
 void append_object(std::string& out, const json& object)
@@ -94,6 +108,8 @@ void append(std::string& out, const json& value)
             return;
         case json::value_t::number_integer:
         case json::value_t::number_unsigned:
+            append_whole_number(out, value);
+            return;
         case json::value_t::number_float:
             out += canonical_number(value.get<double>());
             return;

@@ -1,6 +1,7 @@
 #include "a2a/card.hpp"
 
 #include "a2a/card_repair.hpp"
+#include "core/json_document.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -69,7 +70,7 @@ core::result<card> parse_card(std::string_view text, core::json_limits limits)
             "the card is longer than " + std::to_string(limits.bytes) + " bytes"
         );
     }
-    auto parsed = core::parse_json(text, limits);
+    auto parsed = core::parse_document(text, limits, max_values(limits));
     if (parsed.has_error()) {
         return core::upstream_error(core::errc::card_not_json, "the card is " + parsed.error().detail);
     }

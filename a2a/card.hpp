@@ -42,9 +42,11 @@ struct card_problem {
     friend bool operator==(const card_problem&, const card_problem&) = default;
 };
 
-inline constexpr std::size_t max_card_problems = 100;  // what comes after is counted in one last entry
-inline constexpr std::size_t max_card_skills = 10000;  // the rest is dropped
-inline constexpr unsigned max_nested_cards = 4;        // `agentCard` inside `agentCard`; deeper ones are dropped
+inline constexpr std::size_t max_card_problems = 100;    // what comes after is counted in one last entry
+inline constexpr std::size_t max_card_skills = 10000;    // the rest is dropped
+inline constexpr std::size_t max_requirements = 64;      // of a `security` list; the rest is dropped
+inline constexpr std::size_t max_required_schemes = 64;  // of one requirement; one with more is dropped
+inline constexpr unsigned max_nested_cards = 4;          // `agentCard` inside `agentCard`; deeper ones are dropped
 
 struct card {
     core::json document;  // an object with a `name`; repaired; its URLs are still the agent's own
@@ -52,13 +54,15 @@ struct card {
     std::vector<card_problem> problems;  // every repair, in the order of the walk
 };
 
-// Fails with an upstream error: card_too_large over limits.bytes, card_not_json, card_invalid if it is not an object or
-// has no `name` to speak of (a string that is not blank). Anything else is repaired and recorded.
+// Fails with an upstream error: card_too_large over limits.bytes; card_not_json, also with more than one value for every ten
+// bytes of the limit and more than 1000 (a list of zeros costs as much as ten texts of its size); card_invalid if it is not an
+// object or has no `name` to speak of (a string that is not blank). Anything else is repaired and recorded.
 core::result<card> parse_card(std::string_view text, core::json_limits limits = {});
 
 // What callers reach: `https://gateway/agents/<id>`, without a slash at the end.
 struct public_address {
     std::string base;
+    bool extended_card = true;  // can be had there
 };
 
 // Where the agent is; must not be seen in a traffic URL. `card_url` may be empty.
@@ -80,14 +84,11 @@ inline constexpr std::array<served_binding, 1> served_bindings{{{"JSONRPC", ""}}
 // same in a nested `agentCard`) is the gateway's; identity URLs (provider, documentation, icon, security schemes,
 // extensions, skills) are untouched; `signatures` are gone: they cannot hold for a changed card. One interface is left
 // per binding, protocol version and tenant, 1.x before 0.x; there is always at least one endpoint. The URLs of a card of 0.2
-// that has an extended one end with a slash, so that its callers find that below the agent.
+// that has an extended one end with a slash, so that its callers find that below the agent. Where none can be had, no card
+// says that there is one.
 // Fails with card_unrewritable if a traffic position would still name the agent's address, which is checked by a walk
 // of its own over the result.
-core::result<core::json> rewrite_card(const card& source, const public_address& at, const upstream_address& upstream);
-
-// Where the card says that JSON-RPC is spoken: its first such interface, else its `url`. Empty: nowhere. As it stands in the
-// card; not to be believed.
-std::string jsonrpc_endpoint(const core::json& document);
+core::result<core::json> rewrite_card(card source, const public_address& at, const upstream_address& upstream);
 
 // The bytes that are served: compact JSON, equal for equal documents.
 std::string render(const core::json& document);

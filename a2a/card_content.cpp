@@ -1,4 +1,5 @@
 #include "a2a/card_repair.hpp"
+#include "a2a/card_security.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@ namespace {
 using core::json;
 
 constexpr std::array<std::string_view, 2> modes{"defaultInputModes", "defaultOutputModes"};
+constexpr std::array<std::string_view, 2> demand_members{"security", "securityRequirements"};
 
 bool says_something(const json& object, std::string_view key)
 {
@@ -82,6 +84,46 @@ void default_texts(
     }
 }
 
+// Leaves the first max_required_schemes of a requirement.
+void shorten(json& demand)
+{
+    const auto wrapped = demand.find("schemes");
+    auto& schemes = wrapped != demand.end() && wrapped->is_object() ? *wrapped : demand;
+    auto& members = schemes.get_ref<json::object_t&>();
+    members.erase(members.begin() + max_required_schemes, members.end());
+}
+
+// Bounds what a list of requirements may multiply to. Any requirement of a list will do, so that the list may be cut; but one
+// that asks for less than was written would be a lie, so that one with too many schemes goes. What has no other keeps its
+// first schemes: an empty list would say that no caller has to authenticate.
+void repair_demands(json& object, std::string_view member, const std::string& path, problem_list& problems)
+{
+    const auto found = object.find(member);
+    auto* demands = found == object.end() ? nullptr : found->get_ptr<json::array_t*>();
+    if (demands == nullptr) {
+        return;
+    }
+    const auto here = path + std::string{member};
+    const auto too_many = [](const json& demand) {
+        const auto* schemes = demanded_schemes(demand);
+        return schemes != nullptr && schemes->size() > max_required_schemes;
+    };
+    for (std::size_t i = 0; i < demands->size() && i <= max_requirements; ++i) {
+        if (too_many((*demands)[i])) {
+            problems.add(indexed(here, i), "asks for more than 64 schemes at once");
+        }
+    }
+    if (!demands->empty() && std::ranges::all_of(*demands, too_many)) {
+        demands->resize(1);
+        shorten(demands->front());
+    }
+    std::erase_if(*demands, too_many);
+    if (demands->size() > max_requirements) {
+        problems.add(indexed(here, max_requirements), "dropped with what follows: too many");
+        demands->resize(max_requirements);
+    }
+}
+
 // Lower case letters and digits, with single hyphens for everything between.
 std::string id_from(const std::string& name, std::size_t index)
 {
@@ -110,6 +152,9 @@ void repair_skill(json& skill, std::size_t index, const std::string& path, probl
     default_text(skill, "name", id, path, problems);
     default_text(skill, "description", skill["name"].get<std::string>(), path, problems);
     default_texts(skill, "tags", {id}, path, problems);
+    for (const auto member : demand_members) {
+        repair_demands(skill, member, path, problems);
+    }
 }
 
 void repair_skills(json& card, problem_list& problems)
@@ -154,11 +199,12 @@ void repair_content(json& card, card_generation generation, problem_list& proble
     }
     default_text(card, "version", "0.0.0", "", problems);
     if (generation <= card_generation::v03 && !card.contains("protocolVersion")) {
-        // The specification's own defaults (types.ts of 0.2.5 and of 0.3.0). Before 0.2.5 there was no such member: no
-        // reader of those versions misses it.
+        // Before 0.2.5 there was no such member: to give one to a card of that time would be a claim of ours.
         const bool old = generation != card_generation::v03;
         problems.add("protocolVersion", "missing", old ? problem_severity::warning : problem_severity::error);
-        card["protocolVersion"] = old ? "0.2.5" : "0.3.0";
+        if (!old) {
+            card["protocolVersion"] = "0.3.0";  // the specification's own default (types.ts of 0.3.0)
+        }
     }
     if (const auto* capabilities = core::member(card, "capabilities");
         capabilities == nullptr || !capabilities->is_object()) {
@@ -167,6 +213,9 @@ void repair_content(json& card, card_generation generation, problem_list& proble
     }
     for (const auto member : modes) {
         default_texts(card, member, {"text/plain", "application/json"}, "", problems);
+    }
+    for (const auto member : demand_members) {
+        repair_demands(card, member, "", problems);
     }
     repair_skills(card, problems);
 }

@@ -79,40 +79,6 @@ const served_binding* find_served(std::string_view name) noexcept
     return found == served_bindings.end() ? nullptr : &*found;
 }
 
-namespace {
-
-std::string first_jsonrpc(const core::json& document, const interface_list& list)
-{
-    const auto* all = find_spelled(document, list.member);
-    if (all == nullptr || !all->is_array()) {
-        return {};
-    }
-    for (const auto& each : *all) {
-        const auto* binding = each.is_object() ? find_spelled(each, list.binding) : nullptr;
-        const auto* url = each.is_object() ? find_spelled(each, "url") : nullptr;
-        if (binding != nullptr && binding->is_string() && url != nullptr && url->is_string() &&
-            same_name(binding->get_ref<const std::string&>(), "JSONRPC")) {
-            return url->get<std::string>();
-        }
-    }
-    return {};
-}
-
-}  // namespace
-
-std::string jsonrpc_endpoint(const core::json& document)
-{
-    auto found = first_jsonrpc(document, interface_lists[1]);
-    const auto* url = found.empty() ? find_spelled(document, "url") : nullptr;
-    const auto* preferred = find_spelled(document, "preferredTransport");
-    const bool other = preferred != nullptr && preferred->is_string() &&
-                       !same_name(preferred->get_ref<const std::string&>(), "JSONRPC");
-    if (url != nullptr && url->is_string() && !other) {
-        return url->get<std::string>();
-    }
-    return found.empty() ? first_jsonrpc(document, interface_lists[0]) : found;
-}
-
 std::string_view major_minor(std::string_view version) noexcept
 {
     const auto dot = version.find('.');

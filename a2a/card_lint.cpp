@@ -3,6 +3,8 @@
 #include "a2a/card_interfaces.hpp"
 #include "a2a/card_repair.hpp"
 #include "a2a/card_schema_walk.hpp"
+#include "a2a/card_security.hpp"
+#include "core/json_document.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -88,10 +90,8 @@ std::set<std::string> demanded(const json& demands)
         return names;
     }
     for (const auto& demand : demands) {
-        const auto* wrapped = core::member(demand, "schemes");
-        const auto& schemes = wrapped != nullptr && wrapped->is_object() ? *wrapped : demand;
-        if (schemes.is_object()) {
-            for (const auto& [name, scopes] : schemes.items()) {
+        if (const auto* schemes = demanded_schemes(demand)) {
+            for (const auto& [name, scopes] : schemes->items()) {
                 names.insert(name);
             }
         }
@@ -99,16 +99,32 @@ std::set<std::string> demanded(const json& demands)
     return names;
 }
 
-void judge_demands(const json& object, const json& card, const std::string& path, problem_list& problems)
+std::set<std::string_view> scheme_names(const json& card)
 {
+    std::set<std::string_view> names;
     const auto* schemes = find_spelled(card, "securitySchemes");
+    if (schemes != nullptr && schemes->is_object()) {
+        for (const auto& [name, scheme] : schemes->get_ref<const json::object_t&>()) {
+            names.insert(name);
+        }
+    }
+    return names;
+}
+
+void judge_demands(
+    const json& object,
+    const std::set<std::string_view>& schemes,
+    const std::string& path,
+    problem_list& problems
+)
+{
     for (const auto* member : {"security", "securityRequirements"}) {
         const auto* demands = find_spelled(object, member);
         if (demands == nullptr) {
             continue;
         }
         for (const auto& name : demanded(*demands)) {
-            if (schemes == nullptr || core::member(*schemes, name) == nullptr) {
+            if (!schemes.contains(name)) {
                 problems.add(dotted(path, member), "asks for a scheme that securitySchemes does not have", warning);
                 break;
             }
@@ -116,7 +132,7 @@ void judge_demands(const json& object, const json& card, const std::string& path
     }
 }
 
-void judge_skills(const json& card, problem_list& problems)
+void judge_skills(const json& card, const std::set<std::string_view>& schemes, problem_list& problems)
 {
     const auto* skills = find_spelled(card, "skills");
     if (skills == nullptr || !skills->is_array()) {
@@ -125,7 +141,7 @@ void judge_skills(const json& card, problem_list& problems)
     std::set<std::string> ids;
     for (std::size_t i = 0; i < skills->size(); ++i) {
         const auto here = indexed("skills", i);
-        judge_demands((*skills)[i], card, here, problems);
+        judge_demands((*skills)[i], schemes, here, problems);
         const auto* id = text_of((*skills)[i], "id");
         if (id != nullptr && !ids.insert(*id).second) {
             problems.add(dotted(here, "id"), "the id of another skill too", warning);
@@ -183,7 +199,7 @@ std::size_t lint_report::count(problem_severity severity) const noexcept
 lint_report lint_card(std::string_view text, core::json_limits limits)
 {
     lint_report report;
-    auto written = core::parse_json(text, limits);
+    auto written = core::parse_document(text, limits, max_values(limits));
     if (!written || !written->is_object()) {
         report.problems.push_back({"", written ? "not an object" : written.error().detail, error});
         return report;
@@ -202,8 +218,9 @@ lint_report lint_card(std::string_view text, core::json_limits limits)
     problem_list found;
     judge_schema(*written, made.generation, problems, found);
     judge_interfaces(*written, found);
-    judge_demands(*written, *written, "", found);
-    judge_skills(*written, found);
+    const auto schemes = scheme_names(*written);
+    judge_demands(*written, schemes, "", found);
+    judge_skills(*written, schemes, found);
     judge_serving(made, found);
     std::ranges::move(std::move(found).take(made.generation), std::back_inserter(problems));
     for (const auto severity : {error, warning, note}) {

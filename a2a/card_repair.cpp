@@ -70,6 +70,7 @@ void use_known_names(
         return;
     }
     json::object_t renamed;
+    renamed.reserve(members.size());
     for (auto& [key, value] : members) {
         const auto name = meant(key);
         if (name == known.end() || *name == key) {
@@ -234,7 +235,18 @@ void repair_traffic_at(json& card, unsigned depth, const std::string& path, prob
 
 std::string dotted(const std::string& path, std::string_view member)
 {
-    return path.empty() ? std::string{member} : path + "." + std::string{member};
+    constexpr std::size_t longest = 64;
+    auto name = member.substr(0, longest);
+    if (name.size() < member.size()) {
+        // Not within a character of UTF-8.
+        while (!name.empty() && (static_cast<unsigned char>(member[name.size()]) & 0xC0U) == 0x80U) {
+            name.remove_suffix(1);
+        }
+    }
+    std::string out;
+    out.reserve(path.size() + name.size() + 4);
+    out.append(path).append(path.empty() ? "" : ".").append(name);
+    return out.append(name.size() < member.size() ? "\u2026" : "");
 }
 
 std::string indexed(const std::string& path, std::size_t index)

@@ -3,15 +3,25 @@
 
 #include "a2a/card.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace a2a {
 
-// `path` with a member or an index behind it: "skills[0].id".
+// `path` with a member or an index behind it: "skills[0].id". Of a member's name at most 64 bytes: a long name stands in the
+// path of everything below it.
 std::string dotted(const std::string& path, std::string_view member);
 std::string indexed(const std::string& path, std::size_t index);
+
+// How many values a card within `limits` may have.
+constexpr std::size_t max_values(core::json_limits limits) noexcept
+{
+    constexpr std::size_t enough_for_small_limits = 1000;
+    return std::max(enough_for_small_limits, limits.bytes / 10);
+}
 
 // Problems in the order they were found, with a bound on how many a hostile card can make us keep.
 class problem_list {

@@ -1,3 +1,4 @@
+#include "a2a/card_endpoints.hpp"
 #include "a2a/card_interfaces.hpp"
 #include "a2a/card_repair.hpp"
 #include "a2a/card_verify.hpp"
@@ -65,6 +66,7 @@ std::string identity(const json& interface, const served_binding& binding)
 void hide_address(json& interface, const target& to)
 {
     json::object_t kept;
+    kept.reserve(interface.size());
     for (auto& [key, value] : interface.get_ref<json::object_t&>()) {
         if (key == "tenant" || key == "url" || !(mentions(json(key), to.hidden) || mentions(value, to.hidden))) {
             kept.emplace_back(key, std::move(value));
@@ -129,7 +131,14 @@ void rewrite_interfaces(json& card, const interface_list& list, const target& to
     *found = std::move(kept);
 }
 
-void rewrite_traffic(json& card, const target& to)
+// What a document that wraps a card says of it may be where it is, not where calls go.
+bool is_card_address(std::string_view url)
+{
+    const auto path = url.substr(0, url.find_first_of("?#"));
+    return path.ends_with(".json") || path.find("/.well-known/") != std::string_view::npos;
+}
+
+void rewrite_traffic(json& card, const target& to, bool nested)
 {
     // Every signature covers the URLs (specification 1.0.1 section 8.4.2).
     card.erase("signatures");
@@ -140,7 +149,9 @@ void rewrite_traffic(json& card, const target& to)
             binding = &served_bindings.front();
         }
         if (card.contains("url")) {
-            card["url"] = url_of(*binding, to.at);
+            const auto* written = core::string_member(card, "url");
+            const bool of_card = nested && written != nullptr && is_card_address(*written);
+            card["url"] = of_card ? to.at.base + std::string{card_suffix} : url_of(*binding, to.at);
         }
         if (preferred != nullptr) {
             card["preferredTransport"] = std::string{binding->name};
@@ -149,8 +160,8 @@ void rewrite_traffic(json& card, const target& to)
     for (const auto& list : interface_lists) {
         rewrite_interfaces(card, list, to);
     }
-    if (const auto nested = card.find("agentCard"); nested != card.end()) {
-        rewrite_traffic(*nested, to);
+    if (const auto inner = card.find("agentCard"); inner != card.end()) {
+        rewrite_traffic(*inner, to, /*nested=*/true);
     }
 }
 
@@ -164,6 +175,24 @@ void ensure_endpoint(json& card, card_generation generation, const public_addres
         card["supportedInterfaces"] = json::array({endpoint(implied_version(card, {}), at)});
     } else {
         card["url"] = url_of(served_bindings.front(), at);
+    }
+}
+
+// Clients that are told of an extended card ask for it before anything else, and some fail without it.
+void deny_extended(json& card)
+{
+    const auto deny = [](json& in, std::string_view flag) {
+        if (const auto found = in.find(flag); found != in.end()) {
+            *found = false;
+        }
+    };
+    deny(card, "supportsAuthenticatedExtendedCard");
+    deny(card, "supportsExtendedAgentCard");
+    if (const auto capabilities = card.find("capabilities"); capabilities != card.end() && capabilities->is_object()) {
+        deny(*capabilities, "extendedAgentCard");
+    }
+    if (const auto nested = card.find("agentCard"); nested != card.end() && nested->is_object()) {
+        deny_extended(*nested);
     }
 }
 
@@ -186,18 +215,21 @@ void keep_id_in_extended_path(json& card, card_generation generation)
 
 }  // namespace
 
-core::result<json> rewrite_card(const card& source, const public_address& at, const upstream_address& upstream)
+core::result<json> rewrite_card(card source, const public_address& at, const upstream_address& upstream)
 {
     if (!source.document.is_object()) {
         return core::upstream_error(core::errc::card_unrewritable, "not an object");
     }
-    auto served = source.document;
+    const auto hidden = hidden_authorities(source.document, at, upstream);
+    auto served = std::move(source.document);
     // Not every card came through parse_card: what is synthesized gets the same treatment.
     problem_list already_known;
     repair_traffic(served, already_known);
-    const auto hidden = hidden_authorities(source.document, at, upstream);
-    rewrite_traffic(served, {at, hidden});
+    rewrite_traffic(served, {at, hidden}, /*nested=*/false);
     ensure_endpoint(served, source.generation, at);
+    if (!at.extended_card) {
+        deny_extended(served);
+    }
     keep_id_in_extended_path(served, source.generation);
     if (const auto leak = find_leak(served, at, hidden)) {
         return core::upstream_error(core::errc::card_unrewritable, *leak);

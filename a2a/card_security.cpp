@@ -1,7 +1,12 @@
 #include "a2a/card_security.hpp"
 
+#include "a2a/card_repair.hpp"
+
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -32,9 +37,6 @@ constexpr std::array<std::string_view, 5> flow_names{
     "deviceCode",
 };
 
-// What one requirement may multiply to, when several of its schemes are split.
-constexpr std::size_t max_alternatives = 25;
-
 struct scheme {
     const scheme_form* form = nullptr;  // null: of no known kind
     json content;                       // without `type`; an API key's place is `location`
@@ -42,9 +44,15 @@ struct scheme {
 
 void rename_member(json& object, std::string_view from, std::string_view to)
 {
+    if (core::member(object, from) == nullptr) {
+        return;
+    }
     json::object_t renamed;
+    renamed.reserve(object.size());
     for (auto& [key, value] : object.get_ref<json::object_t&>()) {
-        renamed.emplace_back(key == from ? std::string{to} : key, std::move(value));
+        if (key != to) {
+            renamed.emplace_back(key == from ? std::string{to} : key, std::move(value));
+        }
     }
     object.get_ref<json::object_t&>() = std::move(renamed);
 }
@@ -83,30 +91,66 @@ std::vector<std::string_view> flows_of(const json& content)
     return present;
 }
 
-void add_wrapped(const std::string& name, const scheme& read, const json& taken, translated_schemes& out)
+json object_of(std::string name, json value)
 {
-    const std::string member{read.form->member};
-    const auto flows = flows_of(read.content);
-    if (flows.size() < 2) {
-        out.schemes[name] = json{{member, read.content}};
-        return;
-    }
-    auto& parts = out.split[name];
-    for (const auto flow : flows) {
-        auto part = parts.empty() ? name : name + "__" + std::string{flow};
-        while (!parts.empty() && (taken.contains(part) || out.schemes.contains(part))) {
-            part += '_';
-        }
-        auto content = read.content;
-        content["flows"] = json{{std::string{flow}, read.content["flows"][std::string{flow}]}};
-        out.schemes[part] = json{{member, std::move(content)}};
-        parts.push_back(std::move(part));
-    }
+    json::object_t made;
+    made.reserve(1);
+    made.emplace_back(std::move(name), std::move(value));
+    return made;
 }
 
-json typed(const scheme& read, const std::string& path, std::vector<std::string>& lost)
+// Builds `securitySchemes` of 1.0. Members are appended: to look each name up among all others would cost its square.
+class scheme_wrapper {
+public:
+    explicit scheme_wrapper(const json::object_t& written)
+    {
+        for (const auto& [name, value] : written) {
+            taken_.insert(name);
+        }
+    }
+
+    void add(const std::string& name, scheme read)
+    {
+        const std::string member{read.form->member};
+        const auto flows = flows_of(read.content);
+        if (flows.size() < 2) {
+            made_.emplace_back(name, object_of(member, std::move(read.content)));
+            return;
+        }
+        const auto all = std::exchange(read.content["flows"], json::object());
+        auto& parts = split_[name];
+        for (const auto flow : flows) {
+            auto part = parts.empty() ? name : free_name(name + "__" + std::string{flow});
+            auto content = read.content;
+            content["flows"] = object_of(std::string{flow}, *core::member(all, flow));
+            made_.emplace_back(part, object_of(member, std::move(content)));
+            parts.push_back(std::move(part));
+        }
+    }
+
+    void take(translated_schemes& out) &&
+    {
+        out.schemes = std::move(made_);
+        out.split = std::move(split_);
+    }
+
+private:
+    std::string free_name(std::string wanted)
+    {
+        while (!taken_.insert(wanted).second) {
+            wanted += '_';
+        }
+        return wanted;
+    }
+
+    std::set<std::string> taken_;
+    json::object_t made_;
+    scheme_split split_;
+};
+
+json typed(scheme read, const std::string& path, std::vector<std::string>& lost)
 {
-    auto content = read.content;
+    auto& content = read.content;
     if (read.form->type == "apiKey") {
         rename_member(content, "location", "in");
     }
@@ -119,27 +163,34 @@ json typed(const scheme& read, const std::string& path, std::vector<std::string>
             lost.push_back(path + ".flows.authorizationCode.pkceRequired");
         }
     }
-    json whole{{"type", std::string{read.form->type}}};
-    whole.update(content);
+    json::object_t whole;
+    whole.reserve(content.size() + 1);
+    whole.emplace_back("type", std::string{read.form->type});
+    for (auto& [key, value] : content.get_ref<json::object_t&>()) {
+        if (key != "type") {
+            whole.emplace_back(key, std::move(value));
+        }
+    }
     return whole;
 }
 
 // The scopes by scheme that a requirement of either form asks for; null: it is none.
 json scopes_by_scheme(const json& demand)
 {
-    const auto* wrapped = core::member(demand, "schemes");
-    const auto& schemes = wrapped != nullptr && wrapped->is_object() ? *wrapped : demand;
-    if (!schemes.is_object()) {
+    const auto* schemes = demanded_schemes(demand);
+    if (schemes == nullptr) {
         return nullptr;
     }
-    auto scopes = json::object();
-    for (const auto& [name, asked] : schemes.items()) {
+    json::object_t scopes;
+    scopes.reserve(schemes->size());
+    for (const auto& [name, asked] : schemes->get_ref<const json::object_t&>()) {
         const auto* list = core::member(asked, "list");
         const auto& names = list == nullptr ? asked : *list;
-        auto& kept = scopes[name] = json::array();
+        json::array_t kept;
         if (names.is_array()) {
             std::ranges::copy_if(names, std::back_inserter(kept), [](const json& scope) { return scope.is_string(); });
         }
+        scopes.emplace_back(name, std::move(kept));
     }
     return scopes;
 }
@@ -160,72 +211,114 @@ void each_demand(const json& demands, Take take)
 
 }  // namespace
 
+const json* demanded_schemes(const json& demand)
+{
+    const auto* wrapped = core::member(demand, "schemes");
+    const auto& schemes = wrapped != nullptr && wrapped->is_object() ? *wrapped : demand;
+    return schemes.is_object() ? &schemes : nullptr;
+}
+
 translated_schemes wrapped_schemes(const json& schemes)
 {
     translated_schemes out;
-    if (!schemes.is_object()) {
+    const auto* written = schemes.get_ptr<const json::object_t*>();
+    if (written == nullptr) {
         out.lost.emplace_back("securitySchemes");
         return out;
     }
-    for (const auto& [name, written] : schemes.items()) {
-        const auto read = read_scheme(written);
+    scheme_wrapper wrapper{*written};
+    for (const auto& [name, each] : *written) {
+        auto read = read_scheme(each);
         if (read.form == nullptr) {
-            out.lost.push_back("securitySchemes." + name);
+            out.lost.push_back(dotted("securitySchemes", name));
         } else {
-            add_wrapped(name, read, schemes, out);
+            wrapper.add(name, std::move(read));
         }
     }
+    std::move(wrapper).take(out);
     return out;
 }
 
 translated_schemes typed_schemes(const json& schemes)
 {
     translated_schemes out;
-    if (!schemes.is_object()) {
+    const auto* written = schemes.get_ptr<const json::object_t*>();
+    if (written == nullptr) {
         out.lost.emplace_back("securitySchemes");
         return out;
     }
-    for (const auto& [name, written] : schemes.items()) {
-        const auto path = "securitySchemes." + name;
-        const auto read = read_scheme(written);
+    json::object_t made;
+    made.reserve(written->size());
+    for (const auto& [name, each] : *written) {
+        const auto path = dotted("securitySchemes", name);
+        auto read = read_scheme(each);
         if (read.form == nullptr) {
             out.lost.push_back(path);
         } else {
-            out.schemes[name] = typed(read, path, out.lost);
+            made.emplace_back(name, typed(std::move(read), path, out.lost));
         }
     }
+    out.schemes = std::move(made);
     return out;
 }
 
-json wrapped_demands(const json& demands, const scheme_split& split)
+json demand_wrapper::wrapped(const json& demands)
 {
-    auto list = json::array();
+    json::array_t list;
     each_demand(demands, [&](const json& scopes) {
-        std::vector<json> alternatives{json::object()};
-        for (const auto& [name, asked] : scopes.items()) {
-            const auto found = split.find(name);
-            const auto& names = found == split.end() ? std::vector<std::string>{name} : found->second;
-            std::vector<json> extended;
-            for (const auto& each : alternatives) {
-                for (const auto& part : names) {
-                    if (extended.size() < max_alternatives) {
-                        extended.push_back(each);
-                        extended.back()[part] = json{{"list", asked}};
-                    }
-                }
-            }
-            alternatives = std::move(extended);
-        }
-        for (auto& each : alternatives) {
-            list.push_back(json{{"schemes", std::move(each)}});
+        const auto count = alternatives_of(scopes);
+        for (std::size_t i = 0; i < count; ++i) {
+            list.push_back(object_of("schemes", alternative(scopes, i)));
         }
     });
     return list;
 }
 
+// How many alternatives a requirement becomes; takes the room for those beyond the first.
+std::size_t demand_wrapper::alternatives_of(const json& scopes)
+{
+    std::size_t count = 1;
+    for (const auto& [name, asked] : scopes.items()) {
+        const auto found = split_.find(name);
+        count = std::min(max_alternatives, count * (found == split_.end() ? 1 : found->second.size()));
+    }
+    if (count > 1) {
+        const auto bytes = core::to_text(scopes).size();
+        count = std::min(count, 1 + room_ / bytes);
+        room_ -= (count - 1) * bytes;
+    }
+    return count;
+}
+
+// The parts of the last scheme change fastest, as the last digit of a number does.
+json demand_wrapper::alternative(const json& scopes, std::size_t which) const
+{
+    const auto& members = scopes.get_ref<const json::object_t&>();
+    const std::span asked{members.data(), members.size()};
+    std::vector<const std::string*> parts(asked.size());
+    for (auto i = asked.size(); i-- > 0;) {
+        const auto found = split_.find(asked[i].first);
+        if (found == split_.end()) {
+            parts[i] = &asked[i].first;
+        } else {
+            parts[i] = &found->second[which % found->second.size()];
+            which /= found->second.size();
+        }
+    }
+    json::object_t made;
+    made.reserve(asked.size());
+    std::set<std::string_view> named;  // a requirement may name what the part of another scheme is called
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        if (named.insert(*parts[i]).second) {
+            made.emplace_back(*parts[i], object_of("list", asked[i].second));
+        }
+    }
+    return made;
+}
+
 json plain_demands(const json& demands)
 {
-    auto list = json::array();
+    json::array_t list;
     each_demand(demands, [&](json scopes) { list.push_back(std::move(scopes)); });
     return list;
 }

@@ -1,6 +1,7 @@
 #include "a2a/card_shape.hpp"
 
 #include "a2a/card_interfaces.hpp"
+#include "a2a/card_projection.hpp"
 #include "a2a/card_repair.hpp"
 #include "a2a/card_schema.hpp"
 #include "a2a/card_security.hpp"
@@ -8,6 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
+#include <span>
 #include <utility>
 
 namespace a2a {
@@ -61,101 +65,6 @@ void give_member(json& object, const std::string& member, json value)
     }
 }
 
-// What is left of `value` when it has to be an object by `rule`; the paths of everything else are added to `lost`.
-class projection {
-public:
-    explicit projection(std::vector<std::string>& lost)
-        : lost_{lost}
-    {
-    }
-
-    json object(json value, const object_rule& rule, const std::string& path)
-    {
-        json::object_t kept;
-        for (auto& [key, each] : value.get_ref<json::object_t&>()) {
-            const auto here = dotted(path, key);
-            const auto* known = find_member(rule, key);
-            auto fitting = known == nullptr ? json{} : member(std::move(each), *known, here);
-            if (fitting.is_null()) {
-                lost_.push_back(here);
-            } else {
-                kept.emplace_back(key, std::move(fitting));
-            }
-        }
-        return kept;
-    }
-
-private:
-    // Null: it does not fit.
-    json member(json value, const member_rule& rule, const std::string& path)
-    {
-        switch (rule.kind) {
-            case value_kind::text:
-            case value_kind::url:
-                return value.is_string() ? value : json{};
-            case value_kind::flag:
-                return value.is_boolean() ? value : json{};
-            case value_kind::open:
-                return value.is_object() ? value : json{};
-            case value_kind::texts:
-                return strings(std::move(value));
-            case value_kind::text_map:
-                return value.is_object() ? strings(std::move(value)) : json{};
-            case value_kind::one:
-                return value.is_object() ? object(std::move(value), *rule.of, path) : json{};
-            case value_kind::list:
-                return list(std::move(value), *rule.of, path);
-            case value_kind::map:
-                return map(std::move(value), *rule.of, path);
-            case value_kind::schemes:
-            case value_kind::demands:
-                return {};  // 1.0 has none of these
-        }
-        return {};
-    }
-
-    static json strings(json value)
-    {
-        const bool fits = (value.is_array() || value.is_object()) &&
-                          std::ranges::all_of(value, [](const json& item) { return item.is_string(); });
-        return fits ? value : json{};
-    }
-
-    json list(json value, const object_rule& rule, const std::string& path)
-    {
-        if (!value.is_array()) {
-            return {};
-        }
-        auto kept = json::array();
-        for (std::size_t i = 0; i < value.size(); ++i) {
-            if (value[i].is_object()) {
-                kept.push_back(object(std::move(value[i]), rule, indexed(path, i)));
-            } else {
-                lost_.push_back(indexed(path, i));
-            }
-        }
-        return kept;
-    }
-
-    json map(json value, const object_rule& rule, const std::string& path)
-    {
-        if (!value.is_object()) {
-            return {};
-        }
-        auto kept = json::object();
-        for (auto& [key, each] : value.get_ref<json::object_t&>()) {
-            if (each.is_object()) {
-                kept[key] = object(std::move(each), rule, dotted(path, key));
-            } else {
-                lost_.push_back(dotted(path, key));
-            }
-        }
-        return kept;
-    }
-
-    std::vector<std::string>& lost_;
-};
-
 json interfaces_since_1(const json& card)
 {
     auto list = json::array();
@@ -184,11 +93,11 @@ json interfaces_since_1(const json& card)
     return list;
 }
 
-void security_since_1(json& object, const scheme_split& split)
+void security_since_1(json& object, demand_wrapper& wrapper)
 {
     give_member(object, "securityRequirements", take_member(object, "security"));
     if (const auto found = object.find("securityRequirements"); found != object.end()) {
-        *found = wrapped_demands(*found, split);
+        *found = wrapper.wrapped(*found);
     }
 }
 
@@ -216,18 +125,19 @@ shaped_card shape_v1(json card)
     translated_schemes schemes;
     if (const auto found = card.find("securitySchemes"); found != card.end()) {
         schemes = wrapped_schemes(*found);
-        *found = schemes.schemes;
-        made.lost = schemes.lost;
+        *found = std::move(schemes.schemes);
+        made.lost = std::move(schemes.lost);
     }
-    security_since_1(card, schemes.split);
+    demand_wrapper wrapper{schemes.split};
+    security_since_1(card, wrapper);
     if (const auto skills = card.find("skills"); skills != card.end() && skills->is_array()) {
         for (auto& skill : *skills) {
             if (skill.is_object()) {
-                security_since_1(skill, schemes.split);
+                security_since_1(skill, wrapper);
             }
         }
     }
-    made.document = projection{made.lost}.object(std::move(card), card_since_1(), "");
+    made.document = projected(std::move(card), card_since_1(), made.lost);
     return made;
 }
 
@@ -272,6 +182,28 @@ void note_tenants(const json& card, std::vector<std::string>& lost)
     }
 }
 
+// The version that calls to `url` have to be of. Calls are not translated: to claim 0.3 for an agent that speaks only 1.0
+// would have its callers send what it does not know, while readers of 0.3 cards that speak 1.0 too go by this member.
+std::string spoken_version(const json& card)
+{
+    constexpr std::string_view usual = "0.3.0";
+    const auto* written = core::string_member(card, "protocolVersion");
+    const auto modern = written == nullptr ? std::nullopt : one_or_later(*written);
+    if (modern == false) {
+        return *written;
+    }
+    std::string newer{modern == true ? std::string_view{*written} : usual};
+    if (has_interfaces(card)) {
+        for (const auto& each : card["supportedInterfaces"]) {
+            if (!one_or_later(text_or(each, "protocolVersion", oldest_version)).value_or(true)) {
+                return std::string{usual};
+            }
+        }
+        newer = interface_version(core::string_member(card["supportedInterfaces"].front(), "protocolVersion"));
+    }
+    return newer;
+}
+
 shaped_card shape_v03(json card)
 {
     shaped_card made;
@@ -284,10 +216,7 @@ shaped_card shape_v03(json card)
     if (!card.contains("preferredTransport")) {
         card["preferredTransport"] = "JSONRPC";
     }
-    const auto* version = core::string_member(card, "protocolVersion");
-    if (version == nullptr || one_or_later(*version).value_or(true)) {
-        card["protocolVersion"] = "0.3.0";
-    }
+    card["protocolVersion"] = spoken_version(card);
     if (auto* capabilities = object_at(card, "capabilities")) {
         give_member(card, "supportsAuthenticatedExtendedCard", take_member(*capabilities, "extendedAgentCard"));
     }
@@ -320,10 +249,39 @@ void add_members(json& to, const json& from, std::initializer_list<const char*> 
     }
 }
 
-shaped_card shape_hybrid(const json& card)
+// Gives each scheme its form of 1.0 beside the one before; what only `schemes` has is added.
+void add_wrapped_schemes(json& card, const json& schemes)
 {
-    auto made = shape_v03(card);
+    auto typed = typed_schemes(schemes);
+    const auto& members = schemes.get_ref<const json::object_t&>();
+    const std::span wrapped{members.data(), members.size()};
+    auto* const added =
+        typed.schemes.get_ref<json::object_t&>().data();  // for each of `wrapped`: all have a known form
+    auto both = take_member(card, "securitySchemes");
+    if (!both.is_object()) {
+        both = json::object();
+    }
+    auto& all = both.get_ref<json::object_t&>();
+    all.reserve(all.size() + wrapped.size());
+    std::map<std::string_view, std::size_t> places;
+    for (const auto& each : all) {
+        places.emplace(each.first, places.size());
+    }
+    for (std::size_t i = 0; i < wrapped.size(); ++i) {
+        const auto found = places.find(wrapped[i].first);
+        if (found == places.end()) {
+            all.emplace_back(wrapped[i].first, std::move(added[i].second)).second.update(wrapped[i].second);
+        } else {
+            all.data()[found->second].second.update(wrapped[i].second);
+        }
+    }
+    card["securitySchemes"] = std::move(both);
+}
+
+shaped_card shape_hybrid(json card)
+{
     const auto modern = shape_v1(card);
+    auto made = shape_v03(std::move(card));
     auto& document = made.document;
     add_members(document, modern.document, {"supportedInterfaces", "securityRequirements", "skills"});
     const auto* capabilities_since_1 = core::member(modern.document, "capabilities");
@@ -332,50 +290,54 @@ shaped_card shape_hybrid(const json& card)
         add_members(*capabilities, *capabilities_since_1, {"extendedAgentCard", "extensions"});
     }
     if (const auto* schemes = core::member(modern.document, "securitySchemes")) {
-        auto typed = typed_schemes(*schemes);
-        for (const auto& [name, wrapped] : schemes->items()) {
-            auto& both = document["securitySchemes"][name];
-            if (both.is_null()) {
-                both = std::move(typed.schemes[name]);
-            }
-            both.update(wrapped);
+        add_wrapped_schemes(document, *schemes);
+    }
+    const auto* modern_skills = core::member(modern.document, "skills");
+    if (const auto skills = document.find("skills"); skills != document.end() && modern_skills != nullptr) {
+        for (std::size_t i = 0; i < std::min(modern_skills->size(), skills->size()); ++i) {
+            add_members((*skills)[i], (*modern_skills)[i], {"securityRequirements"});
         }
     }
-    const auto* skills = core::member(modern.document, "skills");
-    for (std::size_t i = 0; skills != nullptr && i < skills->size() && i < document["skills"].size(); ++i) {
-        add_members(document["skills"][i], (*skills)[i], {"securityRequirements"});
-    }
     // Only what neither half can say is lost.
+    const std::set<std::string_view> lost_by_modern{modern.lost.begin(), modern.lost.end()};
     std::erase_if(made.lost, [&](const std::string& path) {
-        return path.starts_with("supportedInterfaces") || std::ranges::find(modern.lost, path) == modern.lost.end();
+        return path.starts_with("supportedInterfaces") || !lost_by_modern.contains(path);
     });
     return made;
 }
 
-shaped_card shaped(const json& rewritten, core::card_shape shape)
+shaped_card shaped(json rewritten, core::card_shape shape)
 {
     switch (shape) {
         case core::card_shape::automatic:
             break;
         case core::card_shape::v1:
-            return shape_v1(rewritten);
+            return shape_v1(std::move(rewritten));
         case core::card_shape::v03:
-            return shape_v03(rewritten);
+            return shape_v03(std::move(rewritten));
         case core::card_shape::hybrid:
-            return shape_hybrid(rewritten);
+            return shape_hybrid(std::move(rewritten));
     }
-    return {rewritten, {}};
+    return {std::move(rewritten), {}};
 }
 
 }  // namespace
 
-core::result<shaped_card> shape_card(const json& rewritten, core::card_shape shape, const public_address& at)
+core::result<shaped_card> shape_card(json rewritten, core::card_shape shape, const public_address& at)
 {
-    auto made = shaped(rewritten, shape);
-    if (const auto leak = find_leak(made.document, at, {})) {
-        return core::upstream_error(core::errc::card_unrewritable, *leak);
+    auto made = shaped(std::move(rewritten), shape);
+    if (auto checked = check_addresses(made.document, at); !checked) {
+        return std::move(checked).error();
     }
     return made;
+}
+
+core::result<> check_addresses(const json& served, const public_address& at)
+{
+    if (const auto leak = find_leak(served, at, {})) {
+        return core::upstream_error(core::errc::card_unrewritable, *leak);
+    }
+    return {};
 }
 
 }  // namespace a2a

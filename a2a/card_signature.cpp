@@ -124,7 +124,8 @@ std::string escaped_ascii(std::string_view text)
 json sorted_by_bytes(const json& value)
 {
     if (value.is_array()) {
-        auto out = json::array();
+        json::array_t out;
+        out.reserve(value.size());
         for (const auto& each : value) {
             out.push_back(sorted_by_bytes(each));
         }
@@ -133,14 +134,16 @@ json sorted_by_bytes(const json& value)
     if (!value.is_object()) {
         return value;
     }
-    std::vector<std::pair<std::string, const json*>> members;
-    for (const auto& [key, member] : value.items()) {
-        members.emplace_back(key, &member);
+    std::vector<const json::object_t::value_type*> members;
+    members.reserve(value.size());
+    for (const auto& each : value.get_ref<const json::object_t&>()) {
+        members.push_back(&each);
     }
-    std::ranges::sort(members, {}, &std::pair<std::string, const json*>::first);
-    auto out = json::object();
-    for (const auto& [key, member] : members) {
-        out[key] = sorted_by_bytes(*member);
+    std::ranges::sort(members, [](const auto* a, const auto* b) { return a->first < b->first; });
+    json::object_t out;
+    out.reserve(members.size());
+    for (const auto* each : members) {
+        out.emplace_back(each->first, sorted_by_bytes(each->second));
     }
     return out;
 }
@@ -170,7 +173,8 @@ std::vector<std::string> payloads(json card)
 json without_empty_members(json value)
 {
     if (value.is_array()) {
-        auto kept = json::array();
+        json::array_t kept;
+        kept.reserve(value.size());
         for (auto& each : value) {
             if (auto lean = without_empty_members(std::move(each)); !empty(lean)) {
                 kept.push_back(std::move(lean));
@@ -179,10 +183,11 @@ json without_empty_members(json value)
         return kept;
     }
     if (value.is_object()) {
-        auto kept = json::object();
-        for (auto each = value.begin(); each != value.end(); ++each) {
-            if (auto lean = without_empty_members(std::move(each.value())); !empty(lean)) {
-                kept[each.key()] = std::move(lean);
+        json::object_t kept;
+        kept.reserve(value.size());
+        for (auto& [key, member] : value.get_ref<json::object_t&>()) {
+            if (auto lean = without_empty_members(std::move(member)); !empty(lean)) {
+                kept.emplace_back(key, std::move(lean));
             }
         }
         return kept;
@@ -214,39 +219,67 @@ bool signed_one_of(const std::vector<std::string>& texts, const card_signature& 
     });
 }
 
-// The JavaScript SDK (1.3) leaves the security schemes out of what it signs if it is given its own message type. Such a
-// signature vouches for a card whose schemes anybody may have written.
-bool signed_without_schemes(json card, const card_signature& signature, const jose_key& key)
-{
-    return card.erase("securitySchemes") > 0 && signed_one_of(payloads(std::move(card)), signature, key);
-}
-
 }  // namespace
 
-core::result<card_signature> verify_card(const json& card, std::span<const jose_key> keys)
+card_verification::card_verification(const json& card)
+    : card_{card},
+      signatures_{card_signatures(card)}
 {
-    auto signatures = card_signatures(card);
-    if (signatures.empty()) {
+}
+
+bool card_verification::signed_by(const card_signature& signature, const jose_key& key)
+{
+    if (texts_.empty()) {
+        texts_ = payloads(card_);
+    }
+    return signed_one_of(texts_, signature, key);
+}
+
+// The JavaScript SDK (1.3) leaves the security schemes out of what it signs if it is given its own message type. Such a
+// signature vouches for a card whose schemes anybody may have written. To find that out costs as much as everything before:
+// it is done once.
+std::string_view card_verification::why_not(const card_signature& signature, const jose_key& key)
+{
+    if (!std::exchange(explained_, true)) {
+        auto bare = card_;
+        if (bare.erase("securitySchemes") > 0 && signed_one_of(payloads(std::move(bare)), signature, key)) {
+            return ": the signature does not cover securitySchemes";
+        }
+    }
+    return ": the signature is wrong";
+}
+
+core::result<card_signature> card_verification::verify(std::span<const jose_key> keys)
+{
+    if (signatures_.empty()) {
         return core::upstream_error(errc::card_signature, "no signature that could be verified");
     }
-    const auto signed_texts = payloads(card);
     std::string why;
-    for (auto& each : signatures) {
+    for (const auto& each : signatures_) {
         std::string_view what = ": no such key";
         for (const auto& key : keys) {
             if (!key.kid().empty() && key.kid() != each.kid) {
                 continue;
             }
-            if (signed_one_of(signed_texts, each, key)) {
-                return std::move(each);
+            if (left_ == 0) {
+                what = ": too many signatures and keys to try";
+                break;
             }
-            what = signed_without_schemes(card, each, key) ? ": the signature does not cover securitySchemes"
-                                                           : ": the signature is wrong";
+            --left_;
+            if (signed_by(each, key)) {
+                return each;
+            }
+            what = why_not(each, key);
         }
         constexpr std::size_t longest_shown = 64;
         why += (why.empty() ? "" : "; ") + each.kid.substr(0, longest_shown) + std::string{what};
     }
     return core::upstream_error(errc::card_signature, std::move(why));
+}
+
+core::result<card_signature> verify_card(const json& card, std::span<const jose_key> keys)
+{
+    return card_verification{card}.verify(keys);
 }
 
 json signable_card(json card)

@@ -28,6 +28,31 @@ struct card_signature {
 // is not understood (RFC 7515 section 4.1.11). None: the card counts as unsigned.
 std::vector<card_signature> card_signatures(const core::json& card);
 
+inline constexpr unsigned max_verifications =
+    16;  // of a signature with a key, for one card: each reads all of the card
+
+// Verifies the signatures of one card with one set of keys after the other, and builds what was signed only once.
+class card_verification {
+public:
+    // `card`, as its agent wrote it, outlives this.
+    explicit card_verification(const core::json& card);
+
+    const std::vector<card_signature>& signatures() const noexcept { return signatures_; }
+
+    // As verify_card(). Of all calls together, the first max_verifications pairs of a signature and a key that may fit count.
+    core::result<card_signature> verify(std::span<const jose_key> keys);
+
+private:
+    bool signed_by(const card_signature& signature, const jose_key& key);
+    std::string_view why_not(const card_signature& signature, const jose_key& key);
+
+    const core::json& card_;
+    std::vector<card_signature> signatures_;
+    std::vector<std::string> texts_;  // what may have been signed; built when a key may fit
+    unsigned left_ = max_verifications;
+    bool explained_ = false;
+};
+
 // The first of the card's signatures that one of the keys verifies; a key without `kid` may be anybody's. What was signed
 // may have been made in any of the ways in use: the card as it stands; without members that are empty; also without a false
 // that is the default; the latter as the Python SDK up to 1.1 wrote it. Fails with card_signature, which says of each signature why it does not count.

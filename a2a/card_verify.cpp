@@ -1,6 +1,7 @@
 #include "a2a/card_verify.hpp"
 
 #include "a2a/address.hpp"
+#include "a2a/card_endpoints.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -166,7 +167,7 @@ private:
         const bool served = suffix == "/" || std::ranges::find(served_bindings, suffix, &served_binding::suffix) !=
                                                  served_bindings.end();
         endpoint_seen_ = endpoint_seen_ || (served && depth == 0);
-        return served;
+        return served || (depth > 0 && suffix == card_suffix);
     }
 
     const public_address& at_;
@@ -219,7 +220,7 @@ std::optional<std::string> find_leak(const json& card, const public_address& at,
     if (auto leak = search.in_card(card, "", 0)) {
         return leak;
     }
-    return search.endpoint_seen() ? std::nullopt : std::optional<std::string>{"no endpoint"};
+    return search.endpoint_seen() ? std::nullopt : std::optional<std::string>{no_endpoint};
 }
 
 }  // namespace a2a

@@ -30,19 +30,16 @@ core::result<core::jsonrpc_answer> find_answered_card(std::string_view answer)
     );
 }
 
-core::result<rewritten_card> rewrite_extended_card(
-    const card& source,
-    const public_address& at,
-    const upstream_address& upstream,
-    card_dialect dialect
-)
+core::result<rewritten_card>
+rewrite_extended_card(card source, const public_address& at, const upstream_address& upstream, card_dialect dialect)
 {
-    auto rewritten = rewrite_card(source, at, upstream);
+    const auto generation = source.generation;
+    auto rewritten = rewrite_card(std::move(source), at, upstream);
     if (!rewritten) {
         return std::move(rewritten).error();
     }
     auto shape = dialect == card_dialect::v1 ? core::card_shape::v1 : core::card_shape::v03;
-    if (dialect == card_dialect::v1 && source.generation == card_generation::v1) {
+    if (dialect == card_dialect::v1 && generation == card_generation::v1) {
         shape = core::card_shape::automatic;
         erase_removed_members(*rewritten);
     } else if (dialect == card_dialect::v03_rest && rewritten->contains("url") &&

@@ -49,11 +49,7 @@ struct rewritten_card {
 // 1.0 with what no version knows, but for what 1.0 has taken away; one of HTTP+JSON of 0.3 without interfaces of 1.0. Any
 // other is translated. To v1 that costs what no version knows: readers of 1.0 may refuse a result that has some. So none
 // is ever a hybrid.
-core::result<rewritten_card> rewrite_extended_card(
-    const card& source,
-    const public_address& at,
-    const upstream_address& upstream,
-    card_dialect dialect
-);
+core::result<rewritten_card>
+rewrite_extended_card(card source, const public_address& at, const upstream_address& upstream, card_dialect dialect);
 
 }  // namespace a2a

@@ -7,9 +7,8 @@
 //                                                      microseconds from when each call was due
 //   bench_callers first ADDRESS TARGET                 asks with GET until there is a 200, then ends
 // `hold` and `slow` end with stdin.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include "bench/sockets.hpp"
+
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -18,11 +17,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -31,7 +27,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace bench {
@@ -39,21 +34,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
-
-[[noreturn]] void fail(const char* what)
-{
-    throw std::system_error{errno, std::generic_category(), what};
-}
-
-std::size_t number(std::string_view text)
-{
-    std::size_t value = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) {
-        throw std::invalid_argument{"not a number: " + std::string{text}};
-    }
-    return value;
-}
 
 struct destination {
     sockaddr_in address{};
@@ -63,12 +43,7 @@ struct destination {
 destination read_destination(const std::string& address, const std::string& target, const char* body_file)
 {
     destination to;
-    const auto colon = address.rfind(':');
-    to.address.sin_family = AF_INET;
-    to.address.sin_port = htons(static_cast<std::uint16_t>(number(address.substr(colon + 1))));
-    if (::inet_pton(AF_INET, address.substr(0, colon).c_str(), &to.address.sin_addr) != 1) {
-        throw std::invalid_argument{"not an address: " + address};
-    }
+    to.address = read_address(address);
     to.request = (body_file != nullptr ? "POST " : "GET ") + target + " HTTP/1.1\r\nHost: " + address + "\r\n";
     if (body_file != nullptr) {
         std::ifstream file{body_file, std::ios::binary};
@@ -83,29 +58,9 @@ destination read_destination(const std::string& address, const std::string& targ
     return to;
 }
 
-// A connected socket, or -1 when nobody listens. `receive_buffer` 0: the kernel's choice.
-int connect_to(const destination& to, int receive_buffer = 0)
-{
-    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (socket < 0) {
-        fail("socket");
-    }
-    const int on = 1;
-    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (receive_buffer > 0) {
-        ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
-    }
-    // The sockets interface takes every address as a sockaddr.
-    if (::connect(socket, reinterpret_cast<const sockaddr*>(&to.address), sizeof to.address) != 0) {
-        ::close(socket);
-        return -1;
-    }
-    return socket;
-}
-
 int connect_and_ask(const destination& to, int receive_buffer = 0)
 {
-    const int socket = connect_to(to, receive_buffer);
+    const int socket = connect_to(to.address, receive_buffer);
     if (socket < 0 ||
         ::send(socket, to.request.data(), to.request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(to.request.size())) {
         fail("connect");
@@ -130,7 +85,9 @@ std::size_t answer_length(std::string_view text)
     constexpr std::string_view name = "\r\ncontent-length: ";
     const auto at = head.find(name);
     const auto digits = at + name.size();
-    return end + 4 + (at == std::string::npos ? 0 : number(head.substr(digits, head.find('\r', digits) - digits)));
+    return end + 4 +
+           (at == std::string::npos ? 0
+                                    : read_number<std::size_t>(head.substr(digits, head.find('\r', digits) - digits)));
 }
 
 void read_answer(int socket)
@@ -194,7 +151,7 @@ public:
         : to_{to},
           interval_{std::chrono::nanoseconds{std::chrono::seconds{1}} / rate},
           wanted_{rate * seconds},
-          epoll_{::epoll_create1(EPOLL_CLOEXEC)}
+          epoll_{make_epoll()}
     {
         latencies_.reserve(wanted_);
     }
@@ -216,7 +173,7 @@ private:
     void ask(clock::time_point due)
     {
         if (idle_.empty()) {
-            const int socket = connect_to(to_);
+            const int socket = connect_to(to_.address);
             if (socket < 0) {
                 ++failed_;
                 return;
@@ -224,12 +181,7 @@ private:
             const auto at = static_cast<std::size_t>(socket);
             calls_.resize(std::max(calls_.size(), at + 1));
             calls_[at].socket = socket;
-            epoll_event event{};
-            event.events = EPOLLIN;
-            event.data.fd = socket;
-            if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event) != 0) {
-                fail("epoll_ctl");
-            }
+            watch(epoll_, socket, EPOLLIN, EPOLL_CTL_ADD);
             idle_.push_back(socket);
         }
         auto& next = calls_[static_cast<std::size_t>(idle_.back())];
@@ -311,7 +263,7 @@ private:
 void first(const destination& to)
 {
     for (const auto until = clock::now() + std::chrono::seconds{10}; clock::now() < until;) {
-        const int socket = connect_to(to);
+        const int socket = connect_to(to.address);
         if (socket >= 0) {
             ::send(socket, to.request.data(), to.request.size(), MSG_NOSIGNAL);
             read_answer(socket);
@@ -329,10 +281,10 @@ void run(const std::vector<std::string>& given)
     } else if (given.size() == 4 && given[0] == "hold") {
         hold(read_destination(given[1], given[2], given[3].c_str()));
     } else if (given.size() == 5 && given[0] == "slow") {
-        slow(read_destination(given[1], given[2], given[3].c_str()), number(given[4]));
+        slow(read_destination(given[1], given[2], given[3].c_str()), read_number<std::size_t>(given[4]));
     } else if (given.size() == 6 && given[0] == "open") {
         const auto to = read_destination(given[1], given[2], given[3] == "-" ? nullptr : given[3].c_str());
-        open_loop{to, number(given[4]), number(given[5])}.run();
+        open_loop{to, read_number<std::size_t>(given[4]), read_number<std::size_t>(given[5])}.run();
     } else {
         throw std::invalid_argument{"wrong arguments: the first lines of bench/callers.cpp say which are meant"};
     }

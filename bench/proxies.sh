@@ -4,7 +4,7 @@
 
 # What they have chosen; `most_connections` is what nginx and HAProxy set aside room for.
 : "${binaries:=}" "${scratch:=}" "${proxy_core:=}" "${load_core:=}" "${priority:=0}" "${nginx_buffering:=}" "${haproxy_delay:=}"
-: "${most_connections:=4096}" "${scheme:=http}"
+: "${most_connections:=4096}" "${scheme:=http}" "${scenario:=}"
 address=''
 given_port=''
 
@@ -48,13 +48,27 @@ on() {
         bash -c '{ [ "$0" -eq 0 ] || echo "$0" >/proc/self/autogroup; } 2>/dev/null; exec "$@"' "$priority" "$@"
 }
 
-start_agent() {
-    rm -f "$scratch/agent.port"
-    on "$load_core" "$binaries/bench_upstream" "$@" >"$scratch/agent.port" &
+# start_printing CORE PROGRAM ARGUMENTS...: a program of the bench, which prints its port.
+start_printing() {
+    local core=$1 program=$2 port=$scratch/$2.port
+    shift 2
+    rm -f "$port"
+    on "$core" "$binaries/$program" "$@" >"$port" &
     started=$!
     children+=("$started")
-    wait_for 5 test -s "$scratch/agent.port" || die "bench_upstream did not start"
-    address=127.0.0.1:$(<"$scratch/agent.port")
+    wait_for 5 test -s "$port" || die "$program did not start"
+    address=127.0.0.1:$(<"$port")
+}
+
+start_agent() { start_printing "$load_core" bench_upstream "$@"; }
+
+# start_floor AGENT: one program for each kind of scenario, so that neither has to look at what is asked.
+start_floor() {
+    if [ "$scenario" = card ]; then
+        start_printing "$proxy_core" bench_floor card "$scratch/card.json"
+    else
+        start_printing "$proxy_core" bench_floor relay "$1"
+    fi
 }
 
 # start_cardea AGENT NAME LOG: LOG is batches (the gateway's own way), none, or workers: two of them, on both cores.
@@ -196,6 +210,7 @@ start_proxy() {
         nginx-batches | nginx-lines | nginx-none) start_nginx "$2" "$1" "$log" ;;
         haproxy-batches | haproxy-lines) start_haproxy "$2" "$1" lines ;;
         haproxy-none) start_haproxy "$2" "$1" none ;;
+        floor-batches) start_floor "$2" ;;
         *) die "unknown proxy: $1" ;;
     esac
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|sse|large|tls|workers|open|slow|start|sessions|memory]... [--rounds N] [--seconds S]
+#   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
-# cardea-workers has two workers, on both cores.
+# cardea-workers has two workers, on both cores; floor (bench/floor.cpp) is what the kernel alone costs.
 # Exit code 1 if a round had an error or a wrong answer, 2 if nothing can be measured here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -40,7 +40,7 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | sse | large | tls | workers | open | slow | start | sessions | memory)
+            call | call512 | card | card304 | cards | sse | large | tls | workers | open | slow | start | sessions | memory | management)
                 scenarios+=("$1")
                 shift
                 ;;
@@ -48,17 +48,17 @@ read_arguments() {
         esac
     done
     [ "${#scenarios[@]}" -gt 0 ] || scenarios=(call call512 card card304 sse large tls)
-    [ "${#proxies[@]}" -gt 0 ] || proxies=(cardea nginx haproxy)
+    [ "${#proxies[@]}" -gt 0 ] || proxies=(cardea nginx haproxy floor)
 }
 
 check_machine() {
     local tool
     PATH=$PATH:/usr/sbin
     for tool in wrk curl openssl taskset setsid timeout awk "${proxies[@]%%-*}"; do
-        [ "$tool" != cardea ] || continue
+        [[ $tool != cardea && $tool != floor ]] || continue
         command -v "$tool" >/dev/null || die "$tool is not installed"
     done
-    for tool in cardea bench_upstream bench_callers; do
+    for tool in cardea bench_upstream bench_callers bench_floor; do
         [ -x "$binaries/$tool" ] || die "$binaries/$tool is not built"
     done
     allow_open_files 16384
@@ -123,7 +123,7 @@ measure() {
         problem="errors of wrk (connect, read, write, status, timeout): $errors"
     elif [ "$count" -eq 0 ] || [ $((bytes / count)) -lt "$least_bytes" ]; then
         problem="$count answers of $((bytes / (count > 0 ? count : 1))) bytes, not $least_bytes or more"
-    elif [[ $name != *-none ]] && [ "$lines" -lt "$count" ]; then
+    elif [[ $name != *-none && $name != floor ]] && [ "$lines" -lt "$count" ]; then
         problem="$count answers, but $lines lines in the access log"
     elif [ "$ticks" -eq 0 ]; then
         problem="no CPU time was seen"
@@ -255,19 +255,12 @@ check_answers() {
 }
 
 run_scenario() {
-    local round i all=("${proxies[@]}")
+    local round i
     addresses=()
     processes=()
     etags=()
     rm -f "$scratch"/*.log
     prepare
-    if [ "$scenario" = workers ]; then
-        proxies=(cardea cardea-workers)
-    fi
-    if [ "$scenario" = card304 ]; then
-        # HAProxy gives what it has in memory without a validator.
-        read -r -a proxies <<<"$(printf '%s\n' "${all[@]}" | grep -v haproxy | tr '\n' ' ')"
-    fi
     for i in "${!proxies[@]}"; do
         start_proxy "${proxies[i]}" "$agent"
         addresses+=("$address")
@@ -282,18 +275,38 @@ run_scenario() {
         done
     done
     summarise
-    proxies=("${all[@]}")
     stop_children
+}
+
+# Those of the chosen proxies that can do what the scenario asks, in `proxies`.
+choose_proxies() {
+    local name
+    proxies=()
+    for name in "${chosen[@]}"; do
+        case $scenario-$name in
+            call-floor | call512-floor | card-floor) ;;
+            *-floor) continue ;;
+            # HAProxy gives what it has in memory without a validator.
+            card304-haproxy*) continue ;;
+        esac
+        proxies+=("$name")
+    done
+    [ "$scenario" != workers ] || proxies=(cardea cardea-workers)
+    [ "${#proxies[@]}" -gt 0 ] || die "none of these proxies can do $scenario: ${chosen[*]}"
 }
 
 read_arguments "$@"
 check_machine
+chosen=("${proxies[@]}")
 scratch=$(mktemp -d)
 : >"$scratch/results"
 for scenario in "${scenarios[@]}"; do
+    choose_proxies
     case $scenario in
         open | slow | start | sessions) "run_$scenario" ;;
         memory) bench/memory.sh --proxies "${proxies[*]}" ;;
+        cards) "$binaries/bench_cards" --runs "$rounds" || failed=1 ;;
+        management) bench/management.sh --seconds "$seconds" ;;
         *) run_scenario ;;
     esac
 done

@@ -9,9 +9,8 @@
 // nothing but the proxies of a bench may reach it.
 #include "bench/answers.hpp"
 #include "bench/request.hpp"
+#include "bench/sockets.hpp"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -19,7 +18,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +27,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace bench {
@@ -44,11 +41,6 @@ struct options {
     std::int64_t interval = 2000;  // microseconds
     unsigned mixed = 0;
 };
-
-[[noreturn]] void fail(const char* what)
-{
-    throw std::system_error{errno, std::generic_category(), what};
-}
 
 struct connection {
     int descriptor = -1;
@@ -66,13 +58,11 @@ public:
           stream_head_{event_stream_head()},
           event_{event_chunk()},
           last_event_{event_chunk() + "0\r\n\r\n"},
-          epoll_{::epoll_create1(EPOLL_CLOEXEC)}
+          listener_{listen_on(chosen.port)},
+          port_{port_of(listener_)},
+          card_{card_answer(port_)}
     {
-        if (epoll_ < 0) {
-            fail("epoll_create1");
-        }
-        listen();
-        card_ = card_answer(port_);
+        watch(epoll_, listener_, EPOLLIN, EPOLL_CTL_ADD);
         if (chosen_.events > 0) {
             start_timer();
         }
@@ -102,7 +92,6 @@ public:
     }
 
 private:
-    void listen();
     void start_timer();
     void accept_all();
     void tick();
@@ -112,7 +101,6 @@ private:
     bool answer(connection& c, const request& what);
     bool send_static(connection& c, std::string_view bytes);
     bool send_count(connection& c);
-    void watch(connection& c, std::uint32_t events, int operation) const;
     void close(connection& c);
 
     const options chosen_;
@@ -120,87 +108,38 @@ private:
     const std::string stream_head_;
     const std::string event_;
     const std::string last_event_;
-    std::string card_;
-    const int epoll_;
-    int listener_ = -1;
+    const int epoll_ = make_epoll();
+    const int listener_;
+    const std::uint16_t port_;
+    const std::string card_;
     int timer_ = -1;
-    std::uint16_t port_ = 0;
     std::uint64_t answers_ = 0;
     std::uint64_t events_ = 0;
     std::vector<std::unique_ptr<connection>> connections_;  // by descriptor
     std::vector<int> streams_;
 };
 
-void upstream::listen()
-{
-    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const int on = 1;
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(chosen_.port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    // The sockets interface takes every address as a sockaddr.
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    if (listener_ < 0 || ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-        ::bind(listener_, generic, size) != 0 || ::listen(listener_, SOMAXCONN) != 0 ||
-        ::getsockname(listener_, generic, &size) != 0) {
-        fail("listen");
-    }
-    port_ = ntohs(address.sin_port);
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = listener_;
-    if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) != 0) {
-        fail("epoll_ctl");
-    }
-}
-
 void upstream::start_timer()
 {
     timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     const timespec interval{chosen_.interval / 1'000'000, chosen_.interval % 1'000'000 * 1000};
     const itimerspec every{interval, interval};
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = timer_;
-    if (timer_ < 0 || ::timerfd_settime(timer_, 0, &every, nullptr) != 0 ||
-        ::epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &event) != 0) {
+    if (timer_ < 0 || ::timerfd_settime(timer_, 0, &every, nullptr) != 0) {
         fail("timerfd");
     }
+    watch(epoll_, timer_, EPOLLIN, EPOLL_CTL_ADD);
 }
 
 void upstream::accept_all()
 {
-    for (;;) {
-        const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (descriptor < 0) {
-            if (errno == EAGAIN || errno == ECONNABORTED) {
-                return;
-            }
-            fail("accept4");
-        }
-        const int on = 1;
-        if (::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
-            fail("setsockopt");
-        }
+    for (int descriptor = 0; (descriptor = accept_next(listener_)) >= 0;) {
         const auto at = static_cast<std::size_t>(descriptor);
         if (connections_.size() <= at) {
             connections_.resize(at + 1);
         }
         connections_[at] = std::make_unique<connection>();
         connections_[at]->descriptor = descriptor;
-        watch(*connections_[at], EPOLLIN, EPOLL_CTL_ADD);
-    }
-}
-
-void upstream::watch(connection& c, std::uint32_t events, int operation) const
-{
-    epoll_event event{};
-    event.events = events;
-    event.data.fd = c.descriptor;
-    if (::epoll_ctl(epoll_, operation, c.descriptor, &event) != 0) {
-        fail("epoll_ctl");
+        watch(epoll_, descriptor, EPOLLIN, EPOLL_CTL_ADD);
     }
 }
 
@@ -227,7 +166,7 @@ bool upstream::send_static(connection& c, std::string_view bytes)
         c.unsent.remove_prefix(static_cast<std::size_t>(sent));
     }
     if (waited != !c.unsent.empty()) {
-        watch(c, waited ? EPOLLIN : EPOLLOUT, EPOLL_CTL_MOD);
+        watch(epoll_, c.descriptor, waited ? EPOLLIN : EPOLLOUT, EPOLL_CTL_MOD);
     }
     return true;
 }
@@ -325,15 +264,6 @@ void upstream::tick()
     }
 }
 
-template <class Number>
-void read_number(std::string_view text, Number& out)
-{
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) {
-        throw std::invalid_argument{"not a number: " + std::string{text}};
-    }
-}
-
 options read_options(const std::vector<std::string_view>& arguments)
 {
     options out;
@@ -343,15 +273,15 @@ options read_options(const std::vector<std::string_view>& arguments)
         }
         const auto value = arguments[i + 1];
         if (arguments[i] == "--port") {
-            read_number(value, out.port);
+            out.port = read_number<decltype(out.port)>(value);
         } else if (arguments[i] == "--body") {
-            read_number(value, out.body);
+            out.body = read_number<decltype(out.body)>(value);
         } else if (arguments[i] == "--events") {
-            read_number(value, out.events);
+            out.events = read_number<decltype(out.events)>(value);
         } else if (arguments[i] == "--interval") {
-            read_number(value, out.interval);
+            out.interval = read_number<decltype(out.interval)>(value);
         } else if (arguments[i] == "--mixed") {
-            read_number(value, out.mixed);
+            out.mixed = read_number<decltype(out.mixed)>(value);
         } else {
             throw std::invalid_argument{"unknown option " + std::string{arguments[i]}};
         }

@@ -188,14 +188,28 @@ core::card_trust read_card_trust(const field& f, problem_list& problems)
     constexpr std::string_view meant = "never or same-origin";
     using enum core::card_trust;
     const auto* text = read_text(f, meant, problems);
-    if (text == nullptr || *text == core::name(never)) {
-        return never;
+    if (text != nullptr && *text == core::name(same_origin)) {
+        return same_origin;
     }
-    if (*text != core::name(same_origin)) {
+    if (text != nullptr && *text != core::name(never)) {
         refuse(f, text->empty() ? "is empty" : "is not one of the two", meant, problems);
-        return never;
     }
-    return same_origin;
+    return never;
+}
+
+core::extended_card_access read_extended_card(const field& f, problem_list& problems)
+{
+    constexpr std::string_view meant = "auto or proxy";
+    using enum core::extended_card_access;
+    const auto* text = read_text(f, meant, problems);
+    if (text == nullptr || *text == core::name(automatic)) {
+        return automatic;
+    }
+    if (*text != core::name(proxy)) {
+        refuse(f, text->empty() ? "is empty" : "is not one of the two", meant, problems);
+        return automatic;
+    }
+    return proxy;
 }
 
 std::string read_card(const field& f, problem_list& problems)

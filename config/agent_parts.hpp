@@ -32,6 +32,9 @@ std::vector<std::string> read_relay_paths(const field& f, problem_list& problems
 // `trust_card_url`.
 core::card_trust read_card_trust(const field& f, problem_list& problems);
 
+// `extended_card`.
+core::extended_card_access read_extended_card(const field& f, problem_list& problems);
+
 // `card`: a map with a name, as JSON text.
 std::string read_card(const field& f, problem_list& problems);
 

@@ -1,4 +1,5 @@
 // The keys of one agent.
+#include "config/client_files.hpp"
 #include "config/schema.hpp"
 
 #include <algorithm>
@@ -16,6 +17,8 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "The agent's own address, `http` or `https`. Calls go there and nowhere else. Needed for A2A. That of an MCP "
      "server "
      "may have a query, which is never shown."},
+    {"serverUrl", agent_key::url, "URL", "", "The same as `url`."},
+    {"httpUrl", agent_key::url, "URL", "", "The same as `url`."},
     {"protocol",
      agent_key::protocol,
      "`a2a` or `mcp`",
@@ -60,10 +63,17 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"trust_card_url",
      agent_key::trust_card_url,
      "`never` or `same-origin`",
-     "`never`",
-     "Whether calls go where the card says instead of to `url`: with `same-origin`, if that is at the same scheme, "
-     "host and "
-     "port. To another origin a card never leads."},
+     "`same-origin`",
+     "Whether the card may say to which path of the agent's scheme, host and port calls go. A card never leads to "
+     "another "
+     "host. `never`: calls go to `url`."},
+    {"extended_card",
+     agent_key::extended_card,
+     "`auto` or `proxy`",
+     "`auto`",
+     "Whether callers get the agent's extended card. The agent is asked for it with the `bearer` and the `tls.cert` "
+     "that "
+     "stand here, whoever the caller is: with `auto` it is passed on only if there is neither."},
     {"card",
      agent_key::card,
      "map",
@@ -102,6 +112,13 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"command", agent_key::command, "text", "none", "The same as `transport.command`, with `type: stdio`."},
     {"args", agent_key::args, "list", "none", "The same as `transport.args`; goes with `command`."},
     {"env", agent_key::env, "map of secrets", "none", "The same as `transport.env`; goes with `command`."},
+    {"env_file",
+     agent_key::env_file,
+     "path",
+     "none",
+     "A file of at most 64 KiB with more variables for the `command`, as VS Code reads it: lines `NAME=value`, quotes, "
+     "`#` for comments. What `env` says counts. It is read again with the configuration when it changes."},
+    {"envFile", agent_key::env_file, "path", "none", "The same as `env_file`."},
     {"cwd", agent_key::cwd, "path", "the gateway's", "The same as `transport.cwd`; goes with `command`."},
     {"type", agent_key::type, "text", "by `command` or `url`", "The same as `transport.type`."},
     {"headers",
@@ -136,6 +153,12 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "duration, 0 to 1d",
      "`30s`",
      "How often an MCP server is asked whether it is there, whatever else it says; 0: never."},
+    {"walk",
+     agent_key::walk,
+     "duration, 0 to 1d",
+     "`mcp.walk`",
+     "How often the lists of an MCP server that has sessions are walked although it has not said that they changed; 0: "
+     "never."},
     {"restart.backoff",
      agent_key::restart,
      "duration, 10ms to 1d",
@@ -164,24 +187,12 @@ std::span<const agent_setting> all_agent_settings()
 
 std::string unknown_agent_key(std::string_view key)
 {
-    constexpr auto urls = std::to_array<std::string_view>({"serverUrl", "httpUrl"});
-    constexpr auto of_clients = std::to_array<std::string_view>(
-        {"alwaysAllow",
-         "autoApprove",
-         "dev",
-         "disabledTools",
-         "enabledTools",
-         "envFile",
-         "excludeTools",
-         "gallery",
-         "includeTools",
-         "trust"}
-    );
-    if (std::find(urls.begin(), urls.end(), key) != urls.end()) {
-        return "is not a known key; did you mean `url`?";
+    const auto of_clients = client_server_keys();
+    if (std::any_of(of_clients.begin(), of_clients.end(), [&](const client_key& each) { return each.name == key; })) {
+        return "is a key of MCP clients that has no meaning here; remove it";
     }
-    if (std::find(of_clients.begin(), of_clients.end(), key) != of_clients.end()) {
-        return "is a key of MCP clients that has no meaning here; it is meant to be left out";
+    if (key == "enabled") {
+        return "is not a known key; `disabled: true` turns an agent off";
     }
     std::vector<std::string_view> known;
     for (const auto& row : agents_table) {
@@ -190,7 +201,9 @@ std::string unknown_agent_key(std::string_view key)
             known.push_back(first);
         }
     }
-    return unknown_key(key, known);
+    const auto nearest = nearest_key(key, known);
+    return nearest.empty() ? unknown_key(key, known)
+                           : "is not a known key; did you mean `" + std::string{nearest} + "`?";
 }
 
 }  // namespace config

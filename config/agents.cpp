@@ -1,6 +1,7 @@
 #include "config/agents.hpp"
 
 #include "config/agent_parts.hpp"
+#include "config/env_file.hpp"
 #include "config/json_value.hpp"
 #include "config/mcp_program.hpp"
 #include "config/mcp_server.hpp"
@@ -11,13 +12,16 @@
 #include "core/json.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace config {
 namespace {
 
+constexpr auto usual_trust = core::card_trust::same_origin;
 constexpr std::string_view id_meant = "1 to 128 letters, digits, '.', '_' and '-', without '..', are meant";
 
 std::string_view first_segment(std::string_view name)
@@ -128,6 +132,26 @@ private:
         agent_.url = std::move(parts.url);
         agent_.mcp = std::move(parts.server);
         transport_ = std::move(parts.shown);
+        if (const auto* f = find(agent_key::env_file)) {
+            add_env_file(*f);
+        }
+    }
+
+    // What `env` says counts.
+    void add_env_file(const field& f)
+    {
+        if (agent_.mcp->command.empty()) {
+            problems_.add(f.at, f.path, "stands without a command; both are meant");
+        }
+        auto& given = agent_.mcp->environment;
+        auto all = read_env_file(f, secrets_, problems_);
+        std::set<std::string_view> own;
+        for (const auto& [name, value] : given) {
+            own.insert(name);
+        }
+        std::erase_if(all, [&](const auto& each) { return own.contains(each.first); });
+        std::move(given.begin(), given.end(), std::back_inserter(all));
+        given = std::move(all);
     }
 
     void read_credentials()
@@ -154,17 +178,10 @@ private:
     void read_bearer_file(const field& f)
     {
         constexpr std::string_view meant = "the path of a file with a token";
-        const auto path = read_line(f, meant, problems_);
-        if (!path) {
-            return;
-        }
-        const auto text =
-            secrets_ ? secrets_(*path) : core::gateway_error(core::errc::config_invalid, "cannot be read here");
-        if (!text) {
-            refuse(f, text.error().detail, meant, problems_);
-        } else if (text->empty()) {
+        const auto text = read_named_file(f, meant, secrets_, problems_);
+        if (text && text->empty()) {
             refuse(f, "is a file without a token", meant, problems_);
-        } else {
+        } else if (text) {
             agent_.bearer = bearer_of(f, *text, problems_);
         }
     }
@@ -245,8 +262,14 @@ private:
         if (const auto* f = find(agent_key::card_url)) {
             agent_.card_url = read_url(*f, query::allowed, problems_).value_or("");
         }
-        if (const auto* f = find(agent_key::trust_card_url)) {
-            agent_.trust = read_card_trust(*f, problems_);
+        const auto* trust = find(agent_key::trust_card_url);
+        if (trust != nullptr) {
+            agent_.trust = read_card_trust(*trust, problems_);
+        } else if (agent_.speaks == core::protocol::a2a) {
+            agent_.trust = usual_trust;
+        }
+        if (const auto* f = find(agent_key::extended_card)) {
+            agent_.extended_card = read_extended_card(*f, problems_);
         }
         if (!transport_.is_null()) {
             parts.members["transport"] = std::move(transport_);
@@ -353,6 +376,7 @@ core::result<core::agent> parse_agent_flag(std::string_view flag)
         return invalid("has no '='; ID=URL such as weather=http://10.0.0.7:9000/a2a is meant");
     }
     core::agent agent;
+    agent.trust = usual_trust;
     agent.id = flag.substr(0, equals);
     if (!core::valid_agent_id(agent.id)) {
         return invalid("the id is not an agent's id; " + std::string{id_meant});

@@ -8,15 +8,11 @@
 #include "core/error.hpp"
 #include "core/json.hpp"
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace config {
-
-// The credential in a file (config/file.hpp: read_secret_file), or why not as a predicate.
-using secret_reader = std::function<core::result<std::string>(const std::string& path)>;
 
 // The map `agents`, in the order of the file. Takes our own records and those of a SuperX agents.yml; and the map
 // `mcpServers` that the configurations of MCP clients have, whose records speak MCP by default.
@@ -34,7 +30,7 @@ struct agent_definition {
 };
 
 // One record as the management API takes it: the keys of `agents.<id>` as JSON, whose problems begin with `path`.
-// Neither variables nor files are for callers: a `bearer_file` is a problem, and so is a credential with `${` in it. The
+// Neither variables nor files are for callers: a `bearer_file` or an `env_file` is a problem, and so is a credential with `${` in it. The
 // mask that stands for a credential wherever records are shown is no credential.
 agent_definition
 read_agent(std::string_view id, const core::json& definition, std::string_view path, const tls_checks& tls);

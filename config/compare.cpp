@@ -33,6 +33,7 @@ void note_mcp(const core::mcp_server& a, const core::mcp_server& b, std::vector<
         a.initialize_timeout == b.initialize_timeout && a.request_timeout == b.request_timeout &&
             a.ping_interval == b.ping_interval
     );
+    note("walk", a.walk == b.walk);
     note("restart", a.backoff == b.backoff && a.max_backoff == b.max_backoff);
     note("max_message", a.max_message == b.max_message);
     note("stale_if_error", a.stale_if_error == b.stale_if_error);
@@ -57,7 +58,8 @@ std::vector<std::string_view> different_keys(const agent& a, const agent& b)
     note("signatures", a.signatures == b.signatures);
     note("trusted_keys", a.trusted_keys == b.trusted_keys);
     note("key_set_origins", a.key_set_origins == b.key_set_origins);
-    note("trust_card_url", a.trust == b.trust);
+    note("trust_card_url", a.trust == b.trust || a.speaks != b.speaks);  // of A2A alone
+    note("extended_card", a.extended_card == b.extended_card);
     note("card_url", a.card_url == b.card_url);
     note("card", a.card == b.card);
     note("card_headers", a.card_headers == b.card_headers);
@@ -119,6 +121,7 @@ bool applies_at_once(std::string_view path) noexcept
          "cards.timeout",
          "cards.max_size",
          "cards.background",
+         "mcp.walk",
          "reload.watch"}
     );
     return std::find(paths.begin(), paths.end(), path) != paths.end();

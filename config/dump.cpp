@@ -1,6 +1,7 @@
 // over 400 lines: one table of all keys, and what is shown of each.
 #include "config/dump.hpp"
 
+#include "config/client_files.hpp"
 #include "config/document.hpp"
 #include "config/json_value.hpp"
 #include "config/schema.hpp"
@@ -8,6 +9,7 @@
 #include "config/values.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -36,7 +38,7 @@ void add_variables(std::string_view text, const environment& variables, std::str
 {
     for (auto at = text.find("${"); at != text.npos; at = text.find("${", at + 2)) {
         const auto inside = text.substr(at + 2, text.find('}', at) - at - 2);
-        const std::string name{inside.substr(0, inside.find(":-"))};
+        const auto name = variable_of(inside);
         const bool literal = at > 0 && text[at - 1] == '$';
         const auto value = literal || !variables ? std::nullopt : variables(name);
         const bool known = (out + ',').find(' ' + name + ',') != std::string::npos;
@@ -129,7 +131,7 @@ public:
         static_cast<process_settings&>(shared_) = effective;
         problem_list ignored{""};
         if (!from.text.empty()) {
-            raw_ = parse_document(from.text, ignored);
+            raw_ = read_document(from.text, from.file_name, ignored);
             expanded_ = raw_;
         }
         if (expanded_) {
@@ -171,8 +173,11 @@ private:
 
     static const node* written_agent(const node* root, std::string_view id)
     {
-        const auto* own = member_of_map(member_of_map(root, "agents"), id);
-        return own != nullptr ? own : member_of_map(member_of_map(root, "mcpServers"), id);
+        const auto* found = member_of_map(member_of_map(root, "agents"), id);
+        for (const auto section : client_sections()) {
+            found = found != nullptr ? found : member_of_map(member_of_map(root, section), id);
+        }
+        return found;
     }
 
     static const node* root(const std::optional<node>& document) { return document ? &*document : nullptr; }
@@ -185,8 +190,10 @@ private:
     // Other spellings and short forms of a key are shown as that key.
     static bool is_own_row(const agent_setting& row)
     {
-        return row.name != "protocolVersion" && row.key != agent_key::command && row.key != agent_key::args &&
-               row.key != agent_key::env && row.key != agent_key::cwd && row.key != agent_key::type;
+        constexpr std::array other_spellings{"serverUrl"sv, "httpUrl"sv, "envFile"sv, "protocolVersion"sv};
+        const bool other = std::find(other_spellings.begin(), other_spellings.end(), row.name) != other_spellings.end();
+        return !other && row.key != agent_key::command && row.key != agent_key::args && row.key != agent_key::env &&
+               row.key != agent_key::cwd && row.key != agent_key::type;
     }
 
     std::optional<std::string> origin_of(const node* map, std::string_view path) const
@@ -231,11 +238,13 @@ private:
     {
         switch (row.key) {
             case agent_key::url:
-                return {"transport.url"};
+                return {"transport.url", "serverUrl", "httpUrl"};
             case agent_key::bearer:
                 return agent_->bearer.empty() ? std::vector<std::string_view>{} : std::vector{"bearer_file"sv};
             case agent_key::protocol_version:
                 return {"protocolVersion"};
+            case agent_key::env_file:
+                return {"envFile"};
             case agent_key::transport:
                 return {"command"};
             case agent_key::card:
@@ -261,6 +270,8 @@ private:
                 return {a.bearer.empty() ? json{} : json(core::masked)};
             case agent_key::bearer_file:
                 return {plain("bearer_file")};
+            case agent_key::env_file:
+                return {plain("env_file").is_null() ? plain("envFile") : plain("env_file")};
             case agent_key::timeout:
                 return {to_text(a.timeout.value_or(shared_.timeouts.upstream_head)), "timeouts.upstream_head"};
             case agent_key::relay_paths:
@@ -285,6 +296,8 @@ private:
                 return {text_or_null(shown_url(a.card_url))};
             case agent_key::trust_card_url:
                 return {core::name(a.trust)};
+            case agent_key::extended_card:
+                return {core::name(a.extended_card)};
             case agent_key::card:
                 return {card()};
             case agent_key::card_headers:
@@ -305,6 +318,8 @@ private:
                 return {transport()};
             case agent_key::headers:
                 return {a.mcp ? masked_members(a.mcp->headers) : json{}};
+            case agent_key::walk:
+                return {a.mcp ? json(to_text(a.mcp->walk.value_or(shared_.mcp.walk))) : json{}, "mcp.walk"};
             case agent_key::start:
             case agent_key::era:
             case agent_key::timeouts:

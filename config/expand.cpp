@@ -19,11 +19,25 @@ core::error invalid(std::string detail)
     return core::gateway_error(core::errc::config_invalid, std::move(detail));
 }
 
+constexpr std::string_view input_prefix = "input:";
+
+core::error not_set(std::string_view written, const std::string& name)
+{
+    const auto shown = shown_key(name);
+    if (written.starts_with(input_prefix)) {
+        return invalid(
+            "the variable " + shown + " is not set; it replaces the input " +
+            shown_key(written.substr(input_prefix.size())) + ", which only an editor can ask for"
+        );
+    }
+    return invalid("the variable " + shown + " is not set; ${" + shown + ":-default} gives it a default");
+}
+
 // `inside` is what stands between the braces.
 core::result<std::string> value_of(std::string_view inside, const environment& variables)
 {
     const auto separator = inside.find(":-");
-    const auto name = inside.substr(0, separator);
+    const auto name = variable_of(inside);
     if (!valid_name(name)) {
         return invalid(
             "a ${ is not followed by a variable's name; ${NAME} or ${NAME:-default} is meant ($${ for a literal ${)"
@@ -32,10 +46,7 @@ core::result<std::string> value_of(std::string_view inside, const environment& v
     auto value = variables ? variables(name) : std::nullopt;
     if (separator == std::string_view::npos) {
         if (!value) {
-            return invalid(
-                "the variable " + shown_key(name) + " is not set; ${" + shown_key(name) +
-                ":-default} gives it a default"
-            );
+            return not_set(inside, name);
         }
         return std::move(*value);
     }
@@ -91,6 +102,29 @@ private:
 };
 
 }  // namespace
+
+std::string variable_of(std::string_view inside)
+{
+    constexpr std::string_view environment_prefix = "env:";
+    auto name = inside.substr(0, inside.find(":-"));
+    if (name == "userHome") {
+        return "HOME";
+    }
+    if (name.starts_with(environment_prefix)) {
+        name.remove_prefix(environment_prefix.size());
+    }
+    if (!name.starts_with(input_prefix)) {
+        return std::string{name};
+    }
+    name.remove_prefix(input_prefix.size());
+    std::string variable{name.empty() ? "" : "INPUT_"};  // an input `path` is not PATH
+    for (const char c : name) {
+        const bool digit = c >= '0' && c <= '9';
+        const bool small = c >= 'a' && c <= 'z';
+        variable += small ? static_cast<char>(c - 0x20) : digit || (c >= 'A' && c <= 'Z') ? c : '_';
+    }
+    return variable;
+}
 
 core::result<std::string> expand(std::string_view text, const environment& variables, std::size_t most)
 {

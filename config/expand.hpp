@@ -16,6 +16,10 @@ namespace config {
 // The value of a variable, or nothing if it is not set.
 using environment = std::function<std::optional<std::string>(std::string_view name)>;
 
+// The environment's name of the variable that is written `${inside}`. Editors have forms of their own: `${env:NAME}` is
+// NAME, `${userHome}` is HOME, and `${input:my-key}`, for which they ask their user, is INPUT_MY_KEY. May be no valid name.
+std::string variable_of(std::string_view inside);
+
 // `text` with `${NAME}` and `${NAME:-default}` replaced; the default stands for a variable that is not set or empty, as
 // in a shell; `$${` is a literal `${`. Fails with errc::config_invalid; the detail names the variable, never its value.
 // So does a text of more than `most` bytes.

@@ -173,4 +173,19 @@ std::optional<std::string> read_line(const field& f, std::string_view meant, pro
     return *text;
 }
 
+std::optional<std::string>
+read_named_file(const field& f, std::string_view meant, const secret_reader& files, problem_list& problems)
+{
+    const auto path = read_line(f, meant, problems);
+    if (!path) {
+        return {};
+    }
+    auto text = files ? files(*path) : core::gateway_error(core::errc::config_invalid, "cannot be read here");
+    if (!text) {
+        refuse(f, text.error().detail, meant, problems);
+        return {};
+    }
+    return std::move(*text);
+}
+
 }  // namespace config

@@ -5,7 +5,9 @@
 #include "config/problem.hpp"
 #include "config/settings.hpp"
 #include "config/url.hpp"
+#include "core/error.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +31,13 @@ const std::string* read_text(const field& f, std::string_view meant, problem_lis
 
 // Reports "<the value> <predicate>; <meant> is meant". The value is quoted unless it may be a secret.
 void refuse(const field& f, std::string_view predicate, std::string_view meant, problem_list& problems);
+
+// The credentials in a file (config/file.hpp: read_secret_file), or why not as a predicate.
+using secret_reader = std::function<core::result<std::string>(const std::string& path)>;
+
+// What the file holds that is named; without a reader, no file can be read here. It is a secret: no problem shows it.
+std::optional<std::string>
+read_named_file(const field& f, std::string_view meant, const secret_reader& files, problem_list& problems);
 
 // A map, or nothing (reported). No value at all (`cards:`) is an empty map.
 const node* read_map(const field& f, std::string_view meant, problem_list& problems);

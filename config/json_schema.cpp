@@ -1,9 +1,11 @@
 #include "config/json_schema.hpp"
 
+#include "config/client_files.hpp"
 #include "config/schema.hpp"
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -105,7 +107,7 @@ json certificates()
 
 json transport_type()
 {
-    return one_of("stdio, sse, streamable-http, streamable_http, streamableHttp or http");
+    return one_of("stdio, local, sse, streamable-http, streamable_http, streamableHttp or http");
 }
 
 // What describes a package is for other gateways, and taken in whatever form.
@@ -164,11 +166,13 @@ json schema_of(const agent_setting& row)
         case agent_key::shape:
         case agent_key::signatures:
         case agent_key::trust_card_url:
+        case agent_key::extended_card:
         case agent_key::start:
         case agent_key::era:
             return one_of(row.written_as);
         case agent_key::timeout:
         case agent_key::timeouts:
+        case agent_key::walk:
         case agent_key::restart:
             return duration();
         case agent_key::max_message:
@@ -195,6 +199,7 @@ json schema_of(const agent_setting& row)
             return transport_type();
         case agent_key::bearer:
         case agent_key::bearer_file:
+        case agent_key::env_file:
         case agent_key::trusted_keys:
         case agent_key::tls:  // one of its members
         case agent_key::version:
@@ -235,10 +240,29 @@ json agent_schema()
     for (const auto& row : all_agent_settings()) {
         add(agent, row.name, described(schema_of(row), row.meaning));
     }
-    for (const auto* key : {"url", "transport", "command"}) {
+    for (const auto* key : {"url", "serverUrl", "httpUrl", "transport", "command"}) {
         agent["anyOf"].push_back({{"required", {key}}});
     }
     return agent;
+}
+
+// Keys that are left out before anything is read.
+void add_ignored(json& map, std::span<const client_key> keys)
+{
+    for (const auto& each : keys) {
+        map["properties"][std::string{each.name}] = described(
+            json::object(),
+            each.why.empty() ? "A key of MCP clients." : "Of MCP clients; " + std::string{each.why} + '.'
+        );
+    }
+}
+
+json client_server_schema()
+{
+    auto server = agent_schema();
+    add_ignored(server, client_server_keys());
+    server["properties"]["timeout"]["anyOf"].push_back({{"type", "integer"}, {"minimum", 0}});
+    return server;
 }
 
 }  // namespace
@@ -263,10 +287,14 @@ json json_schema()
         {"propertyNames", {{"pattern", "^(?!.*\\.\\.)(?!\\.$)[A-Za-z0-9._-]{1,128}$"}}},
         {"additionalProperties", {{"$ref", "#/$defs/agent"}}}
     };
-    root["properties"]["mcpServers"] = root["properties"]["agents"];
-    root["properties"]["mcpServers"]["description"] =
-        "MCP servers by their ids, as the configurations of MCP clients write them.";
-    root["$defs"] = {{"variable", text_like("\\$\\{")}, {"agent", agent_schema()}};
+    add_ignored(root, client_file_keys());
+    for (const auto section : client_sections()) {
+        auto& servers = root["properties"][std::string{section}];
+        servers = root["properties"]["agents"];
+        servers["description"] = "MCP servers by their ids, as the configurations of MCP clients write them.";
+        servers["additionalProperties"] = {{"$ref", "#/$defs/server"}};
+    }
+    root["$defs"] = {{"variable", text_like("\\$\\{")}, {"agent", agent_schema()}, {"server", client_server_schema()}};
     return root;
 }
 

@@ -1,5 +1,6 @@
 #include "config/load.hpp"
 
+#include "config/client_files.hpp"
 #include "config/document.hpp"
 #include "config/fields.hpp"
 #include "config/schema.hpp"
@@ -18,7 +19,6 @@ namespace config {
 namespace {
 
 constexpr std::string_view agents_section = "agents";
-constexpr std::string_view servers_section = "mcpServers";  // as the configurations of MCP clients call it
 
 // What stands below `section` in `path`, up to the next dot: "cards" of "cards.ttl" below "".
 std::string_view segment_below(std::string_view path, std::string_view section)
@@ -43,7 +43,7 @@ std::vector<std::string_view> keys_of(std::string_view section)
     }
     if (section.empty()) {
         keys.push_back(agents_section);
-        keys.push_back(servers_section);
+        keys.insert(keys.end(), client_sections().begin(), client_sections().end());
     }
     return keys;
 }
@@ -80,8 +80,12 @@ private:
         for (std::size_t i = 0; i < map.keys.size() && !problems_.full(); ++i) {
             const auto& key = map.keys[i];
             const auto f = member(map, i, section);
-            if (section.empty() && (key.text == agents_section || key.text == servers_section)) {
-                take_agents(f, key.text == servers_section ? core::protocol::mcp : core::protocol::a2a);
+            if (section.empty() && key.text == agents_section) {
+                take_agents(f, core::protocol::a2a);
+            } else if (section.empty() && is_client_section(key.text)) {
+                take_agents(f, core::protocol::mcp);
+            } else if (const auto why = section.empty() ? foreign_section(key.text) : ""; !why.empty()) {
+                problems_.add(key.at, f.path, std::string{why});
             } else if (std::find(known.begin(), known.end(), key.text) == known.end()) {
                 problems_.add(key.at, f.path, unknown_key(key.text, known));
             } else if (const auto* row = find_setting(f.path)) {
@@ -352,11 +356,12 @@ loaded load(
 {
     problem_list problems{file_name};
     loaded result;
-    if (auto root = parse_document(text, problems)) {
+    if (auto root = read_document(text, file_name, problems)) {
         expand_all(*root, variables, problems);
         result.value = settings_reader{secrets, tls, problems}.read(*root);
     }
     result.problems = problems.take();
+    result.warnings = problems.take_warnings();
     return result;
 }
 

@@ -152,6 +152,7 @@ private:
         }
         constexpr auto names = std::to_array<std::pair<std::string_view, mcp_transport>>(
             {{"stdio", mcp_transport::stdio},
+             {"local", mcp_transport::stdio},
              {"sse", mcp_transport::sse},
              {"streamable-http", mcp_transport::streamable_http},
              {"streamable_http", mcp_transport::streamable_http},
@@ -263,6 +264,9 @@ private:
                 );
             }
         }
+        if (const auto* f = find(agent_key::walk)) {
+            server.walk = read_duration(*f, 0ms, 24h, problems_);
+        }
         if (const auto* f = find(agent_key::stale_if_error)) {
             server.stale_if_error = read_switch(*f, problems_).value_or(false);
         }
@@ -348,12 +352,14 @@ constexpr auto mcp_keys = std::to_array<agent_key>(
      agent_key::command,
      agent_key::args,
      agent_key::env,
+     agent_key::env_file,
      agent_key::cwd,
      agent_key::type,
      agent_key::headers,
      agent_key::start,
      agent_key::era,
      agent_key::timeouts,
+     agent_key::walk,
      agent_key::restart,
      agent_key::max_message,
      agent_key::stale_if_error}

@@ -5,10 +5,22 @@
 #include <utility>
 
 namespace config {
+namespace {
+
+std::vector<problem> in_order(std::vector<problem> all)
+{
+    std::sort(all.begin(), all.end(), [](const problem& a, const problem& b) {
+        return std::tie(a.line, a.column, a.key, a.what) < std::tie(b.line, b.column, b.key, b.what);
+    });
+    return all;
+}
+
+}  // namespace
 
 std::string to_text(const problem& p)
 {
     std::string text = p.file + ':' + std::to_string(p.line) + ':' + std::to_string(p.column) + ": ";
+    text += p.warning ? "warning: " : "";
     if (!p.key.empty()) {
         text += p.key + ": ";
     }
@@ -17,17 +29,29 @@ std::string to_text(const problem& p)
 
 void problem_list::add(place where, std::string_view key, std::string what)
 {
-    if (!full()) {
-        problems_.push_back({file_, where.line, where.column, std::string{key}, std::move(what)});
+    keep(problems_, {file_, where.line, where.column, std::string{key}, std::move(what)});
+}
+
+void problem_list::warn(place where, std::string_view key, std::string what)
+{
+    keep(warnings_, {file_, where.line, where.column, std::string{key}, std::move(what), /*warning=*/true});
+}
+
+void problem_list::keep(std::vector<problem>& in, problem what)
+{
+    if (in.size() < most) {
+        in.push_back(std::move(what));
     }
 }
 
 std::vector<problem> problem_list::take()
 {
-    std::sort(problems_.begin(), problems_.end(), [](const problem& a, const problem& b) {
-        return std::tie(a.line, a.column, a.key, a.what) < std::tie(b.line, b.column, b.key, b.what);
-    });
-    return std::exchange(problems_, {});
+    return in_order(std::exchange(problems_, {}));
+}
+
+std::vector<problem> problem_list::take_warnings()
+{
+    return in_order(std::exchange(warnings_, {}));
 }
 
 std::string shown_key(std::string_view key)

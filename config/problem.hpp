@@ -20,16 +20,18 @@ struct problem {
     std::string file;
     unsigned line = 1;
     unsigned column = 1;
-    std::string key;   // the path of the key, such as `agents.weather.url`; empty: the file as a whole
-    std::string what;  // what is wrong, and what is meant; never the value of a secret
+    std::string key;       // the path of the key, such as `agents.weather.url`; empty: the file as a whole
+    std::string what;      // what is wrong, and what is meant; never the value of a secret
+    bool warning = false;  // the configuration can be used all the same
 
     friend bool operator==(const problem&, const problem&) = default;
 };
 
-// `file:line:column: key: what`, without a line break.
+// `file:line:column: key: what`, without a line break; of a warning `file:line:column: warning: key: what`.
 std::string to_text(const problem& p);
 
-// Collects what is wrong with one file. Keeps the first `most`: who has fifty things to put right does not need more.
+// Collects what is wrong with one file, and apart from it what is only worth a warning. Keeps the first `most` of each: who
+// has fifty things to put right does not need more.
 class problem_list {
 public:
     static constexpr std::size_t most = 50;
@@ -40,16 +42,22 @@ public:
     }
 
     void add(place where, std::string_view key, std::string what);
+    void warn(place where, std::string_view key, std::string what);
+
     bool empty() const noexcept { return problems_.empty(); }
     std::size_t size() const noexcept { return problems_.size(); }
     bool full() const noexcept { return problems_.size() == most; }
 
     // In the order of the file.
     std::vector<problem> take();
+    std::vector<problem> take_warnings();
 
 private:
+    static void keep(std::vector<problem>& in, problem what);
+
     std::string file_;
     std::vector<problem> problems_;
+    std::vector<problem> warnings_;
 };
 
 // A key as it is shown: its first letters, digits, '_', '.' and '-', at most 64, and "(...)" for the rest. What follows

@@ -1,3 +1,4 @@
+// over 400 lines: one table of all keys.
 #include "config/schema.hpp"
 
 #include "config/values.hpp"
@@ -12,7 +13,10 @@ namespace {
 
 constexpr std::size_t longest_mistyped = 64;  // of a key that can be a typing error
 
-constexpr std::size_t shortest_end = 5;  // of a key that is the end of the one that is meant, as `servers` is
+// Near in spelling to a key of ours (`cwd`, `type`, `tls`) and in meaning to another one.
+constexpr auto lookalikes = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"cmd", "command"}, {"time", "timeout"}, {"ttl", "ttl"}}
+);
 
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
@@ -86,6 +90,12 @@ constexpr auto settings_table = std::to_array<setting>({
      switch_setting{of<&settings::reload, &reload_settings::watch>},
      "Whether the configuration is read anew when its file changes, or one that it names (`bearer_file`). Without it: "
      "on SIGHUP and `POST /reload` only."},
+
+    {"mcp.walk",
+     duration_setting{of<&settings::mcp, &mcp_settings::walk>, 0s, day},
+     "How often the lists of MCP servers that have sessions are walked although they have not said that they changed; "
+     "0 is never. Servers "
+     "without (since 2026-07-28) say how long their lists hold."},
 
     {"cards.ttl",
      card_time(of<&settings::cards, &card_settings::ttl>, 1s),
@@ -166,6 +176,10 @@ constexpr auto settings_table = std::to_array<setting>({
     {"timeouts.upstream_keep",
      timeout(of<&settings::timeouts, &timeout_settings::upstream_keep>),
      "An unused connection to an agent."},
+    {"timeouts.linger",
+     timeout(of<&settings::timeouts, &timeout_settings::linger>),
+     "After an answer to a request that is still being sent, for what comes of it: it is read and dropped, so that the "
+     "caller sees the answer. Half a second in which nothing comes ends it, too."},
     {"timeouts.drain",
      duration_setting{of<&settings::timeouts, &timeout_settings::drain>, 0s, day},
      "Calls in flight when the gateway is told to stop."},
@@ -176,6 +190,16 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.body",
      size_setting{of<&settings::limits, &limit_settings::body>, kib, gib},
      "A request's body; beyond it 413."},
+    {"limits.body_memory",
+     size_setting{of<&settings::limits, &limit_settings::body_memory>, kib, 1024 * gib},
+     "All bodies together that the process holds: of requests, and of answers that it edits. What has come counts, and "
+     "not what is announced. Beyond it 503."},
+    {"limits.linger_bytes",
+     size_setting{of<&settings::limits, &limit_settings::linger_bytes>, kib, gib},
+     "What is read and dropped on a connection for `timeouts.linger`; beyond it the connection closes."},
+    {"limits.lingering",
+     count_setting{of<&settings::limits, &limit_settings::lingering>, 0, 1'000'000},
+     "Connections at a time for which `timeouts.linger` holds; others close at once."},
     {"limits.stream_body",
      size_setting{of<&settings::limits, &limit_settings::stream_body>, kib, 1024 * gib},
      "A request's body on one of an agent's `relay_paths`, passed through as it comes; beyond it 413."},
@@ -203,6 +227,17 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.rpc_batch",
      count_setting{of<&settings::limits, &limit_settings::rpc_batch>, 1, 1000},
      "Calls in one management batch."},
+    {"limits.rpc_body",
+     size_setting{of<&settings::limits, &limit_settings::rpc_body>, kib, gib},
+     "A request's body to `/rpc` on `listen`; beyond it 413. On `admin`, `limits.body` applies."},
+    {"limits.rpc_answer",
+     size_setting{of<&settings::limits, &limit_settings::rpc_answer>, kib, gib},
+     "The results of one management batch; a call whose result does not fit gets the error `too_large`. A page of a "
+     "list "
+     "ends before it is larger."},
+    {"limits.rpc_memory",
+     size_setting{of<&settings::limits, &limit_settings::rpc_memory>, kib, 64 * gib},
+     "All answers of `/rpc` that are being built or sent; beyond it 503. A quarter is kept for `admin`."},
     {"limits.body_rate",
      size_setting{of<&settings::limits, &limit_settings::body_rate>, 0, gib},
      "Bytes a second of a request's body; one that falls behind by `timeouts.body_grace` while it is waited for gets "
@@ -342,15 +377,19 @@ std::string value_text(const setting_type& type, settings of)
 std::string_view nearest_key(std::string_view key, const std::vector<std::string_view>& known)
 {
     std::string_view nearest;
-    std::size_t least = key.size() / 3 + 1;
+    if (key.size() > longest_mistyped) {
+        return nearest;
+    }
+    const auto written = lower(key);
+    const auto* const other =
+        std::find_if(lookalikes.begin(), lookalikes.end(), [&](const auto& each) { return each.first == written; });
+    std::size_t least = std::max<std::size_t>(key.size() / 4, 1);
     for (const auto candidate : known) {
-        const auto distance = key.size() > longest_mistyped ? least + 1 : edit_distance(lower(key), candidate);
-        if (distance < least || (distance == least && nearest.empty())) {
+        const auto distance = edit_distance(written, lower(candidate));
+        if (other != lookalikes.end() ? candidate == other->second
+                                      : distance < least || (distance == least && nearest.empty())) {
             nearest = candidate;
             least = distance;
-        }
-        if (key.size() >= shortest_end && lower(candidate).ends_with(lower(key))) {
-            return candidate;
         }
     }
     return nearest;

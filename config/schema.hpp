@@ -133,6 +133,7 @@ enum class agent_key : std::uint8_t {
     key_set_origins,
     card_url,
     trust_card_url,
+    extended_card,
     card,
     card_headers,
     tls,
@@ -143,12 +144,14 @@ enum class agent_key : std::uint8_t {
     command,
     args,
     env,
+    env_file,
     cwd,
     type,
     headers,
     start,
     era,
     timeouts,
+    walk,
     restart,
     max_message,
     stale_if_error,
@@ -162,13 +165,14 @@ struct agent_setting {
     std::string_view meaning;
 };
 
-// Two names may have one key: the second is an older spelling.
+// Several names may have one key: those behind the first are other spellings of it.
 std::span<const agent_setting> all_agent_settings();
 
 // docs/configuration.md.
 std::string reference_markdown();
 
-// The one of `known` that a typing error may have been meant as; empty: none.
+// The one of `known` that a typing error may have been meant as: near in spelling, and not near by accident to a word that
+// means something else. Empty: none.
 std::string_view nearest_key(std::string_view key, const std::vector<std::string_view>& known);
 
 // The same of a key of an agent. Those that MCP clients have for themselves are known to be theirs.

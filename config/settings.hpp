@@ -60,27 +60,38 @@ struct timeout_settings {
     core::duration upstream_idle = 5min;     // between two pieces of an agent's answer
     core::duration stream_keep_alive = 15s;  // a caller of a silent stream gets a comment; 0: never
     core::duration upstream_keep = 60s;      // an unused connection to an agent
+    core::duration linger = 2s;              // what a caller still sends after an early answer is read and dropped
     core::duration drain = 30s;              // unary calls in flight when the gateway is told to stop
     core::duration drain_streams = 5s;       // streams in flight when the gateway is told to stop
 };
 
 struct limit_settings {
-    std::uint64_t stream_body = 10 * 1024 * 1024;  // a request body that is passed through as it comes: 413
-    std::uint64_t body = 1024 * 1024;              // a request body: 413
-    std::uint64_t header = 16 * 1024;              // a request head: 431
-    std::uint64_t header_fields = 100;             // its fields: 431
-    std::uint64_t header_value = 8 * 1024;         // the value of one of them: 431
-    std::uint64_t target = 8 * 1024;               // its target: 414
-    std::uint64_t upstream_header = 64 * 1024;     // an answer's head: 502
-    std::uint64_t sse_event = 1024 * 1024;         // one event of a stream: the stream is cut
-    std::uint64_t upstream_connections = 256;      // idle connections kept per agent and worker
-    std::uint64_t rpc_batch = 50;                  // calls in one management batch
-    std::uint64_t body_rate = 1000;                // bytes a second of a request body; slower: 408; 0: any
-    std::uint64_t read_ahead = 16 * 1024;          // bytes behind a request that is being answered; more are not read
-    std::uint64_t requests = 1000;                 // on one connection, which then closes
-    std::uint64_t streams = 10'000;                // of events, open at a time per worker: 503
-    std::uint64_t connections = 0;                 // of callers, open at a time: 503; 0: 45 % of the descriptors
-    std::uint64_t program_starts = 0;              // programs of MCP servers, at a time; 0: one for each core
+    std::uint64_t stream_body = 10 * 1024 * 1024;   // a request body that is passed through as it comes: 413
+    std::uint64_t body = 10 * 1024 * 1024;          // a request body: 413
+    std::uint64_t body_memory = 256 * 1024 * 1024;  // bodies that are held at a time, by the whole process: 503
+    std::uint64_t linger_bytes = 16 * 1024 * 1024;  // of what is dropped after an early answer
+    std::uint64_t lingering = 256;                  // connections at a time where that is done, of the whole process
+    std::uint64_t header = 16 * 1024;               // a request head: 431
+    std::uint64_t header_fields = 100;              // its fields: 431
+    std::uint64_t header_value = 8 * 1024;          // the value of one of them: 431
+    std::uint64_t target = 8 * 1024;                // its target: 414
+    std::uint64_t upstream_header = 64 * 1024;      // an answer's head: 502
+    std::uint64_t sse_event = 10 * 1024 * 1024;     // one event of a stream: the stream is cut
+    std::uint64_t upstream_connections = 256;       // idle connections kept per agent and worker
+    std::uint64_t rpc_batch = 50;                   // calls in one management batch
+    std::uint64_t rpc_body = 64 * 1024;             // a request body of /rpc on listen: 413
+    std::uint64_t rpc_answer = 4 * 1024 * 1024;     // the answer to a batch, or a page of a list
+    std::uint64_t rpc_memory = 64 * 1024 * 1024;    // all answers of /rpc that are being built or sent: 503
+    std::uint64_t body_rate = 1000;                 // bytes a second of a request body; slower: 408; 0: any
+    std::uint64_t read_ahead = 16 * 1024;           // bytes behind a request that is being answered; more are not read
+    std::uint64_t requests = 1000;                  // on one connection, which then closes
+    std::uint64_t streams = 10'000;                 // of events, open at a time per worker: 503
+    std::uint64_t connections = 0;                  // of callers, open at a time: 503; 0: 45 % of the descriptors
+    std::uint64_t program_starts = 0;               // programs of MCP servers, at a time; 0: one for each core
+};
+
+struct mcp_settings {
+    core::duration walk = 5min;  // between walks over the lists of a server that has sessions; 0: never
 };
 
 struct reload_settings {
@@ -104,6 +115,7 @@ struct process_settings {
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;
+    mcp_settings mcp;
     reload_settings reload;
 };
 

@@ -2,6 +2,9 @@
 
 #include "core/json_bytes.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace config {
 namespace {
 
@@ -26,6 +29,14 @@ std::optional<unsigned> utf16_escape(std::string_view text, unsigned low, unsign
         value = value * 16 + static_cast<unsigned>(digit);
     }
     return value >= low && value <= high ? std::optional{value} : std::nullopt;
+}
+
+place place_of(std::string_view text, std::size_t at)
+{
+    const auto before = text.substr(0, at);
+    const auto line = std::count(before.begin(), before.end(), '\n');
+    const auto begin = before.rfind('\n');  // npos + 1 is 0
+    return {static_cast<unsigned>(line) + 1, static_cast<unsigned>(at - (begin + 1)) + 1};
 }
 
 }  // namespace
@@ -77,6 +88,45 @@ std::string join_surrogates(std::string_view text)
         i += 12;
     }
     return out;
+}
+
+std::optional<foreign_text> blank_comments(std::string& json)
+{
+    constexpr std::string_view blanks = " \t\r\n";
+    bool quoted = false;
+    bool begun = false;
+    for (std::size_t i = json.starts_with("\xEF\xBB\xBF") ? 3 : 0; i < json.size(); ++i) {
+        if (quoted) {
+            quoted = json[i] != '"';
+            i += json[i] == '\\' ? 1 : 0;
+            continue;
+        }
+        const auto opening = std::string_view{json}.substr(i, 2);
+        const bool line = opening == "//";
+        if (line || opening == "/*") {
+            const auto end = line ? std::min(json.find_first_of("\r\n", i), json.size()) : json.find("*/", i + 2);
+            if (end == std::string::npos) {
+                return foreign_text{place_of(json, i), "a comment that begins with /* has no */"};
+            }
+            const auto behind = line ? end : end + 2;
+            std::replace_if(
+                json.begin() + static_cast<std::ptrdiff_t>(i),
+                json.begin() + static_cast<std::ptrdiff_t>(behind),
+                [](char c) { return c != '\n' && c != '\r'; },
+                ' '
+            );
+            i = behind - 1;
+            continue;
+        }
+        if (!begun && blanks.find(json[i]) == blanks.npos) {
+            begun = json[i] == '{' || json[i] == '[';
+            if (!begun) {
+                return {};
+            }
+        }
+        quoted = json[i] == '"';
+    }
+    return {};
 }
 
 }  // namespace config

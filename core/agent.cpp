@@ -11,8 +11,9 @@ bool valid_agent_id(std::string_view id) noexcept
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
                c == '-';
     };
-    return !id.empty() && id.size() <= longest && id != "." && id.find("..") == std::string_view::npos &&
-           std::all_of(id.begin(), id.end(), allowed);
+    // Clients that have dropped an agent's id arrive at "/agents/.well-known": no agent has that name.
+    return !id.empty() && id.size() <= longest && id != "." && id != ".well-known" &&
+           id.find("..") == std::string_view::npos && std::all_of(id.begin(), id.end(), allowed);
 }
 
 std::string_view name(protocol p) noexcept
@@ -50,6 +51,23 @@ std::string_view name(card_trust t) noexcept
             return "same-origin";
     }
     return "never";
+}
+
+std::string_view name(extended_card_access a) noexcept
+{
+    switch (a) {
+        case extended_card_access::automatic:
+            return "auto";
+        case extended_card_access::proxy:
+            return "proxy";
+    }
+    return "auto";
+}
+
+bool passes_extended_card(const agent& which) noexcept
+{
+    const bool credentials = !which.bearer.empty() || !which.cert_file.empty();
+    return which.extended_card == extended_card_access::proxy || !credentials;
 }
 
 std::string_view name(signature_policy p) noexcept

@@ -36,6 +36,13 @@ enum class card_trust : std::uint8_t { never, same_origin };
 // "never", "same-origin".
 std::string_view name(card_trust t) noexcept;
 
+// Whom the agent's extended card is passed on to. It is made for whoever asks, and that is the gateway, with its own
+// credentials: nobody if there are any, or every caller.
+enum class extended_card_access : std::uint8_t { automatic, proxy };
+
+// "auto", "proxy".
+std::string_view name(extended_card_access a) noexcept;
+
 struct agent {
     std::string id;
     protocol speaks = protocol::a2a;
@@ -43,6 +50,7 @@ struct agent {
     std::optional<mcp_server> mcp;  // how it is reached, if it speaks MCP
     std::string card_url;           // empty: looked for beside `url` (docs/architecture.md)
     card_trust trust = card_trust::never;
+    extended_card_access extended_card = extended_card_access::automatic;
     std::string card;  // an inline card as JSON text; served without a fetch; empty: fetched
     std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches
     std::optional<card_shape> shape;                           // in place of cards.shape
@@ -62,6 +70,9 @@ struct agent {
 
     friend bool operator==(const agent&, const agent&) = default;
 };
+
+// Whether callers get the agent's extended card.
+bool passes_extended_card(const agent& which) noexcept;
 
 // Letters, digits, '.', '_' and '-'; 1 to 128 of them; no "..", not ".": an id is one path segment that no
 // normalisation changes (RFC 3986 section 5.2.4).

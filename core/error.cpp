@@ -34,6 +34,8 @@ constexpr wording words(errc code) noexcept
             return {"expectation_failed", "The only expectation supported is 100-continue."};
         case errc::misdirected_request:
             return {"misdirected_request", "This gateway does not answer for that host name."};
+        case errc::loop_detected:
+            return {"loop_detected", "The request comes back to this gateway over and over."};
         case errc::not_implemented:
             return {"not_implemented", "The gateway does not do this."};
         case errc::http_version_not_supported:
@@ -42,6 +44,8 @@ constexpr wording words(errc code) noexcept
             return {"agent_not_found", "No such agent."};
         case errc::agent_read_only:
             return {"agent_read_only", "The configuration declares this agent; it is changed there."};
+        case errc::extended_card_not_configured:
+            return {"extended_card_not_configured", "No extended card of this agent is configured to be shown."};
         case errc::version_conflict:
             return {"version_conflict", "The agent has another version."};
         case errc::admin_only:
@@ -56,6 +60,8 @@ constexpr wording words(errc code) noexcept
             return {"method_not_found", "There is no such method."};
         case errc::invalid_params:
             return {"invalid_params", "The parameters do not fit the method."};
+        case errc::too_large:
+            return {"too_large", "The result does not fit into the answer to this batch; send the call by itself."};
         case errc::upstream_unresolved:
             return {"upstream_unresolved", "The agent's host name could not be resolved."};
         case errc::upstream_refused:
@@ -88,6 +94,10 @@ constexpr wording words(errc code) noexcept
             return {"session_not_started", "The session with this agent has not been started."};
         case errc::session_not_ready:
             return {"session_not_ready", "The session with this agent is not ready yet."};
+        case errc::session_failed:
+            return {"session_failed", "The session with this agent has not begun yet; it is tried again."};
+        case errc::session_misconfigured:
+            return {"session_misconfigured", "The session with this agent cannot begin as it is configured."};
         case errc::session_crashed:
             return {"session_crashed", "The session with this agent ended; it is being started again."};
         case errc::draining:

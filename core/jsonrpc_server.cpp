@@ -4,6 +4,7 @@
 #include "core/status.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace core {
 namespace {
@@ -28,14 +29,14 @@ void append_agent(std::string& out, std::string_view agent)
 }
 
 // Up to and with the string code that `data` begins with; `}}}` or more members may follow.
-std::string error_up_to_data_code(std::string_view id, errc code)
+std::string error_up_to_data_code(std::string_view id, errc code, std::string_view said = {})
 {
     std::string out;
     append_envelope(out, id);
     out += R"(,"error":{"code":)";
     out += std::to_string(jsonrpc_code(code));
     out += R"(,"message":)";
-    append_json_string(out, message(code));
+    append_json_string(out, said.empty() ? message(code) : said);
     out += R"(,"data":{"code":)";
     append_json_string(out, name(code));
     return out;
@@ -133,12 +134,23 @@ rpc_parsed parse_rpc(std::string_view body, rpc_limits limits)
     return parsed;
 }
 
-std::string make_result(std::string_view id, const json& result)
+std::string begin_result(std::string_view id)
 {
     std::string out;
     append_envelope(out, id);
     out += R"(,"result":)";
-    out += to_text(result);
+    return out;
+}
+
+std::string make_result(std::string_view id, const json& result)
+{
+    return make_result_of_text(id, to_text(result));
+}
+
+std::string make_result_of_text(std::string_view id, std::string_view result)
+{
+    auto out = begin_result(id);
+    out += result;
     out += '}';
     return out;
 }
@@ -160,35 +172,45 @@ std::string make_error(std::string_view id, errc code, const json& data)
     return out;
 }
 
-std::string join_answers(bool batch, const std::vector<std::string>& answers)
+// Not by the string's own reserve(), which takes twice as much as it has rather than a little more.
+void batch_answer::reserve(std::size_t bytes)
 {
-    std::string out;
-    for (const auto& answer : answers) {
-        if (!answer.empty()) {
-            out += out.empty() ? (batch ? "[" : "") : ",";
-            out += answer;
-        }
+    if (bytes > text_.capacity()) {
+        std::string larger;
+        larger.reserve(bytes);
+        larger += text_;
+        text_ = std::move(larger);
     }
-    if (batch && !out.empty()) {
-        out += ']';
-    }
-    return out;
 }
 
-std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent)
+void batch_answer::begin(std::string_view answer)
 {
-    auto out = error_up_to_data_code(id, code);
+    text_ += text_.empty() ? '[' : ',';
+    text_ += answer;
+}
+
+std::string batch_answer::take()
+{
+    if (!text_.empty()) {
+        text_ += ']';
+    }
+    return std::move(text_);
+}
+
+std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent, std::string_view said)
+{
+    auto out = error_up_to_data_code(id, code, said);
     append_agent(out, agent);
     out += retryable(code) ? R"(,"retryable":true}}})" : R"(,"retryable":false}}})";
     return out;
 }
 
-std::string http_error_body(errc code, std::string_view agent)
+std::string http_error_body(errc code, std::string_view agent, std::string_view said)
 {
     std::string out = R"({"error":{"code":)";
     append_json_string(out, name(code));
     out += R"(,"message":)";
-    append_json_string(out, message(code));
+    append_json_string(out, said.empty() ? message(code) : said);
     append_agent(out, agent);
     out += retryable(code) ? R"(,"retryable":true}})" : R"(,"retryable":false}})";
     return out;

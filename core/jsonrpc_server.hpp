@@ -49,18 +49,42 @@ rpc_parsed parse_rpc(std::string_view body, rpc_limits limits = {});
 // {"jsonrpc":"2.0","id":<id>,"result":<result>}. `id` is raw JSON text.
 std::string make_result(std::string_view id, const json& result);
 
+// The same of a result that is JSON text already.
+std::string make_result_of_text(std::string_view id, std::string_view result);
+
+// The same up to the result, whose JSON text follows, and then `}`.
+std::string begin_result(std::string_view id);
+
 // {"jsonrpc":"2.0","id":<id>,"error":{"code","message","data":{"code":<name of the errc>, members of `data`}}}.
 // `id` is raw JSON text; empty: null. `data` is an object, or null for none; it cannot replace `code`.
 std::string make_error(std::string_view id, errc code, const json& data = nullptr);
 
-// The body that answers what was parsed. `answers` holds make_result() and make_error() texts and those of the
-// refusals, empty ones for notifications. Empty if there is nothing to answer: then no JSON-RPC may be sent at all.
-std::string join_answers(bool batch, const std::vector<std::string>& answers);
+// The body that answers a batch, one answer after the other.
+class batch_answer {
+public:
+    // Of the body with one more answer of `bytes`.
+    std::size_t size_with(std::size_t bytes) const noexcept { return text_.size() + bytes + 2; }
+
+    // What it takes of memory.
+    std::size_t capacity() const noexcept { return text_.capacity(); }
+    void reserve(std::size_t bytes);
+
+    // A make_result() or make_error() text, or that of a refusal, which may be in pieces: the answer goes on in the rest of it.
+    void begin(std::string_view answer);
+    void go_on(std::string_view rest) { text_ += rest; }
+
+    // Empty if there is nothing to answer: then no JSON-RPC may be sent at all.
+    std::string take();
+
+private:
+    std::string text_;
+};
 
 // The error body of a relayed JSON-RPC call: `data` is {"code","agent","retryable"}, without "agent" if that is empty.
-std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent);
+// `said`: a message of this case's; empty: that of the code.
+std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent, std::string_view said = {});
 
-// The error body of any other route: {"error":{"code","message","agent","retryable"}}, "agent" likewise.
-std::string http_error_body(errc code, std::string_view agent);
+// The error body of any other route: {"error":{"code","message","agent","retryable"}}, "agent" and `said` likewise.
+std::string http_error_body(errc code, std::string_view agent, std::string_view said = {});
 
 }  // namespace core

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,7 +50,8 @@ struct mcp_server {
         std::chrono::seconds{60};                         // from the start to the answer to initialize: npx downloads
     duration request_timeout = std::chrono::seconds{30};  // one request of ours
     duration ping_interval = std::chrono::seconds{30};    // between pings; 0: never
-    duration backoff = std::chrono::milliseconds{500};    // after the first end of a session; grows with each
+    std::optional<duration> walk;  // between walks over its lists in the legacy era; 0: never; nothing: mcp.walk
+    duration backoff = std::chrono::milliseconds{500};  // after the first end of a session; grows with each
     duration max_backoff = std::chrono::seconds{60};
     std::uint64_t max_message = 8 * 1024 * 1024;  // one message, either way
     bool stale_if_error = false;                  // the card of before is served while there is no session

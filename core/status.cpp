@@ -17,6 +17,7 @@ unsigned http_status(errc code) noexcept
             return 403;
         case errc::not_found:
         case errc::agent_not_found:
+        case errc::extended_card_not_configured:
         case errc::method_not_found:
             return 404;
         case errc::method_not_allowed:
@@ -26,6 +27,7 @@ unsigned http_status(errc code) noexcept
         case errc::version_conflict:
             return 409;
         case errc::body_too_large:
+        case errc::too_large:
             return 413;
         case errc::target_too_long:
             return 414;
@@ -62,7 +64,9 @@ unsigned http_status(errc code) noexcept
             return 502;
         case errc::session_not_started:
         case errc::session_not_ready:
+        case errc::session_failed:
         case errc::session_crashed:
+        case errc::session_misconfigured:
         case errc::draining:
         case errc::overloaded:
             return 503;
@@ -72,6 +76,8 @@ unsigned http_status(errc code) noexcept
             return 505;
         case errc::store_full:
             return 507;
+        case errc::loop_detected:
+            return 508;
     }
     return 500;
 }
@@ -87,6 +93,10 @@ int jsonrpc_code(errc code) noexcept
             return -32601;
         case errc::invalid_params:
             return -32602;
+        case errc::unsupported_media_type:
+            return -32005;
+        case errc::extended_card_not_configured:
+            return -32007;
         case errc::upstream_unresolved:
         case errc::upstream_refused:
         case errc::upstream_tls:
@@ -113,17 +123,20 @@ int jsonrpc_code(errc code) noexcept
         case errc::method_not_allowed:
         case errc::request_timeout:
         case errc::body_too_large:
+        case errc::too_large:
         case errc::target_too_long:
-        case errc::unsupported_media_type:
         case errc::expectation_failed:
         case errc::misdirected_request:
+        case errc::loop_detected:
         case errc::config_invalid:
         case errc::header_too_large:
         case errc::caller_gone:
         case errc::not_implemented:
         case errc::http_version_not_supported:
+        case errc::session_misconfigured:
         case errc::session_not_started:
         case errc::session_not_ready:
+        case errc::session_failed:
         case errc::session_crashed:
         case errc::draining:
         case errc::overloaded:
@@ -133,9 +146,26 @@ int jsonrpc_code(errc code) noexcept
     return -32603;
 }
 
+unsigned jsonrpc_http_status(errc code) noexcept
+{
+    switch (code) {
+        case errc::parse_error:
+        case errc::invalid_request:
+        case errc::method_not_found:
+        case errc::invalid_params:
+        case errc::extended_card_not_configured:
+            return 200;
+        default:
+            return http_status(code);
+    }
+}
+
 bool retryable(errc code) noexcept
 {
     const auto status = http_status(code);
+    if (code == errc::session_misconfigured) {
+        return false;
+    }
     return status == 408 || status == 502 || status == 503 || status == 504;
 }
 

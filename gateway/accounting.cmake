@@ -2,12 +2,12 @@
 add_library(gateway_accounting STATIC
     access_log.cpp
     log_output.cpp
+    metrics_agents.cpp
+    metrics_family.cpp
     metrics_page.cpp
-    metrics_sessions.cpp
     process_stats.cpp
     request_record.cpp
+    terminal_text.cpp
     worker_metrics.cpp
 )
-target_link_libraries(gateway_accounting
-    PUBLIC project_options core a2a
-    PRIVATE spdlog::spdlog prometheus-cpp::core)
+target_link_libraries(gateway_accounting PUBLIC project_options core a2a)

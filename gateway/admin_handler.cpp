@@ -3,7 +3,10 @@
 #include "core/status.hpp"
 #include "gateway/content_type.hpp"
 #include "gateway/metrics_page.hpp"
+#include "gateway/rpc_exchange.hpp"
 #include "net/ask.hpp"
+#include "net/http1/chunked.hpp"
+#include "net/http1/head_writer.hpp"
 
 #include <utility>
 
@@ -60,27 +63,65 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
         what = error_answer(errc::not_found, {});
     } else if (!reads) {
         what = method_not_allowed("GET, HEAD");
+    } else if (path == "/metrics") {
+        co_await send_metrics(caller);
+        co_return;
     } else {
-        what = co_await answer_get(caller, std::move(path));
+        what = answer_get(path);
     }
     // A caller that left before its answer was out is nobody's concern here: no line, no counter.
     co_await send_answer(caller, std::move(what));
 }
 
-net::routine<answer> admin_handler::answer_get(net::server_connection& caller, std::string path)
+answer admin_handler::answer_get(std::string_view path) const
+{
+    if (path == "/healthz") {
+        return text_answer(200, "alive\n");
+    }
+    return services_.ready() ? text_answer(200, "ready\n") : text_answer(503, "draining\n");
+}
+
+// Piece by piece, the next one when the last one has been taken: a scrape of many agents is long.
+net::routine<> admin_handler::send_metrics(net::server_connection& caller)
 {
     const auto here = caller.owner().get_executor();
-    if (path == "/healthz") {
-        co_return text_answer(200, "alive\n");
+    const bool chunked = caller.head().minor_version == 1;
+    if (!chunked) {
+        caller.close_after_answer();
     }
-    if (path == "/readyz") {
-        co_return services_.ready() ? text_answer(200, "ready\n") : text_answer(503, "draining\n");
+    auto& head = caller.scratch();
+    begin_head(head, caller, 200);
+    net::http1::head_writer out{head};
+    out.field("Content-Type", metrics_content_type);
+    out.field("Cache-Control", "no-store");
+    if (chunked) {
+        out.field("Transfer-Encoding", "chunked");
     }
-    auto asked = services_.metrics_page();
-    auto text = co_await net::ask(here, here, std::move(asked));
-    auto page = text_answer(200, std::move(text));
-    page.content_type = metrics_content_type;
-    co_return page;
+    out.end();
+    net::pieces first;
+    first.add(head);
+    auto sent = co_await caller.send(first);
+    if (caller.head().verb == method::head) {
+        co_return;
+    }
+    const auto page = services_.metrics();
+    std::string text;
+    do {
+        auto asked = page->next();
+        text = co_await net::ask(here, here, std::move(asked));
+        const net::http1::chunk_header size{text.size()};
+        net::pieces piece;
+        if (chunked) {
+            piece.add(text.empty() ? net::http1::last_chunk : size.text());
+        }
+        piece.add(text);
+        if (chunked && !text.empty()) {
+            piece.add(net::http1::chunk_end);
+        }
+        if (piece.size() > 0) {
+            sent = co_await caller.send(piece);
+        }
+    } while (sent && !text.empty());
 }
 
 net::routine<answer> admin_handler::answer_post(net::server_connection& caller, std::string path)
@@ -88,7 +129,7 @@ net::routine<answer> admin_handler::answer_post(net::server_connection& caller, 
     if (!takes_json(caller.head())) {
         co_return error_answer(errc::unsupported_media_type, {});
     }
-    auto body = co_await caller.read_body(settings_.limits.body);
+    auto body = co_await caller.read_body(management_body(settings_));
     if (!body) {
         co_return error_answer(body.error().code, {});
     }
@@ -121,15 +162,11 @@ net::routine<answer> admin_handler::reload(net::server_connection& caller)
 
 net::routine<answer> admin_handler::manage(net::server_connection& caller, std::string body)
 {
-    answer what;
-    const auto here = caller.owner().get_executor();
-    rpc_caller who{/*may_write=*/true, "admin " + caller.peer()};
+    std::stop_source leaving;
+    rpc_caller who{/*may_write=*/true, "admin " + caller.peer(), leaving.get_token()};
     auto asked = methods_.handle(std::move(body), std::move(who));
-    auto done = co_await net::ask(here, here, std::move(asked));
-    what.body = std::move(done.body);
-    what.status = what.body.empty() ? 204 : 200;
-    what.fields = "Cache-Control: no-store\r\n";
-    co_return what;
+    auto done = co_await ask_for(caller, caller.owner().get_executor(), std::move(asked), std::move(leaving));
+    co_return answer_of(std::move(done));
 }
 
 net::routine<answer> admin_handler::answer_registration(net::server_connection& caller, std::string body)

@@ -6,11 +6,13 @@
 #include "gateway/answer.hpp"
 #include "gateway/host_policy.hpp"
 #include "gateway/management.hpp"
+#include "gateway/metrics_feed.hpp"
 #include "gateway/reload.hpp"
 #include "net/server_connection.hpp"
 
-#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace gateway {
 
@@ -19,8 +21,8 @@ class admin_services {
 public:
     virtual ~admin_services() = default;
 
-    virtual bool ready() const noexcept = 0;            // takes traffic
-    virtual net::task<std::string> metrics_page() = 0;  // Prometheus text format
+    virtual bool ready() const noexcept = 0;              // takes traffic
+    virtual std::unique_ptr<metrics_feed> metrics() = 0;  // outlived by the services
     virtual net::task<reload_report> reload() = 0;
 };
 
@@ -40,7 +42,8 @@ public:
     void shaken(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
 private:
-    net::routine<answer> answer_get(net::server_connection& caller, std::string path);
+    answer answer_get(std::string_view path) const;
+    net::routine<> send_metrics(net::server_connection& caller);
     net::routine<answer> answer_post(net::server_connection& caller, std::string path);
     net::routine<answer> reload(net::server_connection& caller);
     net::routine<answer> manage(net::server_connection& caller, std::string body);

@@ -1,5 +1,9 @@
 #include "gateway/agent_filter.hpp"
 
+#include "gateway/cut_text.hpp"
+
+#include <string.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -87,25 +91,22 @@ void add_tags(const json& from, std::vector<std::string>& tags)
     }
 }
 
-std::vector<std::string> metadata_tags(const core::agent& agent)
+void keep_each_once(std::vector<std::string>& tags)
 {
-    std::vector<std::string> tags;
-    // Parsed only if there can be any: a list looks at every agent.
-    if (agent.metadata.find("\"tags\"") != std::string::npos) {
-        if (const auto metadata = core::parse_json(agent.metadata)) {
-            add_tags(*metadata, tags);
-        }
-    }
-    return tags;
+    std::sort(tags.begin(), tags.end());
+    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
 }
 
-bool has_tag(const core::agent& agent, const card_words& card, const std::string& tag)
+bool has_tag(const std::vector<std::string>& own, const card_words& card, const std::string& tag)
 {
-    if (std::binary_search(card.tags.begin(), card.tags.end(), tag)) {
-        return true;
-    }
-    const auto tags = metadata_tags(agent);
-    return std::find(tags.begin(), tags.end(), tag) != tags.end();
+    return std::binary_search(card.tags.begin(), card.tags.end(), tag) ||
+           std::binary_search(own.begin(), own.end(), tag);
+}
+
+// std::string::find() takes quadratic time for texts that are made for it, and callers and agents choose both of them.
+bool contains(std::string_view text, std::string_view wanted)
+{
+    return ::memmem(text.data(), text.size(), wanted.data(), wanted.size()) != nullptr;
 }
 
 }  // namespace
@@ -122,43 +123,74 @@ agent_filter read_filter(const json& params, std::vector<config::problem>& probl
     return out;
 }
 
-std::vector<std::string> tags_of(const core::agent& agent, const card_words& card)
+std::vector<std::string> metadata_tags(const std::string& metadata)
 {
-    auto tags = metadata_tags(agent);
-    tags.insert(tags.end(), card.tags.begin(), card.tags.end());
-    std::sort(tags.begin(), tags.end());
-    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+    std::vector<std::string> tags;
+    if (metadata.find("\"tags\"") != std::string::npos) {
+        if (const auto parsed = core::parse_json(metadata, {.bytes = metadata.size()})) {
+            add_tags(*parsed, tags);
+        }
+    }
+    keep_each_once(tags);
+    return tags;
+}
+
+std::vector<std::string> tags_of(const std::vector<std::string>& own, const card_words& card, tag_bounds bounds)
+{
+    std::vector<std::string> tags;
+    const auto add = [&](const std::vector<std::string>& from) {
+        std::size_t taken = 0;
+        for (auto each = from.begin(); each != from.end() && taken < bounds.most; ++each) {
+            if (!each->empty() && each->size() <= bounds.longest) {
+                tags.push_back(*each);
+                ++taken;
+            }
+        }
+    };
+    add(own);
+    add(card.tags);
+    keep_each_once(tags);
+    tags.resize(std::min(tags.size(), bounds.most));
     return tags;
 }
 
 card_words words_of(const json& card)
 {
+    constexpr std::size_t most_tags = 1000;
+    constexpr std::size_t longest_tag = 256;
+    constexpr std::size_t longest_text = 8192;
     card_words out;
     const auto* skills = core::member(card, "skills");
     for (std::size_t i = 0; skills != nullptr && skills->is_array() && i < skills->size(); ++i) {
         add_tags((*skills)[i], out.tags);
     }
-    std::sort(out.tags.begin(), out.tags.end());
-    out.tags.erase(std::unique(out.tags.begin(), out.tags.end()), out.tags.end());
+    keep_each_once(out.tags);
+    std::erase_if(out.tags, [](const std::string& tag) { return tag.size() > longest_tag; });
+    out.tags.resize(std::min(out.tags.size(), most_tags));
+    out.tags.shrink_to_fit();
     for (const auto* key : {"name", "description"}) {
         if (const auto* words = core::string_member(card, key)) {
-            out.text += in_small_letters(*words) + '\n';
+            out.text += in_small_letters(cut_text(*words, longest_text)) + '\n';
         }
     }
     return out;
 }
 
-bool shows(const agent_filter& filter, const core::agent& agent, const card_words& card)
+bool shows(
+    const agent_filter& filter,
+    const core::agent& agent,
+    const std::vector<std::string>& own,
+    const card_words& card
+)
 {
     if (filter.protocol && *filter.protocol != agent.speaks) {
         return false;
     }
-    if (!filter.tag.empty() && !has_tag(agent, card, filter.tag)) {
+    if (!filter.tag.empty() && !has_tag(own, card, filter.tag)) {
         return false;
     }
-    return filter.text.empty() || in_small_letters(agent.id).find(filter.text) != std::string::npos ||
-           card.text.find(filter.text) != std::string::npos ||
-           in_small_letters(agent.metadata).find(filter.text) != std::string::npos;
+    return filter.text.empty() || contains(in_small_letters(agent.id), filter.text) ||
+           contains(card.text, filter.text) || contains(in_small_letters(agent.metadata), filter.text);
 }
 
 }  // namespace gateway

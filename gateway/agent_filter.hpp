@@ -24,19 +24,34 @@ struct agent_filter {
 // cannot be read is added to `problems` and left out.
 agent_filter read_filter(const core::json& params, std::vector<config::problem>& problems);
 
-// What a card says of its agent, as far as lists are filtered by it.
+// What a card says of its agent, as far as lists are filtered by it. A list looks at all agents: what one says is bounded.
 struct card_words {
-    std::vector<std::string> tags;  // of all skills, sorted, each once
-    std::string text;               // name and description, in small letters
+    std::vector<std::string> tags;  // of all skills, sorted, each once: the first 1000 of at most 256 bytes
+    std::string text;               // name and description, 8 KiB of each, in small letters
 };
+
+inline const card_words no_words;
 
 card_words words_of(const core::json& card);
 
-// The tags of the card and of the metadata, sorted, each once.
-std::vector<std::string> tags_of(const core::agent& agent, const card_words& card);
+// The member `tags` of an agent's metadata (JSON text), sorted, each once.
+std::vector<std::string> metadata_tags(const std::string& metadata);
 
-// The tags are the card's and `tags` of the metadata, the text is sought in the id, the card's words and the metadata,
-// without regard to the case of ASCII letters. `after` is not looked at.
-bool shows(const agent_filter& filter, const core::agent& agent, const card_words& card);
+// The tags of the metadata and of the card, sorted, each once; not more than `most` of those that are neither empty nor
+// longer than `longest` bytes.
+struct tag_bounds {
+    std::size_t most;
+    std::size_t longest;
+};
+std::vector<std::string> tags_of(const std::vector<std::string>& own, const card_words& card, tag_bounds bounds);
+
+// `own` are the agent's metadata_tags(). The text is searched for in the id, the card's words and the metadata, without
+// regard to the case of ASCII letters. `after` and `limit` are not looked at. Takes time linear in those texts.
+bool shows(
+    const agent_filter& filter,
+    const core::agent& agent,
+    const std::vector<std::string>& own,
+    const card_words& card
+);
 
 }  // namespace gateway

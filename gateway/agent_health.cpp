@@ -1,5 +1,7 @@
 #include "gateway/agent_health.hpp"
 
+#include "gateway/session_trouble.hpp"
+
 namespace gateway {
 namespace {
 
@@ -28,7 +30,7 @@ judgement judge_session(const session_facts& session, const card_status* card)
             return because(session.reason == mcp::session_reason::none ? unknown : unhealthy, errc::session_not_ready);
         case session_state::backoff:
         case session_state::failed:
-            return because(unhealthy, errc::session_crashed);
+            return because(unhealthy, trouble_of({session.state, session.begun, session.needs_operator})->code);
         case session_state::stopping:
         case session_state::stopped:
             return because(unknown, errc::draining);

@@ -19,7 +19,7 @@ answer failure(core::errc code, std::string body, std::uint64_t retry_after = us
     net::http1::head_writer head{out.fields};
     head.field("Cardea-Error", core::name(code));
     head.field("Cache-Control", "no-store");
-    if (out.status == 503) {
+    if (out.status == 503 && core::retryable(code)) {
         head.field("Retry-After", retry_after);
     }
     out.body = std::move(body);
@@ -64,9 +64,26 @@ answer config_error_answer(const std::vector<std::string>& problems)
     return failure(code, core::to_text({{"error", error}}));
 }
 
+answer no_calls_answer(std::string_view agent, std::string_view id)
+{
+    constexpr auto code = core::errc::not_implemented;
+    constexpr std::string_view said = "This agent is an MCP server: calls to MCP servers are not passed on yet.";
+    return failure(
+        code,
+        id.empty() ? core::http_error_body(code, agent, said) : core::jsonrpc_error_body(id, code, agent, said)
+    );
+}
+
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
 {
-    return failure(code, core::jsonrpc_error_body(id, code, agent));
+    auto out = failure(code, core::jsonrpc_error_body(id, code, agent));
+    out.status = core::jsonrpc_http_status(code);
+    return out;
+}
+
+answer call_error(core::errc code, std::string_view agent, std::string_view id)
+{
+    return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);
 }
 
 std::string refusal_of_connection()
@@ -119,7 +136,7 @@ net::routine<core::result<>> send_answer(net::server_connection& caller, answer 
     const bool has_body = what.status != 204 && what.status != 304;
     if (has_body) {
         out.field("Content-Type", what.content_type);
-        out.field("Content-Length", what.body.size());
+        out.field("Content-Length", what.body.size() + what.rest.size() + what.end.size());
     }
     head += what.fields;
     out.end();
@@ -127,6 +144,8 @@ net::routine<core::result<>> send_answer(net::server_connection& caller, answer 
     pieces.add(head);
     if (has_body && caller.head().verb != net::http1::method::head) {
         pieces.add(what.body);
+        pieces.add(what.rest);
+        pieces.add(what.end);
     }
     co_return co_await caller.send(pieces);
 }

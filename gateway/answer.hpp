@@ -6,6 +6,7 @@
 #include "net/server_connection.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ struct answer {
     std::string_view content_type = "application/json";  // a constant
     std::string fields;                                  // further header lines, each with its CRLF
     std::string body;
+    std::string_view rest;             // follows the body
+    std::string_view end;              // follows that
+    std::shared_ptr<const void> kept;  // what these two lie in; given up when the answer is out
 };
 
 inline constexpr std::uint64_t usual_retry_after = 5;  // seconds
@@ -34,8 +38,14 @@ answer explained_answer(core::errc code, std::string_view message);
 // config_invalid, with the problems as they are shown in `error.problems`.
 answer config_error_answer(const std::vector<std::string>& problems);
 
+// 501 to whoever calls an MCP server: with the raw id of the call; empty: it is no JSON-RPC, or a notification.
+answer no_calls_answer(std::string_view agent, std::string_view id);
+
 // The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
+
+// The same to a call whose id may be empty: a notification has none to answer to, and gets the plain form.
+answer call_error(core::errc code, std::string_view agent, std::string_view id);
 
 // A whole answer, head included, for a connection that is closed at once.
 std::string refusal_of_connection();

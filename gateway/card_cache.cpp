@@ -122,11 +122,19 @@ void succeed(
     auto card = std::make_shared<published_card>();
     card->bytes = std::move(bytes);
     card->caching = state.caching;
+    card->modified = state.modified;
     card->fetched_at = now;
     card->fresh_until = now + fresh_for;
     card->usable_until = card->fresh_until + settings.stale_if_error;
     state.card = std::move(card);
     state.failure.reset();
+}
+
+void change(card_state& state, std::string_view now)
+{
+    // A date cannot tell two cards of one second apart.
+    state.modified = state.changed_at == now ? std::string_view{} : now;
+    state.changed_at = now;
 }
 
 void outdate(card_state& state, core::steady_time now, core::duration usable_for)

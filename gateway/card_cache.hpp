@@ -19,6 +19,8 @@ struct card_state {
     std::optional<core::error> failure;          // of the latest fetch; nullopt: it succeeded, or there was none
     core::steady_time failed_at{};
     card_caching caching = card_caching::while_fresh;  // of the cards that come
+    std::string modified = {};                         // of the last good one, as callers are told
+    std::string changed_at = {};                       // the same, whether callers are told or not
 };
 
 enum class card_decision {
@@ -46,6 +48,9 @@ void succeed(
     core::duration fresh_for,
     const config::card_settings& settings
 );
+
+// What succeed() publishes next differs from what was published before; `now` is an HTTP-date.
+void change(card_state& state, std::string_view now);
 
 // Nobody vouches for the card any more: it was right until now, and may be served as stale for so long.
 void outdate(card_state& state, core::steady_time now, core::duration usable_for);

@@ -1,78 +1,170 @@
 #include "gateway/card_editor.hpp"
 
 #include "config/signatures.hpp"
+#include "core/json_patch.hpp"
 #include "gateway/card_variants.hpp"
-#include "gateway/version.hpp"
+#include "gateway/tls_files.hpp"
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace gateway {
 
 using core::errc;
 
-card_editor::card_editor(const config::settings& settings)
-    : settings_{settings},
-      work_{io_.get_executor()},
-      fetcher_{std::make_unique<net::curl_fetcher>(io_, "cardea/" + std::string{version()})},
-      source_{*fetcher_, settings_}
+card_editor::card_editor(net::asio::io_context& io, net::fetcher& key_sets, config::card_settings settings)
+    : io_{io},
+      settings_{std::move(settings)},
+      turns_{io.get_executor()},
+      verifier_{key_sets, settings_}
 {
-}
-
-card_editor::~card_editor()
-{
-    work_.reset();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
 }
 
 void card_editor::start(std::shared_ptr<const card_signer> signer, std::string public_base)
 {
     signer_ = std::move(signer);
     public_base_ = std::move(public_base);
-    thread_ = std::thread{[this] { io_.run(); }};
+}
+
+void card_editor::set_settings(config::card_settings now)
+{
+    net::asio::post(io_, [this, now = std::move(now)]() mutable { settings_ = std::move(now); });
 }
 
 void card_editor::stop()
 {
     stopped_ = true;
-    net::asio::post(io_, [this] {
-        source_.stop();
-        fetcher_.reset();
-    });
+    verifier_.stop();
+}
+
+template <class T>
+net::task<T> card_editor::ask(net::task<T> work)
+{
+    co_return co_await net::asio::co_spawn(executor(), std::move(work), net::use_task);
+}
+
+net::task<core::result<made_card>> card_editor::make(std::shared_ptr<const core::agent> agent, card_document what)
+{
+    return ask(make_here(std::move(agent), std::move(what)));
+}
+
+net::task<core::result<made_card>>
+card_editor::make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::snapshot> lists)
+{
+    return ask(make_of_lists_here(std::move(agent), std::move(lists)));
+}
+
+net::task<core::result<std::string>> card_editor::compare(std::shared_ptr<const core::agent> agent, card_pair what)
+{
+    return ask(compare_here(std::move(agent), std::move(what)));
+}
+
+net::task<core::result<made_card>> card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document what)
+{
+    co_await turns_.next(agent->id);
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    constexpr std::size_t made_at_once = 64 * 1024;  // bytes: a few milliseconds
+    const bool in_pieces = what.text.size() > made_at_once;
+    auto card = read_card(what.text, settings_);
+    if (!card) {
+        co_return std::move(card).error();
+    }
+    auto address = call_address_of(*agent, card->document, what.url);
+    std::optional<good_signature> signature;
+    auto rules = config::signature_rules_of(*agent, settings_);
+    if (what.verified && rules.verify) {
+        signed_card document{std::move(what.text), std::move(what.url), tls_files(*agent)};
+        auto verified = co_await verifier_.verify(std::move(rules), std::move(document), what.timeout);
+        if (!verified) {
+            co_return std::move(verified).error();
+        }
+        signature = std::move(*verified);
+        co_await turns_.next(agent->id);
+    }
+    card_work work{*agent};
+    if (auto begun = work.begin(std::move(*card), making()); !begun) {
+        co_return std::move(begun).error();
+    }
+    for (bool more = true; more;) {
+        if (in_pieces) {
+            co_await turns_.next(agent->id);
+        }
+        const auto stepped = work.step();
+        if (!stepped) {
+            co_return stepped.error();
+        }
+        more = *stepped;
+    }
+    auto made = std::move(work).take();
+    made.signature = std::move(signature);
+    made.address = std::move(address);
+    co_return made;
+}
+
+net::task<core::result<made_card>>
+card_editor::make_of_lists_here(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::snapshot> lists)
+{
+    co_await turns_.next(agent->id);
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    co_return make_card(*lists, *agent, making());
+}
+
+net::task<core::result<std::string>> card_editor::compare_here(std::shared_ptr<const core::agent> agent, card_pair what)
+{
+    co_await turns_.next(agent->id);
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    const auto before = what.before ? core::parse_json(what.before->body, {.bytes = what.before->body.size()})
+                                    : core::result<core::json>{core::json{}};
+    const auto after = core::parse_json(what.after->body, {.bytes = what.after->body.size()});
+    if (!before || !after) {
+        co_return core::gateway_error(errc::internal, "a card that is served cannot be read");
+    }
+    // RFC 6902 section 4.1: to a document that is not there, the whole is added.
+    co_return what.before ? core::json_patch(*before, *after) : core::json_patch_of_whole("add", *after);
 }
 
 net::task<core::result<std::string>>
 card_editor::edit_card(std::shared_ptr<const agent_entry> agent, std::string document, a2a::card_dialect dialect)
 {
     const auto& record = agent->record;
-    const auto parsed = a2a::parse_card(document, {.bytes = settings_.cards.max_size, .depth = 64});
+    auto parsed = read_card(document, settings_);
     if (!parsed) {
-        co_return parsed.error();
+        co_return std::move(parsed).error();
     }
-    auto verified = co_await source_.verify(record, std::move(document));
-    if (!verified) {
-        co_return std::move(verified).error();
+    auto rules = config::signature_rules_of(record, settings_);
+    const bool signs = dialect == a2a::card_dialect::v1 && rules.sign;
+    if (rules.verify) {
+        signed_card written{std::move(document), record.url, tls_files(record)};
+        auto verified = co_await verifier_.verify(std::move(rules), std::move(written), settings_.timeout);
+        if (!verified) {
+            co_return std::move(verified).error();
+        }
+        co_await turns_.next(record.id);
     }
     const a2a::public_address at{public_address(public_base_, record.id)};
     const a2a::upstream_address upstream{.url = record.url, .card_url = record.card_url};
-    const auto rewritten = a2a::rewrite_extended_card(*parsed, at, upstream, dialect);
+    auto rewritten = a2a::rewrite_extended_card(std::move(*parsed), at, upstream, dialect);
     if (!rewritten) {
         co_return rewritten.error();
     }
-    const bool signs = dialect == a2a::card_dialect::v1 && config::signature_rules_of(record, settings_.cards).sign;
     const signing how{signs ? signer_.get() : nullptr, public_base_};
     // What is signed is a card of 1.0 and nothing else.
     const auto shape = how.by != nullptr ? core::card_shape::v1 : rewritten->shape;
-    co_return make_body(rewritten->document, shape, at, how);
+    co_return make_body(std::move(rewritten->document), shape, at, how);
 }
 
 net::task<core::result<edited_answer>> card_editor::edit(answered_card what)
 {
-    // Asio sends what never waited to the end of the queue before it answers, behind all who wait.
-    co_await net::asio::post(net::use_task);
+    co_await turns_.next(what.agent->record.id);
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }

@@ -1,37 +1,35 @@
-// Cards that agents hand out in answers to calls, made fit for callers. On a thread of its own: such a card is read anew for
-// each call and may be long, which neither calls nor other cards shall feel. Nothing of it is kept but the keys that it is
+// All work on cards: those that are fetched, written by the operator, listed by MCP servers or recalled from the store, and
+// those that agents hand out in answers to calls. It is done on one thread, so that a card, which its agent may make as
+// expensive as it likes, holds up neither calls nor the control loop. Nothing is kept here but the keys that cards are
 // verified with.
 #pragma once
 
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "gateway/answered_card.hpp"
+#include "gateway/card_maker.hpp"
 #include "gateway/card_signer.hpp"
-#include "gateway/card_source.hpp"
+#include "gateway/card_turns.hpp"
+#include "gateway/card_verifier.hpp"
 #include "net/fetch.hpp"
 #include "net/types.hpp"
-
-#include <boost/asio/executor_work_guard.hpp>
 
 #include <atomic>
 #include <memory>
 #include <string>
-#include <thread>
 
 namespace gateway {
 
-class card_editor {
+class card_editor final : public card_maker {
 public:
-    // `settings` outlives the editor.
-    explicit card_editor(const config::settings& settings);
+    // Works on the thread that runs `io`. Both outlive the editor, `key_sets` only until stop() has been carried out there.
+    card_editor(net::asio::io_context& io, net::fetcher& key_sets, config::card_settings settings);
 
-    // Waits for what was asked, which after stop() is not long.
-    ~card_editor();
-    card_editor(const card_editor&) = delete;
-    card_editor& operator=(const card_editor&) = delete;
-
-    // Once. A null signer: cards are not signed. `public_base` as in the snapshot.
+    // Once, before anything is asked. A null signer: cards are not signed. `public_base` as in the snapshot.
     void start(std::shared_ptr<const card_signer> signer, std::string public_base);
+
+    // Any thread: what is begun from now on goes by these.
+    void set_settings(config::card_settings now);
 
     // Where edit() runs; any thread may ask.
     net::executor executor() noexcept { return io_.get_executor(); }
@@ -40,22 +38,33 @@ public:
     // card_invalid, card_too_large, card_unrewritable and card_signature, as a fetched card would, and with draining.
     net::task<core::result<edited_answer>> edit(answered_card what);
 
-    // Any thread: what has not been begun fails from now on.
+    net::task<core::result<made_card>> make(std::shared_ptr<const core::agent> agent, card_document what) override;
+    net::task<core::result<made_card>>
+    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::snapshot> lists) override;
+    net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair what) override;
+
+    // On the thread that runs `io`: what has not begun fails from now on.
     void stop();
 
 private:
+    template <class T>
+    net::task<T> ask(net::task<T> work);
+
+    net::task<core::result<made_card>> make_here(std::shared_ptr<const core::agent> agent, card_document what);
+    net::task<core::result<made_card>>
+    make_of_lists_here(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::snapshot> lists);
+    net::task<core::result<std::string>> compare_here(std::shared_ptr<const core::agent> agent, card_pair what);
     net::task<core::result<std::string>>
     edit_card(std::shared_ptr<const agent_entry> agent, std::string document, a2a::card_dialect dialect);
+    card_making making() const { return {settings_, signer_.get(), public_base_}; }
 
-    const config::settings& settings_;
+    net::asio::io_context& io_;
+    config::card_settings settings_;
     std::shared_ptr<const card_signer> signer_;
     std::string public_base_;
-    net::asio::io_context io_{1};
-    net::asio::executor_work_guard<net::executor> work_;
-    std::unique_ptr<net::curl_fetcher> fetcher_;
-    card_source source_;
-    std::atomic<bool> stopped_ = false;
-    std::thread thread_;
+    card_turns turns_;
+    card_verifier verifier_;
+    bool stopped_ = false;
 };
 
 }  // namespace gateway

@@ -2,8 +2,11 @@
 
 #include "config/file.hpp"
 #include "config/settings.hpp"
+#include "gateway/call_address.hpp"
 #include "gateway/fetch_once.hpp"
+#include "gateway/terminal_text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gateway {
@@ -21,6 +24,11 @@ core::result<net::fetch_response> fetch(const std::string& url)
     return fetch_once(std::move(request));
 }
 
+bool is_url(const std::string& where)
+{
+    return where.starts_with("http://") || where.starts_with("https://");
+}
+
 std::string counted(std::size_t count, const std::string& what)
 {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -30,7 +38,7 @@ std::string counted(std::size_t count, const std::string& what)
 
 core::result<std::string> read_card(const std::string& where)
 {
-    if (!where.starts_with("http://") && !where.starts_with("https://")) {
+    if (!is_url(where)) {
         return config::read_file(where, config::card_settings{}.max_size);
     }
     auto answer = fetch(where);
@@ -48,20 +56,41 @@ core::result<std::string> read_card(const std::string& where)
     return std::move(answer->body);
 }
 
+a2a::lint_report lint_found_card(const std::string& text, const std::string& where)
+{
+    auto report = a2a::lint_card(text);
+    if (!is_url(where) || !report.generation) {
+        return report;
+    }
+    // As if the agent were registered by the URL that this card is found below.
+    core::agent agent;
+    agent.url = where.substr(0, where.find("/.well-known/"));
+    agent.card_url = where;
+    agent.trust = core::card_trust::same_origin;
+    const auto card = core::parse_json(text);
+    auto to = card ? call_address_of(agent, *card, where) : call_address{};
+    if (to.problem) {
+        const auto notes =
+            std::ranges::find(report.problems, a2a::problem_severity::note, &a2a::card_problem::severity);
+        report.problems.insert(notes, std::move(*to.problem));
+    }
+    return report;
+}
+
 std::string lint_text(const a2a::lint_report& report, const std::string& where, bool explain)
 {
     using enum a2a::problem_severity;
     std::string text;
     for (const auto& each : report.problems) {
         text.append(a2a::name(each.severity)).append(": ");
-        text += each.path.empty() ? "card" : each.path;
-        text += ": " + each.what;
+        text += each.path.empty() ? "card" : printable(each.path);
+        text += ": " + printable(each.what);
         if (explain && report.generation) {
             text += "\n    " + a2a::specification_section(each.path, *report.generation);
         }
         text += '\n';
     }
-    text += where + ": ";
+    text += printable(where) + ": ";
     text += report.generation ? "a card of shape " + std::string{a2a::name(*report.generation)} : "no card";
     return text + "; " + counted(report.count(error), "error") + ", " + counted(report.count(warning), "warning") +
            ", " + counted(report.count(note), "note") + "\n";

@@ -13,8 +13,11 @@ namespace gateway {
 // is not 200; the detail reads well behind the name of the file or the URL.
 core::result<std::string> read_card(const std::string& where);
 
-// One line for each problem, `error: skills[0].id: missing`, with `explain` the section of the specification behind it,
-// and a last line that counts.
+// a2a::lint_card(), and of a card that was read from a URL also whether calls would go where it says.
+a2a::lint_report lint_found_card(const std::string& text, const std::string& where);
+
+// Printable: one line for each problem, `error: skills[0].id: missing`, with `explain` the section of the specification
+// behind it, and a last line that counts.
 std::string lint_text(const a2a::lint_report& report, const std::string& where, bool explain);
 
 }  // namespace gateway

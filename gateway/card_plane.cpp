@@ -1,8 +1,7 @@
 #include "gateway/card_plane.hpp"
 
-#include "config/url.hpp"
+#include "gateway/call_address.hpp"
 #include "gateway/session_settings.hpp"
-#include "net/upstream.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -24,24 +23,19 @@ bool fetchable(const agent_entry& agent)
     return agent.record.card.empty() && agent.upstream != nullptr;
 }
 
-// Where the card says that calls go, if that is a URL of the agent's own origin; else empty.
-std::string trusted_endpoint(const core::agent& record, const core::json& card)
-{
-    const auto endpoint = config::parse_http_url(a2a::jsonrpc_endpoint(card));
-    return endpoint && net::origin_of(*endpoint) == net::origin_of(record.url) ? *endpoint : std::string{};
-}
-
 }  // namespace
 
 card_plane::card_plane(
     net::loop& control,
     card_source& source,
+    card_maker& maker,
     const config::card_settings& settings,
     const core::logger& log,
     clock now
 )
     : loop_{control},
       source_{source},
+      maker_{maker},
       settings_{settings},
       log_{log},
       now_{std::move(now)},
@@ -94,7 +88,8 @@ void card_plane::add(const std::string& id, std::shared_ptr<const agent_entry> a
     made->recalled = !recall || !fetched;
     slots_.emplace(id, made);
     if (!made->agent->record.card.empty()) {
-        publish_inline(*made);
+        written_.push_back(made);
+        make_next();
     }
     if (fetched) {
         schedule_.add(id, now_());
@@ -122,14 +117,6 @@ void card_plane::on_sweep(core::steady_time)
     }
 }
 
-void card_plane::publish_inline(slot& which)
-{
-    auto done = accept(which, which.agent->record.card, now_(), settings_.ttl);
-    if (!done) {
-        failed(which, std::move(done).error());
-    }
-}
-
 net::task<card_answer> card_plane::obtain(std::string id)
 {
     const auto found = slots_.find(id);
@@ -137,16 +124,22 @@ net::task<card_answer> card_plane::obtain(std::string id)
         co_return card_answer{nullptr, card_use::miss, core::caller_error(errc::agent_not_found)};
     }
     const auto which = found->second;
-    const auto& record = which->agent->record;
-    if (!record.card.empty()) {
-        // The operator wrote this card: it is as fresh as the configuration, and a bad one cannot be fetched better.
-        if (which->state.card) {
-            publish_inline(*which);
-            co_return card_answer{which->state.card, card_use::hit, std::nullopt};
+    if (!which->agent->record.card.empty()) {
+        if (!which->state.card) {
+            co_await settled(id);
         }
-        co_return card_answer{nullptr, card_use::negative, which->state.failure};
+        if (which->gone) {
+            co_return co_await obtain(std::move(id));
+        }
+        co_return written_answer(*which);
     }
     if (which->agent->upstream == nullptr) {
+        while (which->making && !which->session_trouble && !which->gone) {
+            co_await wait_for_change(which);
+        }
+        if (which->gone) {
+            co_return co_await obtain(std::move(id));
+        }
         co_return obtain_from_session(*which);
     }
     if (!which->recalled || which->recalling) {
@@ -172,7 +165,7 @@ net::task<card_answer> card_plane::obtain(std::string id)
         co_return card_answer{nullptr, card_use::miss, core::gateway_error(errc::draining)};
     }
     start_fetch(which);
-    co_await wait_for(which);
+    co_await wait_while(which, &slot::fetching);
     if (which->gone) {
         co_return co_await obtain(std::move(id));
     }
@@ -198,7 +191,11 @@ net::task<core::result<card_status>> card_plane::refresh(std::string id)
     }
     const auto which = found->second;
     if (!which->agent->record.card.empty()) {
-        publish_inline(*which);
+        make_written(which);
+        co_await wait_while(which, &slot::making);
+        if (which->gone) {
+            co_return co_await refresh(std::move(id));
+        }
     } else if (which->agent->upstream == nullptr) {
         const auto known = obtain_from_session(*which);
         if (known.failure) {
@@ -208,7 +205,7 @@ net::task<core::result<card_status>> card_plane::refresh(std::string id)
         co_return core::gateway_error(errc::draining);
     } else {
         start_fetch(which);
-        co_await wait_for(which);
+        co_await wait_while(which, &slot::fetching);
         if (which->gone) {
             co_return co_await refresh(std::move(id));
         }
@@ -236,36 +233,39 @@ const card_status* card_plane::status(const std::string& id) const
     return found == slots_.end() ? nullptr : &found->second->status;
 }
 
-void card_plane::each(const std::function<void(const std::string& id, const card_status&)>& visit) const
-{
-    for (const auto& [id, which] : slots_) {
-        visit(id, which->status);
-    }
-}
-
 void card_plane::start_fetch(const slot_pointer& which)
 {
     if (stopped_ || std::exchange(which->fetching, true)) {
         return;
     }
     ++fetching_;
-    net::asio::co_spawn(loop_.get_executor(), fetch(which), [this](const std::exception_ptr& bug) {
+    spawn(fetch(which), "card_fetch");
+}
+
+void card_plane::spawn(net::task<> work, std::string_view what)
+{
+    net::asio::co_spawn(loop_.get_executor(), std::move(work), [this, what](const std::exception_ptr& bug) {
         if (bug) {
             try {
                 std::rethrow_exception(bug);
             } catch (const std::exception& e) {
-                log_.write(core::log_level::error, "bug", {{"where", "card_fetch"}, {"what", e.what()}});
+                log_.write(core::log_level::error, "bug", {{"where", what}, {"what", e.what()}});
             }
         }
     });
 }
 
-net::task<> card_plane::wait_for(slot_pointer which)
+net::task<> card_plane::wait_for_change(slot_pointer which)
 {
-    net::task_signal done;
-    while (which->fetching) {
-        which->waiting.push_back(&done);
-        co_await done.wait();
+    net::task_signal change;
+    which->waiting.push_back(&change);
+    co_await change.wait();
+}
+
+net::task<> card_plane::wait_while(slot_pointer which, bool slot::* flag)
+{
+    while ((*which).*flag) {
+        co_await wait_for_change(which);
     }
 }
 
@@ -306,10 +306,10 @@ void card_plane::take(slot& which, core::result<fetched_card> outcome)
         failed(which, std::move(outcome).error());
         return;
     }
-    take_card(which, *outcome);
+    take_card(which, std::move(*outcome));
 }
 
-void card_plane::take_card(slot& which, const fetched_card& fetched)
+void card_plane::take_card(slot& which, fetched_card fetched)
 {
     if (fetched.not_modified && which.state.card) {
         ++which.status.fetched;
@@ -322,57 +322,45 @@ void card_plane::take_card(slot& which, const fetched_card& fetched)
         keep(which, fetched);
         return;
     }
-    auto done = accept(which, fetched.document, now_(), fetched.fresh_for);
-    if (!done) {
-        failed(which, std::move(done).error());
-        return;
-    }
+    which.status.signature = std::move(fetched.made.signature);
+    accept(which, std::move(fetched.made), now_(), fetched.fresh_for);
     schedule_.succeeded(which.agent->record.id, now_(), fetched.fresh_for);
     ++which.status.fetched;
     which.validators = fetched.validators;
     which.status.found_at = fetched.validators.url;
-    which.status.signature = fetched.signature;
     keep(which, fetched);
 }
 
-core::result<>
-card_plane::accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for)
+void card_plane::accept(slot& which, made_card made, core::steady_time fetched_at, core::duration fresh_for)
 {
     const auto& record = which.agent->record;
-    auto made = render(record, document);
-    if (!made) {
-        return std::move(made).error();
-    }
-    const auto endpoint = trusted_endpoint(record, made->card.document);
-    take_rendered(which, std::move(*made), fetched_at, fresh_for);
+    const auto to = std::move(made.address);
+    take_made(which, std::move(made), fetched_at, fresh_for);
+    note_address(which, to.problem);
     if (record.trust == core::card_trust::same_origin && find_path_) {
-        find_path_(record.id, endpoint);
+        find_path_(record.id, to.url);
     }
-    return {};
 }
 
-void card_plane::take_rendered(slot& which, rendered made, core::steady_time fetched_at, core::duration fresh_for)
+void card_plane::take_made(slot& which, made_card made, core::steady_time fetched_at, core::duration fresh_for)
 {
-    const auto& record = which.agent->record;
-    auto bytes = std::move(made.variants.bytes);
-    const bool changed = !which.state.card || !same_bytes(*which.state.card->bytes, *bytes);
-    if (!changed) {
-        bytes = which.state.card->bytes;  // the same object, so that memory holds the text once
+    const bool changed = !which.state.card || !same_bytes(*which.state.card->bytes, *made.bytes);
+    if (changed) {
+        change(which.state, loop_.http_date());
     }
-    succeed(which.state, std::move(bytes), fetched_at, fresh_for, settings_);
+    // Else the same object, so that memory holds the text once.
+    succeed(which.state, changed ? made.bytes : which.state.card->bytes, fetched_at, fresh_for, settings_);
     which.status.card = which.state.card;
     which.status.failure.reset();
     if (changed) {
         ++which.status.changes;
-        which.status.facts = a2a::facts(made.card);
-        which.status.words = words_of(made.card.document);
-        which.status.problems = std::move(made.card.problems);
-        which.status.signed_by = std::move(made.variants.signed_by);
-        log_published(which, made.shape);
-        log_losses(record, made.variants.losses);
-        log_refusals(record, made.variants.refusals);
+        log_published(which, made);
+        which.status.facts = std::move(made.facts);
+        which.status.words = std::move(made.words);
+        which.status.problems = std::move(made.problems);
+        which.status.signed_by = std::move(made.signed_by);
     }
-    publish_(record.id, which.state.card);
+    publish_(which.agent->record.id, which.state.card);
 }
 
 void card_plane::failed(slot& which, core::error why)
@@ -391,6 +379,9 @@ void card_plane::failed(slot& which, core::error why)
         counts.emplace_back(why.code, 1);
     } else {
         ++known->second;
+    }
+    if (find_path_ && !which.state.card && answers(why.code)) {
+        find_path_(which.agent->record.id, {});
     }
     which.status.failure = why;
     fail(which.state, std::move(why), now_());

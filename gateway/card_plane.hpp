@@ -1,5 +1,6 @@
 // Where cards come from: fetched from the agents, when somebody asks and before, at most one fetch per agent at a time;
-// kept by the rules of the cache, published to the workers when they change. On the control loop's thread.
+// kept by the rules of the cache, published to the workers when they change. On the control loop's thread; cards themselves
+// are made elsewhere (gateway/card_maker.hpp), and what comes back for an agent that has changed meanwhile is dropped.
 #pragma once
 
 #include "a2a/card.hpp"
@@ -9,10 +10,9 @@
 #include "gateway/agent_filter.hpp"
 #include "gateway/card_cache.hpp"
 #include "gateway/card_keeper.hpp"
+#include "gateway/card_maker.hpp"
 #include "gateway/card_schedule.hpp"
-#include "gateway/card_signer.hpp"
 #include "gateway/card_source.hpp"
-#include "gateway/card_variants.hpp"
 #include "gateway/request_record.hpp"
 #include "gateway/snapshot.hpp"
 #include "mcp/discovery.hpp"
@@ -22,6 +22,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,7 +45,8 @@ struct card_status {
     a2a::card_facts facts;                       // of that card
     card_words words;                            // likewise
     std::vector<a2a::card_problem> problems;
-    std::string found_at;                     // the URL it was fetched from; empty: inline, or none yet
+    std::optional<a2a::card_problem> address_problem;  // why calls do not go where the card says
+    std::string found_at;                              // the URL it was fetched from; empty: inline, or none yet
     std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
     std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
     std::optional<core::error> failure;       // of the latest fetch
@@ -66,6 +68,7 @@ struct card_preview {
     std::shared_ptr<const card_bytes> before;  // null: nothing has been published
     std::shared_ptr<const card_bytes> after;   // the same object as before: nothing would change
     std::vector<a2a::card_problem> problems;
+    std::string difference;  // what would change: a JSON Patch as text
 };
 
 class card_plane final : public net::timed {
@@ -79,6 +82,7 @@ public:
     card_plane(
         net::loop& control,
         card_source& source,
+        card_maker& maker,
         const config::card_settings& settings,
         const core::logger& log,
         clock now = std::chrono::steady_clock::now
@@ -97,17 +101,17 @@ public:
     using attempts = std::function<std::optional<core::steady_time>(const std::string& id)>;
     void set_attempts(attempts next) { next_attempt_ = std::move(next); }
 
-    // What the session with an MCP server lists is its card from now on; false: it makes none.
-    bool set_session_card(const std::string& id, const mcp::snapshot& from);
+    // What the session with an MCP server lists is its card from now on. `done` is told whether it makes one, once it is
+    // published; who asks for the card meanwhile waits.
+    using card_told = std::function<void(bool made)>;
+    void set_session_card(const std::string& id, std::shared_ptr<const mcp::snapshot> from, card_told done);
 
     // What set_session_card() would publish. Fails with agent_not_found, and as make_session_card() does.
-    core::result<card_preview> preview_session_card(const std::string& id, const mcp::snapshot& from) const;
+    net::task<core::result<card_preview>>
+    preview_session_card(std::string id, std::shared_ptr<const mcp::snapshot> from);
 
     // Why there is no card of an MCP server; nothing: its session is well, and the card of before counts again.
     void set_session_trouble(const std::string& id, std::optional<core::error> why);
-
-    // What cards are signed with from now on; null: they are not.
-    void set_signer(std::shared_ptr<const card_signer> signer) noexcept { signer_ = std::move(signer); }
 
     // From now on good cards are kept, and those of agents that come with set_agents() are recalled before they are
     // fetched.
@@ -120,6 +124,9 @@ public:
     // The same for one agent; null: it is gone. Its card of before is not recalled: it has just been changed. That of a session
     // which the change does not concern stays until set_session_card().
     void set_agent(const std::string& id, std::shared_ptr<const agent_entry> agent);
+
+    // Returns when the card that the operator wrote for the agent, if there is one, has been made.
+    net::task<> settled(std::string id);
 
     // What to answer to a request for the agent's card; waits for a fetch only if there is nothing to serve.
     net::task<card_answer> obtain(std::string id);
@@ -144,7 +151,7 @@ public:
     // Null: no such agent.
     const card_status* status(const std::string& id) const;
 
-    void each(const std::function<void(const std::string& id, const card_status&)>& visit) const;
+    std::size_t agents() const noexcept { return slots_.size(); }
 
     void on_due() override {}
     void on_sweep(core::steady_time) override;  // starts the fetches whose time has come
@@ -157,12 +164,18 @@ private:
         card_validators validators;
         std::vector<net::task_signal*> waiting;
         bool fetching = false;
+        bool making = false;   // a card of what is at hand: one that the operator wrote, or what a session lists
         bool recalled = true;  // whether the last good card has been asked for, or need not be
         bool recalling = false;
-        std::optional<core::steady_time> asked_at;   // when somebody had it fetched who may not do so all the time
-        std::optional<core::error> session_trouble;  // of an MCP server: why there is no card
-        std::optional<core::error> card_trouble;     // likewise: why what it lists makes none
+        std::optional<core::steady_time> asked_at;    // when somebody had it fetched who may not do so all the time
+        std::optional<core::error> session_trouble;   // of an MCP server: why there is no card
+        std::optional<core::error> card_trouble;      // likewise: why what it lists makes none
+        std::shared_ptr<const mcp::snapshot> listed;  // what the next card is made of
+        std::vector<card_told> told;                  // who is told of that one
+        bool lost_meanwhile = false;                  // the session, since a card of it is being made
         bool gone = false;
+
+        std::shared_ptr<const core::agent> record() const { return {agent, &agent->record}; }
     };
 
     using slot_pointer = std::shared_ptr<slot>;  // a fetch in flight outlives the agent's removal
@@ -172,35 +185,33 @@ private:
     net::task<> recall(slot_pointer which);
     void keep(const slot& which, const fetched_card& fetched);
     static void wake(slot& which);
+    void spawn(net::task<> work, std::string_view what);
     void start_fetch(const slot_pointer& which);
     net::task<> fetch(slot_pointer which);
-    net::task<> wait_for(slot_pointer which);
+    static net::task<> wait_for_change(slot_pointer which);
+    static net::task<> wait_while(slot_pointer which, bool slot::* flag);
     void take(slot& which, core::result<fetched_card> outcome);
-    void take_card(slot& which, const fetched_card& fetched);
-    struct rendered {
-        a2a::card card;
-        card_variants variants;
-        core::card_shape shape;
-    };
-
-    static card_preview preview_of(const slot& which, rendered made);
-    core::result<rendered> render(const core::agent& record, std::string_view document) const;
-    core::result<>
-    accept(slot& which, std::string_view document, core::steady_time fetched_at, core::duration fresh_for);
-    void take_rendered(slot& which, rendered made, core::steady_time fetched_at, core::duration fresh_for);
+    void take_card(slot& which, fetched_card fetched);
+    void accept(slot& which, made_card made, core::steady_time fetched_at, core::duration fresh_for);
+    void note_address(slot& which, const std::optional<a2a::card_problem>& problem) const;
+    void take_made(slot& which, made_card made, core::steady_time fetched_at, core::duration fresh_for);
+    void make_written(const slot_pointer& which);
+    net::task<> make_written_card(slot_pointer which);
+    void make_next();
+    net::task<core::result<card_preview>> previewed(slot_pointer which, made_card made);
+    net::task<> make_of_session(slot_pointer which);
+    bool take_session(slot& which, core::result<made_card> made, const mcp::snapshot& from);
     void renew(slot& which);
     void withdraw(slot& which);
-    core::result<rendered> render_session(const core::agent& record, const mcp::snapshot& from) const;
+    card_answer written_answer(slot& which);
     card_answer obtain_from_session(slot& which);
-    void publish_inline(slot& which);
-    void log_published(const slot& which, core::card_shape shape) const;
-    void log_losses(const core::agent& record, const std::vector<card_loss>& losses) const;
-    void log_refusals(const core::agent& record, const std::vector<card_refusal>& refusals) const;
+    void log_published(const slot& which, const made_card& made) const;
     void failed(slot& which, core::error why);
     card_answer after_fetch(const slot& which) const;
 
     net::loop& loop_;
     card_source& source_;
+    card_maker& maker_;
     const config::card_settings& settings_;
     const core::logger& log_;
     publisher publish_;
@@ -208,11 +219,12 @@ private:
     std::function<void(const std::string& id)> demand_;
     attempts next_attempt_;
     card_keeper* keeper_ = nullptr;
-    std::shared_ptr<const card_signer> signer_;
     std::string public_base_;
     clock now_;
     card_schedule schedule_;
-    std::uint64_t fetching_ = 0;  // fetches under way
+    std::uint64_t fetching_ = 0;        // fetches under way
+    std::deque<slot_pointer> written_;  // agents whose card the operator wrote and which is still to be made
+    unsigned making_ = 0;               // such cards that are being made
     string_map<slot_pointer> slots_;
     bool stopped_ = false;
 };

@@ -1,4 +1,3 @@
-#include "config/signatures.hpp"
 #include "gateway/card_plane.hpp"
 
 #include <utility>
@@ -7,26 +6,6 @@ namespace gateway {
 
 using core::errc;
 
-core::result<card_plane::rendered> card_plane::render(const core::agent& record, std::string_view document) const
-{
-    auto parsed = a2a::parse_card(document, {.bytes = settings_.max_size, .depth = 64});
-    if (!parsed) {
-        return std::move(parsed).error();
-    }
-    const a2a::public_address at{public_address(public_base_, record.id)};
-    const auto rewritten = a2a::rewrite_card(*parsed, at, {.url = record.url, .card_url = record.card_url});
-    if (!rewritten) {
-        return rewritten.error();
-    }
-    const auto shape = record.shape.value_or(settings_.shape);
-    const auto rules = config::signature_rules_of(record, settings_);
-    auto variants = make_variants(*rewritten, shape, at, signing{rules.sign ? signer_.get() : nullptr, public_base_});
-    if (!variants) {
-        return std::move(variants).error();
-    }
-    return rendered{std::move(*parsed), std::move(*variants), shape};
-}
-
 net::task<core::result<card_preview>> card_plane::preview(std::string id)
 {
     const auto found = slots_.find(id);
@@ -34,40 +13,65 @@ net::task<core::result<card_preview>> card_plane::preview(std::string id)
         co_return core::caller_error(errc::agent_not_found);
     }
     const auto which = found->second;
-    const auto& record = which->agent->record;
-    auto document = record.card;
-    if (document.empty()) {
-        if (which->agent->upstream == nullptr) {
-            co_return core::upstream_error(errc::session_not_started);
+    const auto agent = which->agent;
+    if (!agent->record.card.empty()) {
+        auto record = which->record();
+        card_document what{.text = record->card};
+        auto made = co_await maker_.make(std::move(record), std::move(what));
+        if (!made) {
+            co_return std::move(made).error();
         }
-        if (stopped_) {
-            co_return core::gateway_error(errc::draining);
-        }
-        card_validators place;
-        place.url = which->validators.url;
-        auto fetched = co_await source_.fetch(record, place);
-        if (!fetched) {
-            co_return std::move(fetched).error();
-        }
-        document = std::move(fetched->document);
+        co_return co_await previewed(which, std::move(*made));
     }
-    auto made = render(record, document);
+    if (agent->upstream == nullptr) {
+        co_return core::upstream_error(errc::session_not_started);
+    }
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    card_validators place;
+    place.url = which->validators.url;
+    auto fetched = co_await source_.fetch(agent->record, place);
+    if (!fetched) {
+        co_return std::move(fetched).error();
+    }
+    co_return co_await previewed(which, std::move(fetched->made));
+}
+
+net::task<core::result<card_preview>>
+card_plane::preview_session_card(std::string id, std::shared_ptr<const mcp::snapshot> from)
+{
+    const auto found = slots_.find(id);
+    if (found == slots_.end()) {
+        co_return core::caller_error(errc::agent_not_found);
+    }
+    const auto which = found->second;
+    auto record = which->record();
+    auto made = co_await maker_.make_of_lists(std::move(record), std::move(from));
     if (!made) {
         co_return std::move(made).error();
     }
-    co_return preview_of(*which, std::move(*made));
+    co_return co_await previewed(which, std::move(*made));
 }
 
-card_preview card_plane::preview_of(const slot& which, rendered made)
+net::task<core::result<card_preview>> card_plane::previewed(slot_pointer which, made_card made)
 {
-    card_preview out{nullptr, std::move(made.variants.bytes), std::move(made.card.problems)};
-    if (which.state.card) {
-        out.before = which.state.card->bytes;
+    card_preview out{nullptr, std::move(made.bytes), std::move(made.problems), "[]"};
+    if (which->state.card) {
+        out.before = which->state.card->bytes;
         if (same_bytes(*out.before, *out.after)) {
             out.after = out.before;
+            co_return out;
         }
     }
-    return out;
+    auto record = which->record();
+    card_pair both{out.before, out.after};
+    auto difference = co_await maker_.compare(std::move(record), std::move(both));
+    if (!difference) {
+        co_return std::move(difference).error();
+    }
+    out.difference = std::move(*difference);
+    co_return out;
 }
 
 }  // namespace gateway

@@ -1,9 +1,5 @@
 // Cards of MCP servers: made from what their sessions list, and there while the session is.
-#include "config/signatures.hpp"
 #include "gateway/card_plane.hpp"
-#include "gateway/session_card.hpp"
-#include "gateway/session_settings.hpp"
-#include "gateway/shown_words.hpp"
 
 #include <utility>
 
@@ -11,45 +7,41 @@ namespace gateway {
 
 using core::errc;
 
-core::result<card_plane::rendered> card_plane::render_session(const core::agent& record, const mcp::snapshot& from)
-    const
-{
-    const auto shape = record.shape.value_or(settings_.shape);
-    const auto rules = config::signature_rules_of(record, settings_);
-    const signing how{rules.sign ? signer_.get() : nullptr, public_base_};
-    auto made = make_session_card(from, record, shape, how, settings_.max_size);
-    if (!made) {
-        return std::move(made).error();
-    }
-    // Their paths name members as the server calls them.
-    const auto secrets = secrets_of(record);
-    for (auto& each : made->card.problems) {
-        each.path = shown_words(secrets, each.path);
-    }
-    return rendered{std::move(made->card), std::move(made->variants), shape};
-}
-
-core::result<card_preview> card_plane::preview_session_card(const std::string& id, const mcp::snapshot& from) const
+void card_plane::set_session_card(const std::string& id, std::shared_ptr<const mcp::snapshot> from, card_told done)
 {
     const auto found = slots_.find(id);
-    if (found == slots_.end()) {
-        return core::caller_error(errc::agent_not_found);
+    if (found == slots_.end() || stopped_) {
+        done(false);
+        return;
     }
-    auto made = render_session(found->second->agent->record, from);
-    if (!made) {
-        return std::move(made).error();
+    const auto which = found->second;
+    which->listed = std::move(from);
+    which->told.push_back(std::move(done));
+    which->lost_meanwhile = false;
+    if (!std::exchange(which->making, true)) {
+        spawn(make_of_session(which), "session_card");
     }
-    return preview_of(*found->second, std::move(*made));
 }
 
-bool card_plane::set_session_card(const std::string& id, const mcp::snapshot& from)
+// Of lists that change faster than cards are made, only the latest count.
+net::task<> card_plane::make_of_session(slot_pointer which)
 {
-    const auto found = slots_.find(id);
-    if (found == slots_.end()) {
-        return false;
+    while (which->listed != nullptr) {
+        const auto from = std::exchange(which->listed, nullptr);
+        const auto told = std::exchange(which->told, {});
+        auto record = which->record();
+        auto made = co_await maker_.make_of_lists(std::move(record), from);
+        const bool is_card = !which->gone && take_session(*which, std::move(made), *from);
+        for (const auto& tell : told) {
+            tell(is_card);
+        }
     }
-    auto& which = *found->second;
-    auto made = render_session(which.agent->record, from);
+    which->making = false;
+    wake(*which);
+}
+
+bool card_plane::take_session(slot& which, core::result<made_card> made, const mcp::snapshot& from)
+{
     if (!made) {
         failed(which, std::move(made).error());
         which.card_trouble = which.state.failure;
@@ -57,11 +49,17 @@ bool card_plane::set_session_card(const std::string& id, const mcp::snapshot& fr
         withdraw(which);
         return false;
     }
+    auto lost = which.lost_meanwhile ? which.session_trouble : std::nullopt;
     which.session_trouble.reset();
     which.card_trouble.reset();
     which.status.vouched = true;
     which.state.caching = from.shareable ? card_caching::asking : card_caching::asking_alone;
-    take_rendered(which, std::move(*made), now_(), settings_.ttl);
+    take_made(which, std::move(*made), now_(), settings_.ttl);
+    if (lost) {
+        which.session_trouble = std::move(lost);
+        which.status.failure = which.session_trouble;
+        withdraw(which);
+    }
     return true;
 }
 
@@ -72,12 +70,14 @@ void card_plane::set_session_trouble(const std::string& id, std::optional<core::
         return;
     }
     auto& which = *found->second;
+    which.lost_meanwhile = why.has_value();
     // What makes no card makes none, however well the session is.
     which.session_trouble = why ? std::move(why) : which.card_trouble;
     which.status.failure = which.session_trouble;
     if (which.session_trouble) {
         withdraw(which);
-    } else if (which.state.card) {
+        wake(which);
+    } else if (which.state.card && !which.making) {
         renew(which);
     }
 }
@@ -98,7 +98,7 @@ void card_plane::withdraw(slot& which)
 // What the session vouches for is as fresh as can be.
 void card_plane::renew(slot& which)
 {
-    which.status.vouched = true;
+    which.status.vouched = which.agent->record.card.empty();
     succeed(which.state, which.state.card->bytes, now_(), settings_.ttl, settings_);
     which.status.card = which.state.card;
     which.status.failure.reset();
@@ -120,8 +120,8 @@ card_answer card_plane::obtain_from_session(slot& which)
         return {which.state.card, card_use::stale, trouble};
     }
     card_answer none{nullptr, card_use::negative, trouble};
-    const bool comes_back = trouble.code == errc::session_crashed || trouble.code == errc::session_not_ready ||
-                            trouble.code == errc::session_not_started;
+    const bool comes_back = trouble.code == errc::session_crashed || trouble.code == errc::session_failed ||
+                            trouble.code == errc::session_not_ready || trouble.code == errc::session_not_started;
     if (comes_back) {
         none.again_at = (next_attempt_ ? next_attempt_(record.id) : std::nullopt).value_or(now_());
     }

@@ -27,25 +27,26 @@ std::string source_of(const core::agent& record, const config::card_settings& se
 // The last good card of before the start, once; whoever comes meanwhile waits for it.
 net::task<> card_plane::recall(slot_pointer which)
 {
-    net::task_signal done;
-    while (which->recalling) {
-        which->waiting.push_back(&done);
-        co_await done.wait();
-    }
+    co_await wait_while(which, &slot::recalling);
     if (std::exchange(which->recalled, true)) {
         co_return;
     }
     which->recalling = true;
-    const auto found = co_await keeper_->recall(which->agent->record.id);
-    which->recalling = false;
+    auto found = co_await keeper_->recall(which->agent->record.id);
     if (found && !which->gone && found->card.source == source_of(which->agent->record, settings_)) {
-        const auto& kept = found->card;
+        auto& kept = found->card;
+        auto record = which->record();
+        const auto fetched_at = now_() - found->age;
+        card_document what{.text = std::move(kept.document), .url = kept.url};
+        auto made = co_await maker_.make(std::move(record), std::move(what));
         // One that is not accepted any more is as good as none.
-        if (accept(*which, kept.document, now_() - found->age, kept.fresh_for)) {
+        if (made && !which->gone) {
+            accept(*which, std::move(*made), fetched_at, kept.fresh_for);
             which->validators = {kept.url, kept.etag, kept.last_modified};
             which->status.found_at = kept.url;
         }
     }
+    which->recalling = false;
     wake(*which);
 }
 

@@ -1,6 +1,5 @@
 #include "gateway/card_source.hpp"
 
-#include "a2a/card.hpp"
 #include "config/signatures.hpp"
 #include "config/url.hpp"
 #include "gateway/card_cache.hpp"
@@ -10,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -116,10 +116,10 @@ std::vector<std::string> card_locations(const core::agent& agent)
     return all;
 }
 
-card_source::card_source(net::fetcher& fetcher, const config::settings& settings)
+card_source::card_source(net::fetcher& fetcher, card_maker& maker, const config::settings& settings)
     : fetcher_{fetcher},
-      settings_{settings},
-      verifier_{fetcher, settings.cards}
+      maker_{maker},
+      settings_{settings}
 {
 }
 
@@ -201,21 +201,17 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
             config::shown_url(url) + ": status " + std::to_string(answer->status)
         );
     }
-    auto parsed = a2a::parse_card(answer->body, {.bytes = settings_.cards.max_size, .depth = 64});
-    if (!parsed) {
-        auto why = std::move(parsed).error();
-        why.detail = config::shown_url(url) + ": " + why.detail;
+    const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
+    card_document what{.text = answer->body, .url = url, .verified = true, .timeout = left};
+    auto made = co_await maker_.make(std::make_shared<const core::agent>(std::move(agent)), std::move(what));
+    if (!made) {
+        auto why = std::move(made).error();
+        if (why.code == errc::card_not_json || why.code == errc::card_invalid || why.code == errc::card_too_large) {
+            why.detail = config::shown_url(url) + ": " + why.detail;
+        }
         co_return why;
     }
-    if (rules.verify) {
-        signed_card what{answer->body, url, tls_files(agent)};
-        const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
-        auto verified = co_await verifier_.verify(rules, std::move(what), left);
-        if (!verified) {
-            co_return std::move(verified).error();
-        }
-        card.signature = std::move(*verified);
-    }
+    card.made = std::move(*made);
     card.validators = {
         .url = url,
         .etag = std::string(header(*answer, "etag")),
@@ -223,23 +219,6 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
     };
     card.document = std::move(answer->body);
     co_return card;
-}
-
-net::task<core::result<>> card_source::verify(core::agent agent, std::string document)
-{
-    auto rules = config::signature_rules_of(agent, settings_.cards);
-    if (!rules.verify) {
-        co_return core::result<>{};
-    }
-    if (stopped_) {
-        co_return core::gateway_error(errc::draining);
-    }
-    signed_card what{std::move(document), agent.url, tls_files(agent)};
-    auto verified = co_await verifier_.verify(std::move(rules), std::move(what), settings_.cards.timeout);
-    if (!verified) {
-        co_return std::move(verified).error();
-    }
-    co_return core::result<>{};
 }
 
 }  // namespace gateway

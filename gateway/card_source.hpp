@@ -4,11 +4,10 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
-#include "gateway/card_verifier.hpp"
+#include "gateway/card_maker.hpp"
 #include "net/fetch.hpp"
 #include "net/types.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +22,10 @@ struct card_validators {
 
 struct fetched_card {
     bool not_modified = false;  // 304: the card of last time
-    std::string document;       // JSON text that is an object with a name, unless not_modified
+    std::string document;       // unless not_modified: as the agent sent it
+    made_card made;             // of that
     core::duration fresh_for{};
     card_validators validators;
-    std::optional<good_signature> signature;  // of an agent whose cards are verified
 };
 
 // Where a card is looked for, in this order: its own URL if it has one, and nothing else; else the two well-known paths
@@ -35,18 +34,13 @@ std::vector<std::string> card_locations(const core::agent& agent);
 
 class card_source {
 public:
-    // Both outlive the source, the fetcher only until stop().
-    card_source(net::fetcher& fetcher, const config::settings& settings);
+    // References outlive the source, the fetcher only until stop(). `maker` reads what was fetched.
+    card_source(net::fetcher& fetcher, card_maker& maker, const config::settings& settings);
 
-    // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; card_not_json,
-    // card_invalid, card_signature. All locations together take at most cards.timeout. The agent's bearer goes to its own
+    // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; and as card_maker::make(). All locations together take at most cards.timeout. The agent's bearer goes to its own
     // origin only. A card that has to be verified is fetched whole each time, so that a key that has been withdrawn is
     // noticed although the card is the same.
     net::task<core::result<fetched_card>> fetch(core::agent agent, card_validators last);
-
-    // Whether a card that the agent has handed out in an answer is signed as its rules ask for; nothing if they do not.
-    // As fetch() for one that is fetched.
-    net::task<core::result<>> verify(core::agent agent, std::string document);
 
     // From now on the fetcher is not touched: a fetch that would ask a further location fails with draining.
     void stop() noexcept { stopped_ = true; }
@@ -59,8 +53,8 @@ private:
     net::task<core::result<net::fetch_response>> fetch_followed(net::fetch_request request);
 
     net::fetcher& fetcher_;
+    card_maker& maker_;
     const config::settings& settings_;
-    card_verifier verifier_;
     bool stopped_ = false;
 };
 

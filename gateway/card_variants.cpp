@@ -8,49 +8,73 @@
 #include <utility>
 
 namespace gateway {
-namespace {
-
 using core::card_shape;
 
-class variant_maker {
-public:
-    variant_maker(const core::json& rewritten, const a2a::public_address& at, const signing& how)
-        : rewritten_{rewritten},
-          at_{at},
-          how_{how}
-    {
+variant_maker::variant_maker(core::json rewritten, card_shape shape, a2a::public_address at, signing how)
+    : rewritten_{std::move(rewritten)},
+      shape_{shape},
+      at_{std::move(at)},
+      how_{std::move(how)}
+{
+    // Who names no version is served a card of 1.0 with a signature too, if the agent writes one.
+    signed_for_all_ = how_.by != nullptr && a2a::generation_of(rewritten_) == a2a::card_generation::v1;
+}
+
+core::result<bool> variant_maker::step()
+{
+    const auto all = shape_ == card_shape::automatic ? 3U : 1U;
+    if (made_.size() == all) {
+        return false;
     }
-
-    core::result<card_body> body_of(card_shape shape)
-    {
-        auto made = a2a::shape_card(rewritten_, shape, at_);
-        if (!made) {
-            return std::move(made).error();
-        }
-        if (!made->lost.empty()) {
-            losses_.push_back({shape, std::move(made->lost)});
-        }
-        if (shape == card_shape::v1 && how_.by != nullptr) {
-            signed_by_ = how_.by->kid();
-            return signed_body(std::move(made->document), how_);
-        }
-        return body_with_strong_etag(a2a::render(made->document));
+    core::result<card_body> next = core::gateway_error(core::errc::internal);
+    if (all == 1) {
+        next = body_of(std::move(rewritten_), shape_);
+    } else if (made_.empty()) {
+        next = body_of(rewritten_, card_shape::v1);
+    } else if (made_.size() == 1) {
+        next = signed_for_all_ ? made_.front() : own_body();
+    } else {
+        next = body_of(std::move(rewritten_), card_shape::v03);
     }
-
-    card_variants take(std::shared_ptr<const card_bytes> bytes) &&
-    {
-        return {std::move(bytes), std::move(losses_), {}, std::move(signed_by_)};
+    if (!next) {
+        return std::move(next).error();
     }
+    made_.push_back(std::move(*next));
+    return made_.size() < all;
+}
 
-private:
-    const core::json& rewritten_;
-    const a2a::public_address& at_;
-    const signing& how_;
-    std::vector<card_loss> losses_;
-    std::string signed_by_;
-};
+card_variants variant_maker::take() &&
+{
+    auto bytes = shape_ == card_shape::automatic
+                     ? make_card_bytes(std::move(made_[1]), {std::move(made_[0]), std::move(made_[2])})
+                     : make_card_bytes(std::move(made_[0]));
+    return {std::move(bytes), std::move(losses_), {}, std::move(signed_by_)};
+}
 
-}  // namespace
+core::result<card_body> variant_maker::body_of(core::json rewritten, card_shape shape)
+{
+    auto made = a2a::shape_card(std::move(rewritten), shape, at_);
+    if (!made) {
+        return std::move(made).error();
+    }
+    if (!made->lost.empty()) {
+        losses_.push_back({shape, std::move(made->lost)});
+    }
+    if (shape == card_shape::v1 && how_.by != nullptr) {
+        signed_by_ = how_.by->kid();
+        return signed_body(std::move(made->document), how_);
+    }
+    return body_with_strong_etag(a2a::render(made->document));
+}
+
+// In the shape that it has.
+core::result<card_body> variant_maker::own_body() const
+{
+    if (auto checked = a2a::check_addresses(rewritten_, at_); !checked) {
+        return std::move(checked).error();
+    }
+    return body_with_strong_etag(a2a::render(rewritten_));
+}
 
 core::result<card_body> signed_body(core::json document, const signing& how)
 {
@@ -63,42 +87,33 @@ core::result<card_body> signed_body(core::json document, const signing& how)
 }
 
 core::result<card_variants>
-make_variants(const core::json& rewritten, card_shape shape, const a2a::public_address& at, const signing& how)
+make_variants(core::json rewritten, card_shape shape, const a2a::public_address& at, const signing& how)
 {
-    variant_maker maker{rewritten, at, how};
-    if (shape != card_shape::automatic) {
-        auto only = maker.body_of(shape);
-        if (!only) {
-            return std::move(only).error();
+    variant_maker maker{std::move(rewritten), shape, at, how};
+    for (bool more = true; more;) {
+        const auto stepped = maker.step();
+        if (!stepped) {
+            return stepped.error();
         }
-        return std::move(maker).take(make_card_bytes(std::move(*only)));
+        more = *stepped;
     }
-    auto v1 = maker.body_of(card_shape::v1);
-    if (!v1) {
-        return std::move(v1).error();
-    }
-    auto v03 = maker.body_of(card_shape::v03);
-    if (!v03) {
-        return std::move(v03).error();
-    }
-    // Who names no version is served a card of 1.0 with a signature too, if the agent writes one.
-    const bool signed_for_all = how.by != nullptr && a2a::generation_of(rewritten) == a2a::card_generation::v1;
-    auto own = signed_for_all ? v1 : maker.body_of(card_shape::automatic);
-    if (!own) {
-        return std::move(own).error();
-    }
-    version_bodies others{std::move(*v1), std::move(*v03)};
-    return std::move(maker).take(make_card_bytes(std::move(*own), std::move(others)));
+    return std::move(maker).take();
 }
 
 core::result<std::string>
-make_body(const core::json& rewritten, card_shape shape, const a2a::public_address& at, const signing& how)
+make_body(core::json rewritten, card_shape shape, const a2a::public_address& at, const signing& how)
 {
-    auto made = variant_maker{rewritten, at, how}.body_of(shape);
+    if (shape == card_shape::automatic) {
+        if (auto checked = a2a::check_addresses(rewritten, at); !checked) {
+            return std::move(checked).error();
+        }
+        return a2a::render(rewritten);
+    }
+    auto made = make_variants(std::move(rewritten), shape, at, how);
     if (!made) {
         return std::move(made).error();
     }
-    return std::move(made->text);
+    return made->bytes->body;
 }
 
 }  // namespace gateway

@@ -40,15 +40,41 @@ struct signing {
 
 // `rewritten` is what a2a::rewrite_card() made with the same `at`. Equal documents give equal tags, and equal bytes but for
 // the signature. What is signed is a card of 1.0 and nothing else, without members that are empty, so that all who verify it
-// mean the same bytes. Fails with card_unrewritable, and with internal if signing does.
+// mean the same bytes.
+class variant_maker {
+public:
+    variant_maker(core::json rewritten, core::card_shape shape, a2a::public_address at, signing how);
+
+    // Makes one more variant; false: all are made. Each may take as long as all that went before: others may have their turn
+    // between. Fails with card_unrewritable, and with internal if signing does.
+    core::result<bool> step();
+
+    // Once all are made.
+    card_variants take() &&;
+
+private:
+    core::result<card_body> body_of(core::json rewritten, core::card_shape shape);
+    core::result<card_body> own_body() const;
+
+    core::json rewritten_;
+    core::card_shape shape_;
+    a2a::public_address at_;
+    signing how_;
+    bool signed_for_all_ = false;
+    std::vector<card_body> made_;  // the only one; or those of 1.0, of callers who name no version, and of 0.3
+    std::vector<card_loss> losses_;
+    std::string signed_by_;
+};
+
+// All at once.
 core::result<card_variants>
-make_variants(const core::json& rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
+make_variants(core::json rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
 
 // A card of 1.0 with a signature by `how.by`, which is somebody. Fails with internal.
 core::result<card_body> signed_body(core::json document, const signing& how);
 
 // The same for one shape only, for a card that is not kept.
 core::result<std::string>
-make_body(const core::json& rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
+make_body(core::json rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
 
 }  // namespace gateway

@@ -48,9 +48,9 @@ good_signature named(const a2a::card_signature& signature)
 }
 
 // The key sets that the card's signatures name and that may be asked.
-std::vector<a2a::card_signature> with_key_sets(const core::json& card, const config::signature_rules& rules)
+std::vector<a2a::card_signature>
+with_key_sets(std::vector<a2a::card_signature> all, const config::signature_rules& rules)
 {
-    auto all = a2a::card_signatures(card);
     std::erase_if(all, [&](const a2a::card_signature& each) {
         const auto origin = net::origin_of(each.key_set_url);
         return origin.empty() || std::ranges::none_of(rules.key_set_origins, [&](const std::string& listed) {
@@ -92,12 +92,13 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
     if (!trusted) {
         co_return trusted.error();
     }
-    auto verified = a2a::verify_card(*document, *trusted);
+    a2a::card_verification verification{*document};
+    auto verified = verification.verify(*trusted);
     if (verified) {
         co_return named(*verified);
     }
     auto why = config::shown_url(card.url) + ": " + verified.error().detail;
-    for (const auto& each : with_key_sets(*document, rules)) {
+    for (const auto& each : with_key_sets(verification.signatures(), rules)) {
         const bool at_home = net::origin_of(each.key_set_url) == net::origin_of(card.url);
         auto tls = at_home ? net::tls_client_files{.ca_file = card.tls.ca_file} : net::tls_client_files{};
         const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
@@ -106,7 +107,7 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
             why += "; " + keys.error().detail;
             continue;
         }
-        verified = a2a::verify_card(*document, **keys);
+        verified = verification.verify(**keys);
         if (verified) {
             co_return named(*verified);
         }
@@ -126,7 +127,7 @@ card_verifier::keys_at(std::string url, std::string kid, net::tls_client_files t
             co_return kept.keys;
         }
     }
-    if (timeout <= core::duration::zero()) {
+    if (timeout <= core::duration::zero() || stopped_) {
         co_return refused(url + ": no time is left to fetch it");
     }
     net::fetch_request request;

@@ -1,5 +1,5 @@
 // Whether a fetched card has a signature that counts: A2A 1.0 section 8.4, with the keys that the operator trusts. On the
-// control loop's thread.
+// card thread.
 #pragma once
 
 #include "a2a/jose.hpp"
@@ -36,7 +36,7 @@ class card_verifier {
 public:
     using clock = std::function<core::steady_time()>;
 
-    // Both outlive the verifier.
+    // Both outlive the verifier, the fetcher only until stop().
     card_verifier(
         net::fetcher& fetcher,
         const config::card_settings& settings,
@@ -48,6 +48,9 @@ public:
     // without the signature's key is fetched anew, at most once in cards.min_ttl. All of it takes at most `timeout`.
     net::task<core::result<good_signature>>
     verify(config::signature_rules rules, signed_card card, core::duration timeout);
+
+    // From now on the fetcher is not touched.
+    void stop() noexcept { stopped_ = true; }
 
 private:
     using key_list = std::shared_ptr<const std::vector<a2a::jose_key>>;
@@ -68,6 +71,7 @@ private:
     const config::card_settings& settings_;
     clock now_;
     std::map<std::string, kept_key_set> key_sets_;
+    bool stopped_ = false;
 };
 
 }  // namespace gateway

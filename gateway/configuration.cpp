@@ -83,6 +83,9 @@ private:
         for (const auto& problem : loaded.problems) {
             complain(config::to_text(problem));
         }
+        for (const auto& warning : loaded.warnings) {
+            out_.warnings.push_back(config::to_text(warning));
+        }
         out_.settings = std::move(loaded.value);
         out_.text = keep_text ? std::move(*text) : std::string{};
         for (const auto& agent : out_.settings.agents) {

@@ -18,6 +18,7 @@ namespace gateway {
 struct configuration {
     config::settings settings;                // usable only if there are no problems
     std::vector<std::string> problems;        // as they are shown: `file:line:column: key: what`
+    std::vector<std::string> warnings;        // in the same form; the settings are usable
     std::string text;                         // of the file, if it is to be dumped
     std::map<std::string, file_stamp> files;  // what it was read from, as they were before they were read
 

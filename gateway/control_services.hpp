@@ -5,9 +5,11 @@
 #include "gateway/card_plane.hpp"
 #include "gateway/directory_page.hpp"
 #include "gateway/management.hpp"
+#include "gateway/side_thread.hpp"
 #include "net/types.hpp"
 
 #include <memory>
+#include <stop_token>
 #include <string>
 
 namespace gateway {
@@ -25,8 +27,11 @@ public:
     // For answers that hold cards; has an executor of its own.
     virtual card_editor& editor() = 0;
 
-    // Carries out a body sent to /rpc of the traffic listener: what writes is refused.
-    virtual net::task<managed> manage(std::string body) = 0;
+    // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
+    virtual side_thread& long_bodies() = 0;
+
+    // Carries out a body sent to /rpc of the traffic listener: what writes is refused. Stops soon after `left` says so.
+    virtual net::task<managed> manage(std::string body, std::stop_token left) = 0;
 };
 
 }  // namespace gateway

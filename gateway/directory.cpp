@@ -1,7 +1,9 @@
 #include "gateway/directory.hpp"
 
 #include "gateway/agent_filter.hpp"
+#include "gateway/agent_walk.hpp"
 
+#include <stop_token>
 #include <utility>
 
 namespace gateway {
@@ -20,69 +22,82 @@ agent_state state_of(const core::agent& agent, const card_status* status)
 
 }  // namespace
 
-directory::directory(const registry& agents, const card_plane& cards)
+directory::directory(const registry& agents, const card_plane& cards, turns& by)
     : registry_{agents},
-      cards_{cards}
+      cards_{cards},
+      turns_{by}
 {
 }
 
-listed_agent directory::listed(const core::agent& agent) const
+listed_agent directory::listed(const agent_entry& agent) const
 {
-    const auto* status = cards_.status(agent.id);
+    const auto& record = agent.record;
+    const auto* status = cards_.status(record.id);
     const bool known = status != nullptr && status->card != nullptr;
     listed_agent out;
-    out.id = agent.id;
-    out.speaks = agent.speaks;
+    out.id = record.id;
+    out.speaks = record.speaks;
     if (known) {
         out.name = status->facts.name;
         out.description = status->facts.description;
         out.version = status->facts.version;
     }
-    out.tags = tags_of(agent, known ? status->words : card_words{});
-    out.state = state_of(agent, status);
+    out.tags = tags_of(agent.tags, known ? status->words : no_words, listed_tags);
+    out.state = state_of(record, status);
     return out;
 }
 
-std::shared_ptr<const directory_page> directory::render(const directory_request& request) const
+net::task<std::shared_ptr<const directory_page>> directory::render(directory_request request) const
 {
-    const auto& all = registry_.all();
-    std::vector<listed_agent> shown;
+    if (request.kind != directory_kind::agents && !request.cursor) {
+        const auto pages = co_await cursors();
+        if (pages.size() > 1) {
+            co_return std::make_shared<const directory_page>(index_of(request.kind, base_, pages));
+        }
+    }
+    page_writer page{request, base_};
+    std::size_t count = 0;
+    std::string last;
     std::string next;
-    const auto* last = static_cast<const std::string*>(nullptr);
-    for (auto at = request.cursor ? all.upper_bound(*request.cursor) : all.begin(); at != all.end(); ++at) {
-        if (!at->second.served()) {
-            continue;
+    agent_visitor take = [&](const std::string& id, const registered_agent& agent) {
+        if (!agent.served()) {
+            return true;
         }
-        if (shown.size() == request.limit) {
-            next = *last;
-            break;
+        if (count == request.limit) {
+            next = last;
+            return false;
         }
-        shown.push_back(listed(at->second.entry->record));
-        last = &at->first;
-    }
-    if (request.kind != directory_kind::agents && !request.cursor && !next.empty()) {
-        return std::make_shared<const directory_page>(index_of(request.kind, base_, cursors()));
-    }
-    return std::make_shared<const directory_page>(page_of(request, base_, shown, next));
+        ++count;
+        last = id;
+        page.add(listed(*agent.entry));
+        return true;
+    };
+    auto behind = request.cursor.value_or(std::string{});
+    std::stop_token to_its_end;
+    co_await walk_agents(registry_, turns_, std::move(behind), std::move(take), to_its_end);
+    co_return std::make_shared<const directory_page>(page.finish(next));
 }
 
-std::vector<std::string> directory::cursors() const
+net::task<std::vector<std::string>> directory::cursors() const
 {
     std::vector<std::string> out{{}};
     std::size_t count = 0;
-    const auto* last = static_cast<const std::string*>(nullptr);
-    for (const auto& [id, agent] : registry_.all()) {
-        if (!agent.served()) {
-            continue;
+    std::string last;
+    agent_visitor take = [&](const std::string& id, const registered_agent& agent) {
+        if (agent.served()) {
+            if (count == largest_page) {
+                out.push_back(last);
+                count = 0;
+            }
+            ++count;
+            last = id;
         }
-        if (count == largest_page) {
-            out.push_back(*last);
-            count = 0;
-        }
-        ++count;
-        last = &id;
-    }
-    return out;
+        return true;
+    };
+    std::string from_the_first;
+    std::stop_token to_its_end;
+    co_await walk_agents(registry_, turns_, from_the_first, std::move(take), to_its_end);
+    co_return out;
 }
 
 }  // namespace gateway

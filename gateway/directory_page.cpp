@@ -12,8 +12,7 @@ namespace gateway {
 namespace {
 
 constexpr std::size_t longest_text = 512;  // bytes of a name or a description
-constexpr std::size_t longest_tag = 64;
-constexpr std::size_t most_tags = 32;
+constexpr std::size_t longest_version = 64;
 
 constexpr std::string_view card_path = "/.well-known/agent-card.json";
 constexpr std::string_view card_type = "application/a2a-agent-card+json";
@@ -40,11 +39,8 @@ void write_tags(json_text& out, const listed_agent& agent)
 {
     out.key("tags");
     out.open('[');
-    std::size_t count = 0;
     for (const auto& tag : agent.tags) {
-        if (!tag.empty() && tag.size() <= longest_tag && count++ < most_tags) {
-            out.value(tag);
-        }
+        out.value(tag);
     }
     out.close(']');
 }
@@ -56,62 +52,6 @@ void write_target(json_text& out, std::string_view href, std::string_view type, 
     out.member_if_any("type", type);
     out.member_if_any("title", title);
     out.close('}');
-}
-
-std::string agents_text(std::string_view base, const std::vector<listed_agent>& agents, std::string_view next)
-{
-    json_text out;
-    out.open('{');
-    out.key("agents");
-    out.open('[');
-    for (const auto& each : agents) {
-        const auto url = address_of(base, each.id);
-        out.open('{');
-        out.member("id", each.id);
-        out.member("name", name_of(each));
-        out.member_if_any("description", cut_text(each.description, longest_text));
-        out.member("protocol", core::name(each.speaks));
-        out.member_if_any("version", cut_text(each.version, longest_tag));
-        out.member("url", url);
-        out.member("cardUrl", joined(url, card_path));
-        write_tags(out, each);
-        out.member("state", name(each.state));
-        out.close('}');
-    }
-    out.close(']');
-    out.member_if_any("nextCursor", next);
-    out.close('}');
-    return out.take();
-}
-
-std::string api_catalog_text(std::string_view base, const std::vector<listed_agent>& agents)
-{
-    json_text out;
-    out.open('{');
-    out.key("linkset");
-    out.open('[');
-    out.open('{');
-    out.member("anchor", joined(base, path_of(directory_kind::api_catalog)));
-    out.key("item");
-    out.open('[');
-    for (const auto& each : agents) {
-        write_target(out, address_of(base, each.id), {}, name_of(each));
-    }
-    out.close(']');
-    out.close('}');
-    for (const auto& each : agents) {
-        const auto url = address_of(base, each.id);
-        out.open('{');
-        out.member("anchor", url);
-        out.key("service-desc");
-        out.open('[');
-        write_target(out, joined(url, card_path), "application/json", {});
-        out.close(']');
-        out.close('}');
-    }
-    out.close(']');
-    out.close('}');
-    return out.take();
 }
 
 // What an entry of a catalog has in any case. `mediaType` and `displayName` are for readers of drafts before June 2026.
@@ -135,28 +75,6 @@ void begin_ai_catalog(json_text& out, std::string_view base)
     out.close('}');
     out.key("entries");
     out.open('[');
-}
-
-std::string ai_catalog_text(std::string_view base, const std::vector<listed_agent>& agents)
-{
-    json_text out;
-    begin_ai_catalog(out, base);
-    for (const auto& each : agents) {
-        // The draft has a type for an MCP server's own card, which is not what is served for one.
-        if (each.speaks != core::protocol::a2a) {
-            continue;
-        }
-        const auto url = address_of(base, each.id);
-        begin_entry(out, url, name_of(each), card_type);
-        out.member("url", joined(url, card_path));
-        out.member_if_any("description", cut_text(each.description, longest_text));
-        write_tags(out, each);
-        out.member_if_any("version", cut_text(each.version, longest_tag));
-        out.close('}');
-    }
-    out.close(']');
-    out.close('}');
-    return out.take();
 }
 
 std::string page_address(std::string_view base, directory_kind kind, std::string_view cursor)
@@ -257,26 +175,107 @@ std::string_view name(agent_state s) noexcept
     return "unknown";
 }
 
-directory_page page_of(
-    const directory_request& request,
-    std::string_view base,
-    const std::vector<listed_agent>& agents,
-    std::string_view next
-)
+page_writer::page_writer(const directory_request& asked, std::string base)
+    : kind_{asked.kind},
+      limit_{asked.limit},
+      base_{std::move(base)}
 {
-    switch (request.kind) {
-        case directory_kind::api_catalog:
-            return finished(request.kind, base, api_catalog_text(base, agents), {});
-        case directory_kind::ai_catalog:
-            return finished(request.kind, base, ai_catalog_text(base, agents), {});
+    switch (kind_) {
         case directory_kind::agents:
+            out_.open('{');
+            out_.key("agents");
+            out_.open('[');
+            break;
+        case directory_kind::api_catalog:
+            out_.open('{');
+            out_.key("linkset");
+            out_.open('[');
+            out_.open('{');
+            out_.member("anchor", joined(base_, path_of(directory_kind::api_catalog)));
+            out_.key("item");
+            out_.open('[');
+            break;
+        case directory_kind::ai_catalog:
+            begin_ai_catalog(out_, base_);
             break;
     }
-    std::string next_page;
-    if (!next.empty()) {
-        next_page = page_address(base, request.kind, next) + "&limit=" + std::to_string(request.limit);
+}
+
+void page_writer::add(const listed_agent& agent)
+{
+    switch (kind_) {
+        case directory_kind::agents:
+            add_to_agents(agent);
+            break;
+        case directory_kind::api_catalog:
+            add_to_api_catalog(agent);
+            break;
+        case directory_kind::ai_catalog:
+            add_to_ai_catalog(agent);
+            break;
     }
-    return finished(request.kind, base, agents_text(base, agents, next), next_page);
+}
+
+void page_writer::add_to_agents(const listed_agent& agent)
+{
+    const auto url = address_of(base_, agent.id);
+    out_.open('{');
+    out_.member("id", agent.id);
+    out_.member("name", name_of(agent));
+    out_.member_if_any("description", cut_text(agent.description, longest_text));
+    out_.member("protocol", core::name(agent.speaks));
+    out_.member_if_any("version", cut_text(agent.version, longest_version));
+    out_.member("url", url);
+    out_.member("cardUrl", joined(url, card_path));
+    write_tags(out_, agent);
+    out_.member("state", name(agent.state));
+    out_.close('}');
+}
+
+void page_writer::add_to_api_catalog(const listed_agent& agent)
+{
+    const auto url = address_of(base_, agent.id);
+    write_target(out_, url, {}, name_of(agent));
+    contexts_.open('{');
+    contexts_.member("anchor", url);
+    contexts_.key("service-desc");
+    contexts_.open('[');
+    write_target(contexts_, joined(url, card_path), "application/json", {});
+    contexts_.close(']');
+    contexts_.close('}');
+}
+
+void page_writer::add_to_ai_catalog(const listed_agent& agent)
+{
+    // The draft has a type for an MCP server's own card, which is not what is served for one.
+    if (agent.speaks != core::protocol::a2a) {
+        return;
+    }
+    const auto url = address_of(base_, agent.id);
+    begin_entry(out_, url, name_of(agent), card_type);
+    out_.member("url", joined(url, card_path));
+    out_.member_if_any("description", cut_text(agent.description, longest_text));
+    write_tags(out_, agent);
+    out_.member_if_any("version", cut_text(agent.version, longest_version));
+    out_.close('}');
+}
+
+directory_page page_writer::finish(std::string_view next)
+{
+    out_.close(']');
+    if (kind_ == directory_kind::agents) {
+        out_.member_if_any("nextCursor", next);
+    } else if (kind_ == directory_kind::api_catalog) {
+        out_.close('}');
+        out_.raw(contexts_.take());
+        out_.close(']');
+    }
+    out_.close('}');
+    // Pages of a catalog stand side by side in its index.
+    const bool goes_on = kind_ == directory_kind::agents && !next.empty();
+    const auto next_page =
+        goes_on ? page_address(base_, kind_, next) + "&limit=" + std::to_string(limit_) : std::string{};
+    return finished(kind_, base_, out_.take(), next_page);
 }
 
 directory_page index_of(directory_kind kind, std::string_view base, const std::vector<std::string>& cursors)

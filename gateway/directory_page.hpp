@@ -5,7 +5,9 @@
 
 #include "core/agent.hpp"
 #include "core/error.hpp"
+#include "gateway/agent_filter.hpp"
 #include "gateway/directory_kind.hpp"
+#include "gateway/json_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +17,8 @@
 #include <vector>
 
 namespace gateway {
+
+inline constexpr tag_bounds listed_tags{.most = 32, .longest = 64};  // of an agent
 
 inline constexpr std::size_t largest_page = 1000;  // agents; catalogs with more of them are catalogs of pages
 
@@ -44,10 +48,10 @@ std::string_view name(agent_state s) noexcept;
 struct listed_agent {
     std::string_view id;
     core::protocol speaks = core::protocol::a2a;
-    std::string_view name;         // of its card; empty: none is known
-    std::string_view description;  // likewise
-    std::string_view version;      // likewise
-    std::vector<std::string> tags;
+    std::string_view name;          // of its card; empty: none is known
+    std::string_view description;   // likewise
+    std::string_view version;       // likewise
+    std::vector<std::string> tags;  // as listed_tags allows
     agent_state state = agent_state::unknown;
 };
 
@@ -58,14 +62,28 @@ struct directory_page {
     std::string etag;
 };
 
-// `base` is the public address without a slash at the end. `next` is the cursor of what follows; empty: nothing does.
-// Descriptions, names and tags are cut to what a list has room for.
-directory_page page_of(
-    const directory_request& request,
-    std::string_view base,
-    const std::vector<listed_agent>& agents,
-    std::string_view next
-);
+// A page as it is written, agent by agent. Descriptions, names and tags are cut to what a list has room for.
+class page_writer {
+public:
+    // `base` is the public address without a slash at the end.
+    page_writer(const directory_request& asked, std::string base);
+
+    void add(const listed_agent& agent);
+
+    // `next` is the cursor of what follows; empty: nothing does. The last call.
+    directory_page finish(std::string_view next);
+
+private:
+    void add_to_agents(const listed_agent& agent);
+    void add_to_api_catalog(const listed_agent& agent);
+    void add_to_ai_catalog(const listed_agent& agent);
+
+    directory_kind kind_;
+    std::size_t limit_;
+    std::string base_;
+    json_text out_;
+    json_text contexts_;  // of an API catalog: what stands behind the items
+};
 
 // A catalog of pages: the cursors of all of them, of which the first is empty.
 directory_page index_of(directory_kind kind, std::string_view base, const std::vector<std::string>& cursors);

@@ -26,12 +26,13 @@ event_stream::event_stream(std::uint64_t limit, core::duration keep_alive) noexc
 {
 }
 
-std::optional<net::late_bom::outcome> event_stream::pass(std::string_view piece) noexcept
+event_stream::passage event_stream::pass(std::string_view piece) noexcept
 {
-    if (!scanner_.feed(piece)) {
-        return std::nullopt;
+    const bool too_large = !scanner_.feed(piece);
+    if (too_large) {
+        piece = piece.substr(0, scanner_.ahead_of_refused());
     }
-    return mark_ ? mark_->take(piece) : net::late_bom::outcome{{}, piece};
+    return {mark_ ? mark_->take(piece) : net::late_bom::outcome{{}, piece}, too_large};
 }
 
 core::steady_time event_stream::comment_due() const noexcept

@@ -24,8 +24,12 @@ public:
     event_stream(std::uint64_t limit, core::duration keep_alive) noexcept;
 
     // What goes on of a piece of the body: all of it, but for a byte order mark behind a comment, where it would spoil
-    // the first event. Nothing: an event is over the limit.
-    std::optional<net::late_bom::outcome> pass(std::string_view piece) noexcept;
+    // the first event. If an event is over the limit: what came before that event, and nothing more may follow.
+    struct passage {
+        net::late_bom::outcome bytes;
+        bool too_large = false;
+    };
+    passage pass(std::string_view piece) noexcept;
 
     // The caller was written to.
     void wrote(core::steady_time now) noexcept { written_ = now; }

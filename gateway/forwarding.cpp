@@ -1,6 +1,7 @@
 #include "gateway/forwarding.hpp"
 
 #include "net/http1/head_writer.hpp"
+#include "net/via.hpp"
 
 #include <algorithm>
 #include <array>
@@ -108,6 +109,7 @@ void write_request_fields(
 )
 {
     net::http1::head_writer out{text};
+    net::write_via(text, head.fields, head.minor_version);
     const bool limited = head.verb == net::http1::method::options;
     const bool edited = body.answer == body_care::edited;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;

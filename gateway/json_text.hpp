@@ -52,6 +52,15 @@ public:
         }
     }
 
+    // Members or items that have been written already, with commas between them.
+    void raw(std::string_view text)
+    {
+        if (!text.empty()) {
+            comma();
+            out_ += text;
+        }
+    }
+
     std::string take() { return std::move(out_); }
 
 private:

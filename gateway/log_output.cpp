@@ -1,19 +1,20 @@
 #include "gateway/log_output.hpp"
 
+#include "gateway/terminal_text.hpp"
+
 #include <poll.h>
-#include <spdlog/async_logger.h>
-#include <spdlog/details/null_mutex.h>
-#include <spdlog/details/thread_pool.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/base_sink.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
+#include <deque>
 #include <mutex>
-#include <vector>
+#include <string>
+#include <thread>
+#include <utility>
 
 namespace gateway {
 namespace {
@@ -41,13 +42,13 @@ bool is_file(int descriptor)
     return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Used by the queue's one thread, but for end() and lost().
-class descriptor_sink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+// Used by one thread, but for end() and lost().
+class descriptor_writer {
 public:
-    explicit descriptor_sink(int descriptor)
-        : base_sink{std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::utc, "\n")},
-          descriptor_{descriptor},
-          file_{is_file(descriptor)}
+    explicit descriptor_writer(int descriptor)
+        : descriptor_{descriptor},
+          file_{is_file(descriptor)},
+          terminal_{::isatty(descriptor) == 1}
     {
     }
 
@@ -56,12 +57,12 @@ public:
 
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
-protected:
-    void sink_it_(const spdlog::details::log_msg& message) override
+    // Whole lines, each with its line break.
+    void write(std::string_view lines)
     {
-        text_.clear();
-        formatter_->format(message, text_);
-        const std::string_view text{text_.data(), text_.size()};
+        // The same JSON, with escapes instead of what a terminal obeys.
+        const auto shown = terminal_ ? printable(lines, /*lines=*/true) : std::string{};
+        const auto text = terminal_ ? std::string_view{shown} : lines;
         // What an error cut off must not run into the next line.
         if (within_line_ && put("\n") == 1) {
             within_line_ = false;
@@ -72,8 +73,6 @@ protected:
             lost_.fetch_add(line_breaks(text.substr(done)), std::memory_order_relaxed);
         }
     }
-
-    void flush_() override {}
 
 private:
     // How many bytes went out.
@@ -112,7 +111,7 @@ private:
 
     const int descriptor_;
     const bool file_;  // always writable, and takes all at once
-    spdlog::memory_buf_t text_;
+    const bool terminal_;
     bool within_line_ = false;
     std::atomic<steady::time_point> deadline_{steady::time_point::max()};
     std::atomic<std::uint64_t> lost_{0};
@@ -124,55 +123,73 @@ class log_output::implementation {
 public:
     explicit implementation(const log_output_settings& settings)
         : patience_{settings.patience},
-          lines_of_(std::max<std::size_t>(settings.queue, 1)),
-          sink_{std::make_shared<descriptor_sink>(settings.descriptor)},
-          pool_{std::make_shared<spdlog::details::thread_pool>(lines_of_.size(), 1)},
-          logger_{std::make_shared<spdlog::async_logger>(
-              "log_output",
-              sink_,
-              pool_,
-              spdlog::async_overflow_policy::overrun_oldest
-          )}
+          most_{std::max<std::size_t>(settings.queue, 1)},
+          writer_{settings.descriptor},
+          thread_{[this] { run(); }}
     {
     }
 
     ~implementation()
     {
-        sink_->end(steady::now() + patience_);
-        pool_.reset();
+        writer_.end(steady::now() + patience_);
+        {
+            const std::lock_guard lock{mutex_};
+            ended_ = true;
+        }
+        changed_.notify_one();
+        thread_.join();
     }
 
     implementation(const implementation&) = delete;
     implementation& operator=(const implementation&) = delete;
 
-    void write(std::string_view lines)
+    void write(std::string lines)
     {
-        const auto count = line_breaks(lines) + 1;
-        const std::lock_guard lock{mutex_};
-        logger_->log(spdlog::level::info, spdlog::string_view_t{lines.data(), lines.size()});
-        // The queue always holds the latest writes without a gap. If it was full, what fell out is therefore the write
-        // that came `queue` writes before this one.
-        auto& oldest = lines_of_[next_];
-        if (pool_->overrun_counter() != overruns_) {
-            ++overruns_;
-            pushed_out_.fetch_add(oldest, std::memory_order_relaxed);
+        std::string oldest;
+        {
+            const std::lock_guard lock{mutex_};
+            if (waiting_.size() == most_) {
+                oldest = std::move(waiting_.front());
+                waiting_.pop_front();
+            }
+            waiting_.push_back(std::move(lines));
         }
-        oldest = count;
-        next_ = (next_ + 1) % lines_of_.size();
+        changed_.notify_one();
+        pushed_out_.fetch_add(line_breaks(oldest), std::memory_order_relaxed);
     }
 
-    std::uint64_t dropped() const noexcept { return pushed_out_.load(std::memory_order_relaxed) + sink_->lost(); }
+    std::uint64_t dropped() const noexcept { return pushed_out_.load(std::memory_order_relaxed) + writer_.lost(); }
 
 private:
+    void run()
+    {
+        for (std::string lines; !(lines = next()).empty();) {
+            writer_.write(lines);
+        }
+    }
+
+    // Waits for it; empty at the end, when nothing waits any more.
+    std::string next()
+    {
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+        if (waiting_.empty()) {
+            return {};
+        }
+        auto lines = std::move(waiting_.front());
+        waiting_.pop_front();
+        return lines;
+    }
+
     const std::chrono::milliseconds patience_;
-    std::mutex mutex_;
-    std::vector<std::uint64_t> lines_of_;  // of the latest writes, a ring
-    std::size_t next_ = 0;
-    std::size_t overruns_ = 0;
+    const std::size_t most_;
     std::atomic<std::uint64_t> pushed_out_{0};
-    std::shared_ptr<descriptor_sink> sink_;
-    std::shared_ptr<spdlog::details::thread_pool> pool_;
-    std::shared_ptr<spdlog::async_logger> logger_;
+    descriptor_writer writer_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::string> waiting_;  // none is empty
+    bool ended_ = false;
+    std::thread thread_;  // the last: it uses all the others
 };
 
 log_output::log_output(log_output_settings settings)
@@ -184,9 +201,14 @@ log_output::~log_output() = default;
 
 void log_output::write(std::string_view lines)
 {
-    if (!lines.empty()) {
-        implementation_->write(lines);
+    if (lines.empty()) {
+        return;
     }
+    std::string text;
+    text.reserve(lines.size() + 1);
+    text += lines;
+    text += '\n';
+    implementation_->write(std::move(text));
 }
 
 std::uint64_t log_output::dropped() const noexcept

@@ -1,5 +1,5 @@
 // Where log lines end: a file descriptor, written by one thread behind a bounded queue, so that a reader of the log who
-// does not read costs lines and never time.
+// does not read costs lines and never time. Lines for a terminal are made printable (gateway/terminal_text.hpp).
 #pragma once
 
 #include "core/log.hpp"
@@ -28,8 +28,8 @@ public:
     log_output(const log_output&) = delete;
     log_output& operator=(const log_output&) = delete;
 
-    // Any thread. Copies the lines and returns; the lock inside is held for the time of that copy. The last line break
-    // is added here; no lines at all write nothing.
+    // Any thread. Copies the lines, appends the last line break and returns; the lock inside is held only while that copy
+    // enters the queue. Empty `lines` write nothing.
     void write(std::string_view lines) override;
 
     // Lines that were given to write() and will not be seen: pushed out of the queue, or not taken by the descriptor.

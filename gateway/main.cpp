@@ -7,7 +7,9 @@
 #include "gateway/configuration.hpp"
 #include "gateway/log_output.hpp"
 #include "gateway/open_store.hpp"
+#include "gateway/reload.hpp"
 #include "gateway/server.hpp"
+#include "gateway/terminal_text.hpp"
 #include "gateway/version.hpp"
 #include "net/descriptor_budget.hpp"
 
@@ -46,10 +48,22 @@ void open_standard_descriptors()
     }
 }
 
-bool complain(std::string_view what)
+// What is said to people may quote a file, a card, a peer or an argument: a terminal obeys none of that.
+void say(std::string_view lines)
 {
-    std::cerr << "cardea: " << what << '\n';
-    return false;
+    std::cout << gateway::printable(lines, /*lines=*/true);
+}
+
+void complain(std::string_view what)
+{
+    std::cerr << "cardea: " << gateway::printable(what) << '\n';
+}
+
+void print_warnings(const gateway::configuration& what)
+{
+    for (const auto& warning : what.warnings) {
+        std::cerr << gateway::printable(warning) << '\n';
+    }
 }
 
 // False: it has been said on stderr what is wrong.
@@ -57,7 +71,7 @@ bool usable(const gateway::configuration& what, const std::string& file)
 {
     for (const auto& problem : what.problems) {
         const bool has_line = problem.starts_with(file + ':') && !problem.starts_with(file + ": ");
-        std::cerr << (has_line ? "" : "cardea: ") << problem << '\n';
+        std::cerr << (has_line ? "" : "cardea: ") << gateway::printable(problem) << '\n';
     }
     return what.problems.empty();
 }
@@ -74,6 +88,7 @@ int run(const gateway::command_line& asked)
     net::raise_descriptor_limit();
     gateway::log_output output;
     const core::logger log{output, settings.log_level};
+    gateway::log_warnings(configured.warnings, log);
     auto store = gateway::open_store(settings.store, environment_variable);
     if (!store) {
         complain(store.error().detail);
@@ -115,8 +130,9 @@ int validate(const gateway::command_line& asked)
         complain(made.error().detail);
         return exit_unusable;
     }
-    std::cout << asked.config_file << ": " << settings.agents.size()
-              << (settings.agents.size() == 1 ? " agent" : " agents") << ", no problems\n";
+    const auto agents = std::to_string(settings.agents.size()) + (settings.agents.size() == 1 ? " agent" : " agents");
+    print_warnings(configured);
+    say(gateway::printable(asked.config_file) + ": " + agents + ", no problems\n");
     return EXIT_SUCCESS;
 }
 
@@ -126,11 +142,16 @@ int dump(const gateway::command_line& asked)
     if (!usable(configured, asked.config_file)) {
         return exit_unusable;
     }
+    print_warnings(configured);
     const auto dumped = config::dump(
         configured.settings,
         {configured.text, asked.config_file, environment_variable, gateway::flags_of(asked)}
     );
-    std::cout << (asked.format == gateway::dump_format::json ? dumped.dump(2) + '\n' : config::dump_text(dumped));
+    if (asked.format == gateway::dump_format::json) {
+        std::cout << gateway::shown_json(dumped);
+    } else {
+        say(config::dump_text(dumped));
+    }
     return EXIT_SUCCESS;
 }
 
@@ -141,7 +162,7 @@ int lint_card(const gateway::command_line& asked)
         complain(asked.card + ": " + text.error().detail);
         return exit_unusable;
     }
-    const auto report = a2a::lint_card(*text);
+    const auto report = gateway::lint_found_card(*text, asked.card);
     std::cout << gateway::lint_text(report, asked.card, asked.explain);
     return report.count(a2a::problem_severity::error) == 0 ? EXIT_SUCCESS : exit_failure;
 }

@@ -1,12 +1,13 @@
 #include "gateway/management.hpp"
 
 #include "core/status.hpp"
+#include "gateway/agent_walk.hpp"
 #include "gateway/management_records.hpp"
+#include "gateway/management_work.hpp"
+#include "gateway/record_page.hpp"
 
-#include <boost/asio/post.hpp>
-
+#include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -39,10 +40,21 @@ constexpr method_name methods[] = {
     {changes_method, "agents.changes"},
 };
 
+// Of the memory for answers, what only the admin listener may use: callers cannot keep operators out.
+constexpr std::uint64_t part_for_operators = 4;
+
+// How much larger requests are once they have been read.
+constexpr std::size_t document_factor = 16;
+
+bool writes(std::string_view method) noexcept
+{
+    return method == upsert_method || method == delete_method;
+}
+
 // What writes, and the trail of it, which says who did.
 bool for_admins(std::string_view method) noexcept
 {
-    return method == upsert_method || method == delete_method || method == changes_method;
+    return writes(method) || method == changes_method;
 }
 
 }  // namespace
@@ -70,150 +82,229 @@ std::string agent_parameter(const json& params)
     return {};
 }
 
-management::management(const config::settings& settings, registry& agents, card_plane& cards, session_plane& sessions)
+management::management(
+    const config::settings& settings,
+    registry& agents,
+    card_plane& cards,
+    session_plane& sessions,
+    turns& by
+)
     : settings_{settings},
       registry_{agents},
       cards_{cards},
-      sessions_{sessions}
+      sessions_{sessions},
+      turns_{by},
+      memory_{settings.limits.rpc_memory}
 {
 }
 
 net::task<managed> management::handle(std::string body, rpc_caller caller)
 {
     managed out;
-    auto parsed = core::parse_rpc(body, {.batch = settings_.limits.rpc_batch, .depth = 64});
-    out.method = parsed.batch ? "batch" : std::string_view{};
-    std::vector<std::string> answers;
-    for (auto& item : parsed.items) {
-        if (!answers.empty()) {
-            co_await net::asio::post(net::use_task);  // whoever else waits comes first
-        }
-        if (auto* refusal = std::get_if<core::rpc_refusal>(&item)) {
-            answers.push_back(std::move(refusal->answer));
-            continue;
-        }
-        auto request = std::move(std::get<core::rpc_request>(item));
-        const bool silent = request.notification();
-        if (!parsed.batch) {
-            out.method = management_method(request.method);
-        }
-        auto answer = co_await carry_out(std::move(request), caller);
-        answers.push_back(silent ? std::string{} : std::move(answer));
+    work on{.caller = std::move(caller), .memory = {}, .most = settings_.limits.rpc_answer};
+    const bool may_write = on.caller.may_write;
+    on.memory = core::memory_share{memory_, may_write ? 0 : memory_.most() / part_for_operators};
+    on.document = may_write ? 0 : body.size() * document_factor;
+    if (!on.hold(0)) {
+        out.refused = errc::overloaded;
+        co_return out;
     }
-    out.body = core::join_answers(parsed.batch, answers);
+    co_await turns_.wait();
+    auto parsed = core::parse_rpc(body, {.batch = settings_.limits.rpc_batch, .depth = 64});
+    body = {};
+    on.in_batch = parsed.batch;
+    out.method = parsed.batch ? "batch" : std::string_view{};
+    for (auto& item : parsed.items) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
+        if (on.caller.left.stop_requested()) {
+            break;
+        }
+        on.writes = false;
+        if (auto* refusal = std::get_if<core::rpc_refusal>(&item)) {
+            add({}, {std::move(refusal->answer), nullptr}, on);
+        } else {
+            auto request = std::move(std::get<core::rpc_request>(item));
+            const auto id = request.id;
+            const auto method = management_method(request.method);
+            on.writes = may_write && writes(method);
+            on.wrote = on.wrote || on.writes;
+            if (!parsed.batch) {
+                out.method = method;
+            }
+            auto result = co_await carry_out(std::move(request), on);
+            if (!id.empty()) {
+                add(id, std::move(result), on);
+            }
+        }
+        if (on.short_of_memory) {
+            out.refused = errc::overloaded;
+            co_return out;
+        }
+    }
+    if (on.caller.left.stop_requested()) {
+        out.refused = errc::caller_gone;
+        co_return out;
+    }
+    out.body = parsed.batch ? on.batch.take() : std::move(on.single.text);
+    out.card = std::move(on.single.card);
+    on.memory.hold(out.body.capacity());
+    out.memory = std::move(on.memory);
     co_return out;
 }
 
-net::task<std::string> management::carry_out(core::rpc_request request, rpc_caller caller)
+// A result that has no room becomes an error that says so; not that of a write, which has been carried out. Without memory
+// for it the whole answer is given up, unless something has been written: then the rest of it is errors.
+void management::add(std::string_view id, rpc_result result, work& on) const
+{
+    if (on.in_batch && !on.writes && on.batch.size_with(result.size()) > on.most) {
+        result = {core::make_error(id, errc::too_large), nullptr};
+    }
+    const auto had = on.batch.capacity();
+    const auto needed = on.in_batch ? std::max(had, on.batch.size_with(result.size())) : had;
+    // Room to grow into, unless there is memory for this result only.
+    auto capacity = needed > had ? std::max(needed, std::min(2 * had, on.most)) : had;
+    if (!on.memory.hold(on.document + capacity + result.text.capacity())) {
+        capacity = needed;
+        on.hold(capacity - had + result.text.capacity());
+    }
+    if (on.short_of_memory) {
+        if (!on.wrote) {
+            return;
+        }
+        on.short_of_memory = false;
+        if (!on.writes) {
+            result = {core::make_error(id, errc::overloaded), nullptr};
+            capacity = had;
+        }
+    }
+    if (!on.in_batch) {
+        on.single = std::move(result);
+        return;
+    }
+    on.batch.reserve(capacity);
+    on.batch.begin(result.text);
+    if (result.card != nullptr) {
+        on.batch.go_on(result.card->body);
+        on.batch.go_on(card_end);
+    }
+}
+
+net::task<management::rpc_result> management::carry_out(core::rpc_request request, work& on)
 {
     const auto method = management_method(request.method);
     if (method == "other") {
-        co_return core::make_error(request.id, errc::method_not_found);
+        co_return rpc_result{core::make_error(request.id, errc::method_not_found), nullptr};
     }
-    if (for_admins(method) && !caller.may_write) {
-        co_return core::make_error(request.id, errc::admin_only);
+    if (for_admins(method) && !on.caller.may_write) {
+        co_return rpc_result{core::make_error(request.id, errc::admin_only), nullptr};
     }
+    if (method == get_method || method == refresh_method) {
+        co_return co_await carry_out_on_agent(std::move(request), method, on);
+    }
+    rpc_result result;
     if (method == list_method) {
-        co_return co_await list(std::move(request), caller.may_write);
+        result.text = co_await list(std::move(request), on);
+    } else if (method == health_method) {
+        result.text = co_await health_of(std::move(request), on);
+    } else if (method == upsert_method) {
+        result.text = co_await upsert(std::move(request), on.caller);
+    } else if (method == delete_method) {
+        result.text = co_await remove(std::move(request), on.caller);
+    } else {
+        result.text = co_await changes(std::move(request));
     }
-    if (method == health_method) {
-        co_return co_await health_of(std::move(request), caller.may_write);
-    }
-    if (method == upsert_method) {
-        co_return co_await upsert(std::move(request), std::move(caller));
-    }
-    if (method == delete_method) {
-        co_return co_await remove(std::move(request), std::move(caller));
-    }
-    if (method == changes_method) {
-        co_return co_await changes(std::move(request));
-    }
+    co_return result;
+}
+
+net::task<management::rpc_result>
+management::carry_out_on_agent(core::rpc_request request, std::string_view method, work& on)
+{
+    const auto refused = [&](errc code, const json& data) {
+        return rpc_result{core::make_error(request.id, code, data), nullptr};
+    };
+    const bool for_operator = on.caller.may_write;
     const auto id = agent_parameter(request.params);
     if (id.empty()) {
-        co_return core::make_error(request.id, errc::invalid_params, {{"missing", "id"}});
+        co_return refused(errc::invalid_params, {{"missing", "id"}});
     }
     const auto* agent = registry_.find(id);
     if (agent == nullptr) {
-        co_return core::make_error(request.id, errc::agent_not_found, {{"agent", id}});
+        co_return refused(errc::agent_not_found, {{"agent", id}});
     }
-    core::result<json> outcome = json{};
     if (method == get_method) {
-        outcome = get(*agent, caller.may_write);
+        co_return get(request.id, *agent, for_operator);
+    }
+    const auto* wish = core::member(request.params, "dryRun");
+    if (wish != nullptr && !wish->is_boolean()) {
+        co_return refused(errc::invalid_params, {{"wrong", "dryRun"}});
+    }
+    const bool dry = wish != nullptr && wish->get<bool>();
+    core::result<json> outcome = json{};
+    if (!for_operator && !cards_.may_be_fetched(id)) {
+        outcome = core::gateway_error(errc::overloaded, "its card has been fetched a moment ago");
+    } else if (dry) {
+        auto seen = co_await preview(id);
+        if (seen) {
+            co_return rpc_result{core::make_result_of_text(request.id, *seen), nullptr};
+        }
+        outcome = std::move(seen).error();
     } else {
-        const auto* wish = core::member(request.params, "dryRun");
-        if (wish != nullptr && !wish->is_boolean()) {
-            co_return core::make_error(request.id, errc::invalid_params, {{"wrong", "dryRun"}});
-        }
-        const bool dry = wish != nullptr && wish->get<bool>();
-        if (!caller.may_write && !cards_.may_be_fetched(id)) {
-            outcome = core::gateway_error(errc::overloaded, "its card has been fetched a moment ago");
-        } else if (dry) {
-            outcome = co_await preview(id);
-        } else {
-            outcome = co_await refresh(id, caller.may_write);
-        }
+        outcome = co_await refresh(id, for_operator);
     }
-    if (!outcome) {
-        const auto code = outcome.error().code;
-        json data{{"agent", id}, {"retryable", core::retryable(code)}};
-        if (const auto session = caller.may_write ? sessions_.facts(id) : std::nullopt) {
-            data["session"] = session_record(*session, std::chrono::steady_clock::now(), true);
-        }
-        co_return core::make_error(request.id, code, data);
+    if (outcome) {
+        co_return rpc_result{core::make_result(request.id, *outcome), nullptr};
     }
-    co_return core::make_result(request.id, *outcome);
+    const auto code = outcome.error().code;
+    json data{{"agent", id}, {"retryable", core::retryable(code)}};
+    if (const auto session = for_operator ? sessions_.facts(id) : std::nullopt) {
+        data["session"] = session_record(*session, std::chrono::steady_clock::now(), true);
+    }
+    co_return refused(code, data);
 }
 
-net::task<bool> management::visit(std::string after, visitor each) const
-{
-    const auto& all = registry_.all();
-    auto at = after.empty() ? all.begin() : all.upper_bound(after);
-    for (unsigned looked_at = 1; at != all.end(); ++looked_at) {
-        after = at->first;
-        if (!each(after, at->second)) {
-            co_return std::next(at) != all.end();
-        }
-        if (looked_at % agents_in_a_turn == 0) {
-            co_await net::asio::post(net::use_task);
-            at = all.upper_bound(after);
-        } else {
-            ++at;
-        }
-    }
-    co_return false;
-}
-
-net::task<std::string> management::list(core::rpc_request request, bool for_operator) const
+net::task<std::string> management::list(core::rpc_request request, work& on) const
 {
     std::vector<config::problem> problems;
     const auto filter = read_filter(request.params, problems);
     if (!problems.empty()) {
         co_return refuse_params(request, problems);
     }
-    auto shown = json::array();
-    std::string last;
-    visitor take = [&](const std::string& id, const registered_agent& agent) {
+    record_page page{request.id, filter.limit, on.room()};
+    agent_visitor take = [&](const std::string& id, const registered_agent& agent) {
         const auto* status = cards_.status(id);
-        if (shows(filter, agent.entry->record, status == nullptr ? card_words{} : status->words)) {
-            shown.push_back(record_of(agent, for_operator));
+        if (!shows(filter, agent.entry->record, agent.entry->tags, status == nullptr ? no_words : status->words)) {
+            return true;
         }
-        last = id;
-        return shown.size() < filter.limit;
+        page.add(id, record_text(agent, on.caller.may_write));
+        return on.hold(page.capacity()) && !page.full();
     };
-    const bool more = co_await visit(filter.after, std::move(take));
-    json result{{"agents", std::move(shown)}};
-    if (more) {
-        result["next"] = std::move(last);
-    }
-    co_return core::make_result(request.id, result);
+    const bool more = co_await walk_agents(registry_, turns_, filter.after, std::move(take), on.caller.left);
+    co_return page.finish(more || page.cut());
 }
 
-core::result<json> management::get(const registered_agent& agent, bool for_operator) const
+management::rpc_result management::get(std::string_view request_id, const registered_agent& agent, bool for_operator)
+    const
 {
-    auto record = record_of(agent, for_operator);
+    rpc_result out{core::begin_result(request_id) + record_text(agent, for_operator), nullptr};
+    out.text.back() = ',';
+    out.text += R"("card":)";
     const auto* status = cards_.status(agent.entry->record.id);
-    record["card"] = status != nullptr && status->card ? parsed_or_null(status->card->bytes->body) : json{};
-    return record;
+    if (status != nullptr && status->card) {
+        out.card = status->card->bytes;
+    } else {
+        out.text.append("null").append(card_end);
+    }
+    return out;
+}
+
+std::string management::record_text(const registered_agent& agent, bool for_operator) const
+{
+    auto text = core::to_text(record_of(agent, for_operator));
+    text.back() = ',';
+    text.append(R"("metadata":)").append(agent.entry->record.metadata) += '}';
+    return text;
 }
 
 json management::record_of(const registered_agent& agent, bool for_operator) const

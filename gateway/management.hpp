@@ -5,13 +5,21 @@
 #include "config/settings.hpp"
 #include "core/json.hpp"
 #include "core/jsonrpc_server.hpp"
+#include "core/memory_budget.hpp"
 #include "gateway/agent_filter.hpp"
+#include "gateway/answered_card.hpp"
 #include "gateway/card_plane.hpp"
 #include "gateway/registry.hpp"
 #include "gateway/session_plane.hpp"
+#include "gateway/turns.hpp"
 #include "net/types.hpp"
 
-#include <functional>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,17 +30,23 @@ namespace gateway {
 // "other"; the dotted spellings are the same methods.
 std::string_view management_method(std::string_view wire_name) noexcept;
 
-inline constexpr unsigned agents_in_a_turn = 1000;  // looked at for a list before others have theirs
+// Of an answer that ends with a card: behind it, the result and the answer are closed.
+inline constexpr std::string_view card_end = "}}";
 
 struct managed {
-    std::string body;         // of the answer; empty: nothing may be answered (notifications only)
+    std::string body;  // of the answer; empty: nothing may be answered (notifications only)
+    std::shared_ptr<const card_bytes>
+        card;                 // not null: the body goes on with this card as it is served, and with card_end
     std::string_view method;  // for the log: a management method, "other", "batch", or empty for what is no request
+    std::optional<core::errc> refused;  // overloaded or caller_gone: nothing but that is answered
+    core::memory_share memory;          // what the answer takes; for as long as it exists
 };
 
 // Whose request it is. The admin listener's may write; until callers are told apart, nobody else's.
 struct rpc_caller {
     bool may_write = false;
-    std::string who;  // for the audit trail
+    std::string who;       // for the audit trail
+    std::stop_token left;  // from then on nobody waits for the answer: the work stops
 };
 
 // What became of a registration.
@@ -42,10 +56,23 @@ struct enrolled {
     std::vector<config::problem> problems;            // of invalid_params
 };
 
+// The most that a body of the management API may have, in bytes: `limits.body`, but no more than a card and what stands
+// around it, because the control loop reads it in one go.
+inline std::uint64_t management_body(const config::settings& settings) noexcept
+{
+    return std::min(settings.limits.body, settings.cards.max_size + card_envelope);
+}
+
 class management {
 public:
     // References outlive it.
-    management(const config::settings& settings, registry& agents, card_plane& cards, session_plane& sessions);
+    management(
+        const config::settings& settings,
+        registry& agents,
+        card_plane& cards,
+        session_plane& sessions,
+        turns& by
+    );
 
     // A whole body, one request or a batch.
     net::task<managed> handle(std::string body, rpc_caller caller);
@@ -54,24 +81,31 @@ public:
     net::task<enrolled> enroll(std::string body, std::string peer);
 
 private:
-    net::task<std::string> carry_out(core::rpc_request request, rpc_caller caller);
+    // The result of one request, or its error.
+    struct rpc_result {
+        std::string text;
+        std::shared_ptr<const card_bytes> card;  // not null: goes on with it and card_end
 
-    // Whether that is enough is what it answers with false.
-    using visitor = std::function<bool(const std::string& id, const registered_agent& agent)>;
+        std::size_t size() const noexcept { return text.size() + (card ? card->body.size() + card_end.size() : 0); }
+    };
 
-    // Agents in the order of their ids, those behind `after`; others on the loop have their turn now and then. Gives whether
-    // there are more than were enough.
-    net::task<bool> visit(std::string after, visitor each) const;
-    net::task<std::string> list(core::rpc_request request, bool for_operator) const;
-    core::result<core::json> get(const registered_agent& agent, bool for_operator) const;
+    // What is worked on for one body; it outlives every task that it is lent to.
+    struct work;
+
+    net::task<rpc_result> carry_out(core::rpc_request request, work& on);
+    net::task<rpc_result> carry_out_on_agent(core::rpc_request request, std::string_view method, work& on);
+    void add(std::string_view id, rpc_result result, work& on) const;
+
+    net::task<std::string> list(core::rpc_request request, work& on) const;
+    rpc_result get(std::string_view request_id, const registered_agent& agent, bool for_operator) const;
     struct known;
     known known_of(const registered_agent& agent, core::steady_time now, bool for_operator) const;
     static core::json health_record(const known& of, core::steady_time now);
-    net::task<std::string> health_of(core::rpc_request request, bool for_operator) const;
-    net::task<std::string> health_of_all(core::rpc_request request, bool for_operator) const;
+    net::task<std::string> health_of(core::rpc_request request, work& on) const;
+    net::task<std::string> health_of_all(core::rpc_request request, work& on) const;
     net::task<core::result<core::json>> refresh(std::string id, bool for_operator);
     net::task<core::result<card_status>> refreshed(std::string id);
-    net::task<core::result<core::json>> preview(std::string id);
+    net::task<core::result<std::string>> preview(std::string id);
     net::task<core::result<card_preview>> previewed(std::string id);
     net::task<std::string> upsert(core::rpc_request request, rpc_caller caller);
     net::task<std::string> remove(core::rpc_request request, rpc_caller caller);
@@ -79,10 +113,15 @@ private:
     std::string refuse_write(const core::rpc_request& request, const std::string& id, const core::error& why) const;
     core::json record_of(const registered_agent& agent, bool for_operator) const;
 
+    // The record as text; with the metadata, which is not read again for that.
+    std::string record_text(const registered_agent& agent, bool for_operator) const;
+
     const config::settings& settings_;
     registry& registry_;
     card_plane& cards_;
     session_plane& sessions_;
+    turns& turns_;
+    core::memory_budget memory_;  // of all answers
 };
 
 // `id`, `agentId` or `name`; or the first of positional parameters. Empty if there is none.

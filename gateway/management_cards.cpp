@@ -57,29 +57,27 @@ net::task<core::result<card_preview>> management::previewed(std::string id)
     if (!lists) {
         co_return lists.error();
     }
-    co_return cards_.preview_session_card(id, **lists);
+    co_return co_await cards_.preview_session_card(std::move(id), *lists);
 }
 
-net::task<core::result<json>> management::preview(std::string id)
+// As text: it may be as long as the card, which the control loop neither reads nor writes.
+net::task<core::result<std::string>> management::preview(std::string id)
 {
     const auto seen = co_await previewed(id);
     if (!seen) {
         co_return seen.error();
     }
-    const auto after = parsed_or_null(seen->after->body);
-    // RFC 6902 section 4.1: to a document that is not there, the whole is added.
-    json difference = json::array({{{"op", "add"}, {"path", ""}, {"value", after}}});
-    if (seen->before) {
-        difference = json::diff(parsed_or_null(seen->before->body), after);
-    }
-    co_return json{
+    const json rest{
         {"id", id},
         {"dryRun", true},
         {"changed", seen->before != seen->after},
-        {"diff", std::move(difference)},
         {"etag", seen->after->etag},
         {"problems", card_problems_record(seen->problems)}
     };
+    auto text = core::to_text(rest);
+    text.pop_back();
+    text.append(R"(,"diff":)").append(seen->difference).append("}");
+    co_return text;
 }
 
 }  // namespace gateway

@@ -1,7 +1,10 @@
 // How the agents are: agents/health.
 #include "gateway/agent_health.hpp"
+#include "gateway/agent_walk.hpp"
 #include "gateway/management.hpp"
 #include "gateway/management_records.hpp"
+#include "gateway/management_work.hpp"
+#include "gateway/record_page.hpp"
 
 #include <array>
 #include <chrono>
@@ -51,29 +54,20 @@ json summary_of(const status_counts& counts)
 struct health_page {
     const agent_filter& filter;
     std::optional<health> status;
-    json shown = json::array();
-    std::string last = {};
+    record_page page;
     bool more = false;
     status_counts by_status{};
 
-    bool full() const noexcept { return shown.size() >= filter.limit; }
-
     // Whether it is to be shown.
-    bool counts(const core::agent& record, const card_status* card, const judgement& how)
+    bool counts(const agent_entry& agent, const card_status* card, const judgement& how)
     {
-        if (!shows(filter, record, card == nullptr ? card_words{} : card->words)) {
+        if (!shows(filter, agent.record, agent.tags, card == nullptr ? no_words : card->words)) {
             return false;
         }
         ++by_status[static_cast<std::size_t>(how.status)];
         const bool wanted = !status || *status == how.status;
-        more = more || (wanted && full());
-        return wanted && !full();
-    }
-
-    void add(const std::string& id, json record)
-    {
-        shown.push_back(std::move(record));
-        last = id;
+        more = more || (wanted && page.full());
+        return wanted && !page.full();
     }
 };
 
@@ -119,10 +113,10 @@ json management::health_record(const known& of, core::steady_time now)
     return shown;
 }
 
-net::task<std::string> management::health_of(core::rpc_request request, bool for_operator) const
+net::task<std::string> management::health_of(core::rpc_request request, work& on) const
 {
     if (!names_agent(request.params)) {
-        co_return co_await health_of_all(std::move(request), for_operator);
+        co_return co_await health_of_all(std::move(request), on);
     }
     const auto id = agent_parameter(request.params);
     if (id.empty()) {
@@ -133,10 +127,10 @@ net::task<std::string> management::health_of(core::rpc_request request, bool for
         co_return core::make_error(request.id, errc::agent_not_found, {{"agent", id}});
     }
     const auto now = std::chrono::steady_clock::now();
-    co_return core::make_result(request.id, health_record(known_of(*agent, now, for_operator), now));
+    co_return core::make_result(request.id, health_record(known_of(*agent, now, on.caller.may_write), now));
 }
 
-net::task<std::string> management::health_of_all(core::rpc_request request, bool for_operator) const
+net::task<std::string> management::health_of_all(core::rpc_request request, work& on) const
 {
     std::vector<config::problem> problems;
     const auto filter = read_filter(request.params, problems);
@@ -145,24 +139,18 @@ net::task<std::string> management::health_of_all(core::rpc_request request, bool
         co_return refuse_params(request, problems);
     }
     const bool counts_all = filter.after.empty();  // with the first page, and with no other
-    health_page page{filter, status};
-    visitor take = [&](const std::string& id, const registered_agent& agent) {
+    health_page shown{filter, status, record_page{request.id, filter.limit, on.room()}};
+    agent_visitor take = [&](const std::string& id, const registered_agent& agent) {
         const auto now = std::chrono::steady_clock::now();
-        const auto made = known_of(agent, now, for_operator);
-        if (page.counts(agent.entry->record, made.card, made.how)) {
-            page.add(id, health_record(made, now));
+        const auto made = known_of(agent, now, on.caller.may_write);
+        if (shown.counts(*agent.entry, made.card, made.how)) {
+            shown.page.add(id, core::to_text(health_record(made, now)));
         }
-        return counts_all || !page.full();
+        return on.hold(shown.page.capacity()) && (counts_all || !shown.page.full());
     };
-    const bool more = co_await visit(filter.after, std::move(take));
-    json result{{"agents", std::move(page.shown)}};
-    if (counts_all ? page.more : more) {
-        result["next"] = std::move(page.last);
-    }
-    if (counts_all) {
-        result["summary"] = summary_of(page.by_status);
-    }
-    co_return core::make_result(request.id, result);
+    const bool more = co_await walk_agents(registry_, turns_, filter.after, std::move(take), on.caller.left);
+    const auto summary = counts_all ? R"(,"summary":)" + core::to_text(summary_of(shown.by_status)) : std::string{};
+    co_return shown.page.finish(shown.page.cut() || (counts_all ? shown.more : more), summary);
 }
 
 }  // namespace gateway

@@ -3,6 +3,7 @@
 #include "config/url.hpp"
 #include "core/log.hpp"
 #include "core/status.hpp"
+#include "gateway/cut_text.hpp"
 
 #include <chrono>
 #include <utility>
@@ -11,6 +12,8 @@ namespace gateway {
 namespace {
 
 using core::json;
+
+constexpr std::size_t longest_path = 512;  // bytes of where a problem of a card lies: it has the card's own names
 
 json tls_of(const core::agent& agent)
 {
@@ -68,7 +71,9 @@ json card_problems_record(const std::vector<a2a::card_problem>& problems)
 {
     auto shown = json::array();
     for (const auto& each : problems) {
-        shown.push_back({{"path", each.path}, {"what", each.what}, {"severity", a2a::name(each.severity)}});
+        shown.push_back(
+            {{"path", cut_text(each.path, longest_path)}, {"what", each.what}, {"severity", a2a::name(each.severity)}}
+        );
     }
     return shown;
 }
@@ -98,8 +103,11 @@ json agent_record(const core::agent& agent)
     if (agent.timeout) {
         record["timeout"] = std::to_string(agent.timeout->count()) + "ms";
     }
-    if (agent.trust != core::card_trust::never) {
+    if (agent.speaks == core::protocol::a2a && agent.trust != core::card_trust::same_origin) {
         record["trust_card_url"] = core::name(agent.trust);
+    }
+    if (agent.extended_card != core::extended_card_access::automatic) {
+        record["extended_card"] = core::name(agent.extended_card);
     }
     if (agent.signatures) {
         record["signatures"] = core::name(*agent.signatures);
@@ -113,7 +121,6 @@ json agent_record(const core::agent& agent)
     }
     record["inline_card"] = !agent.card.empty();
     record["disabled"] = agent.disabled;
-    record["metadata"] = parsed_or_null(agent.metadata);
     return record;
 }
 
@@ -147,6 +154,9 @@ json card_status_record(const card_status& status, core::steady_time now)
         record["failure"] = failure_record(*status.failure);
     }
     record["problems"] = card_problems_record(status.problems);
+    if (status.address_problem) {
+        record["problems"].push_back(card_problems_record({*status.address_problem}).front());
+    }
     return record;
 }
 

@@ -13,7 +13,7 @@
 
 namespace gateway {
 
-// An agent's record with every secret masked. Keys are those of the configuration.
+// An agent's record with every secret masked, without its metadata. Keys are those of the configuration.
 core::json agent_record(const core::agent& agent);
 
 // Of an agent's card: its state, age, validators, problems, the latest failure.

@@ -135,11 +135,14 @@ net::task<std::string> management::upsert(core::rpc_request request, rpc_caller 
     if (!version) {
         co_return refuse_write(request, asked.id, version.error());
     }
+    co_await cards_.settled(asked.id);
     json result{{"id", asked.id}, {"version", *version}, {"created", !known}, {"durable", registry_.durable()}};
+    auto text = core::make_result(request.id, result);
     if (const auto* there = registry_.find(asked.id)) {
-        result["agent"] = record_of(*there, true);
+        text.resize(text.size() - card_end.size());
+        text.append(R"(,"agent":)").append(record_text(*there, true)).append(card_end);
     }
-    co_return core::make_result(request.id, result);
+    co_return text;
 }
 
 net::task<std::string> management::remove(core::rpc_request request, rpc_caller caller)

@@ -1,12 +1,12 @@
-// One family of series of the metrics page while it is made. Seen by what makes that page only.
+// One family of series of the metrics page while it is made: text in format 0.0.4, of which the page is a sequence. Seen by
+// what makes that page only.
 #pragma once
 
 #include "gateway/worker_metrics.hpp"
 
-#include <prometheus/metric_family.h>
-
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,69 +14,58 @@
 
 namespace gateway {
 
-using metric_labels = std::vector<prometheus::ClientMetric::Label>;
-using families = std::vector<prometheus::MetricFamily>;
+struct metric_label {
+    std::string_view name;
+    std::string_view value;  // any text: it is escaped
+};
+
+using metric_labels = std::initializer_list<metric_label>;
+using families = std::vector<std::string>;
 
 inline double seconds(std::chrono::nanoseconds time)
 {
     return std::chrono::duration<double>{time}.count();
 }
 
+enum class metric_type : std::uint8_t { counter, gauge, histogram };
+
 class family {
 public:
-    family(std::string_view name, std::string_view help, prometheus::MetricType type)
-    {
-        value_.name = name;
-        value_.help = help;
-        value_.type = type;
-    }
+    // `name` outlives the family; `help` is one line without a backslash.
+    family(std::string_view name, std::string_view help, metric_type type);
 
-    void add(metric_labels where, double value)
-    {
-        auto& metric = value_.metric.emplace_back();
-        metric.label = std::move(where);
-        // The serializer reads the one that the family's type names.
-        metric.counter.value = value;
-        metric.gauge.value = value;
-    }
-
-    void add(metric_labels where, std::uint64_t value) { add(std::move(where), static_cast<double>(value)); }
+    void add(metric_labels where, double value);
+    void add(metric_labels where, std::uint64_t value);
+    void add(metric_labels where, const histogram& observed);
 
     // A counter of something that never happened is left out.
     void add_some(metric_labels where, std::uint64_t value)
     {
         if (value > 0) {
-            add(std::move(where), value);
+            add(where, value);
         }
     }
 
-    void add(metric_labels where, const histogram& observed)
-    {
-        auto& metric = value_.metric.emplace_back();
-        metric.label = std::move(where);
-        metric.histogram.sample_count = observed.count;
-        metric.histogram.sample_sum = seconds(observed.sum);
-        std::uint64_t below = 0;
-        for (std::size_t i = 0; i < histogram_bounds.size(); ++i) {
-            below += observed.buckets[i];
-            metric.histogram.bucket.push_back({below, seconds(histogram_bounds[i])});
-        }
-    }
-
-    prometheus::MetricFamily take() { return std::move(value_); }
+    std::string take() { return std::move(text_); }
 
 private:
-    prometheus::MetricFamily value_;
+    template <class Value>
+    void add_line(std::string_view suffix, metric_labels where, Value value);
+    void add_bucket(metric_labels where, std::string_view bound, std::uint64_t below);
+    void begin_line(std::string_view suffix, metric_labels where);
+
+    std::string_view name_;
+    std::string text_;
 };
 
 inline family counter(std::string_view name, std::string_view help)
 {
-    return {name, help, prometheus::MetricType::Counter};
+    return {name, help, metric_type::counter};
 }
 
 inline family gauge(std::string_view name, std::string_view help)
 {
-    return {name, help, prometheus::MetricType::Gauge};
+    return {name, help, metric_type::gauge};
 }
 
 inline std::string text(std::string_view view)

@@ -1,15 +1,18 @@
-// The page that Prometheus scrapes: the samples of all loops added up, and what the control side knows. Text format
-// 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/). Pure; any thread.
+// The page that Prometheus scrapes, in the parts that it is made of: what is of the whole process, and the families with series
+// of agents, which are written agent by agent. Text format 0.0.4
+// (https://prometheus.io/docs/instrumenting/exposition_formats/). Pure; any thread.
 #pragma once
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/metrics_family.hpp"
 #include "gateway/process_stats.hpp"
 #include "gateway/worker_metrics.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +24,6 @@ inline constexpr std::string_view metrics_content_type = "text/plain; version=0.
 
 // What the card plane knows of one agent's card.
 struct card_sample {
-    std::string agent;
     std::uint64_t fetched = 0;       // fetches that gave a card, also an unchanged one
     std::uint64_t not_modified = 0;  // of those, answered with 304
     std::vector<std::pair<core::errc, std::uint64_t>> failures{};
@@ -31,7 +33,6 @@ struct card_sample {
 
 // What the session plane knows of one agent's session. Names are of static tables.
 struct session_sample {
-    std::string agent;
     std::string_view state;
     bool up = false;
     std::vector<std::pair<std::string_view, std::uint64_t>> losses{};  // by why
@@ -62,11 +63,31 @@ struct gateway_sample {
     core::wall_time config_since{};     // when the configuration in use was taken
     bool config_refused_last = false;
     std::optional<process_stats> process;  // nullopt: could not be read, and is left out
-    std::vector<card_sample> cards;        // each agent once
-    std::vector<session_sample> sessions;  // each agent that has one, once
 };
 
-// Every family with its HELP and TYPE, also while it has no series; agents in the order of their ids.
-std::string metrics_page(const std::vector<metrics_sample>& loops, const gateway_sample& gateway);
+// Every family that is not of agents. `loops`: of all of them together.
+std::string process_metrics(const loop_totals& loops, const gateway_sample& gateway);
+
+// What is known of one agent. Null: nothing of this kind.
+struct agent_sample {
+    std::string_view id;
+    const agent_counters* counters = nullptr;  // of all loops together
+    const card_sample* card = nullptr;
+    const session_sample* session = nullptr;
+};
+
+enum class sample_part : std::uint8_t { counters, card, session };
+
+// A family with series of agents: `add` writes those of one agent, for which it needs `part` of the sample. An agent that
+// has none adds nothing.
+struct agent_family {
+    std::string_view name;
+    std::string_view help;
+    metric_type type;
+    sample_part part;
+    void (*add)(family& into, const agent_sample& of);
+};
+
+std::span<const agent_family> agent_families() noexcept;
 
 }  // namespace gateway

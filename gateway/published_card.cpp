@@ -79,6 +79,14 @@ const card_bytes& for_version(const card_bytes& all, std::string_view a2a_versio
     return chosen == nullptr ? all : *chosen;
 }
 
+bool has_it(const kept_by_caller& kept, std::string_view etag, std::string_view modified) noexcept
+{
+    if (kept.none_match != nullptr) {
+        return none_match_hits(*kept.none_match, etag);
+    }
+    return kept.modified_since != nullptr && !modified.empty() && *kept.modified_since == modified;
+}
+
 bool none_match_hits(std::string_view field_value, std::string_view etag) noexcept
 {
     constexpr std::string_view weak = "W/";

@@ -59,10 +59,22 @@ enum class card_caching : std::uint8_t {
 struct published_card {
     std::shared_ptr<const card_bytes> bytes;
     card_caching caching = card_caching::while_fresh;
+    // When callers were first told what it says (HTTP-date); empty: another card was published within that second.
+    std::string modified = {};
     core::steady_time fetched_at{};
     core::steady_time fresh_until{};   // served without a question until here
     core::steady_time usable_until{};  // served as stale until here, while the agent fails
 };
+
+// What a caller says that it has.
+struct kept_by_caller {
+    const std::string_view* none_match = nullptr;      // If-None-Match; null: absent
+    const std::string_view* modified_since = nullptr;  // If-Modified-Since
+};
+
+// Whether that is what would be served. A date counts only without an If-None-Match (RFC 9110 section 13.1.3), and only if
+// it is the very one that was given out: another may be from an earlier gateway.
+bool has_it(const kept_by_caller& kept, std::string_view etag, std::string_view modified) noexcept;
 
 // Whether an If-None-Match field's value matches `etag` (RFC 9110 section 13.1.2: weak comparison, lists, `*`).
 bool none_match_hits(std::string_view field_value, std::string_view etag) noexcept;

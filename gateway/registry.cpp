@@ -26,10 +26,11 @@ bool starts_program(const core::agent& agent)
 
 }  // namespace
 
-registry::registry(const config::settings& settings, store_thread& store, const core::logger& log)
+registry::registry(const config::settings& settings, store_thread& store, const core::logger& log, turns& by)
     : settings_{settings},
       store_{store},
-      log_{log}
+      log_{log},
+      turns_{by}
 {
 }
 
@@ -200,7 +201,8 @@ void registry::route(const std::string& id, const std::string& call_url)
     }
     auto& there = found->second;
     const auto& wanted = call_url.empty() ? there.entry->record.url : call_url;
-    if (wanted == there.entry->call_url) {
+    const bool moves = wanted != there.entry->call_url;
+    if (!moves && !there.entry->awaits_card) {
         return;
     }
     auto entry = make_entry(there.entry->record, settings_.timeouts.upstream_head, contexts_, wanted);
@@ -209,7 +211,9 @@ void registry::route(const std::string& id, const std::string& call_url)
         return;
     }
     there.entry = std::move(*entry);
-    log_.write(core::log_level::info, "agent_routed", {{"agent", id}, {"url", wanted}});
+    if (moves) {
+        log_.write(core::log_level::info, "agent_routed", {{"agent", id}, {"url", wanted}});
+    }
     if (publish_) {
         publish_(id, there.entry);
     }
@@ -221,32 +225,39 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
     if (files_changed) {
         contexts_.renew();
     }
+    co_await turns_.wait();
     std::vector<std::shared_ptr<const agent_entry>> entries;
-    for (const auto& record : there) {
-        // Only its files have changed: its card, and what that says of where calls go, is kept.
-        const auto* before = find(record.id);
-        const bool same = before != nullptr && before->entry->record == record;
-        const auto call_url = same ? before->entry->call_url : std::string{};
-        auto entry = make_entry(record, settings_.timeouts.upstream_head, contexts_, call_url);
+    for (auto& each : there) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
+        const auto record = std::move(each);  // its end is a part of this turn
+        auto entry = make_entry(record, settings_.timeouts.upstream_head, contexts_);
         if (!entry) {
             co_return std::move(entry).error();
         }
         entries.push_back(std::move(*entry));
     }
     const auto shown_again = co_await hidden_among(gone);
+    co_await turns_.wait();
     for (auto& entry : entries) {
-        const auto id = entry->record.id;
-        if (const auto* before = find(id); before != nullptr && !before->declared()) {
-            hide(id);
+        if (turns_.over()) {
+            co_await turns_.wait();
         }
-        take(id, {std::move(entry), 0, {}, {}});
+        take_declared(std::move(entry));
     }
     const auto checks = tls_checks();
     for (const auto& record : shown_again) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
         adopt(record, checks);
         hidden_.erase(record.id);
     }
     for (const auto& id : gone) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
         if (const auto* before = find(id); before != nullptr && before->declared()) {
             drop(id);
         }
@@ -254,11 +265,24 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
     co_return core::result<>{};
 }
 
+void registry::take_declared(std::shared_ptr<const agent_entry> entry)
+{
+    const auto id = entry->record.id;
+    const auto* before = find(id);
+    if (before != nullptr && !before->declared()) {
+        hide(id);
+    }
+    take(id, {std::move(entry), 0, {}, {}});
+}
+
 // The records of those that the configuration hides. What the store cannot give stays hidden until the next start.
 net::task<std::vector<store::record>> registry::hidden_among(std::vector<std::string> ids)
 {
     std::vector<store::record> records;
     for (const auto& id : ids) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
         if (!hidden_.contains(id)) {
             continue;
         }
@@ -316,9 +340,23 @@ net::task<> registry::look_again(std::string id, core::error why)
     }
 }
 
+// The same record again keeps its card, and with it where calls go.
+void registry::keep_route(const registered_agent& before, registered_agent& now)
+{
+    if (before.entry == nullptr || before.entry->awaits_card || !now.entry->awaits_card ||
+        before.entry->record != now.entry->record) {
+        return;
+    }
+    auto entry = make_entry(now.entry->record, settings_.timeouts.upstream_head, contexts_, before.entry->call_url);
+    if (entry) {
+        now.entry = std::move(*entry);
+    }
+}
+
 void registry::take(const std::string& id, registered_agent agent)
 {
     auto& there = agents_[id];
+    keep_route(there, agent);
     const bool was_served = there.entry != nullptr && there.served();
     there = std::move(agent);
     if (publish_ && (there.served() || was_served)) {

@@ -10,6 +10,7 @@
 #include "core/log.hpp"
 #include "gateway/snapshot.hpp"
 #include "gateway/store_thread.hpp"
+#include "gateway/turns.hpp"
 #include "net/types.hpp"
 #include "store/engine.hpp"
 
@@ -48,7 +49,7 @@ public:
     using publisher = std::function<void(const std::string& id, std::shared_ptr<const agent_entry> agent)>;
 
     // References outlive the registry.
-    registry(const config::settings& settings, store_thread& store, const core::logger& log);
+    registry(const config::settings& settings, store_thread& store, const core::logger& log, turns& by);
 
     // Declared agents, then stored ones; before anything is asked of the store's thread. Fails with config_invalid for
     // a declared agent that cannot be used, and with store_failed. A stored agent that cannot be used stays, unserved.
@@ -84,8 +85,8 @@ public:
 
     // What a new configuration declares: `there` are the agents that are new or different in it, `gone` those that it no
     // longer has. One that hides a stored agent, or no longer does, is what a start would make of it. Fails with
-    // config_invalid if an agent cannot be used; nothing is changed then. From the first change to the last, nothing
-    // else runs on the loop. `files_changed`: the agents' TLS files are read anew.
+    // config_invalid if an agent cannot be used; nothing is changed then. Else agents change one after the other, in turns:
+    // what else happens meanwhile finds some of them changed. `files_changed`: the agents' TLS files are read anew.
     net::task<core::result<>>
     declare(std::vector<core::agent> there, std::vector<std::string> gone, bool files_changed = false);
 
@@ -98,8 +99,10 @@ public:
 private:
     proposed_agent
     propose(std::string_view id, const core::json& definition, std::string_view path, const config::tls_checks& checks);
+    void take_declared(std::shared_ptr<const agent_entry> entry);
     void adopt(const store::record& record, const config::tls_checks& checks);
     void take(const std::string& id, registered_agent agent);
+    void keep_route(const registered_agent& before, registered_agent& now);
     void drop(const std::string& id);
     core::result<> may_write(const std::string& id) const;
     void hide(const std::string& id);
@@ -110,6 +113,7 @@ private:
     const config::settings& settings_;
     store_thread& store_;
     const core::logger& log_;
+    turns& turns_;
     publisher publish_;
     std::shared_ptr<const card_bytes> key_set_;
     net::client_contexts contexts_;  // shared by agents with the same files

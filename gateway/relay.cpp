@@ -21,6 +21,17 @@ constexpr int most_interim_answers = 8;
 // tells the two apart. It gets this long for an answer that is about to come, and for each further piece of it.
 constexpr core::duration half_close_grace{250};
 
+stream_end how_ended(const core::error& why) noexcept
+{
+    if (why.from == core::side::caller) {
+        return stream_end::caller;
+    }
+    if (why.code == errc::draining) {
+        return stream_end::drain;
+    }
+    return why.code == errc::upstream_timeout ? stream_end::idle : stream_end::upstream;
+}
+
 }  // namespace
 
 relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call)
@@ -51,13 +62,11 @@ net::routine<relay_outcome> relay::run()
     }
     if (!done) {
         finish_connection(false);
-        if (outcome_.answered) {
-            caller_.cut();
+        if (end_stream_) {
+            done = interrupted(woken::ended, "body");
         }
-        if (outcome_.stream && *outcome_.stream == stream_end::complete) {
-            outcome_.stream = done.error().from == core::side::caller       ? stream_end::caller
-                              : done.error().code == errc::upstream_timeout ? stream_end::idle
-                                                                            : stream_end::upstream;
+        if (outcome_.stream) {
+            outcome_.stream = how_ended(done.error());
         }
         outcome_.failure = std::move(done).error();
     }
@@ -132,7 +141,7 @@ net::routine<core::result<>> relay::pass_answer()
     body_done_ = head.body == framing::none || (head.body == framing::length && remaining_ == 0);
     rechunk_ = !body_done_ && head.body != framing::length && caller_.head().minor_version == 1;
     if (!body_done_ && head.body != framing::length && !rechunk_) {
-        caller_.close_after_answer();  // HTTP/1.0: the end of the connection is the end of the body
+        caller_.end_body_with_connection();  // HTTP/1.0
     }
     if (!expect_events()) {
         co_return core::gateway_error(errc::overloaded, "streams");
@@ -218,29 +227,40 @@ core::result<std::size_t> relay::take_pieces(net::pieces& out, std::string_view 
     return used;
 }
 
+// Adds what has come of the body since, and its end. An error: nothing more of it can be passed on but what was added.
+core::result<std::size_t> relay::take_body(net::pieces& out)
+{
+    auto& side = lease_->side();
+    if (body_done_) {
+        return std::size_t{0};
+    }
+    if (!side.received().empty()) {
+        return take_pieces(out, side.received());
+    }
+    if (side.ended()) {
+        if (lease_->parser().head().body != framing::until_close || side.read_error() != boost::asio::error::eof) {
+            return upstream_ended();
+        }
+        body_done_ = true;
+        if (rechunk_) {
+            out.add(net::http1::last_chunk);
+        }
+    }
+    return std::size_t{0};
+}
+
 net::routine<core::result<>> relay::pass_body(net::pieces out)
 {
     auto& side = lease_->side();
     auto silent_until = caller_.owner().now() + settings_.upstream_idle;
     for (;;) {
-        if (end_stream_) {
+        if (end_stream_ && !outcome_.answered) {
             co_return interrupted(woken::ended, "body");
         }
-        std::size_t used = 0;
-        if (!body_done_ && !side.received().empty()) {
-            auto taken = take_pieces(out, side.received());
-            if (!taken) {
-                co_return std::move(taken).error();
-            }
-            used = *taken;
-        } else if (!body_done_ && side.ended()) {
-            if (lease_->parser().head().body != framing::until_close || side.read_error() != boost::asio::error::eof) {
-                co_return upstream_ended();
-            }
-            body_done_ = true;
-            if (rechunk_) {
-                out.add(net::http1::last_chunk);
-            }
+        const auto head_size = out.size();
+        auto used = take_body(out);
+        if (!used && !outcome_.answered && (!outcome_.stream || out.size() == head_size)) {
+            co_return std::move(used).error();  // the caller can still be told
         }
         if (out.size() > 0) {
             outcome_.answered = true;
@@ -257,12 +277,18 @@ net::routine<core::result<>> relay::pass_body(net::pieces out)
                 events_->wrote(caller_.owner().now());
             }
         }
-        side.consume(used);
+        if (!used) {
+            co_return std::move(used).error();
+        }
+        side.consume(*used);
         if (body_done_) {
             co_return core::result<>{};
         }
+        if (end_stream_) {
+            co_return interrupted(woken::ended, "body");
+        }
         if (side.received().empty() && !side.ended()) {
-            if (used > 0) {
+            if (*used > 0) {
                 silent_until = caller_.owner().now() + settings_.upstream_idle;
             }
             const auto comment_due = events_ ? events_->comment_due() : net::never;
@@ -343,8 +369,7 @@ void relay::finish_connection(bool clean)
 void relay::end_stream()
 {
     end_stream_ = true;
-    outcome_.stream = stream_end::drain;
-    caller_.abort();  // also if it is waited for, because it takes nothing
+    caller_.hurry();
     caller_.clock().wake().set();
 }
 

@@ -78,7 +78,7 @@ public:
 
     net::routine<relay_outcome> run();
 
-    // An answer that is a stream of events is cut now, with a reset: it must not look complete.
+    // An answer that is a stream of events is cut, once the caller has taken what came of it or takes nothing more.
     void end_stream();
     const agent_entry& agent() const noexcept { return *call_.agent; }
 
@@ -113,6 +113,7 @@ private:
     bool expect_events();
     bool add_data(net::pieces& out, net::http1::chunk_header& size, std::string_view data);
     void add_comment(net::pieces& out);
+    core::result<std::size_t> take_body(net::pieces& out);
     core::result<std::size_t> take_pieces(net::pieces& out, std::string_view received);
     void finish_connection(bool clean);
 
@@ -127,6 +128,7 @@ private:
     net::http1::chunk_header request_chunk_{0};
     std::optional<core::steady_time> caller_left_at_;
     std::optional<event_stream> events_;
+    std::optional<core::error> body_broken_;
     std::size_t head_length_ = 0;    // of the answer
     std::uint64_t sent_before_ = 0;  // bytes written on the connection before this call
     std::uint64_t remaining_ = 0;    // of a body with a length

@@ -74,6 +74,7 @@ net::routine<core::result<>> relay::edit_whole()
     body_done_ = to_head;
     side.consume(head_length_);
     const auto whole_by = caller_.owner().now() + call_.agent->head_timeout;
+    net::budget_share share{caller_.bodies()};
     std::string body;
     while (!body_done_) {
         auto piece = co_await read_text(std::min(whole_by, caller_.owner().now() + settings_.upstream_idle));
@@ -84,8 +85,11 @@ net::routine<core::result<>> relay::edit_whole()
             co_return interrupted(woken::late, "body");
         }
         body += **piece;
-        if (body.size() > settings_.card_answer) {
+        if (body.size() + decoder_.chunk_left() > settings_.card_answer) {
             co_return too_large(settings_.card_answer);
+        }
+        if (!share.set(body.size())) {
+            co_return core::gateway_error(errc::overloaded, "bodies");
         }
     }
     finish_connection(keep && request_done_ && !side.writing());
@@ -163,17 +167,19 @@ net::routine<core::result<std::optional<std::string>>> relay::read_text(core::st
 {
     auto& side = lease_->side();
     for (;;) {
-        if (end_stream_) {
-            co_return interrupted(woken::ended, "body");
+        if (body_broken_) {
+            co_return std::move(*body_broken_);
         }
         if (!side.received().empty()) {
             std::string text;
             auto used = take_text(text, side.received());
             if (!used) {
-                co_return std::move(used).error();
+                body_broken_ = std::move(used).error();
+                co_return std::move(text);
             }
             side.consume(*used);
-            if (!text.empty() || body_done_) {
+            const bool announced = decoder_.chunk_left() > 0;  // which may be too much
+            if (!text.empty() || body_done_ || announced) {
                 co_return std::move(text);
             }
             continue;
@@ -184,6 +190,9 @@ net::routine<core::result<std::optional<std::string>>> relay::read_text(core::st
             }
             body_done_ = true;
             co_return std::string{};
+        }
+        if (end_stream_) {
+            co_return interrupted(woken::ended, "body");
         }
         side.arm();
         const auto how = co_await wait(until);
@@ -205,7 +214,7 @@ net::routine<core::result<>> relay::edit_events()
     const bool keep = head.keep_alive;
     rechunk_ = caller_.head().minor_version == 1;
     if (!rechunk_) {
-        caller_.close_after_answer();
+        caller_.end_body_with_connection();
     }
     remaining_ = head.content_length;
     outcome_.status = head.status;
@@ -214,7 +223,9 @@ net::routine<core::result<>> relay::edit_events()
     }
     caller_.scratch() = answer_head(body_care::edited);
     side.consume(head_length_);
-    net::sse_splitter events{settings_.sse_event};
+    // A card in an event is as long as one elsewhere.
+    net::sse_splitter events{std::min(settings_.sse_event, settings_.card_answer)};
+    net::budget_share share{caller_.bodies()};
     std::string held;
     auto silent_until = caller_.owner().now() + call_.agent->head_timeout;
     while (!body_done_) {
@@ -226,6 +237,9 @@ net::routine<core::result<>> relay::edit_events()
         core::result<> done;
         if (*piece) {
             events.feed(**piece);
+            if (!share.set(events.held() + held.size())) {
+                co_return core::gateway_error(errc::overloaded, "bodies");
+            }
             done = co_await pass_events(events, held);
             if (outcome_.answered) {
                 silent_until = caller_.owner().now() + settings_.upstream_idle;
@@ -247,12 +261,13 @@ net::routine<core::result<>> relay::edit_events()
     co_return sent;
 }
 
-// Edits the events that have come whole, and at the end what is left of one. Sends them, or adds them to `held`. Both are
-// of edit_events(), which waits for this.
+// Edits the events that have come whole, and at the end what is left of one. Sends them, or adds them to `held`; what was
+// edited before a failure goes out first. Both are of edit_events(), which waits for this.
 net::routine<core::result<>> relay::pass_events(net::sse_splitter& events, std::string& held)
 {
     bool says_something = outcome_.answered;
-    for (;;) {
+    core::result<> done;
+    while (done) {
         auto event = events.next();
         if (!event && body_done_) {
             event = events.take_rest();
@@ -263,7 +278,8 @@ net::routine<core::result<>> relay::pass_events(net::sse_splitter& events, std::
         if (auto data = net::sse_data(*event)) {
             auto made = co_await edit(std::move(*data));
             if (!made) {
-                co_return std::move(made).error();
+                done = std::move(made).error();
+                continue;
             }
             says_something = true;
             if (made->edited) {
@@ -272,22 +288,25 @@ net::routine<core::result<>> relay::pass_events(net::sse_splitter& events, std::
         }
         held += *event;
     }
-    if (events.too_large() || (!says_something && held.size() > settings_.sse_event)) {
-        co_return core::upstream_error(errc::event_too_large);
+    if (done && (events.too_large() || (!says_something && held.size() > settings_.sse_event))) {
+        done = core::upstream_error(errc::event_too_large);
     }
-    if (says_something && !held.empty() && !body_done_) {
+    const bool goes_out = !body_done_ || !done;  // else with the last chunk
+    if (says_something && !held.empty() && goes_out) {
         auto text = std::move(held);
         held.clear();
-        co_return co_await send_events(std::move(text), false);
+        auto sent = co_await send_events(std::move(text), false);
+        done = done ? std::move(sent) : std::move(done);
     }
-    co_return core::result<>{};
+    co_return done;
 }
 
 // With the head in front of it, if that has not gone out.
 net::routine<core::result<>> relay::send_events(std::string text, bool last)
 {
     net::pieces out;
-    if (!std::exchange(outcome_.answered, true)) {
+    const bool begins = !outcome_.answered;
+    if (begins) {
         auto& head = caller_.scratch();
         net::http1::head_writer writer{head};
         if (rechunk_) {
@@ -299,14 +318,20 @@ net::routine<core::result<>> relay::send_events(std::string text, bool last)
         writer.end();
         out.add(head);
     }
-    if (!text.empty() && !add_data(out, chunk_headers_[0], text)) {
+    const auto head_size = out.size();
+    const bool fits = text.empty() || add_data(out, chunk_headers_[0], text);
+    if (!fits && begins && out.size() == head_size) {
         co_return core::upstream_error(errc::event_too_large);
     }
-    if (last && rechunk_) {
+    if (fits && last && rechunk_) {
         out.add(net::http1::last_chunk);
     }
+    outcome_.answered = true;
     auto sent = co_await caller_.send(out);
     events_->wrote(caller_.owner().now());
+    if (sent && !fits) {
+        co_return core::upstream_error(errc::event_too_large);
+    }
     co_return sent;
 }
 

@@ -26,32 +26,25 @@ bool relay::expect_events()
     return true;
 }
 
-// Adds a piece of the body, in a chunk if the caller gets chunks. False: an event is over its limit.
+// Adds a piece of the body, in a chunk if the caller gets chunks. False: an event is over its limit, and what came before
+// it was added.
 bool relay::add_data(net::pieces& out, net::http1::chunk_header& size, std::string_view data)
 {
-    std::string_view held;
-    if (events_) {
-        const auto passed = events_->pass(data);
-        if (!passed) {
-            return false;
-        }
-        held = passed->held;
-        data = passed->rest;
-        if (data.empty()) {
-            return true;
-        }
+    const auto passed = events_ ? events_->pass(data) : event_stream::passage{{{}, data}, false};
+    const auto& [held, rest] = passed.bytes;
+    if (rest.empty()) {
+        return !passed.too_large;
     }
-    if (!rechunk_) {
-        out.add(held);
-        out.add(data);
-        return true;
+    if (rechunk_) {
+        size = net::http1::chunk_header{held.size() + rest.size()};
+        out.add(size.text());
     }
-    size = net::http1::chunk_header{held.size() + data.size()};
-    out.add(size.text());
     out.add(held);
-    out.add(data);
-    out.add(net::http1::chunk_end);
-    return true;
+    out.add(rest);
+    if (rechunk_) {
+        out.add(net::http1::chunk_end);
+    }
+    return !passed.too_large;
 }
 
 void relay::add_comment(net::pieces& out)

@@ -98,7 +98,7 @@ bool relay::begin_request()
     request.add(call_.body);
     side.write(request);
     side.arm();
-    request_done_ = !side.writing() && !call_.passed;
+    request_done_ = !side.writing() && !side.write_error() && !call_.passed;
     return request_done_;
 }
 
@@ -124,7 +124,7 @@ net::routine<core::result<>> relay::finish_request()
     if (call_.passed) {
         co_return co_await pass_request_body();
     }
-    request_done_ = true;
+    request_done_ = !side.write_error();
     co_return core::result<>{};
 }
 

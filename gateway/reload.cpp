@@ -1,12 +1,13 @@
 #include "gateway/reload.hpp"
 
+#include "gateway/changed_files.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
-#include <unordered_set>
+#include <memory>
 #include <utility>
 
 namespace gateway {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::string_view author = "configuration";
 constexpr std::size_t most_problems_logged = 20;
+constexpr std::size_t most_agents_logged = 1000;  // how many there are in all says the line behind them
 
 std::string_view name(reload_trigger by) noexcept
 {
@@ -37,19 +39,6 @@ std::string joined(const std::vector<std::string_view>& all)
     return text;
 }
 
-std::vector<core::agent> added_or_changed(const config::changes& what, const config::settings& now)
-{
-    std::unordered_set<std::string_view> ids{what.added.begin(), what.added.end()};
-    for (const auto& each : what.changed) {
-        ids.insert(each.id);
-    }
-    std::vector<core::agent> out;
-    std::copy_if(now.agents.begin(), now.agents.end(), std::back_inserter(out), [&](const auto& each) {
-        return ids.contains(each.id);
-    });
-    return out;
-}
-
 }  // namespace
 
 core::json to_json(const reload_report& report)
@@ -65,8 +54,16 @@ core::json to_json(const reload_report& report)
           {"removed", report.what.removed},
           {"unchanged", report.what.unchanged}}},
         {"settings", report.what.settings},
+        {"warnings", report.warnings},
         {"needs_restart", report.what.needs_restart}
     };
+}
+
+void log_warnings(const std::vector<std::string>& warnings, const core::logger& log)
+{
+    for (const auto& each : warnings) {
+        log.write(core::log_level::warn, "config_warning", {{"reason", each}});
+    }
 }
 
 reloader::reloader(
@@ -192,36 +189,11 @@ reloader::reading_result reloader::read(reload_trigger by) const
     out.directories = directories_of(out.now.files);
     if (out.now.problems.empty()) {
         out.what = config::compare(settings_, out.now.settings);
-        add_changed_files(out);
-        out.there = added_or_changed(out.what, out.now.settings);
+        const auto& agents = out.now.settings.agents;
+        out.files_changed = add_changed_files(out.what, agents, from_.tls_files, out.now.tls_files);
+        out.there = added_or_changed(out.what, agents);
     }
     return out;
-}
-
-// An agent whose files have another content is as good as changed.
-void reloader::add_changed_files(reading_result& found) const
-{
-    const auto differs = [&](const std::string& path) {
-        const auto before = from_.tls_files.find(path);
-        const auto now = found.now.tls_files.find(path);
-        return before != from_.tls_files.end() && now != found.now.tls_files.end() && before->second != now->second;
-    };
-    auto& what = found.what;
-    std::unordered_set<std::string_view> known{what.added.begin(), what.added.end()};
-    for (const auto& each : what.changed) {
-        known.insert(each.id);
-    }
-    std::vector<config::changed_agent> more;
-    for (const auto& agent : found.now.settings.agents) {
-        if (differs(agent.ca_file) || differs(agent.cert_file) || differs(agent.key_file)) {
-            found.files_changed = true;
-            if (!known.contains(agent.id)) {
-                more.push_back({agent.id, {"tls"}});
-            }
-        }
-    }
-    what.unchanged -= more.size();
-    what.changed.insert(what.changed.end(), more.begin(), more.end());
 }
 
 net::task<reload_report> reloader::carry_out(reload_trigger by)
@@ -247,16 +219,24 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
         ++counts_.applied;
         counts_.last_success = std::chrono::system_clock::now();
         config::apply(found.now.settings, settings_);
-        settings_.agents = std::move(found.now.settings.agents);
+        std::swap(settings_.agents, found.now.settings.agents);
         from_.tls_files = std::move(found.now.tls_files);
         report.what = std::move(found.what);
+        report.warnings = std::move(found.now.warnings);
         write_success(by, report.what);
+        log_warnings(report.warnings, log_);
         if (applied_) {
             applied_(report.what.settings);
         }
     }
     from_.files = std::move(found.now.files);
     watch(found.directories);
+    // What is left of both, agents above all, may be much: it ends on the other thread.
+    std::function<bool()> discard = [rest = std::make_shared<reading_result>(std::move(found))]() mutable {
+        rest.reset();
+        return true;
+    };
+    co_await thread_.ask(std::move(discard));
     co_return report;
 }
 
@@ -275,7 +255,12 @@ void reloader::write_refusal(reload_trigger by, const std::vector<std::string>& 
 
 void reloader::write_success(reload_trigger by, const config::changes& what) const
 {
+    std::size_t left = most_agents_logged;
     const auto line = [&](std::string_view id, std::string_view action, const std::string& keys) {
+        if (left == 0) {
+            return;
+        }
+        --left;
         log_.write(
             core::log_level::info,
             "agent_changed",

@@ -33,12 +33,16 @@ enum class reload_trigger : std::uint8_t { request, signal, file };
 
 struct reload_report {
     std::vector<std::string> problems;  // not empty: nothing has changed
+    std::vector<std::string> warnings;
     config::changes what;
     bool draining = false;  // the gateway ends: nothing was read
 };
 
 // The answer to `POST /reload`.
 core::json to_json(const reload_report& report);
+
+// A line in the log for each.
+void log_warnings(const std::vector<std::string>& warnings, const core::logger& log);
 
 struct reload_counts {
     std::uint64_t applied = 0;
@@ -94,7 +98,6 @@ private:
     };
 
     reading_result read(reload_trigger by) const;
-    void add_changed_files(reading_result& found) const;
     net::task<reload_report> carry_out(reload_trigger by);
     void release();
     void watch(const std::set<std::string>& directories);

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view agents_prefix = "/agents/";
 constexpr std::string_view card_path = "/.well-known/agent-card.json";
 constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
+constexpr std::string_view well_known = ".well-known";  // no agent's id, but what clients ask for that have dropped it
 
 std::optional<directory_kind> directory_at(std::string_view path) noexcept
 {
@@ -64,12 +65,13 @@ destination find_destination(std::string_view target) noexcept
         return to;
     }
     if (!path.starts_with(agents_prefix)) {
+        to.card_of_nobody = path == card_path || path == legacy_card_path;
         to.astray = net::http1::equal_ignoring_case(path.substr(0, agents_prefix.size()), agents_prefix);
         return to;
     }
     const auto after = path.substr(agents_prefix.size());
     const auto id = after.substr(0, after.find('/'));
-    if (!core::valid_agent_id(id)) {
+    if (!core::valid_agent_id(id) && id != well_known) {
         to.astray = true;
         return to;
     }

@@ -21,6 +21,7 @@ struct destination {
     directory_kind directory = directory_kind::agents;  // of directory
     extended_path extended = extended_path::none;       // of relay
     bool legacy_card = false;                           // the card was asked for under its name of 0.2, agent.json
+    bool card_of_nobody = false;                        // of none: the well-known place of a card, without an agent
     // Of none: why. not_found, or bad_request for a path that another reader may take for a different one.
     core::errc refusal = core::errc::not_found;
     bool astray =

@@ -1,9 +1,7 @@
 #include "gateway/server.hpp"
 
 #include "gateway/answer.hpp"
-#include "gateway/metrics_page.hpp"
 #include "gateway/process_stats.hpp"
-#include "gateway/session_sample.hpp"
 #include "gateway/tls_files.hpp"
 #include "gateway/version.hpp"
 #include "mcp/stdio_transport.hpp"
@@ -34,26 +32,6 @@ std::size_t or_cores(std::uint64_t configured)
         return static_cast<std::size_t>(configured);
     }
     return std::max(1U, std::thread::hardware_concurrency());
-}
-
-net::task<worker::sample> sample_of(worker& which)
-{
-    co_return which.take_sample();
-}
-
-card_sample sample_of(const std::string& id, const card_status& status)
-{
-    card_sample out;
-    out.agent = id;
-    out.fetched = status.fetched;
-    out.not_modified = status.not_modified;
-    out.failures = status.failures;
-    out.changes = status.changes;
-    if (status.card) {
-        const auto age = seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
-        out.age = std::chrono::duration_cast<core::duration>(age);
-    }
-    return out;
 }
 
 // The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken down would
@@ -91,24 +69,23 @@ server::~server() = default;
 core::result<> server::start()
 {
     fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(version()));
-    source_ = std::make_unique<card_source>(*fetcher_, settings_);
-    cards_ = std::make_unique<card_plane>(control_, *source_, settings_.cards, log_);
-    editor_ = std::make_unique<card_editor>(settings_);
+    card_thread_ = std::make_unique<card_thread>(settings_.cards);
+    source_ = std::make_unique<card_source>(*fetcher_, card_thread_->editor(), settings_);
+    cards_ = std::make_unique<card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
     keeper_ = std::make_unique<card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
-    const auto starts = or_cores(settings_.limits.program_starts);
-    sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, mcp::inherited_environment(), starts);
-    registry_ = std::make_unique<registry>(settings_, store_, log_);
-    directory_ = std::make_unique<gateway::directory>(*registry_, *cards_);
-    management_ = std::make_unique<management>(settings_, *registry_, *cards_, *sessions_);
+    program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
+    sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
+    registry_ = std::make_unique<registry>(settings_, store_, log_, turns_);
+    directory_ = std::make_unique<gateway::directory>(*registry_, *cards_, turns_);
+    management_ = std::make_unique<management>(settings_, *registry_, *cards_, *sessions_, turns_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     control_services& as_control = *this;
-    admin_services& as_admin = *this;
-    admin_ = std::make_unique<admin_handler>(as_admin, *management_, settings_, log_);
-    admin_service_ = std::make_unique<net::http_service>(control_, *admin_, connection_settings(settings_));
+    admin_ = std::make_unique<admin_handler>(static_cast<admin_services&>(*this), *management_, settings_, log_);
+    admin_service_ = std::make_unique<net::http_service>(control_, *admin_, connection_settings(settings_, shared_));
     std::vector<net::http_service*> services;
     for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
-        workers_.push_back(std::make_unique<worker>(as_control, settings_, log_));
+        workers_.push_back(std::make_unique<worker>(as_control, settings_, shared_, log_));
         services.push_back(&workers_.back()->service());
     }
     traffic_listener_ = std::make_unique<net::listener>(control_, std::move(services), log_);
@@ -130,8 +107,8 @@ core::result<> server::start()
     if (!bound) {
         return bound;
     }
-    const std::string scheme = settings_.tls.empty() ? "http://" : "https://";
-    auto public_base = settings_.public_url.empty() ? scheme + traffic_address() : settings_.public_url;
+    const std::string own = (settings_.tls.empty() ? "http://" : "https://") + traffic_address();
+    auto public_base = settings_.public_url.empty() ? own : settings_.public_url;
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
@@ -142,11 +119,12 @@ core::result<> server::start()
     if (*signer) {
         registry_->set_key_set(make_card_bytes(body_with_strong_etag((*signer)->key_set())));
     }
-    const auto signs = (*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr;
-    cards_->set_signer(signs);
-    editor_->start(signs, public_base);
+    card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
     publish_agents(registry_->take_snapshot(std::move(public_base)));
-    reloader_->start([this](const auto& settings) { sessions_->settings_changed(settings); });
+    reloader_->start([this](const auto& settings) {
+        card_thread_->editor().set_settings(settings_.cards);
+        sessions_->settings_changed(settings);
+    });
     return {};
 }
 
@@ -302,7 +280,7 @@ net::task<> server::drain_and_stop()
     reloader_->stop();
     sessions_->stop();
     cards_->stop();
-    editor_->stop();
+    card_thread_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
     admin_listener_->close();
@@ -352,12 +330,13 @@ net::task<card_answer> server::card(std::string agent_id)
 
 net::task<std::shared_ptr<const directory_page>> server::directory(directory_request asked)
 {
-    co_return directory_->render(asked);
+    co_return co_await directory_->render(std::move(asked));
 }
 
-net::task<managed> server::manage(std::string body)
+net::task<managed> server::manage(std::string body, std::stop_token left)
 {
     rpc_caller anybody;
+    anybody.left = std::move(left);
     co_return co_await management_->handle(std::move(body), std::move(anybody));
 }
 
@@ -366,20 +345,14 @@ net::task<reload_report> server::reload()
     co_return co_await reloader_->reload(reload_trigger::request);
 }
 
-net::task<std::string> server::metrics_page()
+std::unique_ptr<metrics_feed> server::metrics()
 {
-    std::vector<metrics_sample> samples;
     gateway_sample now;
-    for (const auto& each : workers_) {
-        auto taking = sample_of(*each);
-        auto taken = co_await net::asio::co_spawn(each->executor(), std::move(taking), net::use_task);
-        samples.push_back(std::move(taken.metrics));
-        now.idle_upstream_connections += taken.idle_upstream_connections;
-    }
     now.version = version();
     now.compiler = compiler();
     now.started = started_;
     now.ready = ready_;
+    now.agents = cards_->agents();
     now.connections = open_connections();
     now.refused_connections = traffic_listener_->refused();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
@@ -391,10 +364,8 @@ net::task<std::string> server::metrics_page()
     if (auto process = read_process_stats()) {
         now.process = *process;
     }
-    cards_->each([&](const std::string& id, const card_status& status) { now.cards.push_back(sample_of(id, status)); });
-    sessions_->each([&](const std::string& id, const session_facts& s) { now.sessions.push_back(sample_of(id, s)); });
-    now.agents = now.cards.size();
-    co_return gateway::metrics_page(samples, now);
+    const metrics_feed::sources from{workers_, *registry_, *cards_, *sessions_, turns_};
+    return std::make_unique<metrics_feed>(from, std::move(now));
 }
 
 }  // namespace gateway

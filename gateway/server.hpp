@@ -5,9 +5,9 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/admin_handler.hpp"
-#include "gateway/card_editor.hpp"
 #include "gateway/card_plane.hpp"
 #include "gateway/card_source.hpp"
+#include "gateway/card_thread.hpp"
 #include "gateway/control_services.hpp"
 #include "gateway/directory.hpp"
 #include "gateway/listener_tls.hpp"
@@ -71,10 +71,11 @@ private:
     net::executor executor() override { return control_.get_executor(); }
     net::task<card_answer> card(std::string agent_id) override;
     net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) override;
-    card_editor& editor() override { return *editor_; }
-    net::task<managed> manage(std::string body) override;
+    card_editor& editor() override { return card_thread_->editor(); }
+    side_thread& long_bodies() override { return long_bodies_; }
+    net::task<managed> manage(std::string body, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
-    net::task<std::string> metrics_page() override;
+    std::unique_ptr<metrics_feed> metrics() override;
     net::task<reload_report> reload() override;
 
     core::result<> start_tls();
@@ -94,16 +95,19 @@ private:
         net::executor>;
 
     config::settings settings_;
+    shared_limits shared_{settings_.limits};
     const core::logger& log_;
     std::function<std::uint64_t()> dropped_lines_;
     core::wall_time started_;
     net::loop control_;
+    turns turns_;  // of the control loop
     store_thread store_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
+    std::unique_ptr<card_thread> card_thread_;
     std::unique_ptr<card_source> source_;
     std::unique_ptr<card_keeper> keeper_;
     std::unique_ptr<card_plane> cards_;
-    std::unique_ptr<card_editor> editor_;
+    side_thread long_bodies_;
     std::unique_ptr<session_plane> sessions_;
     std::unique_ptr<registry> registry_;
     std::unique_ptr<gateway::directory> directory_;

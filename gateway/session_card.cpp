@@ -69,6 +69,9 @@ core::result<session_card> make_session_card(
         return std::move(card).error();
     }
     session_card made{{}, std::move(*card)};
+    if (from.server.version.empty()) {
+        made.card.problems.push_back({"version", "empty: 0.0.0 is served", a2a::problem_severity::warning});
+    }
     if (shape != card_shape::automatic) {
         made.variants.bytes = make_card_bytes(std::move(*own));
     } else {

@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace gateway {
 namespace {
@@ -42,7 +43,7 @@ public:
           secrets_{secrets_of(agent_->record)},
           runner_{
               owner.loop_,
-              runner_settings_of(agent_->record, &owner.turns_),
+              runner_settings_of(agent_->record, &owner.turns_, owner.defaults_.walk),
               std::move(make),
               *this,
               owner.log_,
@@ -67,8 +68,11 @@ public:
         if (agent->record != agent_->record) {
             agent_ = std::move(agent);
             render_again();
+            set_walk();
         }
     }
+
+    void set_walk() { runner_.set_walk(agent_->record.mcp->walk.value_or(owner_.defaults_.walk)); }
 
     // What it lists is made a card of again, once it is there to vouch for it.
     void render_again()
@@ -76,7 +80,7 @@ public:
         if (leaving_ || runner_.latest() == nullptr) {
             return;
         }
-        if (trouble_of(runner_.state())) {
+        if (trouble_of(standing_of(runner_))) {
             owes_card_ = true;
         } else {
             render();
@@ -105,9 +109,9 @@ private:
             ++losses_[static_cast<std::size_t>(why)];
         }
         served_ = state == session_state::ready || state == session_state::degraded;
-        const auto trouble = trouble_of(state);
+        const auto trouble = trouble_of(standing_of(runner_));
         owner_.cards_.set_session_trouble(agent_->record.id, trouble);
-        if (trouble && trouble->code == errc::session_crashed) {
+        if (trouble && is_down(trouble->code)) {
             tell(*trouble);
         }
     }
@@ -127,14 +131,47 @@ private:
         if (how && owes_card_ && !rendered && !leaving_) {
             render();
         }
-        tell(how ? core::result<>{} : core::result<>{how.error()});
+        if (how && rendering_ > 0) {
+            // The card does not say yet what the lists say.
+            std::ranges::move(std::exchange(waiting_, {}), std::back_inserter(waiting_for_card_));
+        } else {
+            tell(how ? core::result<>{} : core::result<>{how.error()});
+        }
     }
 
-    void render() { owes_card_ = !owner_.cards_.set_session_card(agent_->record.id, *runner_.latest()); }
+    void render()
+    {
+        ++rendering_;
+        owner_.cards_.set_session_card(
+            agent_->record.id,
+            runner_.latest(),
+            [this, alive = std::weak_ptr<bool>{alive_}](bool made) {
+                if (!alive.expired()) {
+                    card_made(made);
+                }
+            }
+        );
+    }
+
+    void card_made(bool made)
+    {
+        owes_card_ = !made;
+        if (--rendering_ == 0) {
+            tell_all(waiting_for_card_, {});
+        }
+    }
 
     void tell(const core::result<>& how)
     {
-        for (const auto& each : std::exchange(waiting_, {})) {
+        tell_all(waiting_, how);
+        if (!how) {
+            tell_all(waiting_for_card_, how);
+        }
+    }
+
+    static void tell_all(std::vector<std::shared_ptr<session_waiter>>& waiting, const core::result<>& how)
+    {
+        for (const auto& each : std::exchange(waiting, {})) {
             each->tell(how);
         }
     }
@@ -147,7 +184,10 @@ private:
     bool owes_card_ = false;  // what is listed makes none, or may make another one
     bool rendered_ = false;   // in the walk that is just ending
     std::array<std::uint64_t, mcp::session_reasons> losses_{};
+    unsigned rendering_ = 0;  // cards that are being made of what it lists
     std::vector<std::shared_ptr<session_waiter>> waiting_;
+    std::vector<std::shared_ptr<session_waiter>> waiting_for_card_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     mcp::runner runner_;
 };
 
@@ -155,15 +195,16 @@ session_plane::session_plane(
     net::loop& control,
     card_plane& cards,
     const core::logger& log,
-    std::vector<std::pair<std::string, std::string>> inherited,
-    std::size_t starts
+    const config::mcp_settings& defaults,
+    program_settings programs
 )
     : loop_{control},
       exchanges_{control.io(), "cardea/" + std::string{version()}},
       cards_{cards},
       log_{log},
-      inherited_{std::move(inherited)},
-      turns_{control, starts, longest_turn}
+      defaults_{defaults},
+      inherited_{std::move(programs.inherited)},
+      turns_{control, programs.starts, longest_turn}
 {
     cards_.set_demand([this](const std::string& id) { demand(id); });
     cards_.set_attempts([this](const std::string& id) {
@@ -228,7 +269,7 @@ void session_plane::begin_next(const std::string& id)
         const auto* const found = find(id);
         cards_.set_session_trouble(
             id,
-            trouble_of(found == nullptr ? session_state::configured : found->runner().state())
+            trouble_of(found == nullptr ? session_standing{} : standing_of(found->runner()))
         );
     }
 }
@@ -286,11 +327,16 @@ void session_plane::forget(const kept_session& which)
 
 void session_plane::settings_changed(const std::vector<std::string_view>& paths)
 {
-    if (std::ranges::find(paths, "cards.max_size") == paths.end()) {
-        return;
-    }
+    const auto changed = [&](std::string_view path) { return std::ranges::find(paths, path) != paths.end(); };
+    const bool cards = changed("cards.max_size");
+    const bool walks = changed("mcp.walk");
     for (const auto& [id, each] : sessions_) {
-        each->render_again();
+        if (cards) {
+            each->render_again();
+        }
+        if (walks) {
+            each->set_walk();
+        }
     }
 }
 
@@ -314,7 +360,9 @@ session_facts session_plane::facts_of(const kept_session& which)
     made.transport = runner.fell_back() ? core::mcp_transport::sse : which.record().mcp->transport;
     made.state = runner.state();
     made.reason = runner.reason();
-    made.detail = which.shown(runner.detail());
+    made.detail = runner.detail();
+    made.begun = runner.has_begun();
+    made.needs_operator = runner.needs_operator();
     made.ready_since = runner.ready_since();
     made.counts = runner.counts();
     made.queued = runner.queued();
@@ -342,16 +390,6 @@ std::optional<session_facts> session_plane::facts(const std::string& id) const
     return waits == next_.end() ? std::nullopt : std::optional{facts_of_next(waits->second->record)};
 }
 
-void session_plane::each(const std::function<void(const std::string& id, const session_facts&)>& visit) const
-{
-    for (const auto& [id, which] : sessions_) {
-        visit(id, facts_of(*which));
-    }
-    for (const auto& [id, agent] : next_) {
-        visit(id, facts_of_next(agent->record));
-    }
-}
-
 core::error session_plane::absent(const std::string& id) const
 {
     const auto code = next_.contains(id) ? errc::session_not_ready : errc::session_not_started;
@@ -361,8 +399,8 @@ core::error session_plane::absent(const std::string& id) const
 core::error session_plane::late(const std::string& id) const
 {
     const auto* const found = find(id);
-    const auto state = found == nullptr ? session_state::stopped : found->runner().state();
-    return trouble_of(state).value_or(core::upstream_error(errc::upstream_timeout, "its lists did not come in time"));
+    const auto now = found == nullptr ? session_standing{session_state::stopped} : standing_of(found->runner());
+    return trouble_of(now).value_or(core::upstream_error(errc::upstream_timeout, "its lists did not come in time"));
 }
 
 net::task<core::result<>> session_plane::refresh(std::string id)
@@ -371,8 +409,8 @@ net::task<core::result<>> session_plane::refresh(std::string id)
     if (found == nullptr) {
         co_return absent(id);
     }
-    const auto trouble = trouble_of(found->runner().state());
-    if (trouble && trouble->code == errc::session_crashed) {
+    const auto trouble = trouble_of(standing_of(found->runner()));
+    if (trouble && is_down(trouble->code)) {
         co_return *trouble;
     }
     const auto who = std::make_shared<session_waiter>(loop_, found->record().mcp->request_timeout);
@@ -392,7 +430,7 @@ net::task<mcp::look_result> session_plane::look(std::string id)
     if (found == nullptr) {
         co_return absent(id);
     }
-    if (const auto trouble = trouble_of(found->runner().state())) {
+    if (const auto trouble = trouble_of(standing_of(found->runner()))) {
         co_return *trouble;
     }
     const auto who = std::make_shared<session_waiter>(loop_, found->record().mcp->request_timeout);

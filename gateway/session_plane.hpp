@@ -2,6 +2,7 @@
 // agent's card. On the control loop's thread.
 #pragma once
 
+#include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/card_plane.hpp"
@@ -30,10 +31,12 @@ struct session_facts {
     core::mcp_transport transport = core::mcp_transport::unsupported;
     mcp::session_state state = mcp::session_state::configured;
     mcp::session_reason reason = mcp::session_reason::none;
-    std::string detail;       // what that is about, a server's own words among it, cut: for operators only
-    std::string era;          // empty: not known yet
-    std::string version;      // of MCP, negotiated; likewise
-    std::string server_name;  // in its own words, cut; likewise
+    std::string detail;           // what that is about, a server's own words among it, cut: for operators only
+    bool begun = false;           // it was ready once
+    bool needs_operator = false;  // it does not begin until somebody changes something
+    std::string era;              // empty: not known yet
+    std::string version;          // of MCP, negotiated; likewise
+    std::string server_name;      // in its own words, cut; likewise
     std::string server_version;
     mcp::left_out_items left_out;  // of what it lists; likewise
     std::optional<core::steady_time> ready_since;
@@ -49,16 +52,21 @@ inline std::uint64_t restarts_of(const session_facts& session) noexcept
     return session.counts.connections > 0 ? session.counts.connections - 1 : 0;
 }
 
+// What all programs have in common.
+struct program_settings {
+    std::vector<std::pair<std::string, std::string>> inherited;  // of the gateway's own environment
+    std::size_t starts = 1;                                      // of them, at a time
+};
+
 class session_plane {
 public:
-    // References outlive the plane. `inherited`: what every program gets of the gateway's own environment. `starts`: programs
-    // that start at a time.
+    // References outlive the plane; what changes in `defaults` is told by settings_changed().
     session_plane(
         net::loop& control,
         card_plane& cards,
         const core::logger& log,
-        std::vector<std::pair<std::string, std::string>> inherited,
-        std::size_t starts
+        const config::mcp_settings& defaults,
+        program_settings programs
     );
     ~session_plane();
 
@@ -70,7 +78,7 @@ public:
     void set_agent(const std::string& id, const std::shared_ptr<const agent_entry>& agent);
 
     // These settings, by their paths, have begun to apply. If cards depend on one, all are made anew: those of servers that
-    // are away when they are back.
+    // are away when they are back. With another `mcp.walk` the lists are walked now.
     void settings_changed(const std::vector<std::string_view>& paths);
 
     // Somebody wants the card: a lazy session begins.
@@ -78,11 +86,10 @@ public:
 
     // Nothing: the agent has no session.
     std::optional<session_facts> facts(const std::string& id) const;
-    void each(const std::function<void(const std::string& id, const session_facts&)>& visit) const;
     bool has(const std::string& id) const { return sessions_.contains(id) || next_.contains(id); }
 
     // Has the server's lists walked now; a lazy session begins. Returns when the card says what they say, or with why it does
-    // not: session_not_started (it has none), session_not_ready, session_crashed, draining, upstream_timeout (it takes
+    // not: session_not_started (it has none), session_not_ready, session_failed, session_crashed, session_misconfigured, draining, upstream_timeout (it takes
     // longer than timeouts.request), or what the walk failed with.
     net::task<core::result<>> refresh(std::string id);
 
@@ -113,6 +120,7 @@ private:
     net::exchange_client exchanges_;
     card_plane& cards_;
     const core::logger& log_;
+    const config::mcp_settings& defaults_;
     std::vector<std::pair<std::string, std::string>> inherited_;
     mcp::start_turns turns_;
     string_map<std::unique_ptr<kept_session>> sessions_;

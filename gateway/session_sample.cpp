@@ -2,11 +2,10 @@
 
 namespace gateway {
 
-session_sample sample_of(const std::string& id, const session_facts& session)
+session_sample sample_of(const session_facts& session)
 {
     const auto& counts = session.counts;
     session_sample out;
-    out.agent = id;
     out.state = mcp::name(session.state);
     out.up = session.ready_since.has_value();
     for (std::size_t i = 0; i < session.losses.size(); ++i) {

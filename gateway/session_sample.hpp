@@ -4,10 +4,8 @@
 #include "gateway/metrics_page.hpp"
 #include "gateway/session_plane.hpp"
 
-#include <string>
-
 namespace gateway {
 
-session_sample sample_of(const std::string& id, const session_facts& session);
+session_sample sample_of(const session_facts& session);
 
 }  // namespace gateway

@@ -47,11 +47,12 @@ bool same_session(const core::agent& a, const core::agent& b)
     }
     auto server = *a.mcp;
     server.stale_if_error = b.mcp->stale_if_error;  // what callers are told without one
+    server.walk = b.mcp->walk;                      // runner::set_walk()
     return a.id == b.id && server == *b.mcp && a.speaks == b.speaks && a.url == b.url && a.bearer == b.bearer &&
            a.ca_file == b.ca_file && a.cert_file == b.cert_file && a.key_file == b.key_file;
 }
 
-mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns)
+mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns, core::duration walk)
 {
     const auto& server = *record.mcp;
     mcp::runner_settings made;
@@ -63,8 +64,8 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
     made.headers = server.transport == core::mcp_transport::streamable_http ? mcp::tool_headers::checked
                                                                             : mcp::tool_headers::ignored;
     states.lazy = server.start == core::mcp_start::lazy;
-    states.initialize_timeout = server.initialize_timeout;
-    states.start_timeout = std::min(server.initialize_timeout, states.start_timeout);
+    states.start_timeout = server.initialize_timeout;
+    states.walk = server.walk.value_or(walk);
     states.backoff_first = server.backoff;
     states.backoff_longest = server.max_backoff;
     states.ping_interval = server.ping_interval;
@@ -81,6 +82,7 @@ mcp::http_settings http_settings_of(const core::agent& record)
     made.url = record.url;
     made.tls = tls_files(record);
     made.server = *record.mcp;
+    made.secrets = secrets_of(record);
     auto& headers = made.server.headers;
     const bool authorized = std::ranges::any_of(headers, [](const auto& each) {
         return net::http1::equal_ignoring_case(each.first, "authorization");

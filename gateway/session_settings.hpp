@@ -14,8 +14,9 @@ core::redaction secrets_of(const core::agent& record);
 // Whether both mean the same session with an MCP server, however else they differ: what is asked, how and with what.
 bool same_session(const core::agent& a, const core::agent& b);
 
-// `turns`: for what is a program of this machine; anything else waits for nobody.
-mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns = nullptr);
+// `turns`: for what is a program of this machine; anything else waits for nobody. `walk`: mcp.walk.
+mcp::runner_settings
+runner_settings_of(const core::agent& record, mcp::start_turns* turns = nullptr, core::duration walk = {});
 
 // Of one that is reached over HTTP. The agent's bearer is for its MCP server too, unless the server's own headers say who is
 // calling.

@@ -1,26 +1,32 @@
 #include "gateway/snapshot.hpp"
 
+#include "gateway/agent_filter.hpp"
 #include "gateway/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gateway {
 namespace {
-
-// RFC 9110 section 7.6.3: a gateway names itself to the agent. Also how an agent can tell that a call came this way.
-constexpr std::string_view via = "1.1 cardea";
 
 std::string fixed_fields(const core::agent& record, const net::upstream_target& target)
 {
     std::string out;
     net::http1::head_writer head{out};
     head.field("Host", target.authority);
-    head.field("Via", via);
     if (!record.bearer.empty()) {
         head.field("Authorization", "Bearer " + record.bearer.reveal());
     }
     return out;
+}
+
+// Of a URL that config::parse_http_url() made, without its query.
+std::string path_of(const std::string& url)
+{
+    const auto begin = std::min(url.find_first_of("/?", url.find("//") + 2), url.size());
+    auto path = url.substr(begin, url.find('?', begin) - begin);
+    return path.empty() ? "/" : path;
 }
 
 }  // namespace
@@ -34,7 +40,10 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
 {
     auto entry = std::make_shared<agent_entry>();
     entry->record = record;
+    entry->tags = metadata_tags(record.metadata);
     entry->call_url = call_url.empty() ? record.url : call_url;
+    entry->awaits_card = call_url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
+                         record.trust == core::card_trust::same_origin;
     entry->head_timeout = record.timeout.value_or(head_timeout);
     if (record.speaks == core::protocol::a2a && !record.url.empty()) {
         auto target = net::make_target(entry->call_url, tls_files(record), contexts);
@@ -44,7 +53,8 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
         entry->fixed_fields = fixed_fields(record, *target);
         net::http1::head_writer{entry->call_head}.request_line(net::http1::method::post, target->path);
         entry->call_head += entry->fixed_fields;
-        entry->base_path = target->path.substr(0, target->path.find('?'));
+        entry->own_path = path_of(record.url);
+        entry->base_path = entry->own_path;
         while (entry->base_path.ends_with('/')) {
             entry->base_path.pop_back();
         }

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace gateway {
 
@@ -26,11 +27,14 @@ using string_map = std::unordered_map<std::string, Value, string_hash, std::equa
 
 struct agent_entry {
     core::agent record;
+    std::vector<std::string> tags;                         // of the record's metadata, sorted, each once
     std::shared_ptr<const net::upstream_target> upstream;  // null: this agent cannot be called (docs: protocol mcp)
     std::string call_url;      // where calls go: the record's own url, unless its card is trusted with that
+    bool awaits_card = false;  // its card may say where calls go, and has not been seen since the record changed
     std::string call_head;     // the part of every call's head that does not change; holds the agent's bearer
     std::string fixed_fields;  // the same without the request line, for requests of other methods and paths
-    std::string base_path;     // of the agent's URL, without a slash at the end
+    std::string own_path;      // of the record's URL; at least "/"
+    std::string base_path;     // the same without slashes at the end
     core::duration head_timeout{};
 };
 
@@ -40,8 +44,8 @@ struct snapshot {
     std::shared_ptr<const card_bytes> key_set;              // what cards are verified with; null: none is signed
 };
 
-// Calls go to `call_url`; empty: to the record's own. Fails with config_invalid if the URL or the trust store cannot be
-// used; the detail names the agent.
+// Calls go to `call_url`; empty: to the record's own, until its card has been seen. Fails with config_invalid if the URL or
+// the trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
     core::duration head_timeout,

@@ -1,13 +1,17 @@
 // What the traffic_handler answers itself: cards, management, errors.
 #include "core/status.hpp"
 #include "gateway/content_type.hpp"
+#include "gateway/rpc_exchange.hpp"
 #include "gateway/traffic_handler.hpp"
 #include "net/ask.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/via.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <stop_token>
 #include <utility>
 
 namespace gateway {
@@ -51,6 +55,12 @@ void write_cache_control(std::string& text, const published_card& card, core::st
     text += "\r\n";
 }
 
+// What stands in front of every path of ours, where a proxy has put the gateway below a path of its own.
+std::string_view path_of(std::string_view public_base)
+{
+    return public_base.substr(std::min(public_base.find('/', public_base.find("//") + 2), public_base.size()));
+}
+
 void write_card_fields(std::string& text, const card_answer& found, core::steady_time now)
 {
     net::http1::head_writer head{text};
@@ -82,6 +92,12 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
     x.record.agent = x.agent->record.id;
     card_answer found{known->card, card_use::hit, std::nullopt};
     if (!found.card || x.caller.owner().now() >= found.card->fresh_until) {
+        if (net::way_of(x.caller.head().fields).passes > 0) {
+            // A fetch of ours, which would wait for itself.
+            auto what = error_answer(errc::loop_detected, x.record.agent);
+            co_await answer_error(x, core::gateway_error(errc::loop_detected), std::move(what));
+            co_return;
+        }
         auto asked = control_.card(x.agent->record.id);
         found = co_await net::ask(control_.executor(), x.caller.owner().get_executor(), std::move(asked));
     }
@@ -92,6 +108,20 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
         const auto seconds = found.again_at ? retry_after(x.caller.owner().now(), *found.again_at) : usual_retry_after;
         auto what = error_answer(found.failure->code, x.record.agent, seconds);
         co_await answer_error(x, std::move(*found.failure), std::move(what));
+    }
+}
+
+// The first calls of an agent wait for its card, which may say where calls go.
+net::routine<> traffic_handler::await_card(exchange& x)
+{
+    auto asked = control_.card(x.agent->record.id);
+    const auto found = co_await net::ask(control_.executor(), x.caller.owner().get_executor(), std::move(asked));
+    // Without a card the call goes to the agent's own URL, and the relay says what is wrong with that.
+    static_cast<void>(found);
+    const auto* known = find(x.agent->record.id);
+    if (known != nullptr) {
+        x.agent = known->entry;
+        x.record.agent = x.agent->record.id;
     }
 }
 
@@ -106,18 +136,27 @@ net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool l
         co_return;
     }
     const auto now = x.caller.owner().now();
-    const auto* asked = net::http1::find(x.caller.head().fields, field_name::if_none_match);
-    const bool unchanged = asked != nullptr && none_match_hits(*asked, bytes.etag);
+    const auto& asked = x.caller.head().fields;
+    const kept_by_caller kept{
+        net::http1::find(asked, field_name::if_none_match),
+        net::http1::find(asked, field_name::if_modified_since)
+    };
+    const bool unchanged = has_it(kept, bytes.etag, found.card->modified);
     x.record.status = unchanged ? 304 : 200;
     auto& text = x.caller.scratch();
     begin_head(text, x.caller, x.record.status);
     write_card_fields(text, found, now);
     if (legacy) {
-        text += "Deprecation: true\r\nLink: </agents/";
+        text += "Deprecation: true\r\nLink: <";
+        text += path_of(public_base_);
+        text += "/agents/";
         text += x.record.agent;
         text += "/.well-known/agent-card.json>; rel=\"successor-version\"\r\n";
     }
     text += bytes.validators;
+    if (!found.card->modified.empty()) {
+        net::http1::head_writer{text}.field("Last-Modified", found.card->modified);
+    }
     if (!unchanged) {
         text += bytes.fields;
     }
@@ -163,19 +202,24 @@ net::routine<> traffic_handler::management(exchange& x)
         co_await refuse_post(x, *objection);
         co_return;
     }
-    auto body = co_await x.caller.read_body(settings_.limits.body);
+    auto body = co_await x.caller.read_body(std::min(management_body(settings_), settings_.limits.rpc_body));
     if (!body) {
         auto what = error_answer(body.error().code, {});
         co_await answer_error(x, std::move(body).error(), std::move(what));
         co_return;
     }
-    auto asked = control_.manage(std::string(*body));
-    answer what;
-    auto done = co_await net::ask(control_.executor(), x.caller.owner().get_executor(), std::move(asked));
+    std::stop_source leaving;
+    auto asked = control_.manage(std::string(*body), leaving.get_token());
+    auto done = co_await ask_for(x.caller, control_.executor(), std::move(asked), std::move(leaving));
     x.record.management_method = done.method;
-    what.body = std::move(done.body);
-    what.status = what.body.empty() ? 204 : 200;
-    what.fields = "Cache-Control: no-store\r\n";
+    const auto refused = done.refused;
+    auto what = answer_of(std::move(done));
+    if (refused) {
+        auto why = *refused == errc::caller_gone ? core::caller_error(*refused)
+                                                 : core::gateway_error(*refused, "limits.rpc_memory");
+        co_await answer_error(x, std::move(why), std::move(what));
+        co_return;
+    }
     co_await answer_with(x, std::move(what));
 }
 

@@ -143,6 +143,20 @@ net::routine<> traffic_handler::refuse_agent(exchange& x, destination to)
     co_await answer_error(x, core::caller_error(errc::not_found), std::move(what));
 }
 
+// Resolvers that look only at the origin: those of Java drop the path of a base URL.
+net::routine<> traffic_handler::refuse_card_of_nobody(exchange& x)
+{
+    auto what = explained_answer(
+        errc::not_found,
+        "This is a gateway, and a card is that of one of its agents: " + public_base_ +
+            "/agents/<id>/.well-known/agent-card.json. A client that asks at the origin needs the path of the card, as "
+            "the Java SDK takes it in A2ACardResolver (agentCardPath): /agents/<id>/.well-known/agent-card.json. " +
+            public_base_ + "/agents lists the agents."
+    );
+    what.reason = "Not Found: the card of an agent is at /agents/<id>/.well-known/agent-card.json";
+    co_await answer_error(x, core::caller_error(errc::not_found), std::move(what));
+}
+
 void traffic_handler::forget_pages()
 {
     pages_ = {};

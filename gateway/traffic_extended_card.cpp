@@ -87,9 +87,14 @@ net::routine<> traffic_handler::extended_card(exchange& x, destination to)
     x.agent = known->entry;
     x.record.agent = x.agent->record.id;
     if (!x.agent->upstream) {
-        auto what = error_answer(errc::not_implemented, x.record.agent);
+        auto what = no_calls_answer(x.record.agent, {});
         auto why = core::gateway_error(errc::not_implemented, std::string{no_calls});
         co_await answer_error(x, std::move(why), std::move(what));
+        co_return;
+    }
+    if (!core::passes_extended_card(x.agent->record)) {
+        auto what = error_answer(errc::extended_card_not_configured, x.record.agent);
+        co_await answer_error(x, core::caller_error(errc::extended_card_not_configured), std::move(what));
         co_return;
     }
     auto body = co_await x.caller.read_body(settings_.limits.body);

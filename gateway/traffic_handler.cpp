@@ -2,9 +2,8 @@
 
 #include "a2a/method.hpp"
 #include "core/jsonrpc_scan.hpp"
-#include "gateway/forwarding.hpp"
 #include "gateway/path_pattern.hpp"
-#include "net/http1/head_writer.hpp"
+#include "net/ask.hpp"
 
 #include <chrono>
 #include <utility>
@@ -14,19 +13,13 @@ namespace {
 
 using core::errc;
 
-// A notification has no id to answer to: it gets the plain form.
-answer call_error(errc code, std::string_view agent, std::string_view id)
-{
-    return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);
-}
-
 a2a::method method_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? a2a::find_method(core::unescape_json(call.method)) : a2a::find_method(call.method);
 }
 
-// A body up to this size is read whole before the agent hears of the request: faults in it then cost the agent nothing.
-constexpr std::uint64_t held_body = 64 * 1024;
+// Numbers and brackets take long to read: a megabyte of them would hold a worker up for 10 ms.
+constexpr std::size_t read_at_once = 256 * 1024;
 
 std::chrono::nanoseconds since(core::steady_time start)
 {
@@ -75,6 +68,8 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         co_await management(x);
     } else if (to.where == route::key_set) {
         co_await key_set(x);
+    } else if (to.card_of_nobody) {
+        co_await refuse_card_of_nobody(x);
     } else if (to.where == route::none) {
         co_await refuse_target(x, to.refusal, to.astray);
     } else if (to.extended != extended_path::none) {
@@ -132,7 +127,13 @@ net::routine<> traffic_handler::call(exchange& x, destination to)
         co_await describe_agent(x, to);
         co_return;
     }
-    if (const auto objection = objection_to_post(x.caller.head())) {
+    const auto objection = objection_to_post(x.caller.head());
+    if (objection == errc::unsupported_media_type) {
+        auto what = jsonrpc_error_answer(*objection, x.record.agent, /*id=*/{});
+        co_await answer_error(x, core::caller_error(*objection), std::move(what));
+        co_return;
+    }
+    if (objection) {
         co_await refuse_post(x, *objection, "GET, HEAD, POST");
         co_return;
     }
@@ -148,56 +149,21 @@ net::routine<> traffic_handler::call(exchange& x, destination to)
     co_await pass_on(x, *body);
 }
 
-net::routine<> traffic_handler::relay_opaquely(exchange& x, destination to)
+net::routine<core::scan_outcome> traffic_handler::read_long_call(exchange& x, std::string_view body)
 {
-    const auto* known = find(to.agent);
-    const auto wanted = to.below.empty() ? std::string_view{"/"} : to.below;
-    if (known == nullptr) {
-        co_await refuse_agent(x, to);
-        co_return;
-    }
-    if (!known->entry->upstream || !fits_any(known->entry->record.relay_paths, wanted)) {
-        auto what = error_answer(errc::not_found, {});
-        co_await answer_error(x, core::caller_error(errc::not_found), std::move(what));
-        co_return;
-    }
-    x.agent = known->entry;
-    x.record.agent = x.agent->record.id;
-    auto whole = co_await x.caller.hold_body(held_body, settings_.limits.stream_body);
-    core::result<std::string_view> body = std::string_view{};
-    if (whole && *whole) {
-        body = co_await x.caller.read_body(settings_.limits.stream_body);
-    }
-    if (!whole || !body) {
-        auto why = whole ? std::move(body).error() : std::move(whole).error();
-        auto what = error_answer(why.code, x.record.agent);
-        co_await answer_error(x, std::move(why), std::move(what));
-        co_return;
-    }
-    const auto& head = x.caller.head();
-    to = find_destination(head.target);  // the head may lie elsewhere since the body was read
-    const bool itself = to.below.empty() || to.below == "/";
-    const auto path = itself ? x.agent->upstream->path : x.agent->base_path + std::string(to.below);
-    net::http1::head_writer writer{x.head};
-    writer.request_line(head.verb, path + std::string(to.query));
-    x.head += x.agent->fixed_fields;
-    using net::http1::method;
-    relay_call what{
-        .agent = x.agent,
-        .verb = head.verb,
-        .head = x.head,
-        .body = *body,
-        .passed = !*whole,
-        .repeatable = head.verb == method::get || head.verb == method::head || head.verb == method::options,
-        .streaming = false
-    };
-    constexpr std::string_view no_id;
-    co_await relay_to_agent(x, std::move(what), no_id);
+    const auto here = x.caller.owner().get_executor();
+    auto asked = control_.long_bodies().ask<core::scan_outcome>([body] { return core::scan_jsonrpc(body); });
+    co_return co_await net::ask(here, here, std::move(asked));
 }
 
 net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
 {
-    const auto scanned = core::scan_jsonrpc(body);
+    core::scan_outcome scanned;
+    if (body.size() <= read_at_once) {
+        scanned = core::scan_jsonrpc(body);
+    } else {
+        scanned = co_await read_long_call(x, body);
+    }
     if (scanned.problem) {
         auto what = jsonrpc_error_answer(*scanned.problem, x.record.agent, scanned.call.id);
         auto why = core::caller_error(*scanned.problem, std::string(scanned.why));
@@ -206,13 +172,22 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
     }
     const auto method = method_of(scanned.call);
     x.record.rpc_method = method;
+    if (x.agent && x.agent->awaits_card) {
+        co_await await_card(x);
+    }
     if (!x.agent || !x.agent->upstream) {
         // Looked up anew: the head may lie elsewhere since the body was read.
         const auto id = find_destination(x.caller.head().target).agent;
         auto why = x.agent ? core::gateway_error(errc::not_implemented, std::string{no_calls})
                            : core::caller_error(errc::agent_not_found);
-        auto what = call_error(why.code, id, scanned.call.id);
+        auto what = x.agent ? no_calls_answer(id, scanned.call.id) : call_error(why.code, id, scanned.call.id);
         co_await answer_error(x, std::move(why), std::move(what));
+        co_return;
+    }
+    const auto dialect = a2a::answered_card(method);
+    if (dialect && !core::passes_extended_card(x.agent->record)) {
+        auto what = call_error(errc::extended_card_not_configured, x.record.agent, scanned.call.id);
+        co_await answer_error(x, core::caller_error(errc::extended_card_not_configured), std::move(what));
         co_return;
     }
     const bool streaming = a2a::streaming(method);
@@ -231,46 +206,10 @@ net::routine<> traffic_handler::pass_on(exchange& x, std::string_view body)
         .repeatable = a2a::safe_to_repeat(method),
         .streaming = streaming
     };
-    if (const auto dialect = a2a::answered_card(method)) {
+    if (dialect) {
         what.card = card_position{*dialect, /*in_result=*/true};
     }
     co_await relay_to_agent(x, std::move(what), scanned.call.id);
-}
-
-net::routine<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std::string_view id)
-{
-    const relay_settings waits{
-        .connect = settings_.timeouts.connect,
-        .upstream_idle = settings_.timeouts.upstream_idle,
-        .body = settings_.timeouts.body,
-        .stream_body = settings_.limits.stream_body,
-        .keep_alive = settings_.timeouts.stream_keep_alive,
-        .sse_event = settings_.limits.sse_event,
-        .observer = this,
-        .card_answer = settings_.cards.max_size + card_envelope,
-        .control = &control_
-    };
-    call.from_proxy = !proxies_.empty() && proxies_.trusts(x.caller.peer());
-    relay passing{x.caller, pool_, waits, std::move(call)};
-    auto outcome = co_await passing.run();
-    x.record.status = outcome.status;
-    x.record.stream = outcome.stream;
-    x.record.upstream_reused = outcome.reused;
-    if (outcome.first_byte) {
-        x.record.upstream_first_byte = *outcome.first_byte - x.caller.started();
-        x.record.first_byte = *x.record.upstream_first_byte;
-    }
-    if (!outcome.failure) {
-        co_return;
-    }
-    if (outcome.answered || outcome.failure->code == errc::caller_gone) {
-        x.caller.cut();
-        note_failure(x, std::move(*outcome.failure));
-        co_return;
-    }
-    const auto code = outcome.failure->code;
-    auto what = call_error(code, x.record.agent, id);
-    co_await answer_error(x, std::move(*outcome.failure), std::move(what));
 }
 
 // A copy: a stream gives its request's head up long before the line about it is written.
@@ -336,32 +275,6 @@ void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<cons
             forget_pages();
         }
         known->card = std::move(card);
-    }
-}
-
-bool traffic_handler::stream_began(relay& which)
-{
-    if (open_streams_ >= settings_.limits.streams) {
-        return false;
-    }
-    ++open_streams_;
-    metrics_.stream_started(which.agent().record.id);
-    if (ending_streams_) {
-        which.end_stream();
-    } else {
-        streams_.push_back(which);
-    }
-    return true;
-}
-
-void traffic_handler::end_streams()
-{
-    ending_streams_ = true;
-    // Ending one resumes its coroutine, which unlinks it; what goes on meanwhile may unlink others.
-    while (!streams_.empty()) {
-        auto& first = streams_.front();
-        streams_.pop_front();
-        first.end_stream();
     }
 }
 

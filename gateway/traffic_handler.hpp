@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/jsonrpc_scan.hpp"
 #include "core/log.hpp"
 #include "gateway/access_log.hpp"
 #include "gateway/answer.hpp"
@@ -28,7 +29,7 @@
 namespace gateway {
 
 // Why an agent without an upstream is not called.
-inline constexpr std::string_view no_calls = "calls are not passed on to MCP servers";
+inline constexpr std::string_view no_calls = "calls to MCP servers are not passed on yet";
 
 class traffic_handler final : public net::http_handler, private stream_observer {
 public:
@@ -88,11 +89,15 @@ private:
     net::routine<> send_page(exchange& x, std::shared_ptr<const directory_page> page);
     net::routine<> describe_agent(exchange& x, destination to);
     net::routine<> refuse_agent(exchange& x, destination to);
+    net::routine<> refuse_card_of_nobody(exchange& x);
     net::routine<> relay_opaquely(exchange& x, destination to);
     net::routine<> extended_card(exchange& x, destination to);
     net::routine<> refuse_target(exchange& x, core::errc code, bool ends_connection);
+    net::routine<core::scan_outcome> read_long_call(exchange& x, std::string_view body);
     net::routine<> pass_on(exchange& x, std::string_view body);
+    net::routine<> await_card(exchange& x);
     net::routine<> relay_to_agent(exchange& x, relay_call call, std::string_view id);
+    std::optional<core::error> objection_to_way(const exchange& x) const;
     net::routine<> management(exchange& x);
     static std::optional<core::errc> objection_to_post(const net::http1::request_head& head);
     net::routine<> refuse_post(exchange& x, core::errc code, std::string_view allowed = "POST");

@@ -6,7 +6,7 @@
 
 namespace gateway {
 
-net::server_settings connection_settings(const config::settings& settings)
+net::server_settings connection_settings(const config::settings& settings, shared_limits& shared)
 {
     net::server_settings out;
     out.head = {
@@ -24,10 +24,19 @@ net::server_settings connection_settings(const config::settings& settings)
     out.body_rate = settings.limits.body_rate;
     out.read_ahead = settings.limits.read_ahead;
     out.requests = settings.limits.requests;
+    out.linger = settings.timeouts.linger;
+    out.linger_bytes = settings.limits.linger_bytes;
+    out.lingering = &shared.lingering;
+    out.bodies = &shared.bodies;
     return out;
 }
 
-worker::worker(control_services& control, const config::settings& settings, const core::logger& log)
+worker::worker(
+    control_services& control,
+    const config::settings& settings,
+    shared_limits& shared,
+    const core::logger& log
+)
     : lines_{log.sink(), settings.log_level, access_log::random_first_id()},
       pool_{
           loop_,
@@ -36,7 +45,7 @@ worker::worker(control_services& control, const config::settings& settings, cons
            .keep = settings.timeouts.upstream_keep}
       },
       traffic_{control, pool_, settings, lines_, log},
-      service_{loop_, traffic_, connection_settings(settings)},
+      service_{loop_, traffic_, connection_settings(settings, shared)},
       flusher_{lines_}
 {
     traffic_.set_hosts(host_policy{settings, settings.listen});

@@ -10,6 +10,7 @@
 #include "gateway/worker_metrics.hpp"
 #include "net/http_service.hpp"
 #include "net/loop.hpp"
+#include "net/shared_budget.hpp"
 #include "net/upstream.hpp"
 
 #include <functional>
@@ -19,12 +20,24 @@
 
 namespace gateway {
 
-net::server_settings connection_settings(const config::settings& settings);
+// What all connections of the process share, on whatever loop.
+struct shared_limits {
+    explicit shared_limits(const config::limit_settings& limits) noexcept
+        : bodies{limits.body_memory},
+          lingering{limits.lingering}
+    {
+    }
+
+    net::shared_budget bodies;
+    net::shared_budget lingering;
+};
+
+net::server_settings connection_settings(const config::settings& settings, shared_limits& shared);
 
 class worker {
 public:
     // References outlive the worker.
-    worker(control_services& control, const config::settings& settings, const core::logger& log);
+    worker(control_services& control, const config::settings& settings, shared_limits& shared, const core::logger& log);
 
     // Joins the thread; stop() must have been called if start() was.
     ~worker();
@@ -44,13 +57,10 @@ public:
     void abort();
     void stop();
 
-    struct sample {
-        metrics_sample metrics;
-        std::size_t idle_upstream_connections = 0;
-    };
-
     // On the worker's thread.
-    sample take_sample() const { return {traffic_.metrics().sample(), pool_.idle()}; }
+    const worker_metrics& metrics() const noexcept { return traffic_.metrics(); }
+    std::size_t idle_upstream_connections() const { return pool_.idle(); }
+
     net::executor executor() noexcept { return loop_.get_executor(); }
 
 private:

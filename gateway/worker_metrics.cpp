@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace gateway {
 namespace {
@@ -220,18 +221,27 @@ void agent_counters::merge(const agent_counters& other)
     }
 }
 
+void loop_totals::merge(const loop_totals& other)
+{
+    http.merge(other.http);
+    handshakes.merge(other.handshakes);
+    request_bytes.merge(other.request_bytes);
+    response_bytes.merge(other.response_bytes);
+    agents += other.agents;
+}
+
 void worker_metrics::count(const request_record& record, agent_counters* known)
 {
-    http_.add(record.where, record.http_method, record.status);
-    request_bytes_.add(record.where, record.bytes_in);
-    response_bytes_.add(record.where, record.bytes_out);
+    totals_.http.add(record.where, record.http_method, record.status);
+    totals_.request_bytes.add(record.where, record.bytes_in);
+    totals_.response_bytes.add(record.where, record.bytes_out);
     if (record.agent.empty()) {
         return;
     }
     auto& counters = known != nullptr ? *known : find_or_add(record.agent);
     counters.count(record);
     if (counters.forgotten_ && !counters.streaming()) {
-        agents_.erase(agents_.find(record.agent));
+        erase(agents_.find(record.agent));
     }
 }
 
@@ -243,14 +253,41 @@ void worker_metrics::stream_started(std::string_view agent_id)
 agent_counters& worker_metrics::agent(std::string_view id)
 {
     auto& counters = find_or_add(id);
-    counters.forgotten_ = false;
+    if (std::exchange(counters.forgotten_, false)) {
+        lingering_.erase(lingering_.find(id));
+    }
     return counters;
 }
 
 agent_counters& worker_metrics::find_or_add(std::string_view id)
 {
     const auto found = agents_.find(id);
-    return found != agents_.end() ? found->second : agents_.try_emplace(std::string{id}).first->second;
+    if (found != agents_.end()) {
+        return found->second;
+    }
+    ++totals_.agents;
+    return agents_.try_emplace(std::string{id}).first->second;
+}
+
+const agent_counters* worker_metrics::find(std::string_view id) const
+{
+    const auto found = agents_.find(id);
+    return found == agents_.end() ? nullptr : &found->second;
+}
+
+void worker_metrics::linger(std::string_view id, agent_counters& counters)
+{
+    counters.forgotten_ = true;
+    lingering_.emplace(id);
+}
+
+worker_metrics::agent_map::iterator worker_metrics::erase(agent_map::iterator which)
+{
+    if (which->second.forgotten_) {
+        lingering_.erase(which->first);
+    }
+    --totals_.agents;
+    return agents_.erase(which);
 }
 
 void worker_metrics::forget(std::string_view id)
@@ -260,34 +297,25 @@ void worker_metrics::forget(std::string_view id)
         return;
     }
     if (found->second.streaming()) {
-        found->second.forgotten_ = true;
+        linger(id, found->second);
     } else {
-        agents_.erase(found);
+        erase(found);
     }
 }
 
 void worker_metrics::forget_unless(const std::function<bool(std::string_view id)>& exists)
 {
     for (auto at = agents_.begin(); at != agents_.end();) {
-        at->second.forgotten_ = !exists(at->first);
-        at = at->second.forgotten_ && !at->second.streaming() ? agents_.erase(at) : std::next(at);
+        if (exists(at->first)) {
+            agent(at->first);
+            ++at;
+        } else if (at->second.streaming()) {
+            linger(at->first, at->second);
+            ++at;
+        } else {
+            at = erase(at);
+        }
     }
-}
-
-metrics_sample worker_metrics::sample() const
-{
-    metrics_sample copy{
-        .http = http_,
-        .handshakes = handshakes_,
-        .request_bytes = request_bytes_,
-        .response_bytes = response_bytes_,
-        .agents = {}
-    };
-    copy.agents.reserve(agents_.size());
-    for (const auto& [id, counters] : agents_) {
-        copy.agents.push_back({id, counters});
-    }
-    return copy;
 }
 
 }  // namespace gateway

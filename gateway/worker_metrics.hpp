@@ -1,6 +1,6 @@
 // The counters of one loop: plain integers that one thread owns, without locks or atomics. Every label comes from our
 // own enumerations and from agent ids of the snapshot, so that no request can add a time series. What /metrics shows is
-// the sum of the samples of all loops (gateway/metrics_page.hpp).
+// the sum of all loops (gateway/metrics_feed.hpp).
 #pragma once
 
 #include "a2a/method.hpp"
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -49,6 +50,15 @@ public:
 private:
     std::array<std::uint64_t, size> values_{};
 };
+
+template <class Enum, Enum Last, class Take>
+void each(const enum_counters<Enum, Last>& counters, Take take)
+{
+    for (std::size_t i = 0; i < counters.size; ++i) {
+        const auto which = static_cast<Enum>(i);
+        take(which, counters[which]);
+    }
+}
 
 // How a caller's TLS handshake ended; a metric label.
 enum class tls_handshake : std::uint8_t { complete, resumed, failed };
@@ -149,18 +159,15 @@ private:
     bool forgotten_ = false;
 };
 
-struct agent_sample {
-    std::string id;
-    agent_counters counters;
-};
-
-// A copy of one loop's counters that may travel to another thread.
-struct metrics_sample {
+// Of one loop, beside the agents. A copy may travel to another thread.
+struct loop_totals {
     http_counters http;
     handshake_counters handshakes;
     route_counters request_bytes;
     route_counters response_bytes;
-    std::vector<agent_sample> agents;  // in no order; each id once
+    std::size_t agents = 0;  // that have counters
+
+    void merge(const loop_totals& other);
 };
 
 // One thread. Allocates only when an agent is seen for the first time and when it is called for the first time.
@@ -171,7 +178,7 @@ public:
     // are those of route::call.
     void count(const request_record& record, agent_counters* known = nullptr);
 
-    void count_handshake(tls_handshake how) noexcept { handshakes_.add(how); }
+    void count_handshake(tls_handshake how) noexcept { totals_.handshakes.add(how); }
 
     // An answer of this agent begins to stream. Its record must come to count() with `stream` set.
     void stream_started(std::string_view agent_id);
@@ -188,7 +195,13 @@ public:
     // of agents forgotten earlier left behind.
     void forget_unless(const std::function<bool(std::string_view id)>& exists);
 
-    metrics_sample sample() const;
+    const loop_totals& totals() const noexcept { return totals_; }
+
+    // Null: nothing has been counted of it.
+    const agent_counters* find(std::string_view id) const;
+
+    // Agents that are forgotten and have open streams.
+    const std::set<std::string, std::less<>>& lingering() const noexcept { return lingering_; }
 
 private:
     struct string_hash {
@@ -198,11 +211,14 @@ private:
 
     agent_counters& find_or_add(std::string_view id);
 
-    http_counters http_;
-    handshake_counters handshakes_;
-    route_counters request_bytes_;
-    route_counters response_bytes_;
-    std::unordered_map<std::string, agent_counters, string_hash, std::equal_to<>> agents_;
+    void linger(std::string_view id, agent_counters& counters);
+
+    using agent_map = std::unordered_map<std::string, agent_counters, string_hash, std::equal_to<>>;
+    agent_map::iterator erase(agent_map::iterator which);
+
+    loop_totals totals_;
+    agent_map agents_;
+    std::set<std::string, std::less<>> lingering_;
 };
 
 }  // namespace gateway

@@ -1,8 +1,10 @@
 #include "mcp/card.hpp"
 
+#include "a2a/card_endpoints.hpp"
 #include "a2a/card_shape.hpp"
 #include "core/json.hpp"
 #include "mcp/card_links.hpp"
+#include "mcp/card_skills.hpp"
 #include "mcp/raw_json.hpp"
 
 #include <algorithm>
@@ -14,48 +16,14 @@ namespace {
 
 using core::json;
 
-// Members of a skill that A2A gives a meaning: a tool's own by these names would be taken for them.
-constexpr std::array<std::string_view, 9> skill_members{
-    "id",
-    "name",
-    "description",
-    "tags",
-    "examples",
-    "inputmodes",
-    "outputmodes",
-    "security",
-    "securityrequirements",
-};
-
 constexpr std::array<std::string_view, list_kinds> list_members{"tools", "resources", "resourceTemplates", "prompts"};
 
-// As readers fold names that take other spellings: case, '-' and '_' do not count.
-std::string folded(std::string_view name)
+// first_of() those that are not blank.
+std::string first_said(std::initializer_list<std::string> texts)
 {
-    std::string out;
-    for (const char c : name) {
-        if (c != '-' && c != '_') {
-            out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        }
-    }
-    return out;
-}
-
-bool means_something_else(std::string_view member)
-{
-    return std::ranges::find(skill_members, folded(member)) != skill_members.end();
-}
-
-// The items of stored lists are objects: they were read when they came.
-raw_object members_of(std::string_view raw)
-{
-    auto read = raw_object::read(raw);
-    return read ? std::move(*read) : raw_object{};
-}
-
-std::string first_of(std::initializer_list<std::string> texts)
-{
-    const auto* const found = std::ranges::find_if(texts, [](const std::string& text) { return !text.empty(); });
+    const auto* const found = std::ranges::find_if(texts, [](const std::string& text) {
+        return text.find_first_not_of(" \t\r\n") != std::string::npos;
+    });
     return found == texts.end() ? std::string{} : *found;
 }
 
@@ -77,58 +45,6 @@ std::string icon_of(const server_facts& server)
 {
     const auto found = std::ranges::find_if(server.icons, is_icon);
     return found == server.icons.end() ? std::string{} : *found;
-}
-
-bool says(const raw_object& annotations, std::string_view hint)
-{
-    return annotations.find(hint) == "true";
-}
-
-json tags_of(const raw_object& annotations)
-{
-    auto tags = json::array({"mcp", "tool"});
-    const bool reads = says(annotations, "readOnlyHint");
-    if (reads) {
-        tags.push_back("read-only");
-    }
-    if (!reads && says(annotations, "destructiveHint")) {
-        tags.push_back("destructive");
-    }
-    if (says(annotations, "idempotentHint")) {
-        tags.push_back("idempotent");
-    }
-    if (says(annotations, "openWorldHint")) {
-        tags.push_back("open-world");
-    }
-    return tags;
-}
-
-// A text is as good as arguments if there is one argument and it is a string.
-bool takes_text(const raw_object& tool)
-{
-    const auto schema = members_of(tool.object("inputSchema"));
-    const auto properties = members_of(schema.object("properties"));
-    return properties.members().size() == 1 && members_of(properties.members().front().value).text("type") == "string";
-}
-
-json skill_of(const listed_item& item)
-{
-    const auto tool = members_of(item.raw);
-    const auto annotations = members_of(tool.object("annotations"));
-    json skill;
-    skill["id"] = item.key;
-    skill["name"] = first_of({tool.text("title"), annotations.text("title"), item.key});
-    skill["description"] = first_of({tool.text("description"), item.key});
-    skill["tags"] = tags_of(annotations);
-    skill["inputModes"] = json::array({"application/json"});
-    if (takes_text(tool)) {
-        skill["inputModes"].push_back("text/plain");
-    }
-    skill["outputModes"] = json::array({"text/plain"});
-    if (!tool.object("outputSchema").empty()) {
-        skill["outputModes"].push_back("application/json");
-    }
-    return skill;
 }
 
 json interface_of(const a2a::public_address& at, std::string_view version)
@@ -214,22 +130,17 @@ std::string_view offered(const raw_object& capabilities, std::string_view name)
     return raw.empty() ? std::string_view{"null"} : raw;
 }
 
-std::string skill_text(const json& skill, const listed_item& tool)
+// The server in its own words: A2A's members hold but a part of them.
+std::string server_text(const server_facts& server)
 {
     std::string out{"{"};
-    for (const auto* key : {"id", "name", "description"}) {
-        append_member(out, key, core::to_text(skill[key]));
-    }
-    const auto safe = with_safe_links(tool.raw);
-    const auto read = members_of(safe);
-    for (const auto& member : read.members()) {
-        if (!means_something_else(member.name)) {
-            append_member(out, member.name, member.value);
+    for (const auto& [name, text] :
+         {std::pair{"name", &server.name}, {"title", &server.title}, {"instructions", &server.instructions}}) {
+        if (!text->empty()) {
+            append_text_member(out, name, *text);
         }
     }
-    for (const auto* key : {"tags", "inputModes", "outputModes"}) {
-        append_member(out, key, core::to_text(skill[key]));
-    }
+    append_member(out, "capabilities", server.capabilities);
     close(out, '}');
     return out;
 }
@@ -253,6 +164,7 @@ std::string superset(const snapshot& from, const json& plain)
     append_member(offers, "pushNotifications", "false");
     close(offers, '}');
     append_member(out, "capabilities", offers);
+    append_member(out, "mcp", server_text(from.server));
 
     const auto& tools = from[list_kind::tools];
     std::string skills{"["};
@@ -265,8 +177,8 @@ std::string superset(const snapshot& from, const json& plain)
 
     append_member(out, "url", core::to_text(plain["supportedInterfaces"][0]["url"]));
     append_member(out, "preferredTransport", core::to_text(plain["supportedInterfaces"][0]["protocolBinding"]));
-    for (const auto* name :
-         {"supportedInterfaces", "defaultInputModes", "defaultOutputModes", "iconUrl", "documentationUrl"}) {
+    append_member(out, "supportedInterfaces", "[]");
+    for (const auto* name : {"defaultInputModes", "defaultOutputModes", "iconUrl", "documentationUrl"}) {
         if (plain.contains(name)) {
             append_member(out, name, text_of_member(name));
         }
@@ -282,6 +194,9 @@ std::string extension_text(const snapshot& from, const json& extension)
     append_text_member(params, "protocolVersion", from.server.protocol_version);
     append_member(params, "serverInfo", with_safe_links(from.server.info));
     append_member(params, "capabilities", from.server.capabilities);
+    if (!from.server.instructions.empty()) {
+        append_text_member(params, "instructions", from.server.instructions);
+    }
     append_lists(params, from, 0);
     close(params, '}');
     std::string out{"{"};
@@ -293,6 +208,15 @@ std::string extension_text(const snapshot& from, const json& extension)
     return out;
 }
 
+// Calls are not passed on: no list of interfaces offers any. The `url` that 0.3 requires stays.
+void offer_no_calls(json& card)
+{
+    card.erase("additionalInterfaces");
+    if (card.contains("supportedInterfaces")) {
+        card["supportedInterfaces"] = json::array();
+    }
+}
+
 core::result<std::string> strict(const snapshot& from, json plain, const card_request& asked)
 {
     plain["capabilities"]["extensions"] = json::array({json{
@@ -300,10 +224,12 @@ core::result<std::string> strict(const snapshot& from, json plain, const card_re
         {"description", "The MCP server behind this agent: what it offers, in its own words"},
         {"required", false},
     }});
-    const auto made = a2a::shape_card(plain, asked.shape, asked.at);
+    plain["name"] = first_said({from.server.title, from.server.name, asked.agent_id});
+    auto made = a2a::shape_card(std::move(plain), asked.shape, asked.at);
     if (!made) {
         return made.error();
     }
+    offer_no_calls(made->document);
     std::string out{"{"};
     for (const auto& [key, value] : made->document.items()) {
         if (key != "capabilities") {
@@ -386,8 +312,8 @@ core::result<std::string> synthesize_card(const snapshot& from, const card_reque
     if (!read) {
         return core::upstream_error(core::errc::card_invalid, read.error().detail);
     }
-    if (auto checked = a2a::shape_card(*read, core::card_shape::automatic, asked.at); !checked) {
-        return checked.error();
+    if (const auto leak = a2a::find_foreign_address(*read, asked.at)) {
+        return core::upstream_error(core::errc::card_unrewritable, *leak);
     }
     return text;
 }

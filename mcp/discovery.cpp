@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace mcp {
@@ -32,6 +34,22 @@ std::optional<std::int64_t> whole_number(std::string_view raw) noexcept
     const auto* const end = raw.data() + raw.size();
     const auto read = std::from_chars(raw.data(), end, value);
     return read.ec == std::errc{} && read.ptr == end && value >= 0 ? std::optional{value} : std::nullopt;
+}
+
+// The same items in whatever order. Keys are of one item each.
+bool same_items(const std::vector<listed_item>& a, const std::vector<listed_item>& b)
+{
+    if (a.size() != b.size()) {
+        return false;
+    }
+    std::unordered_map<std::string_view, const listed_item*> by_key;
+    for (const auto& each : a) {
+        by_key.emplace(each.key, &each);
+    }
+    return std::ranges::all_of(b, [&](const listed_item& each) {
+        const auto found = by_key.find(each.key);
+        return found != by_key.end() && found->second->raw == each.raw;
+    });
 }
 
 std::string said_of(const rpc_failure& failure)
@@ -232,7 +250,10 @@ snapshot discovery_walk::onto(snapshot base) &&
 {
     for (std::size_t i = 0; i < list_kinds; ++i) {
         if (wanted_[i] && !left_[i]) {
-            base.lists[i] = std::move(found_[i]);
+            // Some servers keep their tools in a set, and list them in another order each time.
+            if (!same_items(base.lists[i], found_[i])) {
+                base.lists[i] = std::move(found_[i]);
+            }
             base.left_out[i] = std::move(left_out_[i]);
         }
     }

@@ -96,7 +96,7 @@ public:
     // The error answer to the question asked last.
     core::result<> refuse(const rpc_failure& failure);
 
-    // The base with what was walked in place of what it had, once next() says nothing and no call has failed.
+    // The base with what was walked in place of what it had (but for an order), once next() says nothing and no call has failed.
     snapshot onto(snapshot base) &&;
 
     const list_set& left() const noexcept { return left_; }

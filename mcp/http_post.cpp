@@ -42,9 +42,20 @@ void http_post::on_deadline()
 void http_post::begin()
 {
     auto request = wire_.post(what_);
-    what_.text.clear();
     named_session_ = !wire_.modern() && !wire_.session_id.empty() && what_.method != "initialize";
     exchange_ = wire_.client.start(std::move(request), *this);
+}
+
+bool http_post::follow(const net::exchange_head& head)
+{
+    auto target = redirects_ < most_redirects ? redirect_target(wire_.url(), head) : std::string{};
+    if (target.empty() || resuming_) {
+        return false;
+    }
+    ++redirects_;
+    wire_.moved_to = std::move(target);
+    begin();
+    return true;
 }
 
 bool http_post::take_session_id(const net::exchange_head& head)
@@ -62,7 +73,12 @@ bool http_post::take_session_id(const net::exchange_head& head)
 
 void http_post::headed(const net::exchange_head& head)
 {
+    if (follow(head)) {
+        return;
+    }
+    what_.text.clear();
     status_ = head.status;
+    refusal_ = refusal_text(head, what_.method, wire_.settings);
     json_ = head.has_type("application/json");
     streams_ = status_ == 200 && head.has_type("text/event-stream");
     if (streams_) {
@@ -228,11 +244,11 @@ void http_post::judge_refusal(const message* answer)
 {
     const bool good = status_ >= 200 && status_ < 300;
     const std::string what = what_.method.empty() ? "an answer" : what_.method;
-    auto detail = good ? "what came is no answer to " + what : "status " + std::to_string(status_) + " to " + what;
-    if (answer != nullptr && answer->kind == message_kind::failure) {
+    auto detail = good ? "what came is no answer to " + what : refusal_ + refusal_body(status_, body_, wire_.settings);
+    const auto code = good ? errc::upstream_protocol : refusal_code(status_);
+    if (answer != nullptr && answer->kind == message_kind::failure && code != errc::session_misconfigured) {
         detail += ": " + answer->failure.text;
     }
-    const auto code = good ? errc::upstream_protocol : errc::upstream_status;
     fail(core::upstream_error(code, std::move(detail)), resuming_ ? std::nullopt : era_of_http_answer(status_, answer));
 }
 

@@ -58,6 +58,7 @@ private:
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
 
+    bool follow(const net::exchange_head& head);
     bool take_session_id(const net::exchange_head& head);
     bool answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const;
     void tell_answer(std::string_view text);
@@ -79,6 +80,8 @@ private:
     bool resuming_ = false;  // it asks for the rest of one
     bool settled_ = false;
     unsigned status_ = 0;
+    unsigned redirects_ = 0;
+    std::string refusal_;  // what the head says, should it be a refusal
     bool json_ = false;
     std::string body_;  // of what is no stream
     event_reader events_;

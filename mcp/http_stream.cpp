@@ -56,7 +56,7 @@ void http_stream::took(std::string_view piece)
         const auto read =
             read_message(event->data, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
         const bool answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
-        if (answer && !gets() && read->answered() == listen_.id && read->failure.code == method_not_found) {
+        if (answer && !gets() && read->answered() == listen_.id && read->kind == message_kind::failure) {
             return none_offered();
         }
         if (!answer) {  // answers come with what they answer; the one to a listening says that it is over
@@ -97,12 +97,12 @@ void http_stream::judge()
     if (named_session_ && says_session_lost(status_, answer)) {
         return owner_.forgotten();
     }
-    const bool failed = answer != nullptr && answer->kind == message_kind::failure;
-    if (status_ == 405 || (status_ == 404 && (gets() || !failed)) ||
-        (!gets() && failed && answer->failure.code == method_not_found)) {
-        return none_offered();
-    }
-    retry();
+    // Of a request to listen, any refusal that is not about the moment is one.
+    const bool for_now = status_ == 408 || status_ == 425 || status_ == 429;
+    const bool refused = answer != nullptr && answer->kind == message_kind::failure;
+    const bool none =
+        status_ == 405 || status_ == 404 || (!gets() && !for_now && status_ < 500 && (refused || status_ >= 400));
+    none ? none_offered() : retry();
 }
 
 void http_stream::none_offered()

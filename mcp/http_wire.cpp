@@ -1,5 +1,7 @@
 #include "mcp/http_wire.hpp"
 
+#include "net/upstream.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +12,7 @@ namespace mcp {
 namespace {
 
 constexpr std::size_t longest_session_id = 1024;
+constexpr std::size_t longest_quote = 200;  // of what a server says
 constexpr std::size_t longest_event_id = 1024;
 constexpr std::string_view coded_prefix = "=?base64?";
 constexpr std::string_view coded_suffix = "?=";
@@ -94,7 +97,78 @@ std::optional<core::duration> read_retry(std::string_view text)
     return core::duration{milliseconds};
 }
 
+bool asks_for_credentials(unsigned status) noexcept
+{
+    return status == 401 || status == 403;
+}
+
+// Without user, query and fragment, which may be credentials.
+std::string address_of(std::string_view location)
+{
+    location = location.substr(0, location.find_first_of("?#"));
+    const auto host = location.find("//");
+    const auto end = host == location.npos ? host : location.find('/', host + 2);
+    const auto user = location.substr(0, end).rfind('@');
+    if (host == location.npos || user == location.npos || user < host) {
+        return std::string{location};
+    }
+    return std::string{location.substr(0, host + 2)}.append(location.substr(user + 1));
+}
+
+// On one line.
+std::string quoted(std::string_view text, const core::redaction& secrets)
+{
+    std::string out;
+    for (const char c : secrets.apply(text, longest_quote)) {
+        const bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+        if (!blank) {
+            out += c;
+        } else if (!out.empty() && !out.ends_with(' ')) {
+            out += ' ';
+        }
+    }
+    return out;
+}
+
 }  // namespace
+
+std::string redirect_target(const std::string& url, const net::exchange_head& head)
+{
+    const auto location = head.field("location");
+    if ((head.status != 307 && head.status != 308) || location.empty()) {
+        return {};
+    }
+    auto target = net::resolved(url, location);
+    const auto origin = net::origin_of(target);
+    return origin.empty() || origin != net::origin_of(url) ? std::string{} : target;
+}
+
+std::string refusal_text(const net::exchange_head& head, std::string_view method, const http_settings& settings)
+{
+    auto text = "status " + std::to_string(head.status);
+    text.append(" to ").append(method.empty() ? "an answer" : method);
+    if (const auto challenge = head.field("www-authenticate");
+        asks_for_credentials(head.status) && !challenge.empty()) {
+        text += "; WWW-Authenticate: " + quoted(challenge, settings.secrets);
+    }
+    if (const auto location = head.field("location"); head.status >= 300 && head.status < 400 && !location.empty()) {
+        const bool kept = head.status == 307 || head.status == 308;
+        text += "; Location: " + quoted(address_of(location), settings.secrets);
+        text += kept ? " (followed only within the origin, and three times)" : " (only 307 and 308 are followed)";
+    }
+    return text;
+}
+
+std::string refusal_body(unsigned status, std::string_view body, const http_settings& settings)
+{
+    const auto text = asks_for_credentials(status) ? quoted(body, settings.secrets) : std::string{};
+    return text.empty() ? text : "; " + text;
+}
+
+core::errc refusal_code(unsigned status) noexcept
+{
+    return asks_for_credentials(status) ? core::errc::session_misconfigured : core::errc::upstream_status;
+}
 
 std::string as_header_value(std::string_view text)
 {
@@ -113,13 +187,15 @@ bool is_session_id(std::string_view text) noexcept
 
 core::duration patience_for(std::string_view method, const core::mcp_server& server) noexcept
 {
-    return method == "initialize" ? server.initialize_timeout : server.request_timeout;
+    // As a ping, the latter has a shorter time of its own.
+    const bool handshake = method == "initialize" || method == "server/discover";
+    return handshake ? server.initialize_timeout : server.request_timeout;
 }
 
 net::exchange_request http_wire::request(std::string_view http_method, const outgoing* what) const
 {
     net::exchange_request made;
-    made.url = settings.url;
+    made.url = url();
     made.method = http_method;
     made.tls = settings.tls;
     made.max_size = settings.server.max_message;

@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/mcp_server.hpp"
+#include "core/redaction.hpp"
 #include "mcp/transport.hpp"
 #include "net/exchange.hpp"
 #include "net/loop.hpp"
@@ -28,6 +29,7 @@ struct http_settings {
     std::string url;
     net::tls_client_files tls;
     core::mcp_server server;
+    core::redaction secrets = {};       // of what is told in the server's words
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
     core::duration longest_retry{30'000};           // likewise, after several that failed
     core::duration shortest_retry{100};             // of what the server says
@@ -52,6 +54,22 @@ bool is_session_id(std::string_view text) noexcept;
 // How long an answer to this request is waited for.
 core::duration patience_for(std::string_view method, const core::mcp_server& server) noexcept;
 
+// Where an answer sends the request that was sent to `url`: 307 or 308, which keep method and body, to the same origin. Empty:
+// nowhere that is gone to.
+std::string redirect_target(const std::string& url, const net::exchange_head& head);
+
+inline constexpr unsigned most_redirects = 3;  // of one request, one after the other
+
+// "status 401 to initialize", and what the head says about that: of 401 and 403 the challenge, of a redirect where it leads.
+// Nothing of what the server was given to keep, and no query.
+std::string refusal_text(const net::exchange_head& head, std::string_view method, const http_settings& settings);
+
+// The beginning of the body of 401 or 403, behind that; empty for any other status.
+std::string refusal_body(unsigned status, std::string_view body, const http_settings& settings);
+
+// upstream_status; of 401 and 403, which the next attempt does not change, session_misconfigured.
+core::errc refusal_code(unsigned status) noexcept;
+
 // What every request of a connection carries.
 struct http_wire {
     net::loop& on;
@@ -59,8 +77,10 @@ struct http_wire {
     const http_settings& settings;
     std::optional<dialect> speaks = std::nullopt;  // once settled
     std::string session_id = {};                   // of the legacy era; never logged
+    std::string moved_to = {};                     // where a redirect has led on this connection
 
     bool modern() const noexcept { return speaks && speaks->modern(); }
+    const std::string& url() const noexcept { return moved_to.empty() ? settings.url : moved_to; }
 
     // With the configured fields, the version and the session, but for the message that begins a session.
     net::exchange_request request(std::string_view http_method, const outgoing* what) const;

@@ -274,11 +274,19 @@ std::string list_request(std::uint64_t id, list_kind list, std::string_view curs
     return made.done();
 }
 
-std::string listen_request(std::uint64_t id, const dialect& speaks)
+std::string listen_request(std::uint64_t id, list_set changes_of, const dialect& speaks)
 {
-    return request("subscriptions/listen", id, speaks)
-        .param("notifications", R"({"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true})")
-        .done();
+    std::string wanted{"{"};
+    for (const auto& [list, name] :
+         {std::pair{list_kind::tools, "toolsListChanged"},
+          std::pair{list_kind::prompts, "promptsListChanged"},
+          std::pair{list_kind::resources, "resourcesListChanged"}}) {
+        if (changes_of[index_of(list)]) {
+            append_member(wanted, name, "true");
+        }
+    }
+    wanted.erase(wanted.find_last_not_of(',') + 1);  // append_member() leaves one behind
+    return request("subscriptions/listen", id, speaks).param("notifications", wanted + '}').done();
 }
 
 std::string cancelled_notification(std::uint64_t id, std::string_view reason)

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "mcp/version.hpp"
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -78,6 +79,14 @@ enum class list_kind : std::uint8_t { tools, resources, templates, prompts };
 
 inline constexpr std::size_t list_kinds = 4;
 
+// A set of lists, by index_of().
+using list_set = std::bitset<list_kinds>;
+
+constexpr std::size_t index_of(list_kind list) noexcept
+{
+    return static_cast<std::size_t>(list);
+}
+
 std::string_view method(list_kind list) noexcept;  // "tools/list"
 
 // Every text below is one line without its end. Capabilities are declared as `{}`. Of the modern era each request carries
@@ -92,8 +101,8 @@ std::string ping_request(std::uint64_t id, const dialect& speaks);
 // `cursor` as raw text of a JSON string; empty: the first page.
 std::string list_request(std::uint64_t id, list_kind list, std::string_view cursor, const dialect& speaks);
 
-// For every list the server may announce changes of. Of the modern era only.
-std::string listen_request(std::uint64_t id, const dialect& speaks);
+// For changes of these lists. Of the modern era only.
+std::string listen_request(std::uint64_t id, list_set changes_of, const dialect& speaks);
 
 std::string cancelled_notification(std::uint64_t id, std::string_view reason);
 

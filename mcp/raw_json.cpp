@@ -5,7 +5,6 @@
 #include "core/jsonrpc_scan.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 namespace mcp {
@@ -90,11 +89,15 @@ core::result<raw_object> raw_object::read(std::string_view text, unsigned depth)
     if (!object) {
         return core::upstream_error(core::errc::invalid_request, "not an object");
     }
-    std::unordered_set<std::string_view> names;
+    // Sorted, not hashed: whoever chooses the names can have all hashes be the same.
+    std::vector<std::string_view> names;
+    names.reserve(read.members_.size());
     for (const auto& member : read.members_) {
-        if (!names.insert(member.name).second) {
-            return core::upstream_error(core::errc::invalid_request, "a member stands twice");
-        }
+        names.push_back(member.name);
+    }
+    std::ranges::sort(names);
+    if (std::ranges::adjacent_find(names) != names.end()) {
+        return core::upstream_error(core::errc::invalid_request, "a member stands twice");
     }
     return read;
 }

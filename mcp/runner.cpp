@@ -51,6 +51,14 @@ void runner::running::tell(event_kind kind)
     happened(std::move(event));
 }
 
+void runner::running::set_walk(core::duration interval)
+{
+    if (std::exchange(settings_.states.walk, interval) != interval) {
+        session_.set_walk(interval);
+        tell(event_kind::refresh);
+    }
+}
+
 // Nobody is told of anything from now on.
 void runner::running::abandon()
 {
@@ -83,26 +91,20 @@ void runner::running::tell_of_session(event_kind kind)
     happened(std::move(event));
 }
 
-// What a transport tells may end it, so that it is let go of only after the call.
-void runner::running::retire(std::unique_ptr<link> which)
-{
-    net::asio::post(loop_.get_executor(), [gone = std::shared_ptr<link>{std::move(which)}] {});
-}
-
 void runner::running::carry_out(const session_action& what)
 {
     switch (what.kind) {
         case action_kind::probe:
-            open(probe_, true);
-            return;
-        case action_kind::open:
-            drop_probe();
-            ++counts_.connections;
-            open(link_, false);
-            return;
+            return open(probe_, true);
+        case action_kind::keep_probe:
+            return keep_probe(what.end_session);
         case action_kind::drop_probe:
-            give_turn_back();
             return drop_probe();
+        case action_kind::open:
+            count_connection(false);
+            return open(link_, false);
+        case action_kind::drop_connection:
+            return drop_connection();
         case action_kind::close:
             return close(what.end_session);
         case action_kind::send_initialize:
@@ -138,58 +140,11 @@ void runner::running::carry_out(const session_action& what)
     }
 }
 
-void runner::running::open(std::unique_ptr<link>& into, bool probe)
-{
-    into = std::make_unique<link>(*this, probe, session_.connection());
-    into->wire = make_(*into);
-    if (settings_.turns == nullptr || (turn_ != nullptr && turn_->has_come())) {
-        into->wire->open();
-        return;
-    }
-    turn_ = settings_.turns->ask([this, which = into.get()] { open_in_turn(*which); });
-}
-
-// The time that a start may take begins with it.
-void runner::running::open_in_turn(link& which)
-{
-    if (const auto after = std::exchange(start_after_, std::nullopt)) {
-        arm(timer_name::start, *after);
-    }
-    which.wire->open();
-}
-
-void runner::running::give_turn_back()
-{
-    turn_.reset();
-    start_after_.reset();
-}
-
-void runner::running::drop_probe()
-{
-    if (probe_ != nullptr) {
-        requests_.end(probe_->question);
-        end_in_order(std::move(probe_));
-    }
-}
-
-void runner::running::close(bool end_session)
-{
-    forget_requests();
-    give_turn_back();
-    auto& which = link_ != nullptr ? link_ : probe_;
-    if (which == nullptr) {
-        return tell_of(event_kind::closed, session_.connection());
-    }
-    requests_.end(which->question);
-    closing_ = std::move(which);
-    closing_->wire->close(end_session);
-}
-
 void runner::running::arm(timer_name which, core::duration after)
 {
-    if (which == timer_name::start && turn_ != nullptr && !turn_->has_come()) {
+    if ((which == timer_name::start || which == timer_name::silence) && turn_ != nullptr && turn_->waits()) {
         disarm(which);  // that of the probe before
-        start_after_ = after;
+        after_turn_[static_cast<std::size_t>(which)] = after;
         return;
     }
     const auto number = ++armings_[static_cast<std::size_t>(which)];
@@ -202,9 +157,8 @@ void runner::running::arm(timer_name which, core::duration after)
         if (which == timer_name::stop && self->closing_ != nullptr) {
             self->retire(std::move(self->closing_));
         }
-        const bool probing = self->probe_ != nullptr && self->link_ == nullptr;
-        if (which == timer_name::start && probing && !self->settings_.states.silence_is_legacy) {
-            self->take_silence_of_probe();
+        if (which == timer_name::start) {
+            self->take_late_start();
         }
         session_event event;
         event.kind = event_kind::timer;
@@ -215,9 +169,7 @@ void runner::running::arm(timer_name which, core::duration after)
 
 void runner::running::disarm(timer_name which)
 {
-    if (which == timer_name::start) {
-        start_after_.reset();
-    }
+    after_turn_[static_cast<std::size_t>(which)].reset();
     ++armings_[static_cast<std::size_t>(which)];
     timers_[static_cast<std::size_t>(which)]->cancel();
 }
@@ -230,7 +182,7 @@ void runner::running::report(const session_action& what)
         return;
     }
     const bool starts = what.state == session_state::starting || what.state == session_state::initializing;
-    if (!starts && probe_ == nullptr) {
+    if (!starts && (probe_ == nullptr || turn_of_ != probe_.get())) {
         give_turn_back();
     }
     const bool serves = what.state == session_state::ready || what.state == session_state::degraded;
@@ -238,6 +190,9 @@ void runner::running::report(const session_action& what)
         ready_since_.reset();
     } else if (!ready_since_) {
         ready_since_ = std::chrono::steady_clock::now();
+        if (link_ != nullptr) {
+            link_->wire->serves();
+        }
     }
     const bool trouble = what.state == session_state::backoff || what.state == session_state::failed ||
                          what.state == session_state::degraded;
@@ -254,24 +209,6 @@ void runner::running::report(const session_action& what)
     if (observer_ != nullptr) {
         observer_->session_changed(what.state, what.reason);
     }
-}
-
-void runner::running::ask_for_era(link& which)
-{
-    const dialect modern{std::string{mcp::latest(era::modern)}, settings_.client};
-    which.question = requests_.begin();
-    if (!which.wire->send({discover_request(which.question, modern), which.question, "server/discover"})) {
-        tell_era(which, std::nullopt);
-    }
-}
-
-void runner::running::tell_era(const link& which, std::optional<era> verdict)
-{
-    session_event event;
-    event.kind = event_kind::era_probed;
-    event.of = which.number();
-    event.verdict = verdict;
-    happened(std::move(event));
 }
 
 runner::runner(
@@ -316,6 +253,11 @@ void runner::refresh()
     running_->tell(event_kind::refresh);
 }
 
+void runner::set_walk(core::duration interval)
+{
+    running_->set_walk(interval);
+}
+
 void runner::look(std::function<void(const look_result&)> then)
 {
     running_->look(std::move(then));
@@ -339,6 +281,11 @@ session_reason runner::reason() const noexcept
 const std::string& runner::detail() const noexcept
 {
     return running_->detail();
+}
+
+bool runner::needs_operator() const noexcept
+{
+    return running_->needs_operator();
 }
 
 const std::shared_ptr<const snapshot>& runner::latest() const noexcept

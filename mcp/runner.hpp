@@ -90,6 +90,9 @@ public:
     // the end.
     void refresh();
 
+    // session_settings::walk from now on: if it is another one, they are walked now.
+    void set_walk(core::duration interval);
+
     // Walks them and keeps nothing of it. `then` is told once, perhaps before this returns; never if the runner goes. While it
     // is ready or degraded only; session_crashed if that ends. Who comes while one is under way is told with it.
     void look(std::function<void(const look_result&)> then);
@@ -102,6 +105,12 @@ public:
 
     // What reason() is about, in words, a server's among them: for operators. Empty: there are none, or it is ready.
     const std::string& detail() const noexcept;
+
+    // A session was ready once.
+    bool has_begun() const noexcept { return latest() != nullptr; }
+
+    // What the latest attempt failed with does not pass by itself: there is no such program, or the server asks for credentials.
+    bool needs_operator() const noexcept;
 
     // Null: there was none yet. Kept while the session is gone.
     const std::shared_ptr<const snapshot>& latest() const noexcept;

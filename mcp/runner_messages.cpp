@@ -49,11 +49,15 @@ void runner::running::shake_hands(const session_action& what)
     dialect_ = {std::string{what.version}, settings_.client};
     handshake_began_ = std::chrono::steady_clock::now();
     forget_requests();
-    const auto id = begin(purpose::handshake);
     const bool modern = what.kind == action_kind::send_discover;
     if (modern && link_ != nullptr) {
         link_->wire->settle(dialect_);
+        if (const auto known = std::exchange(link_->discovered, {}); !known.empty()) {
+            handshake_began_ = link_->asked_at;
+            return take_handshake(known);
+        }
     }
+    const auto id = begin(purpose::handshake);
     send(
         {modern ? discover_request(id, dialect_) : initialize_request(id, dialect_),
          id,
@@ -65,11 +69,14 @@ void runner::running::open_stream()
 {
     outgoing listen;
     if (dialect_.modern()) {
+        if (facts_.announces.none()) {
+            return;
+        }
         std::erase_if(asked_, [this](const auto& each) {
             return each.second.what == purpose::listen && requests_.end(each.first);
         });
         const auto id = begin(purpose::listen);
-        listen = {listen_request(id, dialect_), id, "subscriptions/listen"};
+        listen = {listen_request(id, facts_.announces, dialect_), id, "subscriptions/listen"};
     }
     if (link_ != nullptr) {
         link_->wire->open_stream(std::move(listen));
@@ -110,7 +117,11 @@ void runner::running::take_one(link& from, std::string_view text)
     const auto answered = read->answered();
     if (from.probe()) {
         if (answered && *answered == from.question) {
-            tell_era(from, era_of_answer(*read));
+            const auto verdict = era_of_answer(*read);
+            if (verdict == era::modern && read->kind == message_kind::result) {
+                from.discovered = read->result;
+            }
+            tell_era(from, verdict, true);
         }
         return;
     }
@@ -144,6 +155,7 @@ void runner::running::take_answer(std::optional<std::uint64_t> id, const message
     const bool good = answer.kind == message_kind::result;
     switch (what) {
         case purpose::handshake:
+            needs_operator_ = false;
             return good ? take_handshake(answer.result) : refuse_handshake(shown(answer.failure.text));
         case purpose::ping: {
             const bool other_era = !good && answer.failure.code != internal_error &&
@@ -154,9 +166,7 @@ void runner::running::take_answer(std::optional<std::uint64_t> id, const message
             return tell_of_session(other_era ? event_kind::session_lost : event_kind::ping_answered);
         }
         case purpose::listen:
-            return tell_of_session(
-                !good && answer.failure.code == method_not_found ? event_kind::stream_none : event_kind::stream_down
-            );
+            return tell_of_session(good ? event_kind::stream_down : event_kind::stream_none);
         case purpose::list: {
             const auto taken = good ? walk_->accept(answer.result) : walk_->refuse(answer.failure);
             return taken ? ask_next() : walk_failed(taken.error());
@@ -187,6 +197,7 @@ void runner::running::take_handshake(std::string_view result)
     if (fell_back_) {
         log_.write(core::log_level::info, "mcp_fell_back", {{"agent", name_}, {"transport", "sse"}});
     }
+    needs_operator_ = false;
     ++counts_.handshakes;
     counts_.latest_handshake =
         std::chrono::duration_cast<core::duration>(std::chrono::steady_clock::now() - handshake_began_);
@@ -199,6 +210,7 @@ void runner::running::take_handshake(std::string_view result)
 
 void runner::running::refuse_handshake(std::string why)
 {
+    refused_ = why;
     say(session_reason::handshake_refused, std::move(why));
     tell_of_session(event_kind::handshake_refused);
 }

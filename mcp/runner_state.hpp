@@ -53,6 +53,7 @@ public:
     void happened(session_event event);
     void tell(event_kind kind);
     void abandon();
+    void set_walk(core::duration interval);
     const session& state() const noexcept { return session_; }
     const std::shared_ptr<const snapshot>& latest() const noexcept { return latest_; }
     const runner_counts& counts() const noexcept { return counts_; }
@@ -63,6 +64,7 @@ public:
         return waits ? std::optional{timers_[static_cast<std::size_t>(timer_name::backoff)]->expiry()} : std::nullopt;
     }
     const std::string& detail() const noexcept { return detail_; }
+    bool needs_operator() const noexcept { return needs_operator_; }
     bool fell_back() const noexcept { return fell_back_; }
     std::size_t queued() const noexcept { return link_ == nullptr ? 0 : link_->wire->queued(); }
     void look(std::function<void(const look_result&)> then);
@@ -99,11 +101,20 @@ private:
         void closed() override { owner_.take_end(*this); }
 
         bool probe() const noexcept { return probe_; }
+
+        // It is the session's from now on.
+        void keep()
+        {
+            probe_ = false;
+            wire->set_trial(false);
+        }
         bool was_connected() const noexcept { return connected_; }
         std::uint64_t number() const noexcept { return number_; }
 
         std::unique_ptr<transport> wire;
         std::uint64_t question = 0;  // of a probe; 0: it was not asked
+        core::steady_time asked_at{};
+        std::string discovered;  // the result of `server/discover` in the modern era
         bool spoke_nonsense = false;
         bool spoke_too_long = false;
         bool refused_ours = false;  // what was no request
@@ -145,19 +156,22 @@ private:
     // A server's own words, as many as the log takes, without what it was given to keep.
     std::string shown(std::string_view words) const
     {
-        constexpr std::size_t longest = 300;
+        constexpr std::size_t longest = 700;
         return settings_.secrets.apply(words, longest);
     }
 
     void tell_of(event_kind kind, std::uint64_t connection);
     void tell_of_session(event_kind kind);
     void retire(std::unique_ptr<link> which);
-    void end_in_order(std::unique_ptr<link> probe);
+    void end_in_order(std::unique_ptr<link> which, bool end_session);
     void has_left(const link* which);
     void carry_out(const session_action& what);
     void open(std::unique_ptr<link>& into, bool probe);
     void open_in_turn(link& which);
     void give_turn_back();
+    void count_connection(bool another);
+    void keep_probe(bool end_session);
+    void drop_connection();
     void close(bool end_session);
     void arm(timer_name which, core::duration after);
     void disarm(timer_name which);
@@ -171,7 +185,7 @@ private:
     void forget_requests();
     void drop_probe();
     void ask_for_era(link& which);
-    void tell_era(const link& which, std::optional<era> verdict);
+    void tell_era(const link& which, std::optional<era> verdict, bool stands);
     void shake_hands(const session_action& what);
     void open_stream();
     void begin_walk(bool changed_only);
@@ -199,7 +213,7 @@ private:
     void refuse_handshake(std::string why);
     void note_not_taken(link& from, const core::error& why);
     void take_failure(link& from, std::uint64_t request, const core::error& why, std::optional<era> says);
-    void take_silence_of_probe();
+    void take_late_start();
     void take_loss(link& from, const core::error& why);
     void take_end(link& from);
     net::loop& loop_;
@@ -217,10 +231,11 @@ private:
     std::unique_ptr<link> probe_;
     std::unique_ptr<link> link_;
     std::unique_ptr<link> closing_;
-    std::list<leaving> leaving_;                 // probes
-    std::unique_ptr<start_turns::turn> turn_;    // of link_ or probe_
-    std::optional<core::duration> start_after_;  // what arms timer_name::start once it has come
-    std::optional<session_action> last_report_;  // until they have gone
+    std::list<leaving> leaving_;               // what another connection has taken the place of
+    std::unique_ptr<start_turns::turn> turn_;  // of turn_of_
+    const link* turn_of_ = nullptr;
+    std::array<std::optional<core::duration>, timer_names> after_turn_;  // what is armed once it has come
+    std::optional<session_action> last_report_;                          // until they have gone
     dialect dialect_;
     server_facts facts_;
     in_flight requests_;
@@ -238,8 +253,11 @@ private:
     std::array<std::string, session_reasons> words_;  // of each trouble that there is or is about to be
     std::string detail_;                              // of the one that is shown
     session_reason shown_ = session_reason::none;
+    bool needs_operator_ = false;
+    std::string refused_;     // what `initialize` beside a probe failed with
     bool fell_back_ = false;  // the connection of the latest handshake
     runner_counts counts_;
+    std::uint64_t counted_ = 0;  // the connection of it that was counted last
 };
 
 }  // namespace mcp

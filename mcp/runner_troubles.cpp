@@ -70,10 +70,22 @@ void runner::running::describe(const session_action& what, bool trouble)
     }
 }
 
-// Where silence is an outage.
-void runner::running::take_silence_of_probe()
+// Whatever was asked of it has not been answered.
+void runner::running::take_late_start()
 {
-    say(session_reason::probe_failed, "no answer to server/discover in time" + std::string{way_out});
+    const auto* const shown_link = link_ != nullptr ? link_.get() : probe_.get();
+    if (shown_link == nullptr) {
+        return;
+    }
+    needs_operator_ = false;
+    const auto words = shown_link->wire->last_words();
+    const auto said = words.empty() ? words : "; it wrote: " + words;
+    if (session_.state() == session_state::initializing) {
+        say(session_reason::handshake_timeout, std::string{words_for(session_reason::handshake_timeout)} + said);
+    } else if (link_ == nullptr) {
+        say(session_reason::probe_failed,
+            "no answer to server/discover" + (refused_.empty() ? refused_ : "; to initialize: " + refused_) + said);
+    }
 }
 
 void runner::running::take_too_long(link& from, std::string_view beginning, std::size_t limit)
@@ -171,12 +183,12 @@ void runner::running::take_failure(link& from, std::uint64_t request, const core
     }
     if (from.probe()) {
         if (!says && link_ == nullptr) {
-            const bool silent = why.code == core::errc::upstream_timeout || why.code == core::errc::upstream_reset;
+            needs_operator_ = why.code == core::errc::session_misconfigured;
             auto words = shown(std::string{core::name(why.code)} + ": " + why.detail);
-            words += silent ? way_out : std::string_view{};
+            words += why.code == core::errc::upstream_reset ? way_out : std::string_view{};
             say(session_reason::probe_failed, std::move(words));
         }
-        return tell_era(from, says);
+        return tell_era(from, says, true);
     }
     const auto found = asked_.find(request);
     if (found == asked_.end()) {
@@ -194,9 +206,11 @@ void runner::running::take_failure(link& from, std::uint64_t request, const core
     }
     switch (what) {
         case purpose::handshake:
+            needs_operator_ = why.code == core::errc::session_misconfigured;
             if (!nobody_there) {
                 return refuse_handshake(std::move(told.detail));
             }
+            refused_ = told.detail;
             say(session_reason::start_failed, told.detail);
             break;
         case purpose::list:
@@ -223,55 +237,20 @@ void runner::running::take_loss(link& from, const core::error& why)
     const bool silent = from.probe() && from.was_connected() && settings_.states.silence_is_legacy;
     const bool beside = from.probe() && link_ != nullptr;
     if (silent || beside) {
-        return tell_era(from, silent ? std::optional{era::legacy} : std::nullopt);
+        return tell_era(from, silent ? std::optional{era::legacy} : std::nullopt, false);
     }
     const bool connected = from.was_connected() && !from.probe();
     const bool too_large = why.code == core::errc::message_too_large;
-    say(connected ? session_reason::exited : session_reason::start_failed,
-        shown(too_large ? std::string{core::name(why.code)} + ": " + why.detail : why.detail));
+    auto words = shown(too_large ? std::string{core::name(why.code)} + ": " + why.detail : why.detail);
+    refused_ = words;
+    needs_operator_ = why.code == core::errc::session_misconfigured;
+    say(connected ? session_reason::exited : session_reason::start_failed, std::move(words));
     requests_.end(from.question);
     auto gone = std::move(from.probe() ? probe_ : link_);
     const auto number = from.number();
     retire(std::move(gone));
     forget_requests();
     tell_of(connected ? event_kind::lost : event_kind::connect_failed, number);
-}
-
-void runner::running::take_end(link& from)
-{
-    const auto number = from.number();
-    if (closing_.get() != &from) {
-        return has_left(&from);
-    }
-    retire(std::move(closing_));
-    tell_of(event_kind::closed, number);
-}
-
-// A program may have something to put in order, whatever it was asked.
-void runner::running::end_in_order(std::unique_ptr<link> probe)
-{
-    auto& last =
-        leaving_.emplace_back(leaving{std::move(probe), timer{loop_.get_executor(), settings_.states.stop_timeout}});
-    const auto* const which = last.which.get();
-    last.deadline.async_wait([self = shared_from_this(), which](net::error_code cancelled) {
-        if (!cancelled) {
-            self->has_left(which);
-        }
-    });
-    last.which->wire->close(false);
-}
-
-void runner::running::has_left(const link* which)
-{
-    const auto found = std::ranges::find(leaving_, which, [](const auto& each) { return each.which.get(); });
-    if (found == leaving_.end()) {
-        return;
-    }
-    retire(std::move(found->which));
-    leaving_.erase(found);
-    if (leaving_.empty() && last_report_) {
-        report(*std::exchange(last_report_, std::nullopt));
-    }
 }
 
 }  // namespace mcp

@@ -68,11 +68,16 @@ core::result<server_facts> read_common(const raw_object& result, std::string_vie
             return refused("capabilities: " + text.error().detail);
         }
         facts.capabilities = std::move(*text);
-        const bool resources = !capabilities->object("resources").empty();
-        facts.offers[index_of(list_kind::tools)] = !capabilities->object("tools").empty();
-        facts.offers[index_of(list_kind::resources)] = resources;
-        facts.offers[index_of(list_kind::templates)] = resources;
-        facts.offers[index_of(list_kind::prompts)] = !capabilities->object("prompts").empty();
+        for (const auto& [list, name] :
+             {std::pair{list_kind::tools, "tools"},
+              std::pair{list_kind::resources, "resources"},
+              std::pair{list_kind::templates, "resources"},
+              std::pair{list_kind::prompts, "prompts"}}) {
+            const auto declared = capabilities->object(name);
+            facts.offers[index_of(list)] = !declared.empty();
+            const auto details = raw_object::read(declared);
+            facts.announces[index_of(list)] = details && details->find("listChanged") == "true";
+        }
     }
     facts.instructions = result.text("instructions");
     if (!info.empty()) {

@@ -5,21 +5,11 @@
 #include "mcp/message.hpp"
 #include "mcp/version.hpp"
 
-#include <bitset>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mcp {
-
-// A set of lists, by index_of().
-using list_set = std::bitset<list_kinds>;
-
-constexpr std::size_t index_of(list_kind list) noexcept
-{
-    return static_cast<std::size_t>(list);
-}
 
 // Strings are the server's own words: any text; empty: it did not say.
 struct server_facts {
@@ -35,6 +25,7 @@ struct server_facts {
     std::string info = "{}";          // `serverInfo` as JSON on one line
     std::string capabilities = "{}";  // likewise
     list_set offers;                  // by capabilities; templates go with resources
+    list_set announces;               // changes of these, likewise
 
     friend bool operator==(const server_facts&, const server_facts&) = default;
 };

@@ -41,9 +41,7 @@ void session_rules::on_walk_done()
         retry_walk();
     } else {
         s.walk_failures_ = 0;
-        if (event.time_to_live) {
-            arm(timer_name::refresh, std::max(*event.time_to_live, s.settings_.refresh_shortest));
-        }
+        expect_walk();
     }
     if (!s.ready_since_) {
         s.ready_since_ = now;
@@ -74,6 +72,27 @@ void session_rules::on_walk_failed()
         retry_walk();
         walk_over();
     }
+}
+
+// A server of the legacy era may tell of changes only the session that made them. What some walks leave out must be walked as often as
+// it would be without them, and not of all servers at the same moment.
+void session_rules::expect_walk()
+{
+    const auto& settings = s.settings_;
+    if (event.time_to_live) {
+        return arm(timer_name::refresh, std::max(*event.time_to_live, settings.refresh_shortest));
+    }
+    if (s.spoken_ != era::legacy || settings.walk.count() == 0) {
+        return;
+    }
+    if (!s.partial_) {
+        s.walked_at_ = now;
+    }
+    const core::duration sooner{
+        static_cast<core::duration::rep>(static_cast<double>(settings.walk.count()) * random / 10)
+    };
+    const auto since = std::chrono::duration_cast<core::duration>(now - s.walked_at_);
+    arm(timer_name::refresh, std::max(settings.walk - sooner - since, settings.debounce));
 }
 
 // A list that is broken for good must not be asked for as often as one that will be there in a moment.
@@ -242,50 +261,6 @@ void session_rules::on_pong_late()
     set(trouble::ping, true);
     settle();
     ping();
-}
-
-// A modern verdict that no longer holds fails loudly; a legacy one would succeed for ever.
-void session_rules::expect_old_verdict()
-{
-    if (s.settings_.era == era_policy::automatic && s.spoken_ == era::legacy) {
-        const auto left = std::chrono::duration_cast<core::duration>(s.settings_.verdict_age - (now - s.verdict_at_));
-        arm(timer_name::verdict, std::max(left, s.settings_.debounce));
-    }
-}
-
-void session_rules::on_verdict_old()
-{
-    s.reprobing_ = true;
-    act(action_kind::probe);
-    arm(timer_name::start, s.settings_.start_timeout);
-}
-
-void session_rules::on_probed_again()
-{
-    if (s.reprobing_) {
-        probed_again(event.verdict);
-    }
-}
-
-void session_rules::on_probe_late()
-{
-    probed_again(s.settings_.silence_is_legacy ? std::optional{era::legacy} : std::nullopt);
-}
-
-void session_rules::probed_again(std::optional<era> verdict)
-{
-    s.reprobing_ = false;
-    disarm(timer_name::start);
-    act(action_kind::drop_probe);
-    if (verdict) {
-        learn(*verdict);
-    }
-    if (verdict != era::modern) {
-        return arm(timer_name::verdict, s.settings_.verdict_age);
-    }
-    end_work();
-    close(true);
-    enter(starting, reason::era_changed);
 }
 
 }  // namespace mcp

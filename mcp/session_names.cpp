@@ -36,8 +36,8 @@ std::string_view name(timer_name t) noexcept
     switch (t) {
         case timer_name::start:
             return "start";
-        case timer_name::initialize:
-            return "initialize";
+        case timer_name::silence:
+            return "silence";
         case timer_name::discovery:
             return "discovery";
         case timer_name::ping:

@@ -62,7 +62,7 @@ void session_rules::end_work()
     if (std::exchange(s.walking_, false)) {
         act(action_kind::cancel_walk);
     }
-    if (std::exchange(s.reprobing_, false)) {
+    if (std::exchange(s.beside_, false)) {
         act(action_kind::drop_probe);
     }
     s.changed_ = false;
@@ -86,6 +86,7 @@ void session_rules::close(bool end_session)
         arm(timer_name::stop, s.settings_.stop_timeout);
     }
     s.probing_ = false;
+    s.kept_ = false;
     s.handshaken_ = false;
 }
 
@@ -98,48 +99,11 @@ void session_rules::begin_attempt()
     }
 }
 
-void session_rules::connect()
-{
-    const bool probed = s.verdict_ && now - s.verdict_at_ < s.settings_.verdict_age;
-    ++s.connection_;
-    s.open_ = true;
-    s.probing_ = s.settings_.era == era_policy::automatic && !probed;
-    act(s.probing_ ? action_kind::probe : action_kind::open);
-    arm(timer_name::start, s.settings_.start_timeout);
-}
-
-void session_rules::on_probed()
-{
-    if (!s.probing_) {
-        return;
-    }
-    if (!event.verdict) {
-        return lose(reason::probe_failed, false);
-    }
-    learn(*event.verdict);
-    s.probing_ = false;
-    act(action_kind::open);
-    arm(timer_name::start, s.settings_.start_timeout);
-}
-
-void session_rules::learn(era verdict)
-{
-    s.verdict_ = verdict;
-    s.verdict_at_ = now;
-}
-
-void session_rules::on_start_timeout()
-{
-    if (!s.probing_ || !s.settings_.silence_is_legacy) {
-        return lose(s.probing_ ? reason::probe_failed : reason::start_timeout, false);
-    }
-    learn(era::legacy);
-    close(false);
-    begin_attempt();
-}
-
 void session_rules::on_connect_failed()
 {
+    if (s.beside_) {
+        return wait_for_probe();
+    }
     s.open_ = false;
     lose(reason::start_failed, false);
 }
@@ -147,9 +111,14 @@ void session_rules::on_connect_failed()
 void session_rules::on_connected()
 {
     if (!s.probing_) {
-        disarm(timer_name::start);
         shake_hands(s.reason_);
     }
+}
+
+void session_rules::shake_hands_again()
+{
+    shake_hands(reason::session_lost);
+    arm(timer_name::start, s.settings_.start_timeout);
 }
 
 void session_rules::shake_hands(reason why)
@@ -162,7 +131,6 @@ void session_rules::shake_hands(reason why)
     ++s.generation_;
     enter(initializing, why);
     act(modern ? action_kind::send_discover : action_kind::send_initialize).version = latest(s.spoken_);
-    arm(timer_name::initialize, s.settings_.initialize_timeout);
 }
 
 void session_rules::on_handshake_done()
@@ -173,7 +141,11 @@ void session_rules::on_handshake_done()
         return on_handshake_refused();
     }
     s.version_ = *known;
-    disarm(timer_name::initialize);
+    if (s.beside_) {
+        learn(s.spoken_);  // until the probe says something else, for which it has what is left of the start's time
+    } else {
+        disarm(timer_name::start);
+    }
     if (s.spoken_ == era::legacy) {
         act(action_kind::send_initialized);
     }
@@ -184,21 +156,25 @@ void session_rules::on_handshake_done()
 
 void session_rules::on_handshake_refused()
 {
+    if (s.beside_) {
+        return wait_for_probe();
+    }
     lose(reason::handshake_refused, true);
-}
-
-void session_rules::on_handshake_timeout()
-{
-    lose(reason::handshake_timeout, true);
 }
 
 void session_rules::on_nobody_there()
 {
+    if (s.beside_) {
+        return wait_for_probe();
+    }
     lose(reason::start_failed, false);
 }
 
 void session_rules::on_lost()
 {
+    if (s.beside_ && (s.state_ == starting || s.state_ == initializing)) {
+        return wait_for_probe();
+    }
     s.open_ = false;
     lose(reason::exited, true);
 }
@@ -208,7 +184,9 @@ void session_rules::lose(reason why, bool crash)
     if (s.ready_since_ && now - *s.ready_since_ >= s.settings_.steady_after) {
         s.failures_ = 0;
     }
-    if (why == reason::handshake_refused || why == reason::handshake_timeout) {
+    // A program that was asked for its era may have minded that: the next one is not.
+    const bool minded = s.kept_ && s.verdict_ == era::legacy;
+    if ((why == reason::handshake_refused || why == reason::handshake_timeout) && !minded) {
         s.verdict_.reset();
     }
     end_work();
@@ -243,7 +221,7 @@ void session_rules::on_session_lost()
     }
     s.failures_ = 0;
     end_work();
-    shake_hands(reason::session_lost);
+    shake_hands_again();
 }
 
 void session_rules::on_unreachable()

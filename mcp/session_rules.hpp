@@ -37,14 +37,18 @@ struct session_rules {
     void begin_attempt();
     void connect();
     void on_probed();
+    void keep_probe(session_reason why);
+    core::duration patience() const noexcept;
+    void on_silence();
     void learn(era verdict);
     void on_start_timeout();
+    void wait_for_probe();
     void on_connect_failed();
     void on_connected();
     void shake_hands(session_reason why);
+    void shake_hands_again();
     void on_handshake_done();
     void on_handshake_refused();
-    void on_handshake_timeout();
     void on_nobody_there();
     void on_lost();
     void lose(session_reason why, bool crash);
@@ -59,6 +63,7 @@ struct session_rules {
     void on_first_walk_late();
     void on_walk_failed();
     void retry_walk();
+    void expect_walk();
     void on_walk_late();
     void walk_over();
     core::duration debounce();

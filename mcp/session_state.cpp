@@ -58,16 +58,16 @@ constexpr row table[] = {
     {anywhere & ~in({stopping, disabled}), event_kind::disable, {}, &session_rules::on_stop},
     {anywhere & ~in({stopping}), event_kind::stop, {}, &session_rules::on_stop},
 
-    {in({starting}), event_kind::era_probed, {}, &session_rules::on_probed},
+    {connecting, event_kind::era_probed, {}, &session_rules::on_probed},
+    {in({starting}), event_kind::timer, timer_name::silence, &session_rules::on_silence},
     {in({starting}), event_kind::connected, {}, &session_rules::on_connected},
     {in({starting}), event_kind::connect_failed, {}, &session_rules::on_connect_failed},
-    {in({starting}), event_kind::timer, timer_name::start, &session_rules::on_start_timeout},
+    {connecting, event_kind::timer, timer_name::start, &session_rules::on_start_timeout},
 
     {in({initializing}), event_kind::handshake_done, {}, &session_rules::on_handshake_done},
     {in({initializing}), event_kind::handshake_refused, {}, &session_rules::on_handshake_refused},
     {in({initializing}), event_kind::session_lost, {}, &session_rules::on_handshake_refused},
     {in({initializing}), event_kind::unreachable, {}, &session_rules::on_nobody_there},
-    {in({initializing}), event_kind::timer, timer_name::initialize, &session_rules::on_handshake_timeout},
 
     {in({discovering}), event_kind::walk_failed, {}, &session_rules::on_first_walk_failed},
     {in({discovering}), event_kind::timer, timer_name::discovery, &session_rules::on_first_walk_late},
@@ -86,8 +86,8 @@ constexpr row table[] = {
     {serving, event_kind::ping_answered, {}, &session_rules::on_ping_answered},
     {serving, event_kind::timer, timer_name::pong, &session_rules::on_pong_late},
     {serving, event_kind::timer, timer_name::verdict, &session_rules::on_verdict_old},
-    {serving, event_kind::era_probed, {}, &session_rules::on_probed_again},
-    {serving, event_kind::timer, timer_name::start, &session_rules::on_probe_late},
+    {shaken, event_kind::era_probed, {}, &session_rules::on_probed_again},
+    {shaken, event_kind::timer, timer_name::start, &session_rules::on_probe_late},
 
     {shaken, event_kind::session_lost, {}, &session_rules::on_session_lost},
     {serving, event_kind::unreachable, {}, &session_rules::on_unreachable},

@@ -23,7 +23,7 @@ namespace mcp {
 enum class session_state : std::uint8_t {
     disabled,
     configured,    // never started
-    starting,      // the era is probed, the child spawned, the connection made
+    starting,      // the server is asked for its era, or the connection is made
     initializing,  // `initialize` or `server/discover` is sent
     discovering,   // the first walk
     ready,
@@ -39,18 +39,18 @@ inline constexpr std::size_t session_states = 11;
 std::string_view name(session_state s) noexcept;
 
 enum class timer_name : std::uint8_t {
-    start,       // probe, spawn, connect
-    initialize,  // the answer to the handshake
-    discovery,   // a walk
-    ping,        // the next ping
-    pong,        // the answer to a ping
-    debounce,    // after a change of lists
-    refresh,     // the next walk: after one that failed, or when the lists' time to live is over
-    listen,      // the next attempt to listen, in the modern era
-    verdict,     // the era that was found out may no longer hold
-    backoff,     // the next attempt
-    drain,       // calls under way, before a stop
-    stop,        // the transport's end
+    start,      // from the beginning of an attempt to the answer to its handshake
+    silence,    // a probe that says nothing: `initialize` is tried beside it
+    discovery,  // a walk
+    ping,       // the next ping
+    pong,       // the answer to a ping
+    debounce,   // after a change of lists
+    refresh,    // the next walk: after one that failed, or when the lists' time to live is over
+    listen,     // the next attempt to listen, in the modern era
+    verdict,    // the era that was found out may no longer hold
+    backoff,    // the next attempt
+    drain,      // calls under way, before a stop
+    stop,       // the transport's end
 };
 
 inline constexpr std::size_t timer_names = 12;
@@ -60,8 +60,8 @@ std::string_view name(timer_name t) noexcept;
 // Why a session was lost or could not begin, or why it is degraded.
 enum class session_reason : std::uint8_t {
     none,
-    start_failed,  // spawn, connect, DNS, TLS
-    start_timeout,
+    start_failed,   // spawn, connect, DNS, TLS
+    start_timeout,  // no connection
     probe_failed,
     exited,             // the child, whatever its exit code, or the connection of a transport that is one
     handshake_refused,  // an error, or no version in common
@@ -94,7 +94,7 @@ enum class event_kind : std::uint8_t {
     // Of the connection: they carry session::connection().
     connected,
     connect_failed,
-    era_probed,  // `verdict`; nothing: it could not be told, for instance 5xx
+    era_probed,  // `verdict`; nothing: it could not be told, for instance 5xx; `stands`
     lost,        // the child exited, the connection is gone
     closed,      // what `close` asked for is done
     // Of the session: they carry session::generation().
@@ -121,16 +121,19 @@ struct session_event {
     std::uint64_t of = 0;  // the connection or generation that it is about; one of an earlier is ignored
     timer_name fired = timer_name::start;
     std::optional<era> verdict = std::nullopt;
+    bool stands = true;  // the connection of the probe can be used on
     std::string version = {};
     bool complete = true;                                       // every list answered
     std::optional<core::duration> time_to_live = std::nullopt;  // snapshot::time_to_live
 };
 
 enum class action_kind : std::uint8_t {
-    probe,            // `server/discover` on a connection of its own (stdio: a disposable child); era_probed
-    drop_probe,       // that connection, while another one is open
-    open,             // spawn or connect; connected, connect_failed
-    close,            // the connection, whatever is under way on it; DELETE first if `end_session`; closed
+    probe,            // `server/discover` on a connection that carries nothing else; era_probed
+    keep_probe,       // that connection becomes the session's, in place of one that is open
+    drop_probe,       // that connection; with `open`, that one stays
+    open,             // spawn or connect, beside a probe that is open; connected, connect_failed
+    drop_connection,  // what `open` made, while the probe stays
+    close,            // what is open, whatever is under way on it; DELETE first if `end_session`; closed
     send_initialize,  // with `version`, without the id of a session before; handshake_done, handshake_refused
     send_initialized,
     send_discover,  // likewise with `version`
@@ -161,10 +164,10 @@ struct session_action {
 // Durations are milliseconds.
 struct session_settings {
     era_policy era = era_policy::automatic;
-    bool silence_is_legacy = true;  // a probe without an answer: so on stdio; on HTTP it is an outage
-    bool lazy = false;              // starts on demand
-    core::duration start_timeout{30'000};
-    core::duration initialize_timeout{30'000};
+    bool silence_is_legacy = true;         // a probe that ends without an answer: so on stdio; on HTTP it is an outage
+    bool lazy = false;                     // starts on demand
+    core::duration start_timeout{30'000};  // of an attempt, up to the answer to its handshake
+    core::duration probe_patience{2'000};  // at most half of that
     core::duration discovery_timeout{60'000};
     core::duration backoff_first{1'000};
     core::duration backoff_longest{30'000};
@@ -180,6 +183,7 @@ struct session_settings {
     core::duration debounce_longest{5'000};   // for lists that change without end: see session_rules::debounce()
     core::duration refresh_retry{10'000};     // after a walk that failed or left a list; doubled with each more
     core::duration refresh_longest{300'000};  // of that
+    core::duration walk{0};                   // in the legacy era all lists are walked so often; 0: never
     core::duration refresh_shortest{60'000};  // a time to live is no polling interval
     core::duration drain_timeout{10'000};
     core::duration stop_timeout{5'000};
@@ -196,6 +200,9 @@ public:
     // The actions, in the order in which they are to be carried out. An event that says nothing in this state gives none.
     // `random` from [0, 1).
     std::vector<session_action> on(const session_event& event, core::steady_time now, double random);
+
+    // `settings.walk` from the next walk on.
+    void set_walk(core::duration interval) noexcept { settings_.walk = interval; }
 
     session_state state() const noexcept { return state_; }
     session_reason reason() const noexcept { return reason_; }  // of the latest loss; of degraded, why
@@ -219,9 +226,10 @@ private:
     std::string_view version_;
     era spoken_ = era::legacy;
 
-    bool open_ = false;  // a probe or connection was asked for, and it has neither ended nor been closed
-    bool probing_ = false;
-    bool reprobing_ = false;   // beside the connection
+    bool open_ = false;        // a probe or connection was asked for, and it has neither ended nor been closed
+    bool probing_ = false;     // nothing else is open
+    bool beside_ = false;      // a probe is open beside the connection
+    bool kept_ = false;        // the connection was a probe's
     bool handshaken_ = false;  // the server may hold a session
     bool walking_ = false;
     bool partial_ = false;   // the latest walk is over the lists that have changed
@@ -233,8 +241,9 @@ private:
     std::bitset<timer_names> armed_;
     std::bitset<3> troubles_;  // by `trouble`
     unsigned missed_pings_ = 0;
-    unsigned stream_failures_ = 0;  // in a row
-    unsigned walk_failures_ = 0;    // likewise
+    unsigned stream_failures_ = 0;   // in a row
+    unsigned walk_failures_ = 0;     // likewise
+    core::steady_time walked_at_{};  // all lists, the last time that each was there
     std::optional<core::steady_time> stream_since_;
     unsigned changes_ = 0;  // walks in a row because lists had changed
     core::steady_time changed_at_{};

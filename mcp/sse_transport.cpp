@@ -33,10 +33,11 @@ protected:
 // A message on its way to the endpoint.
 class sse_post final : private net::exchange_observer {
 public:
-    sse_post(sse_post_owner& owner, outgoing what, net::loop& on)
+    sse_post(sse_post_owner& owner, outgoing what, const http_wire& wire)
         : owner_{owner},
           what_{std::move(what)},
-          deadline_{on.io()}
+          settings_{wire.settings},
+          deadline_{wire.on.io()}
     {
     }
 
@@ -66,6 +67,7 @@ private:
     void headed(const net::exchange_head& head) override
     {
         status_ = head.status;
+        refusal_ = refusal_text(head, what_.method, settings_);
         if (taken()) {
             owner_.taken();
         }
@@ -82,10 +84,7 @@ private:
         const auto read = read_message(body_);
         owner_.over(
             *this,
-            core::upstream_error(
-                errc::upstream_status,
-                "status " + std::to_string(status_) + " to " + (what_.method.empty() ? "an answer" : what_.method)
-            ),
+            core::upstream_error(refusal_code(status_), refusal_ + refusal_body(status_, body_, settings_)),
             era_of_http_answer(status_, read ? &*read : nullptr)
         );
     }
@@ -101,10 +100,12 @@ private:
 
     sse_post_owner& owner_;
     outgoing what_;
+    const http_settings& settings_;
     loop_timer deadline_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     unsigned status_ = 0;
     bool answered_ = false;
+    std::string refusal_;
     std::string body_;
     std::unique_ptr<net::exchange> exchange_;
 };
@@ -151,7 +152,7 @@ private:
     transport_observer& observer_;
     event_reader events_;
     std::string endpoint_;  // empty: not known yet
-    unsigned status_ = 0;
+    unsigned redirects_ = 0;
     bool streams_ = false;
     bool over_ = false;
     std::uint64_t first_ = 0;  // the first request
@@ -186,7 +187,7 @@ core::result<> sse_transport::send(outgoing what)
     }
     first_ = first_ == 0 ? what.id : first_;
     sse_post_owner& owner = *this;
-    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(what), wire_.on));
+    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(what), wire_));
     advance();
     return {};
 }
@@ -216,12 +217,18 @@ void sse_transport::over(sse_post& which, std::optional<core::error> why, std::o
 
 void sse_transport::headed(const net::exchange_head& head)
 {
-    status_ = head.status;
-    streams_ = status_ == 200 && head.has_type("text/event-stream");
+    auto target = redirects_ < most_redirects ? redirect_target(wire_.url(), head) : std::string{};
+    if (!target.empty()) {
+        ++redirects_;
+        wire_.moved_to = std::move(target);
+        stream_ = wire_.client.start(wire_.listen({}), *this);
+        return;
+    }
+    streams_ = head.status == 200 && head.has_type("text/event-stream");
     if (!streams_) {
         lose(core::upstream_error(
-            status_ == 200 ? errc::upstream_protocol : errc::upstream_status,
-            "status " + std::to_string(status_) + " and no stream of events"
+            head.status == 200 ? errc::upstream_protocol : refusal_code(head.status),
+            refusal_text(head, "GET", *settings_) + ", and no stream of events"
         ));
     }
 }
@@ -262,7 +269,7 @@ bool sse_transport::take(const stream_event& event)
 
 bool sse_transport::take_endpoint(std::string_view reference)
 {
-    auto resolved = net::resolved(settings_->url, reference);
+    auto resolved = net::resolved(wire_.url(), reference);
     const auto origin = net::origin_of(resolved);
     if (origin.empty() || origin != net::origin_of(settings_->url)) {
         return false;

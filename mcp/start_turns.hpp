@@ -53,6 +53,9 @@ public:
     // It has come, and is not over.
     bool has_come() const noexcept { return stage_ == stage::taken; }
 
+    // It has not come yet.
+    bool waits() const noexcept { return stage_ == stage::waits; }
+
 private:
     friend class start_turns;
     enum class stage : unsigned char { waits, taken, over };

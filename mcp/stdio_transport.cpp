@@ -1,24 +1,21 @@
 #include "mcp/stdio_transport.hpp"
 
 #include "core/redaction.hpp"
+#include "mcp/complaint_log.hpp"
 #include "mcp/line_reader.hpp"
+#include "net/child_priority.hpp"
 #include "net/child_process.hpp"
 
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdlib>
+#include <optional>
 
 namespace mcp {
 namespace {
 
 using core::errc;
-
-constexpr std::size_t longest_complaint = 500;
-constexpr int most_complaints = 20;  // in each of:
-constexpr std::chrono::seconds complaint_window{10};
 
 net::child_command
 command_of(const core::mcp_server& server, const std::vector<std::pair<std::string, std::string>>& inherited)
@@ -38,74 +35,6 @@ command_of(const core::mcp_server& server, const std::vector<std::pair<std::stri
     }
     return command;
 }
-
-// Lines for the log out of what a program says on stderr; a flood becomes a number.
-class complaint_log {
-public:
-    complaint_log(std::string agent, const core::redaction& secrets, const core::logger& log)
-        : agent_{std::move(agent)},
-          secrets_{secrets},
-          log_{log}
-    {
-    }
-
-    void add(std::string_view bytes, core::steady_time now)
-    {
-        while (!bytes.empty()) {
-            const auto end = std::min(bytes.find('\n'), bytes.size());
-            const auto room = longest_ - std::min(line_.size(), longest_);
-            line_.append(bytes.substr(0, std::min(end, room)));
-            if (end == bytes.size()) {
-                return;
-            }
-            write(now);
-            bytes.remove_prefix(end + 1);
-        }
-    }
-
-    void end(core::steady_time now)
-    {
-        write(now);
-        tell_lost();
-    }
-
-private:
-    void write(core::steady_time now)
-    {
-        if (now >= window_end_) {
-            tell_lost();
-            window_end_ = now + complaint_window;
-            written_ = 0;
-        }
-        while (line_.ends_with('\r')) {
-            line_.pop_back();
-        }
-        if (!line_.empty() && ++written_ <= most_complaints) {
-            const auto text = secrets_.apply(line_, longest_complaint);
-            log_.write(core::log_level::info, "mcp_stderr", {{"agent", agent_}, {"text", text}});
-        } else if (!line_.empty()) {
-            ++lost_;
-        }
-        line_.clear();
-    }
-
-    void tell_lost()
-    {
-        if (lost_ > 0) {
-            log_.write(core::log_level::info, "mcp_stderr_dropped", {{"agent", agent_}, {"lines", lost_}});
-            lost_ = 0;
-        }
-    }
-
-    std::string agent_;
-    core::redaction secrets_;
-    const core::logger& log_;
-    std::size_t longest_ = longest_complaint + secrets_.reach();  // of a line, as it is kept
-    std::string line_;
-    core::steady_time window_end_{};
-    int written_ = 0;
-    std::uint64_t lost_ = 0;
-};
 
 class stdio_transport final : public transport, private net::child_observer {
 public:
@@ -133,6 +62,8 @@ public:
             return;
         }
         child_ = std::move(*started);
+        priority_.emplace(loop_, child_->id());
+        priority_->set(net::nice_while_starting);
         later([this] {
             connected_ = true;
             observer_.connected();
@@ -151,6 +82,17 @@ public:
     }
 
     std::size_t queued() const noexcept override { return child_ == nullptr ? 0 : child_->queued(); }
+
+    void serves() override
+    {
+        if (priority_) {
+            priority_->set(0);
+        }
+    }
+
+    void set_trial(bool on) override { complaints_.set_level(on ? core::log_level::debug : core::log_level::info); }
+
+    std::string last_words() const override { return complaints_.last_words(); }
 
     void settle(const dialect& /*speaks*/) override {}
 
@@ -207,6 +149,7 @@ private:
 
     void ended(net::child_end how) override
     {
+        priority_.reset();
         complaints_.end(loop_.now());
         if (connected_ || closing_) {
             return leave(how);
@@ -221,7 +164,11 @@ private:
         if (closing_) {
             observer_.closed();
         } else {
-            observer_.lost(core::upstream_error(errc::session_crashed, net::to_text(how)));
+            const auto words = complaints_.last_words();
+            observer_.lost(core::upstream_error(
+                errc::session_crashed,
+                net::to_text(how) + (words.empty() ? words : "; it wrote: " + words)
+            ));
         }
     }
 
@@ -232,7 +179,8 @@ private:
     complaint_log complaints_;
     transport_observer& observer_;
     std::unique_ptr<net::child_process> child_;
-    bool connected_ = false;  // and has told so
+    std::optional<net::child_priority> priority_;  // while it runs
+    bool connected_ = false;                       // and has told so
     bool closing_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };

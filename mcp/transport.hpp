@@ -69,6 +69,16 @@ public:
     // Fails with overloaded (the server does not take what is sent) and upstream_reset: nothing was sent.
     virtual core::result<> send(outgoing what) = 0;
 
+    // Until told otherwise it is not on trial. On trial, as a probe is, nobody may ever need what the server says beside
+    // messages: it is logged at debug level.
+    virtual void set_trial(bool /*on*/) {}
+
+    // It serves: until then a program that starts leaves the processors to others first.
+    virtual void serves() {}
+
+    // What its program wrote to stderr last, without what it was given to keep; a line or two. Empty: nothing, or no program.
+    virtual std::string last_words() const { return {}; }
+
     // What is spoken from the next message on: settled by the handshake.
     virtual void settle(const dialect& speaks) = 0;
 

@@ -23,11 +23,25 @@ block from_heap(std::size_t size)
     return {{new char[size], block_release{}}, size};
 }
 
+// A huge page would make megabytes resident for the first byte in it.
+char* map(std::size_t size)
+{
+    auto* const mapped =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) {
+        throw std::bad_alloc{};
+    }
+    ::madvise(mapped, size, MADV_NOHUGEPAGE);
+    return static_cast<char*>(mapped);
+}
+
 }  // namespace
 
 void block_release::operator()(char* memory) const noexcept
 {
-    if (!pooled) {
+    if (mapped > 0) {
+        ::munmap(memory, mapped);
+    } else if (!pooled) {
         delete[] memory;
     }
 }
@@ -40,20 +54,8 @@ void buffer_pool::unmap::operator()(char* slab) const noexcept
 
 void buffer_pool::add_slab()
 {
-    auto* const mapped = ::mmap(
-        nullptr,
-        slab_blocks * small_block,
-        PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-        -1,
-        0
-    );
-    if (mapped == MAP_FAILED) {
-        throw std::bad_alloc{};
-    }
-    auto* const bytes = static_cast<char*>(mapped);
+    auto* const bytes = map(slab_blocks * small_block);
     slabs_.emplace_back(bytes);
-    ::madvise(bytes, slab_blocks * small_block, MADV_NOHUGEPAGE);  // a huge page would make all of it resident
     ASAN_POISON_MEMORY_REGION(bytes, slab_blocks * small_block);
     for (std::size_t i = slab_blocks; i-- > 0;) {
         small_.push_back({{bytes + i * small_block, block_release{.pooled = true}}, small_block});
@@ -75,7 +77,7 @@ block buffer_pool::take(std::size_t size)
         return taken;
     }
     if (size > large_block) {
-        return from_heap(size);
+        return {{map(size), block_release{.mapped = size}}, size};
     }
     if (large_.empty()) {
         return from_heap(large_block);

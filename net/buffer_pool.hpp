@@ -18,7 +18,8 @@ inline constexpr std::chrono::seconds block_rest{1};
 
 struct block_release {
     void operator()(char* memory) const noexcept;
-    bool pooled = false;  // the pool's own memory, which ends with the pool
+    bool pooled = false;     // the pool's own memory, which ends with the pool
+    std::size_t mapped = 0;  // bytes of memory of its own
 };
 
 // Whoever takes one gives it back, and does so before the pool ends.
@@ -29,7 +30,9 @@ struct block {
 
 class buffer_pool final : public timed {
 public:
-    // At least `size` bytes; small_block and large_block come from the pool, others from the heap. Throws std::bad_alloc.
+    // At least `size` bytes; small_block and large_block come from the pool. Others are memory of their own, which goes back
+    // to the kernel at once: of the heap, bodies of megabytes would leave behind what a heap does not give up. Throws
+    // std::bad_alloc.
     block take(std::size_t size);
     void give(block b);
 

@@ -13,6 +13,7 @@
 #include <array>
 #include <csignal>
 #include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -32,11 +33,12 @@ constexpr std::size_t most_remains = 4 * 1024 * 1024;
 // For a killed one to be gone: it takes as long only if its end is not in our hands.
 constexpr int patience_with_killed = 100;  // ms
 
-// What was read last on this thread, for as long as it is told.
+// What was read last on this thread, for as long as it is told. On the heap, because a thread that starts writes zeros to
+// all its thread-local memory, also a thread that has no child process.
 std::array<char, piece>& read_buffer()
 {
-    thread_local std::array<char, piece> buffer;
-    return buffer;
+    thread_local const auto buffer = std::make_unique_for_overwrite<std::array<char, piece>>();
+    return *buffer;
 }
 
 child_end end_of(const std::optional<siginfo_t>& what)

@@ -2,6 +2,7 @@
 
 #include "net/tls_files.hpp"
 #include "net/upstream.hpp"
+#include "net/via.hpp"
 
 #include <openssl/ssl.h>
 
@@ -138,7 +139,9 @@ bool curl_transfer::add_headers()
             return false;
         }
     }
-    return request_.asks_first || add_header_line("Expect:");
+    // So that a request of ours that comes back to us is known.
+    return add_header_line("Via: 1.1 " + std::string{own_pseudonym()}) &&
+           (request_.asks_first || add_header_line("Expect:"));
 }
 
 bool curl_transfer::add_header_line(const std::string& line)

@@ -15,8 +15,8 @@ namespace {
 #ifndef CARDEA_NO_FRAME_POOL
 
 constexpr std::size_t step = 64;
-constexpr std::size_t classes = 64;  // frames of up to 4 KiB
-constexpr unsigned kept = 64;        // of each class
+constexpr std::size_t classes = 128;            // frames of up to 8 KiB: that of a whole call is over 4 KiB
+constexpr std::size_t kept_bytes = 256 * 1024;  // of each class: small frames are many at a time, large ones are few
 
 struct free_frame {
     free_frame* next;
@@ -46,7 +46,7 @@ public:
     void give(void* frame, std::size_t which) noexcept
     {
         auto& list = lists_[which];
-        if (list.count == kept || gone_) {
+        if (list.count == kept_bytes / ((which + 1) * step) || gone_) {
             ::operator delete(frame);
             return;
         }
@@ -57,7 +57,7 @@ public:
 private:
     struct list {
         free_frame* first = nullptr;
-        unsigned count = 0;
+        std::size_t count = 0;
     };
 
     static void* pop(list& from) noexcept

@@ -8,7 +8,8 @@ namespace net {
 http_service::http_service(loop& owner, http_handler& handler, server_settings settings)
     : loop_{owner},
       handler_{handler},
-      settings_{settings}
+      settings_{settings},
+      spaces_{settings_.head}
 {
 }
 
@@ -21,7 +22,7 @@ void http_service::serve(accepted_socket from)
         return;
     }
     from.tls = tls_;
-    auto connection = std::make_unique<server_connection>(loop_, std::move(from), handler_, settings_);
+    auto connection = std::make_unique<server_connection>(loop_, std::move(from), handler_, settings_, spaces_);
     auto* which = connection.get();
     connections_.emplace(which, std::move(connection));
     start(which->run(), [this, which](const std::exception_ptr& bug) { ended(which, bug); });

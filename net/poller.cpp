@@ -82,6 +82,14 @@ void poller::wake(watched& who)
     }
 }
 
+void poller::tell_now(watched& who)
+{
+    if (who.is_linked()) {
+        who.unlink();
+        who.on_ready(std::exchange(who.pending_, 0));
+    }
+}
+
 void poller::post_round()
 {
     if (!std::exchange(posted_, true)) {

@@ -51,6 +51,9 @@ public:
     // on_ready() soon, but not inside this call.
     void wake(watched& who);
 
+    // on_ready() inside this call, if it was to come anyway: for who cannot wait for its turn.
+    static void tell_now(watched& who);
+
 private:
     using ready_list = boost::intrusive::list<watched, boost::intrusive::constant_time_size<false>>;
 

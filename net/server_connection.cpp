@@ -16,12 +16,11 @@ namespace {
 
 using core::errc;
 
-constexpr std::size_t lingering_bytes = 64 * 1024;
-constexpr core::duration lingering_time{1000};
-
 // After drain(): for the request of a caller who has just connected, and for one that is on its way over a kept connection.
 constexpr core::duration first_request_grace{1000};
 constexpr core::duration kept_grace{50};
+
+constexpr core::duration last_write_grace{1000};
 
 }  // namespace
 
@@ -52,15 +51,17 @@ server_connection::server_connection(
     loop& owner,
     accepted_socket from,
     http_handler& handler,
-    const server_settings& settings
+    const server_settings& settings,
+    exchange_spaces& spaces
 )
     : loop_{owner},
       handler_{handler},
       settings_{settings},
       caller_{owner, std::move(from.socket)},
       alarm_{*this, owner},
-      parser_{settings.head},
-      peer_{from.peer.address().to_string()}
+      spaces_{spaces},
+      peer_{from.peer.address().to_string()},
+      body_share_{settings.bodies}
 {
     caller_.set_listener(&alarm_.wake());
     loop_.timers().add(*this);
@@ -76,10 +77,15 @@ routine<> server_connection::run()
         again = co_await shake_hands();
     }
     while (again) {
+        begin_wait();
+        while (waits_idle()) {  // here, so that an idle connection has no other frame
+            caller_.arm();
+            co_await alarm_.wait();
+        }
         again = co_await serve_one();
     }
     phase_ = phase::closing;
-    if (cut_) {
+    if (cut_ && (unframed_ || caller_.write_error())) {
         caller_.close(/*hard=*/true);
     } else if (!caller_.closed()) {
         co_await linger();
@@ -110,9 +116,6 @@ routine<bool> server_connection::shake_hands()
 // One request; false when the connection is over.
 routine<bool> server_connection::serve_one()
 {
-    answered_ = false;
-    body_read_ = false;
-    released_ = 0;
     auto got = co_await read_head();
     if (!got) {
         if (got.error().code == errc::caller_gone) {
@@ -140,19 +143,19 @@ routine<bool> server_connection::serve_one()
 
 routine<> server_connection::guarded_handle()
 {
-    fault_.clear();
+    std::string fault;
     try {
         co_await handler_.handle(*this);
     } catch (const std::exception& bug) {
-        fault_ = bug.what();
+        fault = bug.what();
     }
-    if (!fault_.empty()) {
-        handler_.failed(fault_);
+    if (!fault.empty()) {
+        handler_.failed(fault);
         close_ = true;
         if (answered_) {
             cut_ = true;
         } else {
-            co_await handler_.refuse(*this, core::gateway_error(errc::internal, fault_));
+            co_await handler_.refuse(*this, core::gateway_error(errc::internal, fault));
         }
     } else if (!answered_ && !caller_left()) {
         handler_.failed("a handler returned without an answer");
@@ -160,15 +163,37 @@ routine<> server_connection::guarded_handle()
     }
 }
 
-routine<core::result<>> server_connection::read_head()
+void server_connection::begin_wait()
 {
-    parser_.reset();
+    answered_ = false;
+    body_read_ = false;
+    released_ = 0;
     started_ = loop_.now();
+    begun_at_ = caller_.bytes_in() - caller_.received().size();
     phase_ = caller_.received().empty() ? phase::idle : phase::head;
+    if (phase_ == phase::idle) {
+        space_.reset();
+    }
     // A connection's first request has the header timeout from the start, later ones may keep it idle for longer.
     const bool first = caller_.bytes_out() == 0;
     const auto wait = phase_ == phase::head || first ? settings_.header_timeout : settings_.idle_timeout;
     alarm_.start(draining_ ? std::min(wait, first_request_grace) : wait);
+}
+
+bool server_connection::waits_idle() const noexcept
+{
+    return caller_.received().empty() && !caller_left() && !alarm_.expired();
+}
+
+// After begin_wait().
+routine<core::result<>> server_connection::read_head()
+{
+    if (space_ == nullptr) {
+        space_ = spaces_.lend();
+    }
+    auto& parser = space_->parser;
+    parser.reset();
+    space_->decoder = http1::chunked_decoder{};
     for (;;) {
         if (!caller_.received().empty()) {
             if (phase_ == phase::idle) {
@@ -176,7 +201,7 @@ routine<core::result<>> server_connection::read_head()
                 started_ = loop_.now();
                 alarm_.start(settings_.header_timeout);
             }
-            auto parsed = parser_.parse(caller_.received());
+            auto parsed = parser.parse(caller_.received());
             if (!parsed) {
                 co_return std::move(parsed).error();
             }
@@ -253,22 +278,35 @@ routine<core::result<>> server_connection::finish_send()
     const auto before = due();
     auto taken = caller_.bytes_out();
     bool stalled = false;
-    alarm_.start(settings_.write_timeout);
+    alarm_.start(write_patience());
     while (caller_.writing() && !stalled && !caller_.closed()) {
         co_await alarm_.wait();
         if (alarm_.expired()) {
             stalled = std::exchange(taken, caller_.bytes_out()) == caller_.bytes_out();
-            alarm_.start(settings_.write_timeout);
+            alarm_.start(write_patience());
         }
     }
     alarm_.stop();
     set_due(before);
     if (stalled) {
-        cut_ = true;
-        caller_.close(/*hard=*/true);
+        unframed_ = unframed_ || !hurried_;  // it had its time: the system need not keep what it has not taken
+        close_cut();
         co_return core::caller_error(errc::caller_gone, "takes nothing");
     }
     co_return sent();
+}
+
+core::duration server_connection::write_patience() const noexcept
+{
+    return hurried_ ? std::min(settings_.write_timeout, last_write_grace) : settings_.write_timeout;
+}
+
+void server_connection::hurry()
+{
+    hurried_ = true;
+    if (caller_.writing()) {
+        alarm_.start(write_patience());
+    }
 }
 
 void server_connection::release_request() noexcept
@@ -276,7 +314,7 @@ void server_connection::release_request() noexcept
     if (body_read_) {
         released_ = request_bytes();
         finish_request();
-        request_scratch_ = {};
+        space_->request_scratch = {};
     }
 }
 
@@ -286,21 +324,7 @@ void server_connection::finish_request()
     head_length_ = 0;
     request_length_ = 0;
     body_taken_ = 0;
-}
-
-// RFC 9112 section 9.6: bytes still on their way must not turn the answer's end into a reset.
-routine<> server_connection::linger()
-{
-    caller_.shutdown_send();
-    std::size_t discarded = 0;
-    alarm_.start(lingering_time);
-    while (!caller_left() && !alarm_.expired() && discarded < lingering_bytes) {
-        discarded += caller_.received().size();
-        caller_.consume(caller_.received().size());
-        caller_.arm();
-        co_await alarm_.wait();
-    }
-    caller_.close();
+    hold(0);
 }
 
 void server_connection::drain()
@@ -315,8 +339,7 @@ void server_connection::drain()
 void server_connection::abort()
 {
     aborted_ = true;
-    cut_ = true;
-    caller_.close(/*hard=*/true);
+    close_cut();
     // Whatever the exchange waits for, it has to see that its caller is gone.
     alarm_.start(core::duration{0});
 }

@@ -5,10 +5,12 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "net/deadlines.hpp"
+#include "net/exchange_space.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop.hpp"
 #include "net/routine.hpp"
+#include "net/shared_budget.hpp"
 #include "net/stream.hpp"
 #include "net/tls_context.hpp"
 
@@ -34,7 +36,7 @@ public:
     virtual ~http_handler() = default;
 
     // A request head has arrived. Answers it exactly once and returns when the answer is out or cannot be finished.
-    // An exception is a bug: it is reported to failed() and the caller gets 500, or a reset if an answer had begun.
+    // An exception is a bug: it is reported to failed() and the caller gets 500, or an answer that is cut.
     virtual routine<> handle(server_connection& caller) = 0;
 
     // No request could be read; `why` says what to answer before the connection closes. Answers once, too.
@@ -64,6 +66,14 @@ struct server_settings {
     std::uint64_t body_rate = 0;     // bytes a second of a body, while it is waited for; 0: any
     std::size_t read_ahead = 16384;  // bytes behind a request that is being answered
     std::uint64_t requests = 1000;   // on one connection
+
+    // A caller whose request was answered before all of it had come: what it still sends is read and dropped, because a
+    // reset would take the answer with it.
+    core::duration linger{};
+    core::duration linger_pause{500};  // in which nothing comes: it ends then, too
+    std::uint64_t linger_bytes = 0;
+    shared_budget* lingering = nullptr;  // such connections at a time; null: any number
+    shared_budget* bodies = nullptr;     // bytes of bodies that are held; null: any number
 };
 
 // The wake-up of a connection's coroutine, with its deadline: whoever works for the exchange sets the one or starts
@@ -95,7 +105,14 @@ private:
 
 class server_connection final : public timed {
 public:
-    server_connection(loop& owner, accepted_socket from, http_handler& handler, const server_settings& settings);
+    // `spaces` have the limits of `settings`.
+    server_connection(
+        loop& owner,
+        accepted_socket from,
+        http_handler& handler,
+        const server_settings& settings,
+        exchange_spaces& spaces
+    );
 
     // Serves until the caller leaves, an answer demands the end, or close().
     routine<> run();
@@ -103,11 +120,11 @@ public:
     // Ends a busy connection after its answer and an idle one soon, unless a request was on its way: that is answered.
     void drain();
 
-    // Ends it now, visibly: an answer under way is cut with a reset.
+    // Ends it now, as cut() does; what the socket has not taken yet is dropped.
     void abort();
 
     // What the handler may use, from handle() until it returns.
-    const http1::request_head& head() const noexcept { return parser_.head(); }
+    const http1::request_head& head() const noexcept { return space_->parser.head(); }
     const std::string& peer() const noexcept { return peer_; }
     bool secure() noexcept { return caller_.wire().secure(); }
     core::steady_time started() const noexcept { return started_; }
@@ -118,8 +135,12 @@ public:
     std::uint64_t answer_bytes() const noexcept { return caller_.bytes_out() - bytes_out_before_; }
     loop& owner() noexcept { return loop_; }
 
+    // What bodies that are held take their bytes from; null: any number.
+    shared_budget* bodies() const noexcept { return settings_.bodies; }
+
     // The whole request body in one piece, at most `limit` bytes; the view holds until handle() returns, but head()'s
-    // views may have moved. Fails with body_too_large, bad_request (framing), request_timeout or caller_gone.
+    // views may have moved. Fails with body_too_large, bad_request (framing), request_timeout, overloaded (bodies()) or
+    // caller_gone.
     routine<core::result<std::string_view>> read_body(std::uint64_t limit);
 
     // The same without waiting, if the whole body has come with its head and has a length; else any error: read_body().
@@ -151,6 +172,9 @@ public:
     bool closing() const noexcept;
     void close_after_answer() noexcept { close_ = true; }
 
+    // The same, and the end of the connection is all that ends this answer's body.
+    void end_body_with_connection() noexcept { close_ = unframed_ = true; }
+
     // Writes a piece of the answer if the caller takes it at once: the outcome. Nothing: finish_send() says when.
     std::optional<core::result<>> try_send(pieces what);
     routine<core::result<>> finish_send();
@@ -159,8 +183,13 @@ public:
     // takes nothing. Fails with caller_gone; the answer then cannot be finished.
     routine<core::result<>> send(pieces what);
 
-    // The answer is cut off: no next request, and the caller must not take it for complete.
+    // The answer is cut off: no next request, and the caller must not take it for complete. It gets what was written, and
+    // an end by which the framing shows that something is missing; a reset, which may cost it what it has not read, only
+    // where the framing cannot (end_body_with_connection()).
     void cut() noexcept { cut_ = true; }
+
+    // The answer is about to be cut: a piece that the caller does not take waits for a second at most.
+    void hurry();
 
     bool answered() const noexcept { return answered_; }
 
@@ -185,8 +214,8 @@ public:
     }
 
     // Reused for the heads of answers and of the requests made for them, so that neither allocates.
-    std::string& scratch() noexcept { return scratch_; }
-    std::string& request_scratch() noexcept { return request_scratch_; }
+    std::string& scratch() noexcept { return space_->scratch; }
+    std::string& request_scratch() noexcept { return space_->request_scratch; }
 
     void on_due() override { alarm_.expire(); }
 
@@ -195,6 +224,9 @@ private:
 
     routine<bool> shake_hands();
     core::result<> sent();
+    void begin_wait();
+    bool waits_idle() const noexcept;
+    core::duration write_patience() const noexcept;
     routine<core::result<>> read_head();
     routine<core::result<>> need(std::size_t bytes);
     routine<core::result<>> read_sized_body();
@@ -202,7 +234,13 @@ private:
     routine<core::result<>> say_continue();
     routine<bool> serve_one();
     routine<> guarded_handle();
+    bool is_whole() const noexcept;
     routine<> linger();
+    routine<> drop_rest();
+    routine<bool> dropped_some(core::steady_time until);
+    bool hold(std::size_t bytes) noexcept { return body_share_.set(bytes); }
+    void end_sending() noexcept;
+    void close_cut();
     void make_room();
     void keep_watching();
     void finish_request();
@@ -212,16 +250,15 @@ private:
     const server_settings& settings_;
     stream caller_;
     alarm alarm_;
-    http1::request_parser parser_;
+    exchange_spaces& spaces_;
+    exchange_spaces::lent space_;  // null: nothing of a request has come
     std::string peer_;
-    std::string scratch_;
-    std::string request_scratch_;
-    std::string fault_;
     core::steady_time started_{};
     std::size_t head_length_ = 0;
     std::uint64_t released_ = 0;      // bytes of the request that release_request() gave up
     std::size_t request_length_ = 0;  // head and body, as far as it has been read
-    http1::chunked_decoder decoder_;
+    std::uint64_t begun_at_ = 0;      // the request's first byte, in bytes_in() of the caller
+    budget_share body_share_;
     std::size_t held_ = 0;          // decoded bytes behind the head, not yet given as a piece
     std::size_t coded_at_ = 0;      // where what is still coded begins, in what was received
     std::uint64_t body_taken_ = 0;  // of the body, in pieces
@@ -235,6 +272,8 @@ private:
     bool answered_ = false;
     bool close_ = false;
     bool cut_ = false;
+    bool unframed_ = false;
+    bool hurried_ = false;
     bool aborted_ = false;
     bool draining_ = false;
 };

@@ -15,6 +15,11 @@ using core::errc;
 constexpr std::size_t smallest_room = 8 * 1024;  // for pieces of a body
 constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n\r\n";
 
+core::error no_room()
+{
+    return core::gateway_error(errc::overloaded, "bodies");
+}
+
 }  // namespace
 
 routine<core::result<std::string_view>> server_connection::read_body(std::uint64_t limit)
@@ -33,8 +38,8 @@ core::result<std::string_view> server_connection::body_at_hand(std::uint64_t lim
     const auto length = head().content_length;
     const bool here =
         head().body == http1::framing::length && length <= limit && caller_.received().size() - head_length_ >= length;
-    if (!here) {
-        return core::caller_error(errc::bad_request, "not whole yet");
+    if (!here || !hold(static_cast<std::size_t>(length))) {
+        return core::caller_error(errc::bad_request, "not whole yet, or no room for it");
     }
     held_ = static_cast<std::size_t>(length);
     request_length_ = head_length_ + held_;
@@ -62,7 +67,6 @@ routine<core::result<bool>> server_connection::hold_body(std::uint64_t enough, s
         done = co_await say_continue();
     }
     if (done && !sized) {
-        decoder_ = http1::chunked_decoder{};
         done = co_await gather_chunks(enough, limit);
     } else if (done && head().content_length <= enough) {
         done = co_await read_sized_body();
@@ -90,8 +94,8 @@ routine<core::result<>> server_connection::say_continue()
 void server_connection::make_room()
 {
     caller_.grow();
-    parser_.reset();
-    const auto parsed = parser_.parse(caller_.received());
+    space_->parser.reset();
+    const auto parsed = space_->parser.parse(caller_.received());
     if (!parsed || *parsed != head_length_) {
         throw std::logic_error("a head that was parsed does not parse again");
     }
@@ -144,38 +148,44 @@ routine<core::result<>> server_connection::read_sized_body()
 {
     held_ = static_cast<std::size_t>(head().content_length);
     const auto total = head_length_ + held_;
-    while (caller_.received().size() < total) {
+    // What has come counts, and not what the caller announces: a length costs nothing to write.
+    while (hold(std::min(caller_.received().size(), total) - head_length_)) {
+        if (caller_.received().size() >= total) {
+            request_length_ = total;
+            body_read_ = true;
+            co_return core::result<>{};
+        }
         if (caller_.full()) {
-            // By doubling, not by what the caller announces: a length costs nothing to write.
-            make_room();
+            make_room();  // by doubling, for the same reason
         }
         auto more = co_await need(caller_.received().size());
         if (!more) {
             co_return more;
         }
     }
-    request_length_ = total;
-    body_read_ = true;
-    co_return core::result<>{};
+    co_return no_room();
 }
 
 // The decoded bytes stand behind the head, in front of what is still coded.
 routine<core::result<>> server_connection::gather_chunks(std::uint64_t enough, std::uint64_t limit)
 {
-    while (!decoder_.finished() && held_ <= enough) {
-        auto step = decoder_.decode(caller_.received().substr(coded_at_));
+    while (!space_->decoder.finished() && held_ <= enough) {
+        auto step = space_->decoder.decode(caller_.received().substr(coded_at_));
         if (!step) {
             co_return core::caller_error(step.error().code, step.error().detail);
         }
-        if (held_ + step->data.size() > limit) {
+        if (held_ + step->data.size() + space_->decoder.chunk_left() > limit) {
             co_return core::caller_error(errc::body_too_large);
         }
         if (!step->data.empty()) {
             caller_.move(head_length_ + held_, step->data);
             held_ += step->data.size();
+            if (!hold(held_)) {
+                co_return no_room();
+            }
         }
         coded_at_ += step->consumed;
-        if (!decoder_.finished() && coded_at_ == caller_.received().size()) {
+        if (!space_->decoder.finished() && coded_at_ == caller_.received().size()) {
             caller_.truncate(head_length_ + held_);
             coded_at_ = head_length_ + held_;
             if (caller_.full()) {
@@ -187,7 +197,7 @@ routine<core::result<>> server_connection::gather_chunks(std::uint64_t enough, s
             }
         }
     }
-    if (decoder_.finished()) {
+    if (space_->decoder.finished()) {
         request_length_ = coded_at_;
         body_read_ = true;
     }
@@ -217,7 +227,7 @@ core::result<server_connection::request_piece> server_connection::take_piece(std
         coded_at_ += piece.data.size();
         piece.last = piece.data.size() == left;
     } else {
-        auto step = decoder_.decode(available);
+        auto step = space_->decoder.decode(available);
         if (!step) {
             close_ = true;
             return core::caller_error(step.error().code, step.error().detail);
@@ -227,7 +237,7 @@ core::result<server_connection::request_piece> server_connection::take_piece(std
         piece.last = step->finished;
     }
     body_taken_ += piece.data.size();
-    if (body_taken_ > limit) {
+    if (body_taken_ + space_->decoder.chunk_left() > limit) {
         close_ = true;
         return core::caller_error(errc::body_too_large);
     }

@@ -24,10 +24,17 @@ namespace {
 constexpr rlim_t most_descriptors = 1024;  // what programs expect that look at each of them
 constexpr int not_started = 127;
 
+// It is the same whenever it is tried, until somebody changes something.
+bool lasts(int number) noexcept
+{
+    constexpr std::array lasting{ENOENT, EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOEXEC, ENOTDIR};
+    return std::ranges::find(lasting, number) != lasting.end();
+}
+
 core::error failure(std::string_view program, std::string_view what, int number)
 {
     return core::upstream_error(
-        core::errc::session_crashed,
+        lasts(number) ? core::errc::session_misconfigured : core::errc::session_crashed,
         std::string{program} + ": " + std::string{what} + std::generic_category().message(number)
     );
 }
@@ -157,7 +164,7 @@ struct preparation {
     for (int number = 1; number < NSIG; ++number) {
         ::signal(number, SIG_DFL);
     }
-    ::setpgid(0, 0);
+    ::setsid();
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent) {
         ::_exit(not_started);

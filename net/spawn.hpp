@@ -23,17 +23,17 @@ struct child_command {
 
 // Descriptors that the receiver closes.
 struct spawned_child {
-    pid_t id = -1;        // also of its process group
+    pid_t id = -1;        // also of its session and its process group
     int handle = -1;      // a pidfd: readable when it has ended
     int input = -1;       // writes to its stdin
     int output = -1;      // reads its stdout
     int complaints = -1;  // reads its stderr
 };
 
-// The child leads a process group of its own, has default signal handling, at most 1024 descriptors, writes no core, and
-// is killed when this thread ends. No shell is involved. Our ends do not block. Fails with session_crashed: no such program,
-// not executable, no such directory, no processes or descriptors left (leaves_room_for_callers()); the detail holds neither
-// arguments nor environment.
+// The child leads a session and a process group of its own, has default signal handling, at most 1024 descriptors, writes no core, and
+// is killed when this thread ends. No shell is involved. Our ends do not block. Fails with
+// session_misconfigured: no such program, not executable, no such directory; with session_crashed: no processes or descriptors
+// left (leaves_room_for_callers()). The detail holds neither arguments nor environment.
 core::result<spawned_child> spawn(const child_command& command);
 
 // Takes a child that has ended from the system's table: to be called once. Nothing: it cannot be had, because it is traced by

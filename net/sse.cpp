@@ -50,14 +50,21 @@ bool sse_scanner::scan(std::string_view bytes) noexcept
         event_bytes_ += at - from;
         if (at < bytes.size() && (bytes[at] == '\n' || bytes[at] == '\r')) {
             ++event_bytes_;
-            if (event_bytes_ > limit_) {
+            if (!within_limit(at + 1)) {
                 return false;
             }
             end_line(bytes[at]);
             ++at;
         }
     }
-    return event_bytes_ <= limit_;
+    return within_limit(bytes.size());
+}
+
+bool sse_scanner::within_limit(std::size_t scanned) noexcept
+{
+    const bool within = event_bytes_ <= limit_;
+    ahead_ = within ? 0 : scanned - static_cast<std::size_t>(std::min<std::uint64_t>(scanned, event_bytes_));
+    return within;
 }
 
 // Gives where the line, or what there is of it, ends.

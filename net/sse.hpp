@@ -20,7 +20,8 @@ public:
     {
     }
 
-    // The next bytes of the stream. False: an event is larger than the limit; feed nothing more.
+    // The next bytes of the stream. False: an event is larger than the limit; feed nothing more, and of these bytes only
+    // the first ahead_of_refused() belong to what came before it.
     // A piece that ends with an event, as most do, costs a look at its end.
     bool feed(std::string_view bytes) noexcept
     {
@@ -41,11 +42,14 @@ public:
     // Of the event under way; finished comments in front of its first field do not count.
     std::uint64_t event_bytes() const noexcept { return event_bytes_; }
 
+    std::size_t ahead_of_refused() const noexcept { return ahead_; }
+
 private:
     enum class line_state : std::uint8_t { start, comment, field };
     enum class bom_state : std::uint8_t { none, one, two, over };  // how much of a byte order mark has come
 
     bool scan(std::string_view bytes) noexcept;
+    bool within_limit(std::size_t scanned) noexcept;
     std::size_t begin_line(std::string_view bytes, std::size_t at) noexcept;
     std::size_t take_bom(std::string_view bytes) noexcept;
     void end_line(char line_end) noexcept;
@@ -53,6 +57,7 @@ private:
 
     std::uint64_t limit_;
     std::uint64_t event_bytes_ = 0;
+    std::size_t ahead_ = 0;
     line_state line_ = line_state::start;
     bom_state bom_ = bom_state::none;
     bool fields_ = false;    // the event under way has a field, whole or begun

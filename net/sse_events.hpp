@@ -25,6 +25,9 @@ public:
     std::optional<std::string> next();
     bool too_large() const noexcept { return too_large_; }
 
+    // Bytes that were fed and not given.
+    std::size_t held() const noexcept { return buffer_.size() - begin_; }
+
     // At the end of the stream, when next() gives nothing more: what was not ended by an empty line. Nothing: all was.
     std::optional<std::string> take_rest();
 

@@ -155,6 +155,12 @@ void stream::truncate(std::size_t size) noexcept
     end_ = begin_ + size;
 }
 
+void stream::discard() noexcept
+{
+    begin_ = end_;
+    release_if_empty();
+}
+
 void stream::move(std::size_t to, std::string_view bytes_within) noexcept
 {
     std::memmove(block_.bytes.get() + begin_ + to, bytes_within.data(), bytes_within.size());

@@ -62,8 +62,14 @@ public:
     void move(std::size_t to, std::string_view bytes_within) noexcept;
     void truncate(std::size_t size) noexcept;
 
+    // Drops what was received, and its buffer.
+    void discard() noexcept;
+
     // More bytes, or the end, are wanted: they come, with one wake-up, once. Gives the buffer back while it is empty.
     void arm();
+
+    // What is known to have come is taken in now, and not when it is its turn.
+    void look() { poller::tell_now(*this); }
 
     // Nothing more fits behind what was received.
     bool full() const noexcept { return end_ == block_.size && block_.size != 0; }

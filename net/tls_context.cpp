@@ -5,6 +5,7 @@
 #include <boost/asio/ip/address.hpp>
 
 #include <openssl/err.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -36,6 +37,13 @@ struct server_data {
     std::shared_ptr<ticket_keys> tickets;
     // A reference is held on each; null: the context that has this data, which would else hold itself.
     std::unordered_map<std::string, SSL_CTX*> by_name;
+    bool only_by_name = false;  // this context is for none but callers that ask for a name of its own
+
+    auto find(const std::string& name) const
+    {
+        const auto found = by_name.find(name);
+        return found != by_name.end() ? found : by_name.find('*' + name.substr(std::min(name.find('.'), name.size())));
+    }
 };
 
 void free_server_data(void*, void* data, CRYPTO_EX_DATA*, int, long, void*)
@@ -49,9 +57,14 @@ int server_data_index()
     return index;
 }
 
+server_data& data_of(SSL_CTX& context)
+{
+    return *static_cast<server_data*>(SSL_CTX_get_ex_data(&context, server_data_index()));
+}
+
 const server_data& data_of(SSL* connection)
 {
-    return *static_cast<const server_data*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(connection), server_data_index()));
+    return data_of(*SSL_get_SSL_CTX(connection));
 }
 
 std::string lower(std::string_view text)
@@ -63,25 +76,52 @@ std::string lower(std::string_view text)
     return out;
 }
 
+// The name in the extension (RFC 6066 section 3): a list of one host_name. Empty: none, or one that OpenSSL refuses later.
+std::string asked_name(SSL* connection)
+{
+    const unsigned char* at = nullptr;
+    std::size_t size = 0;
+    constexpr std::size_t frame = 5;  // the list's length, the kind of name, the name's length
+    if (SSL_client_hello_get0_ext(connection, TLSEXT_TYPE_server_name, &at, &size) != 1 || size <= frame) {
+        return {};
+    }
+    const auto length = static_cast<std::size_t>(at[3] * 256 + at[4]);
+    const bool one_name = at[2] == TLSEXT_NAMETYPE_host_name && length == size - frame;
+    return one_name ? lower({reinterpret_cast<const char*>(at) + frame, length}) : std::string{};
+}
+
+// With the caller's first message, before OpenSSL looks at the ticket in it: a session counts only for the context that it
+// was made with (set_session_scope()), also in TLS 1.2, where the ticket comes before the name.
 int choose_certificate(SSL* connection, int*, void*)
 {
-    const auto* const asked = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
-    if (asked == nullptr) {
-        return SSL_TLSEXT_ERR_NOACK;
-    }
-    const auto& by_name = data_of(connection).by_name;
-    const auto name = lower(asked);
-    auto found = by_name.find(name);
-    if (found == by_name.end()) {
-        found = by_name.find('*' + name.substr(std::min(name.find('.'), name.size())));
-    }
-    if (found == by_name.end()) {
-        return SSL_TLSEXT_ERR_NOACK;
-    }
-    if (found->second != nullptr) {
+    const auto& data = data_of(connection);
+    const auto found = data.find(asked_name(connection));
+    if (found != data.by_name.end() && found->second != nullptr) {
         SSL_set_SSL_CTX(connection, found->second);
     }
-    return SSL_TLSEXT_ERR_OK;
+    return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+// RFC 6066 section 3: the caller is told that its name was of use.
+int acknowledge_name(SSL* connection, int*, void*)
+{
+    const auto* const asked = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
+    const auto& data = data_of(connection);
+    const bool used = asked != nullptr && (data.only_by_name || data.find(lower(asked)) != data.by_name.end());
+    return used ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
+// Sessions are for callers that ask for one of the same names. By the names, so that they outlive a new certificate.
+bool set_session_scope(SSL_CTX& context, const std::vector<std::string>& names)
+{
+    std::string text{"cardea"};
+    for (const auto& name : names) {
+        text += '\n' + lower(name);
+    }
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+    static_assert(digest.size() <= SSL_MAX_SID_CTX_LENGTH);
+    SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+    return SSL_CTX_set_session_id_context(&context, digest.data(), digest.size()) == 1;
 }
 
 int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_size, const unsigned char* offered, unsigned int size, void*)
@@ -160,10 +200,9 @@ core::result<tls_context> make_one(const tls_certificate& shown, const std::shar
     SSL_CTX_set_options(&context, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
     SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_timeout(&context, std::chrono::duration_cast<std::chrono::seconds>(ticket_keys::period).count());
-    constexpr auto same_everywhere = std::to_array<unsigned char>({'c', 'a', 'r', 'd', 'e', 'a'});
-    SSL_CTX_set_session_id_context(&context, same_everywhere.data(), same_everywhere.size());
     SSL_CTX_set_alpn_select_cb(&context, choose_protocol, nullptr);
-    SSL_CTX_set_tlsext_servername_callback(&context, choose_certificate);
+    SSL_CTX_set_client_hello_cb(&context, choose_certificate, nullptr);
+    SSL_CTX_set_tlsext_servername_callback(&context, acknowledge_name);
     SSL_CTX_set_tlsext_ticket_key_evp_cb(&context, use_ticket_key);
     auto data = std::make_unique<server_data>();
     data->tickets = tickets;
@@ -220,10 +259,14 @@ make_server_tls(const std::vector<tls_certificate>& certificates, std::shared_pt
         }
         const bool is_first = first == nullptr;
         first = is_first ? *made : first;
-        auto& by_name = static_cast<server_data*>(SSL_CTX_get_ex_data(first.get(), server_data_index()))->by_name;
+        auto& by_name = data_of(*first).by_name;
+        data_of(**made).only_by_name = !is_first;
         const auto names = each.names.empty() ? certificate_names(**made) : each.names;
         if (names.empty() && !is_first) {
             return invalid(each.cert_file + " has no DNS name that it could be chosen by");
+        }
+        if (!set_session_scope(**made, names)) {
+            return invalid("no TLS: " + take_tls_error());
         }
         for (const auto& name : names) {
             const bool added = by_name.emplace(lower(name), is_first ? nullptr : made->get()).second;

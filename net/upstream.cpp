@@ -265,7 +265,9 @@ upstream_lease upstream_pool::take_idle(const upstream_target& target)
         auto last = std::move(list.back());
         list.pop_back();
         --idle_count_;
-        // Bytes that nobody asked for are as bad as an end: they would be taken for the next answer.
+        // Bytes that nobody asked for are as bad as an end: they would be taken for the next answer. Both may have come
+        // along with the call that wants this connection.
+        last->side().look();
         if (!last->side().ended() && last->side().received().empty()) {
             return last;
         }

@@ -8,10 +8,31 @@ namespace {
 
 constexpr int patience = 5000;  // ms: how long another process may hold the file
 
-bool no_room(int code, int number) noexcept
+bool is_no_room(int number) noexcept
+{
+    return number == ENOSPC || number == EDQUOT || number == EFBIG;
+}
+
+bool had_no_room(sqlite3_file* file) noexcept
+{
+    int number = 0;
+    return file != nullptr && file->pMethods != nullptr &&
+           file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK && is_no_room(number);
+}
+
+// SQLite has a code of its own for ENOSPC alone, and sqlite3_system_errno() knows nothing of what failed in a COMMIT: only
+// the files themselves do.
+bool no_room(sqlite3* handle, int code) noexcept
 {
     const int kind = code & 0xff;
-    return kind == SQLITE_FULL || (kind == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT || number == EFBIG));
+    if (kind != SQLITE_IOERR || code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) {
+        return kind == SQLITE_FULL;
+    }
+    sqlite3_file* log = nullptr;
+    sqlite3_file* database = nullptr;
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&database));
+    return is_no_room(sqlite3_system_errno(handle)) || had_no_room(log) || had_no_room(database);
 }
 
 }  // namespace
@@ -59,10 +80,9 @@ core::result<std::string> sqlite_connection::text(const std::string& sql)
 
 core::error sqlite_connection::failure(int code, std::string_view sql) const
 {
-    const auto number = sqlite3_system_errno(handle_.get());
     // The statement's first word and SQLite's own words: neither has a value of ours in it.
     return core::gateway_error(
-        no_room(code, number) ? core::errc::store_full : core::errc::store_failed,
+        no_room(handle_.get(), code) ? core::errc::store_full : core::errc::store_failed,
         std::string{sql.substr(0, sql.find(' '))} + ": " + sqlite3_errmsg(handle_.get()) + " (" + std::to_string(code) +
             ")"
     );

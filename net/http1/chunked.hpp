@@ -36,6 +36,10 @@ public:
 
     bool finished() const noexcept { return state_ == state::finished; }
 
+    // Bytes of data that the chunk at hand has announced and that have not come: known once its size line is over, so that
+    // a limit of the body can be held to before them. Below 2^63.
+    std::uint64_t chunk_left() const noexcept { return state_ == state::data ? remaining_ : 0; }
+
 private:
     enum class state : std::uint8_t {
         size_first,

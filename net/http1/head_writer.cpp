@@ -72,6 +72,10 @@ std::string_view reason(unsigned status) noexcept
             return "Gateway Timeout";
         case 505:
             return "HTTP Version Not Supported";
+        case 507:
+            return "Insufficient Storage";
+        case 508:
+            return "Loop Detected";
         default:
             return {};
     }

@@ -123,8 +123,10 @@ private:
     // RFC 9112 section 6.3, in its order:
     //
     //   1xx                         none; announced bytes would be taken for the next head: refused
-    //   204                         none; kept only if no body is announced, against RFC 9110 section 8.6
-    //   304, answer to HEAD         none; Content-Length and chunked tell what GET would have brought
+    //   204, 304                    none; kept only if no body is announced: one that came late all the same would be the
+    //                               beginning of the next caller's answer
+    //   answer to HEAD              none; never kept, for the same reason: there a body is announced as a rule, and an agent
+    //                               that takes HEAD for GET sends it
     //   chunked / Content-Length    as they say
     //   neither                     up to the end of the connection, which then cannot be kept
     fault finish(method to) noexcept
@@ -134,11 +136,8 @@ private:
         if (head_.status < 200) {
             return scan_.chunked || scan_.length > 0 ? bad("a body announced by an interim answer") : fault{};
         }
-        if (head_.status == 204) {
-            head_.keep_alive = head_.keep_alive && !announced;
-            return {};
-        }
-        if (head_.status == 304 || to == method::head) {
+        if (head_.status == 204 || head_.status == 304 || to == method::head) {
+            head_.keep_alive = head_.keep_alive && !announced && to != method::head;
             return {};
         }
         if (scan_.chunked) {

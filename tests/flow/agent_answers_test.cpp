@@ -247,4 +247,42 @@ TEST_CASE("a 204 with a body and a body to HEAD are given without it, and their 
     }
 }
 
+TEST_CASE("a body that an agent sends long after an answer that has none reaches nobody")
+{
+    struct late_body {
+        const char* method;
+        std::string head;
+        unsigned status;
+        bool kept;
+    };
+    const std::string poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison";
+    const std::string length = "Content-Length: " + std::to_string(poison.size()) + "\r\n\r\n";
+    const std::string chunks = "Transfer-Encoding: chunked\r\n\r\n";
+    const late_body rows[] = {
+        {"HEAD", "HTTP/1.1 200 OK\r\n" + length, 200, false},
+        {"HEAD", "HTTP/1.1 200 OK\r\n" + chunks, 200, false},
+        {"HEAD", "HTTP/1.1 200 OK\r\n\r\n", 200, false},
+        {"HEAD", "HTTP/1.1 304 Not Modified\r\n" + length, 304, false},
+        {"GET", "HTTP/1.1 304 Not Modified\r\n" + length, 304, false},
+        {"GET", "HTTP/1.1 304 Not Modified\r\n" + chunks, 304, false},
+        {"GET", "HTTP/1.1 304 Not Modified\r\n\r\n", 304, true},
+        {"GET", "HTTP/1.1 204 No Content\r\n" + length, 204, false},
+        {"GET", "HTTP/1.1 204 No Content\r\n" + chunks, 204, false},
+        {"GET", "HTTP/1.1 204 No Content\r\n\r\n", 204, true},
+    };
+    for (const auto& each : rows) {
+        CAPTURE(each.method);
+        CAPTURE(each.head);
+        relayed x{test_support::answer(200, "fresh"), [](config::settings& s) { s.agents[0].relay_paths = {"/x"}; }};
+        x.agent.next({bytes{each.head}});  // the body would come when the next call is on the connection
+        http_client caller{x.port()};
+        caller.send(test_support::request_text(each.method, "/agents/a/x"));
+        CHECK(caller.read_response(true).status == each.status);
+        CHECK(x.gateway.metric("cardea_upstream_connections_idle") == (each.kept ? 1 : 0));
+        caller.send(test_support::request_text("GET", "/agents/a/x"));
+        CHECK(caller.read_response().body == "fresh");
+        CHECK((x.agent.request(1).connection == 1) == each.kept);
+    }
+}
+
 TEST_SUITE_END();

@@ -2,6 +2,7 @@
 #include "tests/flow/child_process.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/support/http_client.hpp"
+#include "tests/support/scratch.hpp"
 #include "tests/support/scripted_agent.hpp"
 #include "tests/support/test_ca.hpp"
 
@@ -209,6 +210,32 @@ TEST_CASE("a good file is valid and says how many agents it has")
         CHECK(done.out == file.path() + ": 1 agent, no problems\n");
         CHECK(done.err.empty());
     }
+}
+
+TEST_CASE("validate warns on stderr of what has no effect, and a client's own file is valid")
+{
+    const test_support::scratch_directory here;
+    const auto file = here.file("claude_desktop_config.json");
+    test_support::write_whole(
+        file,
+        "{\n  // mine\n  \"mcpServers\": {\"time\": {\"command\": \"true\", \"autoApprove\": []},},\n"
+        "  \"globalShortcut\": \"x\"\n}\n"
+    );
+    const auto done = cardea({"validate", "-c", file});
+    CHECK(done.code == 0);
+    CHECK(done.out == file + ": 1 agent, no problems\n");
+    const std::string no_effect = "has no effect: only MCP clients use it";
+    CHECK(
+        lines_of(done.err) ==
+        arguments{
+            file + ":3:46: warning: mcpServers.time.autoApprove: " + no_effect,
+            file + ":4:3: warning: globalShortcut: " + no_effect
+        }
+    );
+    const auto dumped = cardea({"config", "dump", "-c", file});
+    CHECK(dumped.code == 0);
+    CHECK(dumped.out.find("autoApprove") == std::string::npos);
+    CHECK(dumped.err == done.err);
 }
 
 TEST_CASE("every problem of a file is a line with its place, its key and what is meant, and exit code 2")

@@ -48,6 +48,37 @@ test_support::field_list stable_fields(const test_support::http_response& answer
 
 }  // namespace
 
+TEST_CASE("A card of 90 kB whose requirements name 990 schemes is served, and so is another agent's meanwhile")
+{
+    std::string demand = "{";
+    for (int i = 0; i < 990; ++i) {
+        demand += (i == 0 ? "\"" : ",\"") + std::string(i < 4 ? "o" : "s") + std::to_string(i) + "\":[]";
+    }
+    demand += "}";
+    std::string demands = demand;
+    while (demands.size() + demand.size() < 90000) {
+        demands += "," + demand;
+    }
+    std::string schemes = R"("s":{"type":"mutualTLS"})";
+    for (int i = 0; i < 4; ++i) {
+        schemes += ",\"o" + std::to_string(i) + R"(":{"type":"oauth2","flows":{"implicit":{},"password":{}}})";
+    }
+    const auto text = R"({"name":"H","protocolVersion":"0.3.0","url":"http://x/","skills":[],"securitySchemes":{)" +
+                      schemes + R"(},"security":[)" + demands + "]}";
+    scripted_agent hostile{[&](const auto&) { return answer_json(text); }};
+    scripted_agent agent{[](const auto&) { return answer_json(card_text("A", "http://x/")); }};
+    auto settings = settings_for(agent);
+    settings.agents.push_back(a2a_agent("hostile", hostile.url()));
+    const running_gateway gateway{settings};
+    const auto got = get_card(gateway, "hostile");
+    CHECK(got.status == 200);
+    // Nobody is told that less is asked for than there is: one requirement is left, and it is not empty.
+    CHECK(parsed(got.body)["security"].size() == 1);
+    CHECK(parsed(got.body)["security"][0].size() == 64);
+    CHECK(get_card(gateway, "a").status == 200);
+    CHECK(request(gateway.admin_port(), "GET", "/healthz").status == 200);
+}
+
 TEST_CASE("a card comes with a type, a length, a strong ETag and how long it is good")
 {
     scripted_agent agent{[](const auto&) { return answer_json(card_text("A", "http://x/")); }};
@@ -133,6 +164,23 @@ TEST_CASE("who has the card already gets 304 and no body")
     CHECK(agent.request_count() == 1);
 }
 
+TEST_CASE("a card says since when it is so, and who has it from then gets 304")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
+    const running_gateway gateway{settings_for(agent)};
+    const auto got = get_card(gateway, "a");
+    const auto date = got.header("Last-Modified");
+    CHECK(date.size() == std::string_view{"Sun, 22 Nov 2026 08:00:00 GMT"}.size());
+    CHECK(date <= got.header("Date"));
+    const auto again = get_card(gateway, "a", {{"If-Modified-Since", date}});
+    CHECK(again.status == 304);
+    CHECK(again.header("Last-Modified") == date);
+    CHECK(again.header("ETag") == got.header("ETag"));
+    const std::string another = "Sat, 21 Nov 2020 08:00:00 GMT";
+    CHECK(get_card(gateway, "a", {{"If-Modified-Since", another}}).status == 200);
+    CHECK(get_card(gateway, "a", {{"If-Modified-Since", date}, {"If-None-Match", "\"x\""}}).status == 200);
+}
+
 TEST_CASE("after a 304 the connection goes on")
 {
     scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
@@ -170,6 +218,18 @@ TEST_CASE("agent.json is the same card with a hint to its proper place")
     CHECK(agent.request_count() == 1);
 }
 
+TEST_CASE("the hint keeps the path that a proxy has put in front of the gateway")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
+    auto settings = settings_for(agent);
+    settings.public_url = "https://agents.example.com/a2a/gateway";
+    const running_gateway gateway{std::move(settings)};
+    CHECK(
+        request(gateway.port(), "GET", legacy_target).header("Link") ==
+        R"(</a2a/gateway/agents/a/.well-known/agent-card.json>; rel="successor-version")"
+    );
+}
+
 TEST_CASE("an inline card is served rewritten, always fresh, and its agent is never asked for one")
 {
     scripted_agent agent;
@@ -204,8 +264,10 @@ TEST_CASE("the card of an MCP agent without a session says when to come again, a
     CHECK(call.count("Retry-After") == 0);
     CHECK(
         parsed(call.body) ==
-        parsed(R"({"jsonrpc":"2.0","id":7,"error":{"code":-31501,"message":"The gateway does not do this.",
-          "data":{"code":"not_implemented","agent":"a","retryable":false}}})")
+        parsed(
+            R"({"jsonrpc":"2.0","id":7,"error":{"code":-31501,"message":"This agent is an MCP server: calls to MCP servers are not passed on yet.",
+          "data":{"code":"not_implemented","agent":"a","retryable":false}}})"
+        )
     );
     CHECK(agent.accepted_connections() == 0);
 }

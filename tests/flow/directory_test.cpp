@@ -298,4 +298,22 @@ TEST_CASE("an address whose agent a client has dropped is explained")
     check_refusal(request(gateway.port(), "GET", "/agents/v2/card"), 404, "agent_not_found", "v2");
 }
 
+TEST_CASE("who asks for a card at the origin, as resolvers of Java do, learns where cards are")
+{
+    auto settings = quick_settings();
+    settings.agents = {a2a_agent("a", nobody)};
+    const running_gateway gateway{std::move(settings)};
+    for (const auto* target : {"/.well-known/agent-card.json", "/.well-known/agent.json?x"}) {
+        CAPTURE(target);
+        const auto got = request(gateway.port(), "GET", target);
+        check_refusal(got, 404, "not_found", "");
+        CHECK(got.body.find(gateway.base() + "/agents/<id>/.well-known/agent-card.json") != std::string::npos);
+        CHECK(
+            got.body.find("A2ACardResolver (agentCardPath): /agents/<id>/.well-known/agent-card.json") !=
+            std::string::npos
+        );
+        CHECK(got.reason == "Not Found: the card of an agent is at /agents/<id>/.well-known/agent-card.json");
+    }
+}
+
 TEST_SUITE_END();

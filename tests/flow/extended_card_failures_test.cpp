@@ -61,6 +61,10 @@ const relayed::adjustment small = [](config::settings& s) {
 std::vector<failure> faults()
 {
     const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+    const std::string chunks = head + "Transfer-Encoding: chunked\r\n\r\n";
+    const auto announced = [](const std::string& text) {
+        return test_support::then(test_support::raw({text}), {test_support::hold{}});
+    };
     return {
         {"cut with a length", test_support::half_body(), flow::cut_off},
         {"cut in chunks", test_support::half_chunked(), flow::cut_off},
@@ -79,6 +83,9 @@ std::vector<failure> faults()
         {"not modified", test_support::raw({"HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n"}), flow::bad_status},
         {"too long by its length", test_support::raw({head + "Content-Length: 67537\r\n\r\n"}), too_large},
         {"too long in chunks", test_support::huge(100'000, true), too_large},
+        {"too long by the size of its first chunk", announced(chunks + "107D1\r\n"), too_large},
+        {"too long by the size of a chunk", announced(chunks + "4\r\n    \r\n107CD\r\n"), too_large},
+        {"as long as it may be by the size of a chunk", announced(chunks + "4\r\n    \r\n107CC\r\n"), flow::late},
         {"in a coding", test_support::raw({gzip_head(4) + "\x1f\x8b\x08\x01"}), revealing},
         {"a page", test_support::html(200), no_json},
         {"no JSON", test_support::not_json(), no_json},
@@ -125,6 +132,36 @@ TEST_CASE("every failure on the way to a card that a GET asks for is a JSON erro
     }
 }
 
+TEST_CASE("an answer with a card takes its room from that of all bodies, and is refused beyond it")
+{
+    const auto answer = result(card_with(R"("x":")" + std::string(5000, 'x') + '"'));
+    for (const bool streamed : {false, true}) {
+        for (const int more : {-1, 0}) {
+            CAPTURE(streamed);
+            CAPTURE(more);
+            const auto body = streamed ? "data: " + answer + "\n\n" : answer;
+            const auto call = call_body(id, method);
+            relayed x{
+                test_support::answer(
+                    200,
+                    body,
+                    {{"Content-Type", streamed ? "text/event-stream" : "application/json"}}
+                ),
+                [&](config::settings& s) {
+                    s.limits.body_memory = call.size() + body.size() + static_cast<std::size_t>(more + 1) - 1;
+                }
+            };
+            const auto got = flow::call(x.port(), call);
+            if (more < 0) {
+                constexpr error_answer overloaded{503, -31503, "overloaded", "The gateway is at its limit.", true};
+                flow::check_jsonrpc_error(got, overloaded, id);
+            } else {
+                CHECK(got.status == 200);
+            }
+        }
+    }
+}
+
 TEST_CASE("an answer that holds no card, more than one, or one that cannot be served is refused")
 {
     struct row {
@@ -163,6 +200,32 @@ TEST_CASE("an answer that holds no card, more than one, or one that cannot be se
             R"(cardea_agent_requests_total{agent="a",protocol="a2a",rpc_method="GetExtendedAgentCard",outcome="upstream_error"})",
             1
         ));
+    }
+}
+
+TEST_CASE("an answer with a card may be as long as the limit and no longer, however it is framed")
+{
+    constexpr std::size_t limit = 2000 + 64 * 1024;  // of a card, and for what is around it
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+    const std::string answer = result(card_with(R"("version":"1")"));
+    for (const auto size : {limit - 1, limit, limit + 1}) {
+        CAPTURE(size);
+        const auto body = answer + std::string(size - answer.size(), ' ');
+        const test_support::script framed[] = {
+            test_support::raw({head + "Content-Length: " + std::to_string(size) + "\r\n\r\n" + body}),
+            test_support::raw({head + "Transfer-Encoding: chunked\r\n\r\n" + flow::chunked(body, 1000)}),
+            test_support::then(test_support::raw({head + "\r\n" + body}), {test_support::close_now{}}),
+        };
+        for (const auto& each : framed) {
+            relayed x{each, [](config::settings& s) { s.cards.max_size = 2000; }};
+            const auto got = flow::call(x.port(), call_body(id, method));
+            if (size <= limit) {
+                CHECK(got.status == 200);
+                CHECK(flow::parsed(got.body).at("result").at("name") == "n");
+            } else {
+                flow::check_jsonrpc_error(got, too_large, id);
+            }
+        }
     }
 }
 

@@ -208,6 +208,38 @@ TEST_CASE("behind the first event a failure cuts the stream")
     CHECK(lines[0].find(R"("stream":"upstream")") != std::string::npos);
 }
 
+TEST_CASE("what was edited before a failure goes out, and then the stream is cut")
+{
+    relayed x{test_support::answer(404, "")};
+    const auto first = "data: " + answer_of(card("one")) + "\n\n";
+    const auto second = "data: " + answer_of(card("two")) + "\n\n";
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
+    const std::string chunked_head = head + "Transfer-Encoding: chunked\r\n\r\n";
+    const auto chunks = [](const std::string& text) {
+        const auto coded = flow::chunked(text, text.size());
+        return coded.substr(0, coded.size() - 5);
+    };
+    const std::string endings[] = {
+        chunks(first + second + "data: " + answer_of(leaking(x)) + "\n\n"),
+        chunks(first + second) + "no chunk\r\n",
+        chunks(first + second + "data: " + std::string(5000, 'x')),
+        chunks(first + second + "data: {"),
+    };
+    for (const auto& ending : endings) {
+        relayed y{{test_support::bytes{chunked_head + ending}, test_support::close_now{}}, [&](config::settings& s) {
+                      s.agents[0].card_url = x.agent.url("/");
+                      s.limits.sse_event = 3000;
+                  }};
+        http_client caller{y.port()};
+        caller.send(call_text(call_body("1", method)));
+        const auto got = caller.read_until_closed();
+        CHECK(got.find(served(y, "one")) != std::string::npos);
+        CHECK(got.find(served(y, "two")) != std::string::npos);
+        CHECK(got.find("10.1.2.3") == std::string::npos);
+        CHECK_FALSE(got.ends_with("0\r\n\r\n"));
+    }
+}
+
 TEST_CASE("a stream that is silent behind its first event gets comments, and ends with the gateway")
 {
     relayed x{test_support::event_stream(), [](config::settings& s) {

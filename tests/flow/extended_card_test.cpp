@@ -1,5 +1,6 @@
 // Cards inside answers: JSON-RPC results, events, and the addresses that a GET may ask for them. What else goes through the
 // gateway is not touched.
+// over 400 lines: one rig for each way to ask for the card.
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
@@ -296,6 +297,7 @@ TEST_CASE("a GET asks for the extended card at the addresses of each version")
         relayed x{nothing, [&](config::settings& s) {
                       s.agents[0].url.replace(s.agents[0].url.find("/rpc"), 4, each.url);
                       s.agents[0].bearer = core::secret{"token"};
+                      s.agents[0].extended_card = core::extended_card_access::proxy;
                   }};
         const auto card = each.modern ? new_card(x.agent.url("/a2a")) : old_card(x.agent.url("/a2a"));
         x.agent.otherwise([=](const auto&) { return test_support::answer_json(card, fields_of_bytes); });
@@ -322,6 +324,36 @@ TEST_CASE("a GET asks for the extended card at the addresses of each version")
             CHECK(caller.read_response().status == 404);
         }
     }
+}
+
+TEST_CASE("an extended card that is made for the gateway's own credentials is nobody's, unless the agent says so")
+{
+    constexpr flow::error_answer withheld{
+        200,
+        -32007,
+        "extended_card_not_configured",
+        "No extended card of this agent is configured to be shown.",
+        false
+    };
+    relayed x{nothing, [](config::settings& s) { s.agents[0].bearer = core::secret{"token"}; }};
+    const auto asked_before = x.agent.request_count();
+    for (const std::string method :
+         {"agent/authenticatedExtendedCard", "agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"}) {
+        CAPTURE(method);
+        flow::check_jsonrpc_error(flow::call(x.port(), call_body("7", method)), withheld, "7");
+    }
+    for (const std::string target : {"/agent/authenticatedExtendedCard", "/rest/v1/card", "/rest/extendedAgentCard"}) {
+        CAPTURE(target);
+        const auto got = test_support::request(x.port(), "GET", "/agents/a" + target);
+        CHECK(got.status == 404);
+        CHECK(got.header("Cardea-Error") == "extended_card_not_configured");
+        http_client to_head{x.port()};
+        to_head.send(test_support::request_text("HEAD", "/agents/a" + target));
+        CHECK(to_head.read_response(/*to_head=*/true).status == 404);
+    }
+    CHECK(x.agent.request_count() == asked_before);
+    x.agent.next(test_support::answer_json("{}"));
+    CHECK(flow::call(x.port(), call_body("7")).body == "{}");  // any other call passes
 }
 
 TEST_CASE("at the addresses of extended cards there is nothing to be written, unless relay_paths let it through")

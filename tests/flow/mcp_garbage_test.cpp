@@ -100,7 +100,7 @@ TEST_CASE("an end is a crash, after half a line and after the handshake, whateve
         CHECK(gateway.pids(agent).size() == 5);
         const auto answer = gateway.card(agent);
         CHECK(answer.status == 503);
-        CHECK(answer.header("Cardea-Error") == "session_crashed");
+        CHECK(answer.header("Cardea-Error") == "session_failed");
         CHECK(gateway.event("mcp_session", R"("state":"failed")", R"("detail":"exit code 0")"));
     }
     CHECK(flow::facts_of(gateway.id()).children.empty());

@@ -179,14 +179,14 @@ TEST_CASE("an answer that never comes, never ends, lies, is packed or leads away
     };
     agents all;
     const std::map<std::string, std::string> reasons{
-        {"slow_head", "upstream_timeout"},
-        {"slow_body", "upstream_timeout"},
+        {"slow_head", "no answer to the handshake"},
+        {"slow_body", "no answer to the handshake"},
         {"long_head", "upstream_protocol"},
         {"long_body", "message_too_large"},
         {"lie", "upstream_reset"},
         {"packed", "upstream_protocol"},
         {"away", "status 307"},
-        {"comments", "upstream_timeout"},
+        {"comments", "no answer to the handshake"},
         {"event", "message_too_large"},
         {"interim", "upstream_"},
     };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr flow::error_answer too_large{413, 0, "body_too_large", "The request body is over the limit.", false};
 constexpr flow::error_answer
-    wrong_type{415, 0, "unsupported_media_type", "The body must be sent as application/json.", false};
+    wrong_type{415, -32005, "unsupported_media_type", "The body must be sent as application/json.", false};
 constexpr flow::error_answer
     wrong_method{405, 0, "method_not_allowed", "This address does not take this method.", false};
 constexpr flow::error_answer malformed{400, 0, "bad_request", "The request is malformed.", false};
@@ -324,7 +324,7 @@ TEST_CASE("a call must be JSON by its type, and a page of a browser must say so"
         if (row.taken) {
             CHECK(got.status == 200);
         } else {
-            flow::check_plain_error(got, wrong_type);
+            flow::check_jsonrpc_error(got, wrong_type, "null");
             CHECK(x.agent.accepted_connections() == 0);
         }
     }

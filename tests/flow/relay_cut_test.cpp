@@ -272,6 +272,33 @@ TEST_CASE("a caller that leaves after any byte of its call sends nothing to the 
     }
 }
 
+TEST_CASE("a caller that resets is left at once, one that closes its half only after the time it has for reading")
+{
+    test_support::scripted_agent closed{[](const auto&) { return test_support::silence(); }};
+    test_support::scripted_agent reset{[](const auto&) { return test_support::silence(); }};
+    auto settings = flow::quick_settings();
+    settings.timeouts.upstream_head = 1h;
+    settings.agents.push_back(flow::a2a_agent("closed", closed.url()));
+    settings.agents.push_back(flow::a2a_agent("reset", reset.url()));
+    const flow::running_gateway gateway{std::move(settings)};
+    const auto calling = [&](const std::string& agent) {
+        http_client caller{gateway.port()};
+        caller.send(
+            test_support::request_text("POST", "/agents/" + agent, {{"Content-Type", "application/json"}}, call_body())
+        );
+        return caller;
+    };
+    auto reader = calling("closed");
+    auto leaver = calling("reset");
+    REQUIRE(closed.wait_for_requests(1));
+    REQUIRE(reset.wait_for_requests(1));
+    reader.half_close();
+    leaver.reset();  // later, and yet its call ends first
+    CHECK(reset.wait_until_peer_closed());
+    CHECK(closed.closed_by_peer() == 0);
+    CHECK(closed.wait_until_peer_closed());
+}
+
 TEST_CASE("a caller that only closes its half in the middle of a call gets 400 for a head and nothing for a body")
 {
     const relayed x{test_support::answer_json("{}")};

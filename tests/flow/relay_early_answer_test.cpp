@@ -144,6 +144,37 @@ TEST_CASE("an answer that comes before the whole call was sent is passed, and it
     }
 }
 
+TEST_CASE(
+    "an answer to an upload of which half is there reaches its caller, who sends on, and nobody else uses the "
+    "connection"
+)
+{
+    for (const bool chunked : {false, true}) {
+        CAPTURE(chunked);
+        const hasty_agent agent{"HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\ntoo much"};
+        auto settings = large_calls_to(agent.url());
+        settings.agents[0].relay_paths = {"/up"};
+        settings.limits.stream_body = 64 * 1024 * 1024;
+        settings.timeouts.upstream_head = 2s;
+        const flow::running_gateway gateway{std::move(settings)};
+        for (std::size_t i = 1; i <= 3; ++i) {
+            test_support::http_client caller{gateway.port()};
+            const std::string half(1'000'000, 'u');
+            const std::string size =
+                chunked ? "Transfer-Encoding: chunked\r\n\r\n1E8480\r\n" : "Content-Length: 2000000\r\n\r\n";
+            caller.send("PUT /agents/a/up HTTP/1.1\r\nHost: localhost\r\n" + size + half);
+            const auto got = caller.read_response();
+            CHECK(got.status == 413);
+            CHECK(got.body == "too much");
+            CHECK(got.header("Connection") == "close");
+            caller.send(half);
+            CHECK(caller.closed_by_peer());
+            CHECK(agent.answered() == i);  // a connection each
+        }
+        CHECK(gateway.metric("cardea_upstream_connections_idle") == 0);
+    }
+}
+
 TEST_CASE("an early answer whose rest comes later is passed whole")
 {
     const hasty_agent agent{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"};

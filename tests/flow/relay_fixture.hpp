@@ -65,9 +65,9 @@ inline constexpr error_answer
     bad_status{502, -32603, "upstream_status", "The agent answered with a status that cannot be used.", true};
 inline constexpr error_answer late{504, -32603, "upstream_timeout", "The agent did not answer in time.", true};
 inline constexpr error_answer no_agent{404, -31404, "agent_not_found", "No such agent.", false};
-inline constexpr error_answer not_json{400, -32700, "parse_error", "The body is not valid JSON.", false};
+inline constexpr error_answer not_json{200, -32700, "parse_error", "The body is not valid JSON.", false};
 inline constexpr error_answer
-    not_a_call{400, -32600, "invalid_request", "The body is not a JSON-RPC 2.0 request.", false};
+    not_a_call{200, -32600, "invalid_request", "The body is not a JSON-RPC 2.0 request.", false};
 
 // The whole body of that answer to a JSON-RPC call, and to anything else. `agent` empty: not named.
 std::string jsonrpc_body(const error_answer& what, std::string_view id, std::string_view agent = "a");

@@ -1,3 +1,4 @@
+#include "net/via.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
 #include <algorithm>
@@ -49,7 +50,9 @@ TEST_CASE("an agent gets exactly the fields that are meant for it")
             {"X-Forwarded-Anything", "x"},
             {"X-Real-IP", "6.6.6.6"},
             {"Forwarded", "for=6.6.6.6"},
-            {"Via", "1.1 cardea"},
+            {"Via", "1.0 first (a, b)"},
+            {"via", ""},
+            {"Via", "1.1 second:80"},
             {"Cardea-Principal", "root"},
             {"cardea-anything", "x"},
             {"A2A_Version", "9"},
@@ -69,7 +72,7 @@ TEST_CASE("an agent gets exactly the fields that are meant for it")
 
     const field_list expected{
         {"Host", "127.0.0.1:" + std::to_string(x.agent.port())},
-        {"Via", "1.1 cardea"},
+        {"Via", "1.0 first (a, b), 1.1 second:80, 1.1 " + std::string(net::own_pseudonym())},
         {"Authorization", "Bearer " + std::string(bearer)},
         {"Content-Type", "application/json"},
         {"A2A-Version", "1.0"},
@@ -103,7 +106,7 @@ TEST_CASE("Connection cannot strip what the gateway itself sends")
     const auto seen = x.agent.request(0);
     CHECK(seen.header("Host") == "127.0.0.1:" + std::to_string(x.agent.port()));
     CHECK(seen.header("Authorization") == "Bearer " + std::string(bearer));
-    CHECK(seen.header("Via") == "1.1 cardea");
+    CHECK(seen.header("Via") == "1.1 " + std::string(net::own_pseudonym()));
     CHECK(seen.header("Content-Length") == std::to_string(call_body().size()));
     CHECK(seen.body == call_body());
 }

@@ -1,4 +1,5 @@
 // What an agent's relay_paths let through: any method, any body, as it comes.
+#include "net/http1/chunked.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
@@ -158,6 +159,73 @@ TEST_CASE("a passed body is limited exactly")
     }
 }
 
+TEST_CASE("a chunk that is larger than what is left of the limit is refused before its data")
+{
+    scripted_agent agent{[](const auto&) { return answer(200, "ok"); }};
+    auto settings = settings_for(agent);
+    settings.limits.stream_body = 200'000;
+    settings.limits.body = 50'000;
+    const flow::running_gateway gateway{std::move(settings)};
+    struct row {
+        std::string target;
+        std::size_t limit;
+        std::size_t
+            before;  // what has come before that chunk: nothing, something that is held, something that was passed
+    };
+    for (const auto& r :
+         {row{"", 50'000, 0}, row{"", 50'000, 20'000}, row{"/up", 200'000, 0}, row{"/up", 200'000, 150'000}}) {
+        CAPTURE(r.target);
+        CAPTURE(r.before);
+        for (const auto over : {-1, 0, 1}) {
+            CAPTURE(over);
+            http_client caller{gateway.port()};
+            caller.send(
+                "POST /agents/a" + r.target +
+                " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                "Transfer-Encoding: chunked\r\n\r\n"
+            );
+            if (r.before > 0) {
+                const auto coded = flow::chunked(pattern(r.before), 10'000);
+                caller.send(std::string_view{coded}.substr(0, coded.size() - 5));
+            }
+            const auto size = r.limit - r.before + static_cast<std::size_t>(over + 1) - 1;
+            const net::http1::chunk_header header{size};
+            caller.send(header.text());
+            if (over > 0) {
+                CHECK(caller.read_response().status == 413);  // though not a byte of its data has come
+            } else {
+                caller.send(pattern(size) + "\r\n0\r\n\r\n");
+                const auto got = caller.read_response();
+                CHECK(got.status == 200);
+                CHECK(got.header("Cardea-Error") == (r.target.empty() ? "parse_error" : ""));  // it is no JSON
+            }
+        }
+    }
+}
+
+TEST_CASE("an upload that meets the end of a used connection is not sent again, whatever it asks for")
+{
+    for (const std::string method : {"GET", "OPTIONS", "PUT"}) {
+        for (const bool chunked : {false, true}) {
+            CAPTURE(method);
+            CAPTURE(chunked);
+            scripted_agent agent{test_support::closing_on_reuse(answer(200, "ok"))};
+            const flow::running_gateway gateway{settings_for(agent)};
+            CHECK(test_support::request(gateway.port(), "GET", "/agents/a/x").status == 200);
+            http_client caller{gateway.port()};
+            const auto body = pattern(200'000);
+            const auto head = method + " /agents/a/up HTTP/1.1\r\nHost: localhost\r\n";
+            caller.try_send(
+                chunked ? head + "Transfer-Encoding: chunked\r\n\r\n" + flow::chunked(body, 30'000)
+                        : head + "Content-Length: 200000\r\n\r\n" + body
+            );
+            const auto got = caller.read_response();
+            flow::check_plain_error(got, flow::cut_off, "a");
+            CHECK(agent.accepted_connections() == 1);
+        }
+    }
+}
+
 TEST_CASE("a path that no pattern fits is nowhere")
 {
     scripted_agent agent{[](const auto&) { return answer(200, "ok"); }};
@@ -168,6 +236,23 @@ TEST_CASE("a path that no pattern fits is nowhere")
     CHECK(test_support::request(gateway.port(), "GET", "/agents/a/v1/x/y").status == 404);
     CHECK(test_support::request(gateway.port(), "PUT", "/agents/a").status == 405);
     CHECK(agent.request_count() == 1);
+}
+
+TEST_CASE("304 answers those who only read, and nobody else")
+{
+    const std::string head = "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n";
+    scripted_agent agent{[&](const auto&) { return test_support::raw({head}); }};
+    const flow::running_gateway gateway{settings_for(agent)};
+    http_client caller{gateway.port()};
+    for (const std::string verb : {"GET", "HEAD", "POST", "PUT", "GET"}) {
+        CAPTURE(verb);
+        const bool reads = verb == "GET" || verb == "HEAD";
+        caller.send(test_support::request_text(verb, "/agents/a/x", {{"If-None-Match", "\"x\""}}));
+        const auto got = caller.read_response(/*to_head=*/verb == "HEAD");
+        CHECK(got.status == (reads ? 304 : 502));
+        CHECK(got.header("ETag") == (reads ? "\"x\"" : ""));
+        CHECK(got.header("Cardea-Error") == (reads ? "" : "upstream_status"));
+    }
 }
 
 TEST_CASE("a stream whose caller takes nothing is cut when streams end, and by the gateway")

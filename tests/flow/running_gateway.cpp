@@ -3,6 +3,7 @@
 #include "gateway/open_store.hpp"
 #include "tests/support/http_client.hpp"
 
+#include <csignal>
 #include <stdexcept>
 #include <utility>
 
@@ -78,6 +79,7 @@ config::settings quick_settings()
 running_gateway::running_gateway(config::settings settings)
     : logger_{lines_, settings.log_level}
 {
+    std::signal(SIGPIPE, SIG_IGN);  // as main() does: a program of an MCP server may end while it is written to
     if (settings.store.empty()) {
         settings.store = "memory";
     }

@@ -183,22 +183,35 @@ TEST_CASE("a server whose program has ended is 503 session_crashed, without the 
     }));
 }
 
-TEST_CASE("a program that does not exist is 503 session_crashed from the beginning")
+TEST_CASE("A program that does not exist is 503 session_misconfigured, not to be tried again by callers")
 {
     shell_agent server;
     server.record.mcp->command = "/no/such/program";
     const auto gateway = gateway_of(server);
-    REQUIRE(becomes(gateway, "session_crashed"));
-    check_unavailable(gateway, "session_crashed", an_hour);
+    REQUIRE(becomes(gateway, "session_misconfigured"));
+    const auto answer = get_card(gateway, "m");
+    check_refusal(answer, 503, "session_misconfigured", "m");
+    CHECK(answer.header("Retry-After").empty());
+    CHECK(parsed(answer.body)["error"]["retryable"] == false);
+}
+
+TEST_CASE("A program that has not come up yet is 503 session_failed")
+{
+    shell_agent server;
+    server.record.mcp->arguments = {"-c", "exit 3"};
+    const auto gateway = gateway_of(server);
+    REQUIRE(becomes(gateway, "session_failed"));
+    check_unavailable(gateway, "session_failed", an_hour);
+    CHECK(parsed(get_card(gateway, "m").body)["error"]["retryable"] == true);
 }
 
 TEST_CASE("Retry-After says when a program that has crashed is started again")
 {
     shell_agent server;
-    server.record.mcp->command = "/no/such/program";
+    server.record.mcp->arguments = {"-c", "exit 3"};
     server.record.mcp->backoff = 40s;  // up to half of it is taken away by chance
     const auto gateway = gateway_of(server);
-    REQUIRE(becomes(gateway, "session_crashed"));
+    REQUIRE(becomes(gateway, "session_failed"));
     const auto seconds = std::stoi(get_card(gateway, "m").header("Retry-After"));
     CHECK(seconds >= 10);
     CHECK(seconds <= 40);
@@ -262,8 +275,8 @@ TEST_CASE("stale_if_error makes no card where there never was one")
     const auto gateway = gateway_of(server);
     check_unavailable(gateway, "session_not_ready", "1");
     server.kill();
-    REQUIRE(becomes(gateway, "session_crashed"));
-    check_unavailable(gateway, "session_crashed", an_hour);
+    REQUIRE(becomes(gateway, "session_failed"));
+    check_unavailable(gateway, "session_failed", an_hour);
 }
 
 TEST_CASE("an agent that nobody declared is 404, and so is a server that is disabled")
@@ -294,8 +307,10 @@ TEST_CASE("a call to a server is answered with 501 and the caller's own id, what
         CHECK(answer.header("Cardea-Error") == "not_implemented");
         CHECK(
             parsed(answer.body) ==
-            parsed(R"({"jsonrpc":"2.0","id":"c-1","error":{"code":-31501,"message":"The gateway does not do this.",
-                "data":{"code":"not_implemented","agent":"m","retryable":false}}})")
+            parsed(
+                R"({"jsonrpc":"2.0","id":"c-1","error":{"code":-31501,"message":"This agent is an MCP server: calls to MCP servers are not passed on yet.",
+                "data":{"code":"not_implemented","agent":"m","retryable":false}}})"
+            )
         );
         const auto extended = test_support::request(gateway.port(), "GET", "/agents/m/agent/authenticatedExtendedCard");
         check_refusal(extended, 501, "not_implemented", "m");

@@ -172,6 +172,7 @@ TEST_CASE("get, list and health show the same of a session")
     const shell_agent server{"m"};
     const running_gateway gateway{settings_with({&server})};
     REQUIRE(becomes(gateway, "m", "ready"));
+    REQUIRE(flow::get_card(gateway, "m").status == 200);  // it is made a moment later
     auto session = session_of(gateway, "m");
     CHECK(session["uptime_seconds"].get<int>() >= 0);
     session.erase("uptime_seconds");
@@ -258,6 +259,7 @@ TEST_CASE("refreshCard has the lists walked now, and says whether the card has c
     const shell_agent server{"m"};
     const running_gateway gateway{settings_with({&server})};
     REQUIRE(becomes(gateway, "m", "ready"));
+    REQUIRE(flow::get_card(gateway, "m").status == 200);  // it is made a moment later
     const auto same = manage(gateway, "agents/refreshCard", {{"id", "m"}});
     CHECK(same["changed"] == false);
     CHECK(same["session"]["state"] == "ready");

@@ -17,7 +17,7 @@ using test_support::test_ca;
 
 TEST_SUITE_BEGIN("flow/tls_memory");
 
-TEST_CASE("an idle connection over TLS costs less than 20 kB, and one with a silent stream less than 40 kB")
+TEST_CASE("an idle connection over TLS costs less than 17 kB, and one with a silent stream less than 40 kB")
 {
     constexpr long warm = 20;
     constexpr long connections = 200;
@@ -58,7 +58,7 @@ TEST_CASE("an idle connection over TLS costs less than 20 kB, and one with a sil
             each = std::min(each, before ? (*gateway.private_memory() - *before) / connections : 0);
         }
         MESSAGE(each << " bytes for each connection" << (streaming ? " with a stream" : ""));
-        CHECK(each < (streaming ? 40'000 : 20'000));
+        CHECK(each < (streaming ? 40'000 : 17'000));
     }
 }
 

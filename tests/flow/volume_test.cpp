@@ -101,7 +101,7 @@ planned plan(std::size_t connection, std::size_t number, const known_card& card)
                 flow::jsonrpc_body(flow::no_agent, id, "b")
             };
         case 5:
-            return {call_text("[" + body), 400, flow::jsonrpc_body(flow::not_json, "null")};
+            return {call_text("[" + body), 200, flow::jsonrpc_body(flow::not_json, "null")};
         case 6:
         case 7:
             return {

@@ -70,17 +70,23 @@ void check_call(const core::jsonrpc_call& call, const core::json& document)
 
 void check_server(std::string_view body)
 {
-    std::vector<std::string> answers;
     const auto parsed = core::parse_rpc(body);
+    core::batch_answer batch;
+    std::string answer;
     for (const auto& item : parsed.items) {
         if (const auto* refusal = std::get_if<core::rpc_refusal>(&item)) {
-            answers.push_back(refusal->answer);
+            answer = refusal->answer;
         } else {
             const auto& request = std::get<core::rpc_request>(item);
-            answers.push_back(request.notification() ? std::string{} : core::make_result(request.id, request.params));
+            answer = request.notification() ? std::string{} : core::make_result(request.id, request.params);
+        }
+        if (parsed.batch && !answer.empty()) {
+            batch.begin(answer);
         }
     }
-    const auto answer = core::join_answers(parsed.batch, answers);
+    if (parsed.batch) {
+        answer = batch.take();
+    }
     require(answer.empty() || core::count_members(answer).has_value(), "an answer is JSON\n");
 }
 

@@ -25,10 +25,23 @@ test('it is a schema of draft 2020-12', () => {
 
 test('the example configurations are valid', () => {
     const folder = `${root}tests/data/config/`;
-    const files = readdirSync(folder);
+    const files = readdirSync(folder).filter((name) => name.endsWith('.yml'));
     assert.ok(files.includes('full.yml'));
     for (const file of files) {
         assertValid(file, readFileSync(folder + file, 'utf8'));
+    }
+});
+
+test('the configuration files of MCP clients that the gateway takes are valid', () => {
+    const folder = `${root}tests/data/config/clients/`;
+    const refused = ['codex.toml', 'goose.yaml', 'zed.json'];
+    const files = readdirSync(folder).filter((name) => !refused.includes(name));
+    assert.ok(files.length >= 11);
+    for (const file of files) {
+        assertValid(file, readFileSync(folder + file, 'utf8').replace(/^ *\/\/.*$/gm, ''));
+    }
+    for (const file of ['goose.yaml', 'zed.json']) {
+        assert.equal(validate(YAML.parse(readFileSync(folder + file, 'utf8'))), false, file);
     }
 });
 

@@ -64,8 +64,8 @@ for (const id of ['files', 'files.too']) {
     });
 }
 
-test('a program that is not there is a session that crashed, and the log says why', patience, async () => {
-    await answer('absent', ({ status, headers }) => status === 503 && headers.get('cardea-error') === 'session_crashed');
+test('a program that is not there is a session that is not configured well, and the log says why', patience, async () => {
+    await answer('absent', ({ status, headers }) => status === 503 && headers.get('cardea-error') === 'session_misconfigured');
     const told = gateway.log.map((line) => JSON.parse(line)).filter(({ agent }) => agent === 'absent');
     assert.ok(told.some(({ event, detail }) => event === 'mcp_session' && /No such file/.test(detail)),
         JSON.stringify(told));

@@ -130,7 +130,8 @@ describe('MCP servers', patience, () => {
             await card(id);
             const strict = await (await ask(id, { 'A2A-Version': '1.0' })).json();
             const read = AgentCard.fromJSON(strict);
-            assert.equal(read.name, id);
+            const { name, title } = strict.capabilities.extensions[0].params.serverInfo;
+            assert.equal(read.name, title ?? name);
             assert.ok(read.skills.length > 0);
             assert.equal(strict.protocol, undefined);
         });

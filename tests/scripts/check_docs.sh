@@ -168,7 +168,7 @@ check_keys() {
 check_metrics() {
     local listed served name
     listed=$(code_spans docs/operations.md | grep -oE '\b(cardea|process)_[a-z_]+' | sort -u)
-    served=$(grep -ohE '"(cardea|process)_[a-z_]+"' gateway/metrics_page.cpp gateway/metrics_sessions.cpp | tr -d '"' | sort -u)
+    served=$(grep -ohE '"(cardea|process)_[a-z_]+"' gateway/metrics_page.cpp gateway/metrics_agents.cpp | tr -d '"' | sort -u)
     while read -r name; do
         complain "docs/operations.md and the metrics page: only one of them has $name"
     done < <(comm -3 <(echo "$listed") <(echo "$served") | tr -d '\t')

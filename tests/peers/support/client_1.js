@@ -48,6 +48,7 @@ function clientOf(name, extensionHeader, options) {
 
         // base ends with a slash.
         connect: async (base, fetchImpl) => factory(fetchImpl, options).createFromUrl(base),
+        resolve: async (base, fetchImpl) => new DefaultAgentCardResolver({ fetchImpl, ...options }).resolve(base),
         connectTo: async (card, fetchImpl) => factory(fetchImpl, options).createFromAgentCard(card),
 
         card: (client) => client.getAgentCard(),

@@ -495,8 +495,8 @@ TEST_CASE("a served card is sound, and serving it once more changes nothing")
         const auto again = a2a::parse_card(bytes);
         REQUIRE(again.has_value());
         for (const auto& problem : again->problems) {
-            CAPTURE(problem.path);
-            CHECK(problem.what == "");
+            // A card of a time before there was one is not given a version.
+            CHECK(problem == a2a::card_problem{"protocolVersion", "missing", a2a::problem_severity::warning});
         }
         const auto twice = a2a::rewrite_card(*again, gateway, registered(made.document));
         REQUIRE(twice.has_value());

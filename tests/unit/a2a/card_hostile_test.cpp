@@ -1,8 +1,10 @@
 // Documents that an agent may send on purpose: every value of a few cards replaced by everything it must not be.
 #include "a2a/card.hpp"
+#include "a2a/card_shape.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -182,6 +184,41 @@ TEST_CASE("a card of exactly 1 MiB is served and one byte more is refused")
     CHECK(large.error().code == core::errc::card_too_large);
 }
 
+TEST_CASE("A card has at most one value for every ten bytes of its limit")
+{
+    const auto outcome = [](std::size_t values) {
+        // The card itself, its name, its URL, and the list.
+        std::string text = R"({"name":"n","url":"http://agent.internal:9000","x":[0)";
+        for (std::size_t i = 5; i < values; ++i) {
+            text += ",0";
+        }
+        return a2a::parse_card(text + "]}", {.bytes = 10000});
+    };
+    CHECK(outcome(999).has_value());
+    CHECK(outcome(1000).has_value());
+    const auto refused = outcome(1001);
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().code == core::errc::card_not_json);
+    CHECK(refused.error().detail == "the card is a document with more than 1000 values");
+}
+
+TEST_CASE("A long name stands in the path of a problem with its first 64 bytes")
+{
+    const std::string name = std::string(63, 'n') + "\u00e9" + std::string(1000, 'n');
+    const auto text =
+        R"({"name":"n","url":"http://agent.internal:9000/","supportedInterfaces":[],"securitySchemes":{")" + name +
+        R"(":{"type":"http","scheme":"s","x":1,"y":2}}})";
+    const auto made = a2a::parse_card(text);
+    REQUIRE(made.has_value());
+    const auto served = a2a::rewrite_card(*made, gateway, upstream);
+    REQUIRE(served.has_value());
+    const auto shaped = a2a::shape_card(*served, core::card_shape::v1, gateway);
+    REQUIRE(shaped.has_value());
+    const auto path = "securitySchemes." + std::string(63, 'n') + "\u2026.httpAuthSecurityScheme.";
+    CHECK(std::ranges::count(shaped->lost, path + "x") == 1);
+    CHECK(std::ranges::count(shaped->lost, path + "y") == 1);
+}
+
 TEST_CASE("a mebibyte of the worst repetition stays bounded")
 {
     const auto filled = [](const std::string& member, const std::string& item) {
@@ -205,7 +242,8 @@ TEST_CASE("a mebibyte of the worst repetition stays bounded")
          }) {
         CAPTURE(member);
         CAPTURE(item);
-        const auto made = a2a::parse_card(filled(member, item));
+        CHECK(a2a::parse_card(filled(member, item)).has_value() == (item.size() > 20));
+        const auto made = a2a::parse_card(filled(member, item), {.bytes = 16 * 1024 * 1024});
         REQUIRE(made.has_value());
         CHECK(made->problems.size() <= a2a::max_card_problems + 1);
         const auto served = a2a::rewrite_card(*made, gateway, upstream);

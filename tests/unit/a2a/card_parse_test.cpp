@@ -1,5 +1,6 @@
 // over 400 lines: one reader, rule by rule.
 #include "a2a/card.hpp"
+#include "a2a/card_endpoints.hpp"
 
 #include <doctest/doctest.h>
 
@@ -263,9 +264,17 @@ TEST_CASE("skills get what the specification requires of them")
     CHECK(has_problem(card, "skills[2]", "not an object"));
 }
 
-TEST_CASE("the protocol version is supplied for old cards only")
+TEST_CASE("the protocol version is supplied for cards of 0.3 only")
 {
-    CHECK(read(R"({"name":"n","url":"http://a"})").document.at("protocolVersion") == "0.2.5");
+    for (const auto* text : {
+             R"({"name":"n","url":"http://a"})",
+             R"({"name":"n","url":"http://a","authentication":{"schemes":[]}})",
+         }) {
+        const auto card = read(text);
+        CHECK_FALSE(card.document.contains("protocolVersion"));
+        CHECK(has_problem(card, "protocolVersion", "missing"));
+        CHECK(a2a::facts(card).protocol_version == "");
+    }
     CHECK(
         read(R"({"name":"n","url":"http://a","preferredTransport":"JSONRPC"})").document.at("protocolVersion") ==
         "0.3.0"
@@ -399,27 +408,33 @@ TEST_CASE("the facts of a card are read from what it says, whatever its types")
     CHECK(known.errors > 0);
     const auto odd = a2a::facts(read(R"({"name":"n","securitySchemes":[],"supportedInterfaces":7})"));
     CHECK(odd.security_schemes.empty());
-    CHECK(odd.protocol_version == "0.2.5");
+    CHECK(odd.protocol_version == "");
     CHECK(odd.warnings == 1);
 }
 
-TEST_CASE("the endpoint for JSON-RPC is that of the first such interface, of the generation that comes first")
+TEST_CASE("endpoints for JSON-RPC are those of the interfaces of 1.0, then the url, then those of 0.3")
 {
-    const std::pair<const char*, const char*> rows[]{
+    using places = std::vector<std::string>;
+    const std::pair<const char*, places> rows[]{
         {R"({"supportedInterfaces":[{"url":"g","protocolBinding":"GRPC"},{"url":"a","protocolBinding":"JSONRPC"}],"url":"b"})",
-         "a"},
-        {R"({"supportedInterfaces":[{"url":"a","protocolBinding":"jsonrpc"}]})", "a"},
-        {R"({"supported_interfaces":[{"url":"a","protocol_binding":"JSONRPC"}]})", "a"},
-        {R"({"url":"b"})", "b"},
-        {R"({"url":"b","preferredTransport":"JSONRPC"})", "b"},
-        {R"({"url":"b","preferredTransport":"GRPC","additionalInterfaces":[{"url":"c","transport":"JSONRPC"}]})", "c"},
-        {R"({"url":"b","preferredTransport":"GRPC"})", ""},
-        {R"({"supportedInterfaces":[1,{"url":1,"protocolBinding":"JSONRPC"}],"url":1})", ""},
-        {"{}", ""},
+         {"supportedInterfaces[1].url a", "url b"}},
+        {R"({"supportedInterfaces":[{"url":"a","protocolBinding":"jsonrpc"}]})", {"supportedInterfaces[0].url a"}},
+        {R"({"supported_interfaces":[{"url":"a","protocol_binding":"JSONRPC"}]})", {"supportedInterfaces[0].url a"}},
+        {R"({"url":"b"})", {"url b"}},
+        {R"({"url":"b","preferredTransport":"JSONRPC"})", {"url b"}},
+        {R"({"url":"b","preferredTransport":"GRPC","additionalInterfaces":[{"url":"c","transport":"JSONRPC"}]})",
+         {"additionalInterfaces[0].url c"}},
+        {R"({"url":"b","preferredTransport":"GRPC"})", {}},
+        {R"({"supportedInterfaces":[1,{"url":1,"protocolBinding":"JSONRPC"}],"url":1})", {}},
+        {"{}", {}},
     };
-    for (const auto& [card, endpoint] : rows) {
+    for (const auto& [card, expected] : rows) {
         CAPTURE(card);
-        CHECK(a2a::jsonrpc_endpoint(*core::parse_json(card)) == endpoint);
+        places found;
+        for (const auto& each : a2a::jsonrpc_endpoints(*core::parse_json(card))) {
+            found.push_back(each.path + " " + each.url);
+        }
+        CHECK(found == expected);
     }
 }
 

@@ -64,6 +64,34 @@ TEST_CASE("a 0.3 card points at the gateway and keeps the rest")
 "supportsAuthenticatedExtendedCard":true})")));
 }
 
+TEST_CASE("where no extended card can be had, no card says that there is one")
+{
+    const std::string flags = R"("supportsAuthenticatedExtendedCard":true,"supportsExtendedAgentCard":true,)"
+                              R"("capabilities":{"streaming":true,"extendedAgentCard":true})";
+    const std::string text = R"({"protocolVersion":"0.2.5","name":"n","url":"http://agent.internal:9000/a2a",)" +
+                             flags + R"(,"agentCard":{"name":"m","url":"http://agent.internal:9000/a2a",)" + flags +
+                             "}}";
+    const auto card = a2a::parse_card(text);
+    REQUIRE(card.has_value());
+    for (const bool can_be_had : {true, false}) {
+        CAPTURE(can_be_had);
+        const auto made = a2a::rewrite_card(*card, {gateway.base, can_be_had}, upstream);
+        REQUIRE(made.has_value());
+        for (const auto& each : {*made, made->at("agentCard")}) {
+            CHECK(each.at("supportsAuthenticatedExtendedCard") == can_be_had);
+            CHECK(each.at("supportsExtendedAgentCard") == can_be_had);
+            CHECK(each.at("capabilities") == json{{"streaming", true}, {"extendedAgentCard", can_be_had}});
+        }
+        const auto older =
+            a2a::parse_card(R"({"protocolVersion":"0.2.5","name":"n","url":"http://agent.internal:9000/a2a",)"
+                            R"("supportsAuthenticatedExtendedCard":true})");
+        REQUIRE(older.has_value());
+        const auto of_0_2 = a2a::rewrite_card(*older, {gateway.base, can_be_had}, upstream);
+        REQUIRE(of_0_2.has_value());
+        CHECK(of_0_2->at("url") == gateway.base + (can_be_had ? "/" : ""));
+    }
+}
+
 TEST_CASE("a card of 0.2 with an extended one has a slash at the end of its addresses, which keeps the agent's id")
 {
     const auto url = [](const std::string& members) {
@@ -182,10 +210,27 @@ TEST_CASE("a card inside the card points at the gateway too")
     );
     CHECK(
         core::to_text(card.at("agentCard")) ==
-        R"({"url":"https://gw.example/agents/x","name":"inner","agentCard":{)"
+        R"({"url":"https://gw.example/agents/x/.well-known/agent-card.json","name":"inner","agentCard":{)"
         R"("supportedInterfaces":[{"url":"https://gw.example/agents/x","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}})"
     );
     CHECK_FALSE(served(R"({"name":"n","agentCard":"http://agent.internal:9000/card"})").contains("agentCard"));
+}
+
+TEST_CASE("the url of a wrapped card stays what it was: where the card is, or where calls go")
+{
+    const std::string_view below = "https://gw.example/agents/x/.well-known/agent-card.json";
+    const std::pair<std::string, std::string_view> rows[]{
+        {"http://agent.internal:9000/.well-known/agent-card.json", below},
+        {"http://agent.internal:9000/a/.well-known/agent.json?v=1", below},
+        {"http://elsewhere/cards/a.json", below},
+        {"http://agent.internal:9000/", gateway.base},
+        {"http://agent.internal:9000/rpc?x=.json", gateway.base},
+    };
+    for (const auto& [url, shown] : rows) {
+        CAPTURE(url);
+        CHECK(served(R"({"name":"n","agentCard":{"url":")" + url + "\"}}").at("agentCard").at("url") == shown);
+        CHECK(served(R"({"name":"n","url":")" + url + "\"}").at("url") == gateway.base);
+    }
 }
 
 TEST_CASE("a card without any address gets the registered one")

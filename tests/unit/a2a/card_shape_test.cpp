@@ -1,4 +1,4 @@
-#include "a2a/card_shape.hpp"
+#include "tests/unit/a2a/shaped_cards.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,59 +7,11 @@
 #include <utility>
 #include <vector>
 
+using namespace a2a_test;
 using core::card_shape;
 using core::json;
 
 TEST_SUITE_BEGIN("a2a/card_shape");
-
-namespace {
-
-const a2a::public_address gateway{"https://gw.example/agents/x"};
-
-json parsed(std::string_view text)
-{
-    auto value = core::parse_json(text);
-    REQUIRE_MESSAGE(value.has_value(), text);
-    return *value;
-}
-
-// The card that an agent wrote, rewritten and in one shape.
-a2a::shaped_card shaped(const std::string& text, card_shape shape)
-{
-    const auto made = a2a::parse_card(text);
-    REQUIRE_MESSAGE(made.has_value(), text);
-    const auto rewritten = a2a::rewrite_card(*made, gateway, {"http://agent.internal:9000/", ""});
-    REQUIRE_MESSAGE(rewritten.has_value(), rewritten.error().detail);
-    auto card = a2a::shape_card(*rewritten, shape, gateway);
-    REQUIRE_MESSAGE(card.has_value(), card.error().detail);
-    return std::move(*card);
-}
-
-// A card with `members` (JSON text) beside what every card needs.
-std::string card_of(const std::string& members)
-{
-    return R"({"name":"n","description":"d","version":"1","capabilities":{},"defaultInputModes":["text/plain"],
-        "defaultOutputModes":["text/plain"],"skills":[],)" +
-           members + "}";
-}
-
-constexpr std::string_view old_url = R"("protocolVersion":"0.3.0","url":"http://agent.internal:9000/")";
-constexpr std::string_view new_url =
-    R"("supportedInterfaces":[{"url":"http://agent.internal:9000/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}])";
-
-// The scheme `x`, written as `scheme`, in the other form.
-json scheme_in(card_shape shape, const std::string& scheme)
-{
-    const std::string where{shape == card_shape::v1 ? old_url : new_url};
-    return shaped(card_of(where + R"(,"securitySchemes":{"x":)" + scheme + "}"), shape).document["securitySchemes"];
-}
-
-std::string with_member(std::string_view where, const std::string& member)
-{
-    return card_of(std::string{where} + "," + member);
-}
-
-}  // namespace
 
 TEST_CASE("a card of 0.3 becomes one of 1.0, member by member")
 {
@@ -217,8 +169,13 @@ TEST_CASE("versions are those that clients compare with")
     }
     const std::pair<std::string, std::string> to_v03[]{
         {R"("url":"http://a","protocolVersion":"0.2.6")", "0.2.6"},
-        {R"("url":"http://a","protocolVersion":"1.0")", "0.3.0"},
-        {R"("supportedInterfaces":[{"url":"http://a","protocolVersion":"1.0"}])", "0.3.0"},
+        {R"("url":"http://a")", "0.3.0"},
+        {R"("url":"http://a","protocolVersion":"latest")", "0.3.0"},
+        {R"("supportedInterfaces":[{"url":"http://a","protocolVersion":"1.0"},{"url":"http://a","protocolVersion":"0.3"}])",
+         "0.3.0"},
+        // Calls are not translated: an agent that speaks only 1.0 is not said to speak 0.3.
+        {R"("url":"http://a","protocolVersion":"1.0")", "1.0"},
+        {R"("supportedInterfaces":[{"url":"http://a","protocolVersion":"1.0.1"}])", "1.0"},
     };
     for (const auto& [members, version] : to_v03) {
         CAPTURE(members);
@@ -236,7 +193,7 @@ TEST_CASE("a hybrid has what both generations look for")
     const auto made = shaped(text, card_shape::hybrid);
     const auto& card = made.document;
     CHECK(card["url"] == gateway.base);
-    CHECK(card["protocolVersion"] == "0.3.0");
+    CHECK(card["protocolVersion"] == "1.0");
     CHECK(card["supportedInterfaces"] == shaped(text, card_shape::v1).document["supportedInterfaces"]);
     CHECK(
         card["securitySchemes"]["k"] ==
@@ -277,6 +234,37 @@ TEST_CASE("requirements of many split schemes do not multiply without end")
     );
     CHECK(made.document["securityRequirements"].size() == 25);
     CHECK(made.document["securityRequirements"][24]["schemes"].size() == 20);
+}
+
+TEST_CASE("Shape v0.3 finds an interface of 0.x wherever it stands among those of 1.0")
+{
+    const std::vector<std::pair<std::vector<std::string>, bool>> lists{
+        {{"0.3", "1.0"}, true},
+        {{"1.0", "0.3"}, true},
+        {{"1.1", "1.0", "0.2"}, true},
+        {{"1.0", "0.3", "1.1"}, true},
+        {{"1.0"}, false},
+        {{"1.0", "1.1"}, false},
+        {{"1.1", "2.0"}, false},
+    };
+    for (const auto& [versions, any_old] : lists) {
+        std::string interfaces;
+        for (const auto& each : versions) {
+            CAPTURE(each);
+            interfaces += (interfaces.empty() ? "" : ",") +
+                          (R"({"url":"http://a","protocolBinding":"JSONRPC","protocolVersion":")" + each + "\"}");
+        }
+        const auto made = shaped(card_of(R"("supportedInterfaces":[)" + interfaces + "]"), card_shape::v03);
+        CHECK(std::ranges::count(made.lost, std::string{"supportedInterfaces"}) == (any_old ? 0 : 1));
+        CHECK_FALSE(made.document.contains("supportedInterfaces"));
+        CHECK(made.document["url"] == gateway.base);
+        CHECK(made.document["additionalInterfaces"].size() == 1);
+        // In shape v1 each version is there once, the latest generation first.
+        const auto modern = shaped(card_of(R"("supportedInterfaces":[)" + interfaces + "]"), card_shape::v1);
+        const auto& all = modern.document["supportedInterfaces"];
+        CHECK(all.size() == versions.size());
+        CHECK(all[0]["protocolVersion"] != "0.3");
+    }
 }
 
 TEST_SUITE_END();

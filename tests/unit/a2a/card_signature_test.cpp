@@ -230,6 +230,56 @@ TEST_CASE(
     );
 }
 
+TEST_CASE("An empty list that means something stays under a signature")
+{
+    const auto key = new_key();
+    for (const std::string member :
+         {R"("defaultInputModes":[])",
+          R"("defaultOutputModes":[])",
+          R"("skills":[])",
+          R"("capabilities":{})",
+          R"("description":"")",
+          R"("securityRequirements":[])",
+          R"("securityRequirements":[{"schemes":{}}])",
+          R"("securityRequirements":[{"schemes":{"k":{"list":[]}}}])",
+          R"("skills":[{"id":"s","securityRequirements":[]}])",
+          R"("skills":[{"id":"s","securityRequirements":[{"schemes":{"k":{"list":[]}}}]}])"}) {
+        CAPTURE(member);
+        const auto written = parsed(R"({"name":"n",)" + member + "}");
+        auto made = a2a::signable_card(written);
+        CHECK(made == written);
+        REQUIRE(a2a::sign_card(made, key, "").has_value());
+        CHECK(a2a::verify_card(made, public_half(key)).has_value());
+        auto served = made;
+        served.erase("signatures");
+        CHECK(served == written);
+    }
+    // Requirements are not given to another skill when an empty one goes.
+    const auto gone =
+        a2a::signable_card(parsed(R"({"skills":[{},{"id":"s","securityRequirements":[{"schemes":{}}]},{"id":"t"}]})"));
+    CHECK(gone["skills"] == parsed(R"([{"id":"s"},{"id":"t"}])"));
+}
+
+TEST_CASE("Of all keys that may fit, 16 are tried for one card")
+{
+    const auto wrong = new_key();
+    const auto key = new_key();
+    auto document = parsed(R"({"name":"n"})");
+    REQUIRE(a2a::sign_card(document, key, "").has_value());
+    for (const std::size_t others : {14U, 15U, 16U}) {
+        CAPTURE(others);
+        a2a::card_verification in_turn{document};
+        for (std::size_t i = 0; i < others; ++i) {
+            CHECK_FALSE(in_turn.verify(public_half(wrong)).has_value());
+        }
+        const auto last = in_turn.verify(public_half(key));
+        CHECK(last.has_value() == (others < a2a::max_verifications));
+        if (!last) {
+            CHECK(last.error().detail.ends_with("too many signatures and keys to try"));
+        }
+    }
+}
+
 TEST_CASE("a card with what verifiers disagree about has a signature for each reading")
 {
     const auto key = new_key();

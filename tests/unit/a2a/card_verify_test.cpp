@@ -77,6 +77,9 @@ TEST_CASE("the gateway's address is no leak, with a slash at its end either")
     CHECK(leak(R"({"url":"https://gw.example/agents/x"})") == "none");
     CHECK(leak(R"({"url":"https://gw.example/agents/x/"})") == "none");
     CHECK(leak(R"({"supportedInterfaces":[{"url":"https://gw.example/agents/x/"}]})") == "none");
+    const std::string card = R"({"url":"https://gw.example/agents/x/.well-known/agent-card.json"})";
+    CHECK(leak(card) == "url");
+    CHECK(leak(R"({"url":"https://gw.example/agents/x","agentCard":)" + card + "}") == "none");
 }
 
 TEST_CASE("cards in cards are followed to the limit and not beyond")

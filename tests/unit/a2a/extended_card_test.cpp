@@ -133,7 +133,7 @@ TEST_CASE("a card of the other generation is translated")
     const auto old = served(card_of(new_members), card_dialect::v03);
     REQUIRE(old.has_value());
     CHECK(old->at("url") == "https://gw.example/agents/x");
-    CHECK(old->at("protocolVersion") == "0.3.0");
+    CHECK(old->at("protocolVersion") == "1.0");
     CHECK(!old->contains("supportedInterfaces"));
 }
 

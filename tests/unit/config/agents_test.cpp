@@ -258,6 +258,7 @@ TEST_CASE("ID=URL of the command line is an A2A agent")
     core::agent meant;
     meant.id = "weather";
     meant.url = "http://h:9000/a2a/";
+    meant.trust = core::card_trust::same_origin;
     CHECK(*agent == meant);
     CHECK(config::parse_agent_flag("a=http://h/x=y").value().url == "http://h/x=y");
 }

@@ -61,7 +61,8 @@ TEST_CASE("a change of any part of an agent names its key")
         {"relay_paths", "relay_paths: [/v1/*]"},
         {"disabled", "disabled: true"},
         {"shape", "shape: v1"},
-        {"trust_card_url", "trust_card_url: same-origin"},
+        {"trust_card_url", "trust_card_url: never"},
+        {"extended_card", "extended_card: proxy"},
         {"signatures", "signatures: strip"},
         {"trusted_keys", "trusted_keys: keys.json"},
         {"key_set_origins", "key_set_origins: [https://h]"},
@@ -100,7 +101,19 @@ TEST_CASE("every key of agents in the schema is one that a change names, or is w
             bare.mcp.emplace();
         }
     }
-    std::set<std::string_view> named{"bearer_file", "command", "args", "env", "cwd", "type", "protocolVersion"};
+    std::set<std::string_view> named{
+        "bearer_file",
+        "command",
+        "args",
+        "env",
+        "env_file",
+        "envFile",
+        "cwd",
+        "type",
+        "serverUrl",
+        "httpUrl",
+        "protocolVersion"
+    };
     for (const auto& each : config::compare(empty, full.value).changed) {
         named.insert(each.keys.begin(), each.keys.end());
     }

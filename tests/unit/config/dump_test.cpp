@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 using namespace config::testing;
@@ -164,8 +166,9 @@ TEST_CASE("every key of an agent is dumped under its own name or the one that it
     const auto& agent = full["agents"]["files"];
     for (const auto& row : config::all_agent_settings()) {
         CAPTURE(row.name);
-        const bool short_form = row.name == "protocolVersion" || row.name == "command" || row.name == "args" ||
-                                row.name == "env" || row.name == "cwd" || row.name == "type";
+        constexpr std::array
+            short_forms{"protocolVersion", "command", "args", "env", "envFile", "cwd", "type", "serverUrl", "httpUrl"};
+        const bool short_form = std::find(short_forms.begin(), short_forms.end(), row.name) != short_forms.end();
         CHECK(agent.contains(std::string{row.name.substr(0, row.name.find('.'))}) != short_form);
     }
     CHECK(agent["transport"]["origin"].get<std::string>().starts_with("c.yml:"));

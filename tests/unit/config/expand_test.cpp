@@ -40,6 +40,12 @@ TEST_CASE("variables are replaced, and nothing else")
         {"a$${", "a${"},
         {"$TTL $ $$ {TTL} $(TTL)", "$TTL $ $$ {TTL} $(TTL)"},
         {"${TTL}}", "7m}"},
+        {"${env:TTL}", "7m"},
+        {"${env:UNSET:-x}", "x"},
+        {"${userHome}/x", "/home/me/x"},
+        {"${input:my-key}", "asked-for"},
+        {"${input:My.key:-x}", "asked-for"},
+        {"${input:other:-x}", "x"},
     };
     for (const auto& [text, meant] : rows) {
         CAPTURE(text);
@@ -60,6 +66,15 @@ TEST_CASE("what is no variable is refused, and what a variable holds is not said
         {"${A B}", form},
         {"${A-x}", form},
         {"${TOKEN", "failed: a ${ has no }; ${NAME} or ${NAME:-default} is meant ($${ for a literal ${)"},
+        {"${env:UNSET}", "failed: the variable UNSET is not set; ${UNSET:-default} gives it a default"},
+        {"${input:other key}",
+         "failed: the variable INPUT_OTHER_KEY is not set; it replaces the input other(...), which only an editor can "
+         "ask for"},
+        {"${input:home}",
+         "failed: the variable INPUT_HOME is not set; it replaces the input home, which only an editor can ask for"},
+        {"${env:}", form},
+        {"${input:}", form},
+        {"${other:TTL}", form},
         {"${UNSET:-${TTL}}", "failed: the default of the variable UNSET has a variable in it; plain text is meant"},
     };
     for (const auto& [text, meant] : rows) {

@@ -1,3 +1,4 @@
+// over 400 lines: a row or two for each key.
 #include "config/load.hpp"
 
 #include "config/file.hpp"
@@ -26,8 +27,10 @@ std::string full_text()
 
 core::result<std::string> secrets(const std::string& path)
 {
-    CHECK(path == "/run/secrets/inline");
-    return std::string{"file-token"};
+    if (path == "/run/secrets/inline") {
+        return std::string{"file-token"};
+    }
+    return "OF=" + path + "\nDEBUG=replaced";
 }
 
 config::settings full()
@@ -61,6 +64,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.log_level == core::log_level::warn);
     CHECK(s.store == "sqlite:/var/lib/cardea/store.db");
     CHECK_FALSE(s.reload.watch);
+    CHECK(s.mcp.walk == 4min);
     CHECK(s.cards.ttl == 7min);
     CHECK(s.cards.min_ttl == 11s);
     CHECK(s.cards.max_ttl == 23h);
@@ -86,9 +90,13 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.upstream_idle == 6min);
     CHECK(s.timeouts.stream_keep_alive == 16s);
     CHECK(s.timeouts.upstream_keep == 62s);
+    CHECK(s.timeouts.linger == 3s);
     CHECK(s.timeouts.drain == 33s);
     CHECK(s.timeouts.drain_streams == 7s);
     CHECK(s.limits.body == 2 * 1024 * 1024);
+    CHECK(s.limits.body_memory == 257 * 1024 * 1024);
+    CHECK(s.limits.linger_bytes == 17 * 1024 * 1024);
+    CHECK(s.limits.lingering == 255);
     CHECK(s.limits.stream_body == 65 * 1024 * 1024);
     CHECK(s.limits.header == 32 * 1024);
     CHECK(s.limits.header_fields == 101);
@@ -97,6 +105,9 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.upstream_header == 65 * 1024);
     CHECK(s.limits.upstream_connections == 257);
     CHECK(s.limits.rpc_batch == 51);
+    CHECK(s.limits.rpc_body == 65 * 1024);
+    CHECK(s.limits.rpc_answer == 5 * 1024 * 1024);
+    CHECK(s.limits.rpc_memory == 65 * 1024 * 1024);
     CHECK(s.limits.header_value == 4 * 1024);
     CHECK(s.limits.body_rate == 2000);
     CHECK(s.limits.read_ahead == 17 * 1024);
@@ -115,6 +126,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.url = "http://10.0.0.7:9000/a2a/";
     weather.card_url = "https://10.0.0.7:9000/card.json?x=1";
     weather.trust = core::card_trust::same_origin;
+    weather.extended_card = core::extended_card_access::proxy;
     weather.card_headers = {
         {"X-Api-Key", core::secret{"s3cr3t-token"}},
         {"Accept-Language", core::secret{"de, en;q=0.5"}}
@@ -136,6 +148,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     core::agent inline_card;
     inline_card.id = "inline";
     inline_card.url = "https://inline.example.com";
+    inline_card.trust = core::card_trust::same_origin;
     inline_card.bearer = core::secret{"file-token"};
     inline_card.protocol_version = "1.0";
     inline_card.card = R"({"name":"Inline","skills":[]})";
@@ -149,7 +162,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         .transport = core::mcp_transport::stdio,
         .command = "npx",
         .arguments = {"-y", "server-filesystem"},
-        .environment = {{"DEBUG", core::secret{"true"}}},
+        .environment = {{"OF", core::secret{"/run/secrets/files.env"}}, {"DEBUG", core::secret{"true"}}},
         .directory = "/srv/files",
         .headers = {},
         .start = core::mcp_start::lazy,
@@ -157,6 +170,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         .initialize_timeout = 61s,
         .request_timeout = 31s,
         .ping_interval = 29s,
+        .walk = 3min,
         .backoff = 400ms,
         .max_backoff = 59s,
         .max_message = 9 * 1024 * 1024,
@@ -175,7 +189,14 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     search.mcp = core::mcp_server{};
     search.mcp->headers = {{"Authorization", core::secret{"Bearer s3cr3t-token"}}};
     search.metadata = R"({"transport":{"type":"streamable-http","url":"https://search.example.com/mcp"}})";
-    REQUIRE(s.agents.size() == 5);
+    REQUIRE(s.agents.size() == 8);
+    CHECK(
+        s.agents[5].mcp->environment ==
+        decltype(files.mcp->environment
+        ){{"OF", core::secret{"/run/secrets/notes.env"}}, {"DEBUG", core::secret{"replaced"}}}
+    );
+    CHECK(s.agents[6].url == "https://maps.example.com/mcp");
+    CHECK(s.agents[7].url == "https://tasks.example.com/mcp");
     CHECK(s.agents[0] == weather);
     CHECK(s.agents[1] == inline_card);
     CHECK(s.agents[2] == files);
@@ -232,6 +253,25 @@ TEST_CASE("a card is trusted with the path of calls or not at all")
         "c.yml:1:47: agents.a.trust_card_url: \"always\" is not one of the two; never or same-origin is meant\n"
     );
     CHECK(problems_of("agents: {a: {url: \"http://h\", trust_card_url: never}}") == "");
+}
+
+TEST_CASE("an extended card is passed on or it is not, where the agent has credentials of ours")
+{
+    CHECK(
+        problems_of("agents: {a: {url: \"http://h\", extended_card: yes}}") ==
+        "c.yml:1:46: agents.a.extended_card: \"yes\" is not one of the two; auto or proxy is meant\n"
+    );
+    for (const auto& [written, passes] : {std::pair{"", false}, {"auto", false}, {"proxy", true}}) {
+        const auto key = *written == '\0' ? std::string{} : ", extended_card: " + std::string{written};
+        const auto read = [&](const std::string& credential) {
+            return core::passes_extended_card(
+                right("agents: {a: {url: \"https://h\"" + credential + key + "}}").agents[0]
+            );
+        };
+        CHECK(read(""));
+        CHECK(read(", bearer: b") == passes);
+        CHECK(read(", tls: {cert: c, key: k}") == passes);
+    }
 }
 
 TEST_CASE("a shape of cards is one of four, for all agents and for one")

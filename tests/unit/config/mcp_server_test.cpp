@@ -154,20 +154,8 @@ TEST_CASE("what MCP clients have in their configuration is taken as it is")
     CHECK(problems_of("mcpServers: {a: {comand: x}}").find("did you mean `command`?") != std::string::npos);
 }
 
-TEST_CASE("what only MCP clients know of a server is said to be theirs, and their own names for what we have are known")
+TEST_CASE("a key that nothing is near to is answered with every key of agents, each once")
 {
-    CHECK(
-        problems_of(R"({"mcpServers": {"a": {"command": "x", "autoApprove": []}}})") ==
-        "c.yml:1:39: mcpServers.a.autoApprove: is a key of MCP clients that has no meaning here; it is meant to be "
-        "left "
-        "out\n"
-    );
-    const auto other_url = problems_of(R"({"mcpServers": {"a": {"serverUrl": "http://h"}}})");
-    CHECK(other_url.find("mcpServers.a.serverUrl: is not a known key; did you mean `url`?") != std::string::npos);
-    CHECK(
-        problems_of("servers: {a: {command: x}}") ==
-        "c.yml:1:1: servers: is not a known key; did you mean `mcpServers`?\n"
-    );
     const auto unknown = problems("command: x, qqqqqqq: 1");
     for (const auto* key : {"tls", "timeouts", "restart"}) {
         const auto word = ' ' + std::string{key} + ',';
@@ -205,11 +193,14 @@ TEST_CASE("what is not said of a session has its default, and what is said its b
     CHECK(bare.initialize_timeout == 60s);
     CHECK(bare.request_timeout == 30s);
     CHECK(bare.ping_interval == 30s);
+    CHECK_FALSE(bare.walk.has_value());
     CHECK(bare.backoff == 500ms);
     CHECK(bare.max_backoff == 60s);
     CHECK(bare.max_message == 8 * 1024 * 1024);
     CHECK_FALSE(bare.stale_if_error);
     CHECK(server("command: x, timeouts: {ping: 0}").ping_interval == 0s);
+    CHECK(server("command: x, walk: 0").walk == 0s);
+    CHECK(server("command: x, walk: 1d").walk == 24h);
     CHECK(server("command: x, max_message: 64KiB").max_message == 65536);
     CHECK(server("command: x, max_message: 1GiB").max_message == 1024 * 1024 * 1024);
     const std::pair<const char*, const char*> rows[]{
@@ -222,6 +213,7 @@ TEST_CASE("what is not said of a session has its default, and what is said its b
         },
         {"command: x, timeouts: {initialize: 0}",
          "agents.a.timeouts.initialize: \"0\" is out of range; 1ms to 1d is meant"},
+        {"command: x, walk: 25h", "agents.a.walk: \"25h\" is out of range; 0 to 1d is meant"},
         {"command: x, restart: {backoff: 9ms}", "agents.a.restart.backoff: \"9ms\" is out of range; 10ms to 1d is meant"
         },
         {"command: x, restart: {backoff: 2m}",

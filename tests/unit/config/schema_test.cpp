@@ -52,6 +52,42 @@ TEST_CASE("an unknown key is answered with the nearest one")
     }
 }
 
+TEST_CASE("a word that only looks like a key is not taken for it")
+{
+    for (const auto* key : {
+             "tools",   "stderr", "enabled", "name",  "description", "image", "restarts_on", "roots",
+             "state",   "tags",   "sandbox", "path",  "port",        "oauth", "scopes",      "icon",
+             "proxy",   "title",  "stdio",   "cache", "provider",    "model", "prompt",      "account",
+             "profile", "id",     "group",   "alias", "retry",       "mode",
+         }) {
+        CAPTURE(key);
+        CHECK(config::unknown_agent_key(key).find("did you mean") == std::string::npos);
+    }
+    for (const auto& [key, nearest] : {
+             std::pair{"cmd", "command"},
+             std::pair{"time", "timeout"},
+             std::pair{"commands", "command"},
+             std::pair{"envs", "env"},
+             std::pair{"arg", "args"},
+             std::pair{"header", "headers"},
+             std::pair{"serverURL", "serverUrl"},
+             std::pair{"server_url", "serverUrl"},
+             std::pair{"bearerfile", "bearer_file"},
+         }) {
+        CAPTURE(key);
+        CHECK(config::unknown_agent_key(key) == "is not a known key; did you mean `" + std::string{nearest} + "`?");
+    }
+    CHECK(config::unknown_agent_key("ttl") == "is not a known key here; did you mean `cards.ttl`?");
+    const auto top = [](std::string_view key) {
+        return config::nearest_key(key, {"listen", "admin", "tls", "hosts", "log", "store", "cards", "mcpServers"});
+    };
+    CHECK(top("mcp_servers") == "mcpServers");
+    CHECK(top("MCPServers") == "mcpServers");
+    CHECK(top("host") == "hosts");
+    CHECK(top("tools") == "");
+    CHECK(top("theme") == "");
+}
+
 TEST_CASE("an unknown key that is known elsewhere is answered with its path")
 {
     CHECK(

@@ -28,6 +28,12 @@ inline std::optional<std::string> variables(std::string_view name)
     if (name == "TTL") {
         return "7m";
     }
+    if (name == "HOME") {
+        return "/home/me";
+    }
+    if (name == "INPUT_MY_KEY") {
+        return "asked-for";
+    }
     if (name == "BREAK") {
         return "s3cr3t-token\r\nX-Evil: 1";
     }

@@ -27,16 +27,36 @@ TEST_CASE("every code has its own name, a sentence and an error status")
         CHECK(names.insert(std::string(core::name(code))).second);
         CHECK(core::message(code).ends_with('.'));
         CHECK(core::http_status(code) >= 400);
-        CHECK(core::http_status(code) <= 507);
+        CHECK(core::http_status(code) <= 508);
     }
 }
 
-TEST_CASE("no JSON-RPC code is taken from the range that A2A and MCP reserve")
+TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where it means the same")
 {
     for (int value = first; value <= last; ++value) {
-        const auto number = core::jsonrpc_code(static_cast<errc>(value));
-        CAPTURE(number);
-        CHECK_FALSE((number >= -32099 && number <= -32000));
+        const auto code = static_cast<errc>(value);
+        const auto number = core::jsonrpc_code(code);
+        CAPTURE(core::name(code));
+        const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured;
+        CHECK((number >= -32099 && number <= -32000) == of_a2a);
+    }
+    CHECK(core::jsonrpc_code(errc::unsupported_media_type) == -32005);
+    CHECK(core::jsonrpc_code(errc::extended_card_not_configured) == -32007);
+}
+
+TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in what carries it keeps its status")
+{
+    const std::set<errc> in_the_call{
+        errc::parse_error,
+        errc::invalid_request,
+        errc::method_not_found,
+        errc::invalid_params,
+        errc::extended_card_not_configured
+    };
+    for (int value = first; value <= last; ++value) {
+        const auto code = static_cast<errc>(value);
+        CAPTURE(core::name(code));
+        CHECK(core::jsonrpc_http_status(code) == (in_the_call.contains(code) ? 200 : core::http_status(code)));
     }
 }
 

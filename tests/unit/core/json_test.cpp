@@ -1,4 +1,4 @@
-#include "core/json.hpp"
+#include "core/json_document.hpp"
 
 #include <doctest/doctest.h>
 
@@ -43,6 +43,38 @@ TEST_CASE("the members of one object are limited exactly, the elements of an arr
         array += ",0";
     }
     CHECK(parse_json(array + "]").has_value());
+}
+
+TEST_CASE("the values of a document are limited exactly, and names of members are none")
+{
+    const auto accepts = [](std::string_view text, std::size_t values) {
+        return core::parse_document(text, {}, values).has_value();
+    };
+    for (const auto* five : {"[1,2,[\"a\"]]", R"({"a":null,"b":{"c":[true]}})", "[[[[[]]]]]"}) {
+        CAPTURE(five);
+        CHECK_FALSE(accepts(five, 4));
+        CHECK(accepts(five, 5));
+        CHECK(accepts(five, 6));
+    }
+    CHECK(core::parse_document("[1,2]", {}, 2).error().detail == "a document with more than 2 values");
+}
+
+TEST_CASE("of members with one name the last value counts, at the place of the first")
+{
+    for (const auto* text :
+         {R"({"a":1,"b":2,"a":3})",
+          R"({"a":{"x":1,"x":[{"y":1,"y":2}]},"a":{"z":[1,{},[]],"":0,"":[1]},"b":""})",
+          R"([{"c":1,"b":1,"a":1,"b":2,"c":2,"c":3,"d":4},[],{"a":{"a":{"a":1,"a":2}}}])",
+          R"({"a":1,"a":2,"a":3,"a":{"a":4},"\u0061":5})"}) {
+        CAPTURE(text);
+        CHECK(core::to_text(*parse_json(text)) == core::json::parse(text).dump());
+    }
+    std::string many = "{";
+    for (int i = 0; i < 999; ++i) {
+        many += '"' + std::to_string(i * 7919 % 331) + "\":" + std::to_string(i) + ',';
+    }
+    many += R"("last":0})";
+    CHECK(core::to_text(*parse_json(many)) == core::json::parse(many).dump());
 }
 
 TEST_CASE("size is limited exactly")

@@ -20,22 +20,29 @@ namespace {
 std::string serve(std::string_view body, core::rpc_limits limits = {})
 {
     const auto parsed = parse_rpc(body, limits);
-    std::vector<std::string> answers;
+    core::batch_answer batch;
+    std::string single;
+    const auto answer = [&](const std::string& text) {
+        if (parsed.batch) {
+            batch.begin(text);
+        } else {
+            single = text;
+        }
+    };
     for (const auto& item : parsed.items) {
         if (const auto* refusal = std::get_if<core::rpc_refusal>(&item)) {
-            answers.push_back(refusal->answer);
+            answer(refusal->answer);
             continue;
         }
         const auto& request = std::get<core::rpc_request>(item);
-        if (request.notification()) {
-            answers.emplace_back();
-        } else if (request.method == "echo") {
-            answers.push_back(core::make_result(request.id, request.params));
-        } else {
-            answers.push_back(core::make_error(request.id, errc::method_not_found));
+        if (!request.notification()) {
+            answer(
+                request.method == "echo" ? core::make_result(request.id, request.params)
+                                         : core::make_error(request.id, errc::method_not_found)
+            );
         }
     }
-    return core::join_answers(parsed.batch, answers);
+    return parsed.batch ? batch.take() : single;
 }
 
 std::string error_text(std::string_view id, std::string_view code, std::string_view message, std::string_view name)
@@ -320,6 +327,27 @@ TEST_CASE("every error body is JSON and has the codes of its condition")
         const auto plain = core::parse_json(core::http_error_body(code, "agent"));
         REQUIRE(plain.has_value());
         CHECK(*core::member(*core::member(*plain, "error"), "retryable") == core::retryable(code));
+    }
+}
+
+TEST_CASE("A batch knows beforehand how long it is with one more answer, and takes one in pieces")
+{
+    core::batch_answer batch;
+    CHECK(batch.size_with(3) == 5);
+    batch.begin("{");
+    batch.go_on("1");
+    batch.go_on("}");
+    CHECK(batch.size_with(0) == 6);
+    const auto expected = batch.size_with(1);
+    batch.begin("2");
+    const auto text = batch.take();
+    CHECK(text == "[{1},2]");
+    CHECK(text.size() == expected);
+    CHECK(core::batch_answer{}.take().empty());
+    core::batch_answer exact;
+    for (const std::size_t size : {1000U, 1001U, 1500U}) {
+        exact.reserve(size);
+        CHECK(exact.capacity() == size);
     }
 }
 

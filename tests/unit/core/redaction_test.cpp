@@ -128,6 +128,9 @@ TEST_CASE("of arguments, options' names, paths and what a launcher runs stay rea
         {"npx", {"-y", "mcp-remote", "--header", "Authorization: Bearer hunter22"}, {"mcp-remote"}, {"hunter22"}},
         {"s", {"X-Key: hunter22"}, {}, {"hunter22"}},
         {"s", {"postgres://user-name:hunter22@db.example/x"}, {"user-name", "db.example"}, {"hunter22"}},
+        {"s", {"postgres://user-name:hunter@22@db.example/x"}, {"user-name", "hunter", "db.example"}, {"hunter@22"}},
+        {"s", {"postgres://user-name:@hunter2@db.example"}, {"user-name", "db.example"}, {"@hunter2"}},
+        {"s", {"--db=amqp://user-name:hunter@22@db.example:5672/a@b"}, {"user-name", "db.example"}, {"hunter@22"}},
         {"s", {"https://db.example:8443/x"}, {"db.example:8443"}, {}},
         {"docker", {"run", "image-name", "KEY=hunter22"}, {}, {"image-name", "hunter22"}},
     };
@@ -142,6 +145,60 @@ TEST_CASE("of arguments, options' names, paths and what a launcher runs stay rea
         }
         for (const auto& text : each.masked) {
             CHECK(secrets.apply(text) == "********");
+        }
+    }
+}
+
+TEST_CASE("an option with any word for a credential in its name announces one, whatever it looks like")
+{
+    for (const auto* option :
+         {"--auth",
+          "--oauth-code",
+          "--bearer",
+          "--cred",
+          "--credentials",
+          "--api-key",
+          "--apikey",
+          "--pass",
+          "--password",
+          "--passphrase",
+          "--pwd",
+          "--db-pwd",
+          "--client-secret",
+          "--token",
+          "--ACCESS_TOKEN",
+          "--Key"}) {
+        CAPTURE(option);
+        for (const auto* value : {"/srv/value", "./value", "--value", "package-like"}) {
+            CAPTURE(value);
+            core::mcp_server server;
+            server.command = "s";
+            server.arguments = {"--verbose", option, value, "/srv/data"};
+            const auto secrets = core::redaction_of(server);
+            CHECK(secrets.apply(value) == "********");
+            CHECK(secrets.apply(option) == option);
+            CHECK(secrets.apply("/srv/data") == "/srv/data");
+        }
+    }
+    for (const auto* option : {"--folder", "--transport", "--host", "--sort", "auth", "token"}) {
+        CAPTURE(option);
+        core::mcp_server server;
+        server.command = "s";
+        server.arguments = {option, "/srv/value"};
+        CHECK(core::redaction_of(server).apply("/srv/value") == "/srv/value");
+    }
+}
+
+TEST_CASE("each launcher's program stays readable, and only the first one behind it")
+{
+    for (const auto* launcher : {"bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uv", "uvx"}) {
+        CAPTURE(launcher);
+        for (const std::string folder : {"", "/usr/local/bin/"}) {
+            core::mcp_server server;
+            server.command = folder + launcher;
+            server.arguments = {"-x", "package-one", "package-two"};
+            const auto secrets = core::redaction_of(server);
+            CHECK(secrets.apply("package-one|package-two") == "package-one|********");
         }
     }
 }

@@ -87,7 +87,7 @@ TEST_CASE("an agent is shown if every part of the filter fits")
         std::vector<config::problem> problems;
         const auto filter = read_filter(parsed(params), problems);
         REQUIRE(problems.empty());
-        return shows(filter, agent, card);
+        return shows(filter, agent, gateway::metadata_tags(agent.metadata), card);
     };
     for (const auto* fits :
          {"{}",
@@ -111,6 +111,25 @@ TEST_CASE("an agent is shown if every part of the filter fits")
         CAPTURE(misses);
         CHECK_FALSE(shown(misses));
     }
+}
+
+TEST_CASE("The tags of an agent are those of its metadata and of its card, sorted, as many and as long as a list takes")
+{
+    const auto own = gateway::metadata_tags(R"({"tags":["m","c","m",3,""]})");
+    CHECK(own == std::vector<std::string>{"", "c", "m"});
+    CHECK(gateway::metadata_tags(R"({"team":"tags"})").empty());
+    CHECK(gateway::metadata_tags("no JSON but \"tags\"").empty());
+    const card_words card{{"", "a", "bb", "ccc", "m", "z"}, {}};
+    using tags = std::vector<std::string>;
+    CHECK(tags_of(own, card, {10, 2}) == tags{"a", "bb", "c", "m", "z"});
+    CHECK(tags_of(own, card, {5, 3}) == tags{"a", "bb", "c", "ccc", "m"});
+    CHECK(tags_of(own, card, {2, 1}) == tags{"a", "c"});
+}
+
+TEST_CASE("Metadata over the size of a card has tags too")
+{
+    const auto padding = std::string(2 * 1024 * 1024, 'x');
+    CHECK(gateway::metadata_tags(R"({"tags":["a"],"more":")" + padding + "\"}") == std::vector<std::string>{"a"});
 }
 
 TEST_SUITE_END();

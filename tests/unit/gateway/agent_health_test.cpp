@@ -91,6 +91,8 @@ TEST_CASE("an MCP server is as its session is, whatever the age of its card")
         session_state state;
         session_reason reason;
         const char* words;
+        bool begun = true;
+        bool needs_operator = false;
     };
     for (const auto& each : std::vector<row>{
              {session_state::configured, session_reason::none, "unknown session_not_started"},
@@ -105,6 +107,9 @@ TEST_CASE("an MCP server is as its session is, whatever the age of its card")
              {session_state::degraded, session_reason::refresh_failed, "degraded refresh_failed"},
              {session_state::backoff, session_reason::exited, "unhealthy session_crashed"},
              {session_state::failed, session_reason::start_failed, "unhealthy session_crashed"},
+             {session_state::backoff, session_reason::exited, "unhealthy session_failed", false},
+             {session_state::failed, session_reason::start_failed, "unhealthy session_misconfigured", false, true},
+             {session_state::backoff, session_reason::probe_failed, "unhealthy session_misconfigured", true, true},
              {session_state::stopping, session_reason::none, "unknown draining"},
          }) {
         CAPTURE(each.words);
@@ -112,6 +117,8 @@ TEST_CASE("an MCP server is as its session is, whatever the age of its card")
         gateway::session_facts session;
         session.state = each.state;
         session.reason = each.reason;
+        session.begun = each.begun;
+        session.needs_operator = each.needs_operator;
         CHECK(words(judge(agent, &card, &session, start + 1h)) == each.words);
     }
 }

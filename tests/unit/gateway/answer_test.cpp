@@ -36,4 +36,43 @@ TEST_CASE("an error that will pass says when to come again, and others do not")
     CHECK(gateway::error_answer(core::errc::card_invalid, "m", 17).fields.find("Retry-After") == std::string::npos);
 }
 
+TEST_CASE("An error answer names its code, is not stored, and has the status of the code")
+{
+    const auto plain = gateway::error_answer(core::errc::agent_not_found, "weather");
+    CHECK(plain.status == 404);
+    CHECK(plain.fields == "Cardea-Error: agent_not_found\r\nCache-Control: no-store\r\n");
+    CHECK(plain.body.find("\"agent_not_found\"") != std::string::npos);
+    const auto rpc = gateway::jsonrpc_error_answer(core::errc::upstream_timeout, "weather", "\"a-1\"");
+    CHECK(rpc.fields.find("Cardea-Error: upstream_timeout\r\n") != std::string::npos);
+    CHECK(rpc.body.find("\"id\":\"a-1\"") != std::string::npos);
+}
+
+TEST_CASE("A refused method names the methods that are allowed")
+{
+    const auto refused = gateway::method_not_allowed("GET, HEAD");
+    CHECK(refused.status == 405);
+    CHECK(refused.fields.ends_with("Allow: GET, HEAD\r\n"));
+}
+
+TEST_CASE("A connection that finds no room gets one whole answer, with the length of its body")
+{
+    const auto text = gateway::refusal_of_connection();
+    CHECK(text.starts_with("HTTP/1.1 503 "));
+    CHECK(text.find("\r\nConnection: close\r\n") != std::string::npos);
+    CHECK(text.find("\r\nRetry-After: 5\r\n") != std::string::npos);
+    const auto end = text.find("\r\n\r\n");
+    REQUIRE(end != std::string::npos);
+    const auto length = "\r\nContent-Length: " + std::to_string(text.size() - end - 4) + "\r\n";
+    CHECK(text.find(length) != std::string::npos);
+    CHECK(text.find("overloaded", end) != std::string::npos);
+}
+
+TEST_CASE("A refused configuration is explained problem by problem")
+{
+    const auto refused = gateway::config_error_answer({"a.yml:1: one", "a.yml:2: \"two\""});
+    CHECK(refused.status == 422);
+    CHECK(refused.body.find(R"("problems":["a.yml:1: one","a.yml:2: \"two\""])") != std::string::npos);
+    CHECK(refused.body.find(R"("retryable":false)") != std::string::npos);
+}
+
 TEST_SUITE_END();

@@ -212,4 +212,26 @@ TEST_CASE("freshness is what the agent says, within min_ttl and max_ttl")
     }
 }
 
+TEST_CASE("a card is as old as its last change, and two changes of one second have no date")
+{
+    card_state state;
+    const auto publish = [&](const char* changed_at) {
+        if (changed_at != nullptr) {
+            gateway::change(state, changed_at);
+        }
+        auto bytes = gateway::make_card_bytes(gateway::body_with_strong_etag("{}"));
+        gateway::succeed(state, std::move(bytes), start, 20s, settings());
+        return state.card->modified;
+    };
+    CHECK(publish("12:00:00") == "12:00:00");
+    CHECK(publish(nullptr) == "12:00:00");
+    gateway::outdate(state, start, 20s);
+    CHECK(state.card->modified == "12:00:00");
+    CHECK(publish("12:00:01") == "12:00:01");
+    CHECK(publish("12:00:01") == "");
+    CHECK(publish("12:00:01") == "");
+    CHECK(publish(nullptr) == "");
+    CHECK(publish("12:00:02") == "12:00:02");
+}
+
 TEST_SUITE_END();

@@ -2,6 +2,7 @@
 #include "gateway/card_plane.hpp"
 
 #include "a2a/etag.hpp"
+#include "gateway/card_editor.hpp"
 #include "gateway/card_source.hpp"
 #include "gateway/management_records.hpp"
 
@@ -19,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("gateway/card_plane");
@@ -69,6 +71,60 @@ private:
         held_;
 };
 
+// Has cards made by the editor, and while it is slow only when released.
+class slow_maker final : public gateway::card_maker {
+public:
+    explicit slow_maker(gateway::card_editor& editor)
+        : editor_{editor}
+    {
+    }
+
+    net::task<core::result<gateway::made_card>>
+    make(std::shared_ptr<const core::agent> agent, gateway::card_document what) override
+    {
+        co_await hold();
+        co_return co_await editor_.make(std::move(agent), std::move(what));
+    }
+
+    net::task<core::result<gateway::made_card>>
+    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::snapshot> lists) override
+    {
+        co_await hold();
+        co_return co_await editor_.make_of_lists(std::move(agent), std::move(lists));
+    }
+
+    net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, gateway::card_pair what)
+        override
+    {
+        co_return co_await editor_.compare(std::move(agent), std::move(what));
+    }
+
+    void release()
+    {
+        slow = false;
+        for (auto* const each : std::exchange(held_, {})) {
+            each->set();
+        }
+    }
+
+    std::size_t held() const noexcept { return held_.size(); }
+
+    bool slow = false;
+
+private:
+    net::task<> hold()
+    {
+        net::task_signal go;
+        if (slow) {
+            held_.push_back(&go);
+            co_await go.wait();
+        }
+    }
+
+    gateway::card_editor& editor_;
+    std::vector<net::task_signal*> held_;
+};
+
 class kept_log final : public core::log_sink {
 public:
     void write(std::string_view lines) override { text.append(lines) += '\n'; }
@@ -100,6 +156,7 @@ struct rig {
             }
             settings.agents.push_back(std::move(agent));
         }
+        editor.start(nullptr, "http://gateway");
         plane.set_publisher([this](const std::string&, const auto& card) { published += card != nullptr ? 1 : 0; });
         auto made = gateway::make_snapshot(settings, "http://gateway");
         REQUIRE(made.has_value());
@@ -110,6 +167,22 @@ struct rig {
     {
         plane.stop();
         agents.answer_all();
+        maker.release();
+        run();
+    }
+
+    void list(const mcp::snapshot& lists)
+    {
+        plane.set_session_card("agent-0", std::make_shared<const mcp::snapshot>(lists), [this](bool is_card) {
+            told.push_back(is_card);
+        });
+        run();
+    }
+
+    void change(core::agent changed)
+    {
+        net::client_contexts contexts;
+        plane.set_agent("agent-0", *gateway::make_entry(changed, 1s, contexts));
         run();
     }
 
@@ -148,9 +221,12 @@ struct rig {
     agents_stub agents{loop};
     kept_log sink;
     core::logger log{sink, core::log_level::info};
-    gateway::card_source source{agents, settings};
-    gateway::card_plane plane{loop, source, settings.cards, log, [this] { return now; }};
+    gateway::card_editor editor{loop.io(), agents, settings.cards};
+    slow_maker maker{editor};
+    gateway::card_source source{agents, maker, settings};
+    gateway::card_plane plane{loop, source, maker, settings.cards, log, [this] { return now; }};
     int published = 0;
+    std::vector<bool> told;                         // what list() came to
     std::list<std::optional<card_answer>> answers;  // who waits, writes here later
 };
 
@@ -302,10 +378,10 @@ TEST_CASE("the card of a session may be kept by caches that ask each time, a pri
     rig x{1, 0, core::mcp_server{}};
     mcp::snapshot lists;
     lists.server.name = "lists";
-    x.plane.set_session_card("agent-0", lists);
+    x.list(lists);
     CHECK(x.obtained()->card->caching == gateway::card_caching::asking);
     lists.shareable = false;
-    x.plane.set_session_card("agent-0", lists);
+    x.list(lists);
     CHECK(x.obtained()->card->caching == gateway::card_caching::asking_alone);
     CHECK(x.plane.status("agent-0")->changes == 1);
     x.now += 24h;
@@ -324,7 +400,7 @@ TEST_CASE(
         core::mcp_server server;
         server.stale_if_error = counts;
         rig x{1, 0, server};
-        x.plane.set_session_card("agent-0", {});
+        x.list({});
         const auto* status = x.plane.status("agent-0");
         CHECK(gateway::card_summary(*status, x.now)["state"] == "fresh");
         x.now += 4min;
@@ -354,12 +430,12 @@ TEST_CASE("what a server says of itself is logged without what it was given, and
         rig x{1, 0, server};
         mcp::snapshot lists;
         lists.server.version = std::string(letters, 'v');
-        x.plane.set_session_card("agent-0", lists);
+        x.list(lists);
         const auto shown = R"("version":")" + std::string(std::min<std::size_t>(letters, 256), 'v') + '"';
         CHECK(x.sink.text.find(shown) != std::string::npos);
         lists.server.version = std::string(250, 'v') + "hunter2-hunter2";
         lists.server.protocol_version = "hunter2-hunter2";
-        x.plane.set_session_card("agent-0", lists);
+        x.list(lists);
         CHECK(x.sink.text.find("hunter2") == std::string::npos);
         CHECK(x.sink.text.find(R"("protocol_version":"********")") != std::string::npos);
         CHECK(x.sink.text.size() < 3000);
@@ -369,7 +445,7 @@ TEST_CASE("what a server says of itself is logged without what it was given, and
 TEST_CASE("the card of a session stays while its agent changes, unless the server is another one")
 {
     rig x{1, 0, core::mcp_server{}};
-    x.plane.set_session_card("agent-0", {});
+    x.list({});
     net::client_contexts contexts;
     auto changed = x.settings.agents.front();
     changed.metadata = R"({"tags":["new"]})";
@@ -405,6 +481,147 @@ TEST_CASE("each change of a card is one line that says what callers are told, an
     const auto first = x.sink.text.find("agent_card_published");
     CHECK(x.agents.asked.at("http://agent-0/card") >= 2);
     CHECK(x.sink.text.find("agent_card_published", first + 1) == std::string::npos);
+}
+
+TEST_CASE("A card that the operator wrote is made once, and who asks meanwhile waits")
+{
+    rig x;
+    x.maker.slow = true;
+    auto written = x.settings.agents.front();
+    written.card = R"({"name":"written"})";
+    x.change(written);
+    CHECK(x.maker.held() == 1);
+    CHECK_FALSE(x.obtained().has_value());
+    CHECK_FALSE(x.obtained().has_value());
+    CHECK(x.maker.held() == 1);
+    x.maker.release();
+    x.run();
+    for (const auto& each : x.answers) {
+        REQUIRE(each.has_value());
+        CHECK(each->use == card_use::hit);
+    }
+    x.maker.slow = true;
+    x.now += 24h;
+    CHECK(x.name() == "written");
+    CHECK(x.obtained()->card->fetched_at == x.now);
+    CHECK(x.maker.held() == 0);
+    CHECK(x.plane.status("agent-0")->changes == 1);
+}
+
+TEST_CASE("A card that comes back for an agent that has changed meanwhile is dropped")
+{
+    rig x;
+    auto written = x.settings.agents.front();
+    written.card = R"({"name":"old"})";
+    x.maker.slow = true;
+    x.change(written);
+    CHECK_FALSE(x.obtained().has_value());
+    const auto before = x.published;
+    written.card = R"({"name":"new"})";
+    x.change(written);
+    CHECK(x.maker.held() == 2);
+    x.maker.release();
+    x.run();
+    CHECK(x.published >= before + 1);
+    CHECK(x.sink.text.find("\"old\"") == std::string::npos);
+    REQUIRE(x.answers.front().has_value());
+    CHECK(x.answers.front()->card->bytes->body.find("new") != std::string::npos);
+    CHECK(x.name() == "new");
+}
+
+TEST_CASE("A card that comes back for an agent that is gone is dropped")
+{
+    rig x;
+    auto written = x.settings.agents.front();
+    written.card = R"({"name":"old"})";
+    x.maker.slow = true;
+    x.change(written);
+    CHECK_FALSE(x.obtained().has_value());
+    x.plane.set_agent("agent-0", nullptr);
+    x.maker.release();
+    x.run();
+    CHECK(x.published == 0);
+    REQUIRE(x.answers.front().has_value());
+    CHECK(x.answers.front()->failure->code == errc::agent_not_found);
+}
+
+TEST_CASE("Of a thousand written cards 32 are made at a time, and one that somebody asks for at once")
+{
+    rig x{0};
+    config::settings many;
+    for (int i = 0; i < 1000; ++i) {
+        core::agent agent;
+        agent.id = "agent-" + std::to_string(i);
+        agent.card = R"({"name":"n"})";
+        many.agents.push_back(std::move(agent));
+    }
+    x.maker.slow = true;
+    x.plane.set_agents(*gateway::make_snapshot(many, "http://gateway"));
+    x.run();
+    CHECK(x.maker.held() == 32);
+    x.obtained();
+    CHECK(x.maker.held() <= 33);
+    x.maker.release();
+    x.run();
+    CHECK(x.published >= 1000);
+    CHECK(x.name() == "n");
+}
+
+TEST_CASE("Who asks for the card of a session while it is made waits for it, and gets that of the latest lists")
+{
+    rig x{1, 0, core::mcp_server{}};
+    mcp::snapshot lists;
+    lists.server.version = "1";
+    x.maker.slow = true;
+    x.list(lists);
+    CHECK_FALSE(x.obtained().has_value());
+    for (const auto* version : {"2", "3"}) {
+        lists.server.version = version;
+        x.list(lists);
+    }
+    CHECK(x.maker.held() == 1);
+    CHECK(x.told.empty());
+    x.maker.release();
+    x.run();
+    CHECK(x.told == std::vector<bool>{true, true, true});
+    REQUIRE(x.answers.front().has_value());
+    CHECK(x.answers.front()->card->bytes->body.find(R"("version":"3")") != std::string::npos);
+    CHECK(x.plane.status("agent-0")->changes == 2);
+}
+
+TEST_CASE("A session that is lost while its card is made does not vouch for it")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.maker.slow = true;
+    x.list({});
+    x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+    CHECK(x.obtained()->failure->code == errc::session_crashed);
+    x.maker.release();
+    x.run();
+    CHECK(x.told == std::vector<bool>{true});
+    CHECK(x.obtained()->failure->code == errc::session_crashed);
+    CHECK(x.obtained()->card == nullptr);
+    x.plane.set_session_trouble("agent-0", std::nullopt);
+    CHECK(x.obtained()->use == card_use::hit);
+}
+
+TEST_CASE("A session that is well again while its card is made gives no older card")
+{
+    rig x{1, 0, core::mcp_server{}};
+    mcp::snapshot lists;
+    lists.server.version = "old";
+    x.list(lists);
+    x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+    x.maker.slow = true;
+    lists.server.version = "new";
+    x.list(lists);
+    const auto published = x.published;
+    x.plane.set_session_trouble("agent-0", std::nullopt);
+    CHECK(x.published == published);
+    CHECK_FALSE(x.obtained().has_value());
+    x.maker.release();
+    x.run();
+    CHECK(x.answers.back()->card->bytes->body.find(R"("version":"new")") != std::string::npos);
 }
 
 TEST_SUITE_END();

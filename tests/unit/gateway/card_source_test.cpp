@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,35 @@ public:
     std::vector<net::fetch_request> asked;
 };
 
+// Makes cards where it is asked.
+class plain_maker final : public gateway::card_maker {
+public:
+    net::task<core::result<gateway::made_card>>
+    make(std::shared_ptr<const core::agent> agent, gateway::card_document what) override
+    {
+        auto card = gateway::read_card(what.text, settings_);
+        if (!card) {
+            co_return std::move(card).error();
+        }
+        co_return gateway::make_card(std::move(*card), *agent, {settings_, nullptr, base_});
+    }
+
+    net::task<core::result<gateway::made_card>>
+    make_of_lists(std::shared_ptr<const core::agent>, std::shared_ptr<const mcp::snapshot>) override
+    {
+        co_return core::gateway_error(core::errc::internal);
+    }
+
+    net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent>, gateway::card_pair) override
+    {
+        co_return core::gateway_error(core::errc::internal);
+    }
+
+private:
+    config::card_settings settings_;
+    std::string base_ = "http://gateway";
+};
+
 net::fetch_response card_response(std::vector<std::pair<std::string, std::string>> headers = {})
 {
     return {.status = 200, .headers = std::move(headers), .body = R"({"name":"a"})"};
@@ -78,7 +108,8 @@ core::result<fetched_card> run(card_source& source, const core::agent& agent, co
 core::result<fetched_card>
 fetch(scripted_fetcher& network, const core::agent& agent, const card_validators& last = {}, config::settings s = {})
 {
-    card_source source{network, s};
+    plain_maker maker;
+    card_source source{network, maker, s};
     return run(source, agent, last);
 }
 
@@ -226,7 +257,8 @@ TEST_CASE("a stopped source asks no further location")
         int asked = 0;
     } network;
     const config::settings settings;
-    card_source source{network, settings};
+    plain_maker maker;
+    card_source source{network, maker, settings};
     network.source = &source;
     const auto out = run(source, agent_at("http://agent:9000/rpc"), {});
     REQUIRE(out.has_error());

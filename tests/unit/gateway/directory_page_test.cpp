@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,6 @@ using gateway::directory_page;
 using gateway::directory_request;
 using gateway::index_of;
 using gateway::listed_agent;
-using gateway::page_of;
 using gateway::read_directory_request;
 
 constexpr std::string_view base = "https://agents.example.com/x";
@@ -28,6 +28,16 @@ json parsed(std::string_view text)
     const auto value = core::parse_json(text, {.bytes = 16 * 1024 * 1024, .depth = 64, .members = 1000});
     REQUIRE(value.has_value());
     return *value;
+}
+
+directory_page
+page_of(directory_kind kind, std::string_view at, const std::vector<listed_agent>& agents, std::string_view next)
+{
+    gateway::page_writer writer{{kind, std::nullopt, 100}, std::string{at}};
+    for (const auto& each : agents) {
+        writer.add(each);
+    }
+    return writer.finish(next);
 }
 
 const std::vector<listed_agent>& two_agents()
@@ -41,7 +51,7 @@ const std::vector<listed_agent>& two_agents()
 
 directory_page page(directory_kind kind, std::string_view next = {})
 {
-    return page_of({kind, std::nullopt, 100}, base, two_agents(), next);
+    return page_of(kind, base, two_agents(), next);
 }
 
 std::string refusal(directory_kind kind, std::string_view query)
@@ -79,7 +89,7 @@ TEST_CASE("a page of agents says of each what a caller needs, and nothing that i
     CHECK_FALSE(parsed(last.body).contains("nextCursor"));
     CHECK(last.etag != made.etag);
     CHECK(page(directory_kind::agents).etag == last.etag);
-    CHECK(page_of({}, base, {}, {}).body == R"({"agents":[]})");
+    CHECK(page_of(directory_kind::agents, base, {}, {}).body == R"({"agents":[]})");
 }
 
 TEST_CASE("an API catalog is a linkset with an item for every agent and its card as description")
@@ -135,18 +145,23 @@ TEST_CASE("what an agent says of itself takes no more room than a list has")
 {
     const std::string long_name = std::string(511, 'n') + "\xc3\xa4" + std::string(100, 'n');
     const std::string long_text(600, 'd');
-    std::vector<std::string> tags{std::string(65, 'x'), std::string(64, 'y'), ""};
-    tags.resize(100, "t");
+    gateway::card_words words;
+    for (int i = 0; i < 100; ++i) {
+        words.tags.push_back(std::string(64, 'y') + (i == 0 ? "" : "x"));
+        words.tags.push_back("z" + std::to_string(i));
+    }
+    std::sort(words.tags.begin(), words.tags.end());
+    const auto tags = tags_of({}, words, gateway::listed_tags);
     const std::vector<listed_agent> agents{
         {"a", core::protocol::a2a, long_name, long_text, std::string_view{long_text}, tags, agent_state::ready}
     };
-    const auto shown = parsed(page_of({}, base, agents, {}).body)["agents"][0];
+    const auto shown = parsed(page_of(directory_kind::agents, base, agents, {}).body)["agents"][0];
     CHECK(shown["name"] == std::string(511, 'n'));
     CHECK(shown["description"].get<std::string>().size() == 512);
     CHECK(shown["version"].get<std::string>().size() == 64);
     CHECK(shown["tags"].size() == 32);
     CHECK(shown["tags"][0] == std::string(64, 'y'));
-    CHECK(shown["tags"][1] == "t");
+    CHECK(shown["tags"][1] == "z0");
 }
 
 TEST_CASE("limit and cursor are the parameters of a page")

@@ -238,8 +238,20 @@ TEST_CASE("Forwarded goes on with our hop if there was one that can be read")
     );
     CHECK(forwarded({{"X-Forwarded-Host", "h"}, {"Forwarded", "for=a"}}, {"fd00::1", "", "http", true})
               .ends_with("Forwarded: for=a, for=\"[fd00::1]\";proto=http\r\n"));
+    CHECK(forwarded({{"Forwarded", "for=\"open"}, {"Forwarded", "for=203.0.113.1"}}, proxy) == "");
+    CHECK(forwarded({{"Forwarded", "for=203.0.113.1"}, {"Forwarded", "for=\"open"}}, proxy) == "");
+    CHECK(forwarded({{"Forwarded", "for="}, {"Forwarded", "for=203.0.113.1"}, {"Forwarded", "for=b"}}, proxy) == "");
     // Behind an open quote our element would be part of somebody's text.
     CHECK(told({{"Forwarded", "for=\"open"}}, proxy).find("\r\nForwarded") == std::string::npos);
+}
+
+TEST_CASE("One line of Forwarded that cannot be read keeps all of them back, wherever it stands")
+{
+    const std::pair<std::string, std::string> open{"Forwarded", "for=\"open"};
+    const std::pair<std::string, std::string> good{"Forwarded", "for=203.0.113.1"};
+    for (const auto& written : {lines{open, good}, lines{good, open}, lines{good, open, good}}) {
+        CHECK(told(written, proxy).find("\r\nForwarded") == std::string::npos);
+    }
 }
 
 TEST_SUITE_END();

@@ -292,4 +292,33 @@ TEST_CASE("a line that was cut by an error does not run into the next one")
     std::signal(SIGXFSZ, previous);
 }
 
+TEST_CASE("lines for a terminal have no control characters in them, and are the same JSON")
+{
+    const int ours = ::posix_openpt(O_RDWR | O_NOCTTY);
+    REQUIRE(ours >= 0);
+    REQUIRE(::grantpt(ours) == 0);
+    REQUIRE(::unlockpt(ours) == 0);
+    std::array<char, 64> name{};
+    REQUIRE(::ptsname_r(ours, name.data(), name.size()) == 0);
+    const int terminal = ::open(name.data(), O_RDWR | O_NOCTTY);
+    REQUIRE(terminal >= 0);
+    {
+        gateway::log_output output{{.descriptor = terminal}};
+        output.write(
+            "{\"a\":\"\xc2\x9b"
+            "31m\xe2\x80\xae\x1b\"}\n{\"b\":\"\xc3\xa9\"}"
+        );
+    }
+    std::array<char, 256> block{};
+    const auto got = ::read(ours, block.data(), block.size());
+    ::close(terminal);
+    ::close(ours);
+    REQUIRE(got > 0);
+    // The terminal makes CRLF of LF.
+    CHECK(
+        std::string_view{block.data(), static_cast<std::size_t>(got)} ==
+        "{\"a\":\"\\u009b31m\\u202e\\u001b\"}\r\n{\"b\":\"\xc3\xa9\"}\r\n"
+    );
+}
+
 TEST_SUITE_END();

@@ -70,6 +70,7 @@ TEST_CASE("a record shows everything an operator wrote, and of secrets only that
     agent.id = "a";
     agent.url = "http://agent:9000/rpc";
     agent.card_url = "http://agent:9000/card.json";
+    agent.trust = core::card_trust::same_origin;
     agent.bearer = core::secret{"hunter2"};
     agent.card_headers.emplace_back("X-Key", core::secret{"hunter3"});
     agent.card_headers.emplace_back("Accept-Language", core::secret{"hunter4"});
@@ -87,8 +88,7 @@ TEST_CASE("a record shows everything an operator wrote, and of secrets only that
         parsed(R"({"id":"a","protocol":"a2a","url":"http://agent:9000/rpc","card_url":"http://agent:9000/card.json",
           "version":"1.2","protocolVersion":"0.3.0","bearer":"********",
           "card_headers":{"X-Key":"********","Accept-Language":"********"},"timeout":"1500ms",
-          "tls":{"ca_file":"/ca.pem","cert":"/client.pem","key":"/client.key"},"inline_card":false,"disabled":false,"metadata":{"team":"x"}})"
-        )
+          "tls":{"ca_file":"/ca.pem","cert":"/client.pem","key":"/client.key"},"inline_card":false,"disabled":false})")
     );
 }
 
@@ -99,9 +99,7 @@ TEST_CASE("what an operator did not write is not in the record")
     agent.speaks = core::protocol::mcp;
     agent.card = R"({"name":"m"})";
     agent.disabled = true;
-    CHECK(
-        agent_record(agent) == parsed(R"({"id":"m","protocol":"mcp","inline_card":true,"disabled":true,"metadata":{}})")
-    );
+    CHECK(agent_record(agent) == parsed(R"({"id":"m","protocol":"mcp","inline_card":true,"disabled":true})"));
 }
 
 TEST_CASE("a card that was never asked for is unknown, one that was never had has failed")

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -62,10 +62,9 @@ gateway::request_record a_card_request(std::string_view agent, gateway::card_use
     return record;
 }
 
-gateway::session_sample a_session(const char* agent)
+gateway::session_sample a_session()
 {
     gateway::session_sample made;
-    made.agent = agent;
     made.state = "degraded";
     made.up = true;
     made.losses = {{"exited", 2}, {"ping_timeout", 1}};
@@ -80,6 +79,51 @@ gateway::session_sample a_session(const char* agent)
     made.refused = 10;
     made.queued = 0;
     return made;
+}
+
+using loops = std::vector<const gateway::worker_metrics*>;
+
+// What is known of agents beside the loops' counters.
+struct planes {
+    std::map<std::string, gateway::card_sample> cards{};
+    std::map<std::string, gateway::session_sample> sessions{};
+};
+
+template <class Value>
+const Value* in(const std::map<std::string, Value>& all, const std::string& id)
+{
+    const auto found = all.find(id);
+    return found == all.end() ? nullptr : &found->second;
+}
+
+// The parts of the page, put together as gateway/metrics_feed.cpp does, of all agents that these tests name.
+std::string page_of(const loops& all, const gateway::gateway_sample& gateway = {}, const planes& known = {})
+{
+    gateway::loop_totals sum;
+    for (const auto* each : all) {
+        sum.merge(each->totals());
+    }
+    auto page = gateway::process_metrics(sum, gateway);
+    for (const auto& each : gateway::agent_families()) {
+        gateway::family written{each.name, each.help, each.type};
+        for (const auto* id : {"a", "b", "b-1", "c.d_e", "m1", "m2", "never fetched", "weather"}) {
+            gateway::agent_counters counters;
+            for (const auto* loop : all) {
+                if (const auto* counted = loop->find(id)) {
+                    counters.merge(*counted);
+                }
+            }
+            const gateway::agent_sample sample{id, &counters, in(known.cards, id), in(known.sessions, id)};
+            const bool has_part = each.part == gateway::sample_part::counters ||
+                                  (each.part == gateway::sample_part::card && sample.card != nullptr) ||
+                                  (each.part == gateway::sample_part::session && sample.session != nullptr);
+            if (has_part) {
+                each.add(written, sample);
+            }
+        }
+        page += written.take();
+    }
+    return page;
 }
 
 std::vector<std::string> lines_of(const std::string& text)
@@ -117,7 +161,7 @@ TEST_CASE("handshakes of all loops are added up by outcome")
     first.count_handshake(gateway::tls_handshake::failed);
     gateway::worker_metrics second;
     second.count_handshake(gateway::tls_handshake::complete);
-    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    const auto page = page_of({&first, &second});
     CHECK(
         family(page, "cardea_tls_handshakes_total") ==
         R"(# HELP cardea_tls_handshakes_total TLS handshakes of callers, by outcome.
@@ -137,7 +181,7 @@ TEST_CASE("requests and bytes of all loops are added up by route")
     second.count(a_failed_call("weather"));
     second.count(a_card_request("weather", gateway::card_use::hit));
     second.count({});
-    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    const auto page = page_of({&first, &second});
     CHECK(
         family(page, "cardea_http_requests_total") ==
         R"(# HELP cardea_http_requests_total Requests by route, HTTP method and status sent.
@@ -172,7 +216,7 @@ TEST_CASE("calls of all loops are added up by agent, in the order of the agents"
     first.count(a_failed_call("b"));
     second.count(a_call("b", 4ms));
     second.count(a_call("a", 4ms));
-    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    const auto page = page_of({&first, &second});
     CHECK(
         family(page, "cardea_agent_requests_total") ==
         R"(# HELP cardea_agent_requests_total Calls of an agent by protocol, method and outcome.
@@ -198,7 +242,7 @@ TEST_CASE("histograms are cumulative, end with +Inf, and are added up")
     first.count(a_call("weather", 1ms));
     first.count(a_call("weather", 61s));
     second.count(a_call("weather", 30ms));
-    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    const auto page = page_of({&first, &second});
     CHECK(
         family(page, "cardea_agent_request_duration_seconds") ==
         R"(# HELP cardea_agent_request_duration_seconds Time from a call's start to the end of its answer, without answers that are streams.
@@ -240,7 +284,7 @@ TEST_CASE("streams of all loops are added up by what ended them")
         loop->count(a_stream("weather", gateway::stream_end::complete));
     }
     second.count(a_stream("weather", gateway::stream_end::caller));
-    const auto page = gateway::metrics_page({first.sample(), second.sample()}, {});
+    const auto page = page_of({&first, &second});
     CHECK(
         family(page, "cardea_streams_active") + family(page, "cardea_streams_ended_total") ==
         R"(# HELP cardea_streams_active Event streams that are open now.
@@ -261,18 +305,17 @@ TEST_CASE("cards show what the cache did, and how fetches ended")
     first.count(a_card_request("b", gateway::card_use::hit));
     second.count(a_card_request("b", gateway::card_use::hit));
     second.count(a_card_request("a", gateway::card_use::negative));
-    gateway::gateway_sample sample;
-    sample.cards.push_back(
-        {.agent = "b",
-         .fetched = 5,
-         .not_modified = 2,
-         .failures = {{core::errc::upstream_timeout, 3}, {core::errc::card_invalid, 1}},
-         .changes = 2,
-         .age = 1500ms}
-    );
-    sample.cards.push_back({.agent = "a", .failures = {{core::errc::upstream_refused, 7}}});
-    sample.cards.push_back({.agent = "never fetched"});
-    const auto page = gateway::metrics_page({first.sample(), second.sample()}, sample);
+    planes known;
+    known.cards["b"] = {
+        .fetched = 5,
+        .not_modified = 2,
+        .failures = {{core::errc::upstream_timeout, 3}, {core::errc::card_invalid, 1}},
+        .changes = 2,
+        .age = 1500ms
+    };
+    known.cards["a"] = {.failures = {{core::errc::upstream_refused, 7}}};
+    known.cards["never fetched"] = {};
+    const auto page = page_of({&first, &second}, {}, known);
     CHECK(
         family(page, "cardea_card_cache_total") ==
         R"(# HELP cardea_card_cache_total Requests for an agent's card by what the cache had.
@@ -303,12 +346,12 @@ cardea_card_changes_total{agent="b"} 2
 
 TEST_CASE("sessions show their state, why they were lost, and what passed, in the order of the agents")
 {
-    gateway::gateway_sample sample;
-    sample.sessions.push_back(a_session("b"));
-    sample.sessions.push_back({.agent = "a", .state = "configured"});
+    planes known;
+    known.sessions["b"] = a_session();
+    known.sessions["a"] = {.state = "configured"};
     std::string values;
     bool within = false;
-    for (const auto& line : lines_of(gateway::metrics_page({}, sample))) {
+    for (const auto& line : lines_of(page_of({}, {}, known))) {
         within = line.starts_with("#") ? line.find(" cardea_mcp_") != std::string::npos : within;
         if (within && !line.starts_with("#")) {
             values += line + '\n';
@@ -353,7 +396,7 @@ TEST_CASE("the gateway and its process are described")
     sample.config_since = core::wall_time{1700000001500ms};
     sample.config_refused_last = true;
     sample.process = {.resident_bytes = 20'000'000'000, .open_descriptors = 17, .cpu_time = 123'456ms};
-    const auto page = gateway::metrics_page({}, sample);
+    const auto page = page_of({}, sample);
     const std::vector<std::string> expected{
         R"(cardea_build_info{version="0.1.0",compiler="clang \"19\"\n\\"} 1)",
         "cardea_start_time_seconds 1700000000.123",
@@ -379,7 +422,7 @@ TEST_CASE("the gateway and its process are described")
     }
     CHECK(values == expected);
 
-    const auto without = gateway::metrics_page({}, {});
+    const auto without = page_of({});
     CHECK(without.find("\nprocess_open_fds ") == std::string::npos);
     CHECK(without.find("\ncardea_ready 0\n") != std::string::npos);
 }
@@ -396,12 +439,10 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
     }
     gateway::gateway_sample sample;
     sample.process = gateway::process_stats{};
-    sample.cards.push_back({.agent = "a", .fetched = 1, .changes = 1, .age = 1ms});
-    for (const auto* agent : {"m2", "m1"}) {
-        sample.sessions.push_back(a_session(agent));
-    }
-    for (const auto& page :
-         {gateway::metrics_page({}, {}), gateway::metrics_page({metrics.sample(), metrics.sample()}, sample)}) {
+    planes known;
+    known.cards["a"] = {.fetched = 1, .changes = 1, .age = 1ms};
+    known.sessions = {{"m2", a_session()}, {"m1", a_session()}};
+    for (const auto& page : {page_of({}), page_of({&metrics, &metrics}, sample, known)}) {
         const std::regex form{R"re(([a-z_]+)(\{([a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*)?\})? [0-9.e+-]+)re"};
         std::set<std::string> described;
         std::set<std::string> series;

@@ -154,4 +154,23 @@ TEST_CASE("If-None-Match that is malformed or of something else does not match")
     }
 }
 
+TEST_CASE("a caller's date counts without an ETag only, and only if it is the one that the card was given out with")
+{
+    constexpr std::string_view etag = "\"e\"";
+    constexpr std::string_view date = "Sun, 22 Nov 2026 08:00:00 GMT";
+    constexpr std::string_view later = "Sun, 22 Nov 2026 08:00:01 GMT";
+    constexpr std::string_view other = "\"other\"";
+    const auto has = [&](const std::string_view* none_match, const std::string_view* since, std::string_view modified) {
+        return gateway::has_it({none_match, since}, etag, modified);
+    };
+    CHECK(has(nullptr, &date, date));
+    CHECK_FALSE(has(nullptr, &later, date));
+    CHECK_FALSE(has(nullptr, &date, later));
+    CHECK_FALSE(has(nullptr, nullptr, date));
+    CHECK(has(&etag, &later, date));
+    CHECK_FALSE(has(&other, &date, date));
+    const std::string_view none;
+    CHECK_FALSE(has(nullptr, &none, ""));
+}
+
 TEST_SUITE_END();

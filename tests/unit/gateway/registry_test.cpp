@@ -1,15 +1,20 @@
+// over 400 lines: one fixture for all that a registry does.
 #include "gateway/registry.hpp"
 
+#include "gateway/agent_walk.hpp"
 #include "store/memory.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,7 +105,7 @@ struct fixture {
         auto made = std::make_unique<doubtful_store>();
         engine = made.get();
         thread.emplace(std::move(made));
-        agents.emplace(settings, *thread, log);
+        agents.emplace(settings, *thread, log, by);
         agents->set_publisher([this](const std::string& id, std::shared_ptr<const gateway::agent_entry> agent) {
             published.push_back(id + (agent == nullptr ? " gone" : " " + agent->record.url));
         });
@@ -131,6 +136,7 @@ struct fixture {
     core::logger log{sink, core::log_level::debug};
     doubtful_store* engine = nullptr;
     std::optional<gateway::store_thread> thread;
+    gateway::turns by{std::chrono::microseconds{0}};  // each step is a turn of its own
     std::optional<gateway::registry> agents;
     std::vector<std::string> published;
 };
@@ -140,6 +146,7 @@ core::agent agent(std::string id, std::string url)
     core::agent out;
     out.id = std::move(id);
     out.url = std::move(url);
+    out.trust = core::card_trust::same_origin;
     return out;
 }
 
@@ -234,6 +241,64 @@ TEST_CASE("a reload declares agents and takes them away, and what hides a stored
     CHECK(f.upsert("stored", "http://other/").has_value());
 }
 
+TEST_CASE("where a card has calls go holds for the agent that it was the card of")
+{
+    fixture f{{agent("a", "http://one/")}};
+    REQUIRE(f.agents->load().has_value());
+    const auto called = [&](const char* id) {
+        const auto& entry = *f.agents->find(id)->entry;
+        return entry.call_url + (entry.awaits_card ? ", card awaited" : "");
+    };
+    CHECK(called("a") == "http://one/, card awaited");
+    f.agents->route("a", "http://one/rpc");
+    CHECK(called("a") == "http://one/rpc");
+    CHECK(f.agents->find("a")->entry->call_head.starts_with("POST /rpc "));
+
+    // The same agent again, as after a change of its TLS files: its card has not changed.
+    CHECK(run(f.agents->declare({agent("a", "http://one/")}, {}, /*files_changed=*/true)).has_value());
+    CHECK(called("a") == "http://one/rpc");
+
+    CHECK(f.declare({agent("a", "http://two/")}, {}));
+    CHECK(called("a") == "http://two/, card awaited");
+    CHECK(f.agents->find("a")->entry->call_head.starts_with("POST / "));
+
+    REQUIRE(f.upsert("b", "http://one/").has_value());
+    f.agents->route("b", "http://one/rpc");
+    REQUIRE(f.upsert("b", "http://one/").has_value());
+    CHECK(called("b") == "http://one/rpc");
+    REQUIRE(f.upsert("b", "http://two/").has_value());
+    CHECK(called("b") == "http://two/, card awaited");
+    f.agents->route("b", {});
+    CHECK(called("b") == "http://two/");
+}
+
+TEST_CASE("An agent that becomes disabled is taken from the workers, and given back when it is enabled")
+{
+    fixture f{{agent("a", "http://one/")}};
+    REQUIRE(f.agents->load().has_value());
+    auto disabled = agent("a", "http://one/");
+    disabled.disabled = true;
+    CHECK(f.declare({disabled}, {}));
+    CHECK(f.declare({disabled}, {}));
+    CHECK(f.declare({agent("a", "http://one/")}, {}));
+    CHECK(f.published == published{"a gone", "a http://one/"});
+}
+
+TEST_CASE("The log says of each write whether it created, updated or deleted the agent")
+{
+    fixture f;
+    REQUIRE(f.upsert("a", "http://one/").has_value());
+    REQUIRE(f.upsert("a", "http://two/").has_value());
+    REQUIRE(f.remove("a").has_value());
+    REQUIRE(f.upsert("a", "http://three/").has_value());
+    std::size_t at = 0;
+    for (const auto* action : {"created", "updated", "deleted", "created"}) {
+        at = f.sink.all.find(std::string{R"("event":"agent_changed","agent":"a","action":")"} + action + '"', at);
+        REQUIRE(at != std::string::npos);
+        ++at;
+    }
+}
+
 TEST_CASE("one declared agent that cannot be used keeps the others from changing")
 {
     fixture f{{agent("a", "http://one/")}};
@@ -315,6 +380,74 @@ TEST_CASE("a stored program that a declared agent has hidden is not served when 
     CHECK(f.declare({}, {"a"}));
     REQUIRE(f.agents->find("a") != nullptr);
     CHECK_FALSE(f.agents->find("a")->served());
+}
+
+TEST_CASE("A walk visits each agent that stays once, in order, while others come and go")
+{
+    fixture f{
+        {agent("a", "http://a/"),
+         agent("c", "http://c/"),
+         agent("e", "http://e/"),
+         agent("g", "http://g/"),
+         agent("i", "http://i/")}
+    };
+    REQUIRE(f.agents->load().has_value());
+    net::asio::io_context io;
+    std::vector<std::string> seen;
+    gateway::agent_visitor note = [&](const std::string& id, const gateway::registered_agent& there) {
+        CHECK(there.entry->record.id == id);
+        seen.push_back(id);
+        return true;
+    };
+    bool more = true;
+    bool changed = false;
+    net::asio::co_spawn(
+        io,
+        walk_agents(*f.agents, f.by, {}, std::move(note), {}),
+        [&](const std::exception_ptr& bug, bool follow) { more = bug != nullptr || follow; }
+    );
+    net::asio::co_spawn(
+        io,
+        f.agents->declare(
+            {agent("b", "http://b/"), agent("d", "http://d/"), agent("f", "http://f/"), agent("h", "http://h/")},
+            {"a", "c", "g"}
+        ),
+        [&](const std::exception_ptr& bug, const core::result<>& done) { changed = !bug && done.has_value(); }
+    );
+    io.run();
+    CHECK(changed);
+    CHECK_FALSE(more);
+    CHECK(std::ranges::is_sorted(seen));
+    CHECK(std::ranges::adjacent_find(seen) == seen.end());
+    for (const auto* stays : {"e", "i"}) {
+        CHECK(std::ranges::find(seen, stays) != seen.end());
+    }
+    CHECK(f.agents->all().size() == 6);
+}
+
+TEST_CASE("A walk ends when nobody waits for it, and says whether agents follow where the visitor had enough")
+{
+    fixture f{{agent("a", "http://a/"), agent("b", "http://b/"), agent("c", "http://c/")}};
+    REQUIRE(f.agents->load().has_value());
+    std::stop_source left;
+    std::vector<std::string> seen;
+    const auto walk = [&](const std::string& after, std::size_t enough) {
+        gateway::agent_visitor note = [&seen, enough](const std::string& id, const gateway::registered_agent&) {
+            seen.push_back(id);
+            return seen.size() < enough;
+        };
+        seen.clear();
+        return run(walk_agents(*f.agents, f.by, after, std::move(note), left.get_token()));
+    };
+    CHECK(walk("", 2));
+    CHECK(seen == published{"a", "b"});
+    CHECK_FALSE(walk("", 3));
+    CHECK_FALSE(walk("b", 9));
+    CHECK(seen == published{"c"});
+    CHECK_FALSE(walk("c", 9));
+    left.request_stop();
+    CHECK_FALSE(walk("", 9));
+    CHECK(seen.empty());
 }
 
 TEST_SUITE_END();

@@ -33,4 +33,29 @@ TEST_CASE(
     }
 }
 
+TEST_CASE(
+    "The lists are walked as often as the agent says, else as mcp.walk does, and another interval is no other session"
+)
+{
+    using namespace std::chrono_literals;
+    core::agent record;
+    record.url = "http://h/";
+    record.mcp.emplace();
+    CHECK(gateway::runner_settings_of(record, nullptr, 300s).states.walk == 300s);
+    auto other = record;
+    other.mcp->walk = 0s;
+    CHECK(gateway::runner_settings_of(other, nullptr, 300s).states.walk == 0s);
+    CHECK(gateway::same_session(record, other));
+    other.mcp->request_timeout = 1s;
+    CHECK_FALSE(gateway::same_session(record, other));
+}
+
+TEST_CASE("The time for the handshake is that of the whole start")
+{
+    core::agent record;
+    record.mcp.emplace();
+    record.mcp->initialize_timeout = core::duration{120'000};
+    CHECK(gateway::runner_settings_of(record).states.start_timeout == core::duration{120'000});
+}
+
 TEST_SUITE_END();

@@ -6,7 +6,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -46,15 +48,9 @@ gateway::request_record a_card_request(std::string_view agent, gateway::card_use
     return record;
 }
 
-const gateway::agent_counters* find(const gateway::metrics_sample& sample, std::string_view id)
+const gateway::call_counters& calls_of(const gateway::worker_metrics& metrics, std::string_view id)
 {
-    const auto found = std::ranges::find(sample.agents, id, &gateway::agent_sample::id);
-    return found == sample.agents.end() ? nullptr : &found->counters;
-}
-
-const gateway::call_counters& calls_of(const gateway::metrics_sample& sample, std::string_view id)
-{
-    const auto* counters = find(sample, id);
+    const auto* counters = metrics.find(id);
     REQUIRE(counters != nullptr);
     REQUIRE(counters->calls() != nullptr);
     return *counters->calls();
@@ -65,10 +61,10 @@ std::uint64_t requests(const gateway::call_counters& calls, a2a::method method, 
     return calls.requests[static_cast<std::size_t>(method)][outcome];
 }
 
-std::map<std::string, std::uint64_t> http_of(const gateway::metrics_sample& sample)
+std::map<std::string, std::uint64_t> http_of(const gateway::loop_totals& totals)
 {
     std::map<std::string, std::uint64_t> counted;
-    sample.http.visit([&](route where, std::string_view method, std::string_view status, std::uint64_t n) {
+    totals.http.visit([&](route where, std::string_view method, std::string_view status, std::uint64_t n) {
         counted[std::string{name(where)} + ' ' + std::string{method} + ' ' + std::string{status}] = n;
     });
     return counted;
@@ -108,11 +104,10 @@ TEST_CASE("requests are counted by route, HTTP method and status")
         {"card GET 200", 1},
         {"none none 400", 1},
     };
-    const auto sample = metrics.sample();
-    CHECK(http_of(sample) == expected);
-    CHECK(sample.request_bytes[route::call] == 20);
-    CHECK(sample.response_bytes[route::call] == 200);
-    CHECK(sample.request_bytes[route::card] == 0);
+    CHECK(http_of(metrics.totals()) == expected);
+    CHECK(metrics.totals().request_bytes[route::call] == 20);
+    CHECK(metrics.totals().response_bytes[route::call] == 200);
+    CHECK(metrics.totals().request_bytes[route::card] == 0);
 }
 
 TEST_CASE("every registered status is itself, every other number is other")
@@ -128,7 +123,7 @@ TEST_CASE("every registered status is itself, every other number is other")
         auto record = a_call();
         record.status = status;
         metrics.count(record);
-        CHECK(http_of(metrics.sample()) == std::map<std::string, std::uint64_t>{{"call POST " + label, 1}});
+        CHECK(http_of(metrics.totals()) == std::map<std::string, std::uint64_t>{{"call POST " + label, 1}});
     }
 }
 
@@ -191,8 +186,7 @@ TEST_CASE("a call is counted by method and outcome, with its times and the agent
     refused.upstream_first_byte.reset();
     metrics.count(refused);
 
-    const auto sample = metrics.sample();
-    const auto& calls = calls_of(sample, "weather");
+    const auto& calls = calls_of(metrics, "weather");
     CHECK(requests(calls, a2a::method::message_send, call_outcome::ok) == 1);
     CHECK(requests(calls, a2a::method::message_send, call_outcome::caller_error) == 1);
     CHECK(requests(calls, a2a::method::other, call_outcome::upstream_error) == 1);
@@ -212,8 +206,7 @@ TEST_CASE("a card request counts as a use of the cache and not as a call")
     refused.from = core::side::upstream;
     metrics.count(refused);
     metrics.count(a_card_request("weather", gateway::card_use::hit));
-    const auto sample = metrics.sample();
-    const auto* counters = find(sample, "weather");
+    const auto* counters = metrics.find("weather");
     REQUIRE(counters != nullptr);
     CHECK(counters->cards()[gateway::card_use::negative] == 1);
     CHECK(counters->cards()[gateway::card_use::hit] == 1);
@@ -251,12 +244,11 @@ TEST_CASE("a stream is active from its start to its record, and no part of the d
     gateway::worker_metrics metrics;
     metrics.stream_started("weather");
     metrics.stream_started("weather");
-    CHECK(calls_of(metrics.sample(), "weather").streams_active == 2);
+    CHECK(calls_of(metrics, "weather").streams_active == 2);
     auto ended = a_call();
     ended.stream = gateway::stream_end::idle;
     metrics.count(ended);
-    const auto sample = metrics.sample();
-    const auto& calls = calls_of(sample, "weather");
+    const auto& calls = calls_of(metrics, "weather");
     CHECK(calls.streams_active == 1);
     CHECK(calls.streams_ended[gateway::stream_end::idle] == 1);
     CHECK(calls.streams_ended[gateway::stream_end::complete] == 0);
@@ -278,16 +270,15 @@ TEST_CASE("what callers write adds no counter")
         record.management_method = made_up;
         metrics.count(record);
     }
-    const auto sample = metrics.sample();
-    CHECK(sample.agents.size() == 1);
-    CHECK(http_of(sample).size() == gateway::http_counters::statuses);
+    CHECK(metrics.totals().agents == 1);
+    CHECK(http_of(metrics.totals()).size() == gateway::http_counters::statuses);
     std::uint64_t total = 0;
-    for (const auto& [key, n] : http_of(sample)) {
+    for (const auto& [key, n] : http_of(metrics.totals())) {
         CHECK(key.starts_with("call other "));
         total += n;
     }
     CHECK(total == 100'000);
-    const auto& calls = calls_of(sample, "weather");
+    const auto& calls = calls_of(metrics, "weather");
     CHECK(calls.duration.count == 100'000);
     for (std::size_t i = 0; i + 1 < a2a::method_count; ++i) {
         CHECK(requests(calls, static_cast<a2a::method>(i), call_outcome::ok) == 0);
@@ -304,7 +295,7 @@ TEST_CASE("agents cost nothing before their first request and little after it")
     unknown_agent.where = route::call;
     metrics.count(unknown_agent);
     CHECK(tests::allocations() == before);
-    CHECK(metrics.sample().agents.empty());
+    CHECK(metrics.totals().agents == 0);
 }
 
 TEST_CASE("an allocation would be noticed")
@@ -349,9 +340,8 @@ TEST_CASE("an agent's counters stay where they are while others come and go")
     }
     CHECK(&metrics.agent("weather") == &known);
     metrics.count(a_call(), &known);
-    const auto sample = metrics.sample();
-    CHECK(calls_of(sample, "weather").duration.count == 1);
-    CHECK(sample.agents.size() == 5'001);
+    CHECK(calls_of(metrics, "weather").duration.count == 1);
+    CHECK(metrics.totals().agents == 5'001);
 }
 
 TEST_CASE("a forgotten agent's series end, with its last stream if it has any")
@@ -363,14 +353,16 @@ TEST_CASE("a forgotten agent's series end, with its last stream if it has any")
     metrics.stream_started("streaming");
     metrics.forget("quiet");
     metrics.forget("streaming");
-    CHECK(find(metrics.sample(), "quiet") == nullptr);
+    CHECK(metrics.find("quiet") == nullptr);
+    CHECK(metrics.lingering() == std::set<std::string, std::less<>>{"streaming"});
 
     auto ended = a_call("streaming");
     ended.stream = gateway::stream_end::drain;
     metrics.count(ended);
-    CHECK(calls_of(metrics.sample(), "streaming").streams_active == 1);
+    CHECK(calls_of(metrics, "streaming").streams_active == 1);
     metrics.count(ended);
-    CHECK(find(metrics.sample(), "streaming") == nullptr);
+    CHECK(metrics.find("streaming") == nullptr);
+    CHECK(metrics.lingering().empty());
 }
 
 TEST_CASE("an agent that comes back before its last stream has ended is not forgotten")
@@ -390,8 +382,9 @@ TEST_CASE("an agent that comes back before its last stream has ended is not forg
         metrics.forget_unless([](std::string_view) { return false; });
         metrics.forget_unless([](std::string_view) { return true; });
     }
+    CHECK(metrics.lingering().empty());
     metrics.count(ended);
-    CHECK(calls_of(metrics.sample(), "weather").streams_ended[gateway::stream_end::complete] == 1);
+    CHECK(calls_of(metrics, "weather").streams_ended[gateway::stream_end::complete] == 1);
 }
 
 TEST_CASE("a snapshot keeps what exists and removes the rest, late records included")
@@ -402,25 +395,27 @@ TEST_CASE("a snapshot keeps what exists and removes the rest, late records inclu
     metrics.stream_started("c");
     const auto only_a = [](std::string_view id) { return id == "a"; };
     metrics.forget_unless(only_a);
-    CHECK(find(metrics.sample(), "a") != nullptr);
-    CHECK(find(metrics.sample(), "b") == nullptr);
-    CHECK(find(metrics.sample(), "c") != nullptr);
+    CHECK(metrics.find("a") != nullptr);
+    CHECK(metrics.find("b") == nullptr);
+    CHECK(metrics.find("c") != nullptr);
 
     metrics.count(a_call("b"));
-    CHECK(find(metrics.sample(), "b") != nullptr);
+    CHECK(metrics.find("b") != nullptr);
     metrics.forget_unless(only_a);
-    CHECK(find(metrics.sample(), "b") == nullptr);
+    CHECK(metrics.find("b") == nullptr);
 }
 
-TEST_CASE("a sample is a copy that later requests do not change")
+TEST_CASE("a copy of the counters is one that later requests do not change")
 {
     gateway::worker_metrics metrics;
     metrics.count(a_call());
-    const auto sample = metrics.sample();
+    const auto totals = metrics.totals();
+    const auto copy = *metrics.find("weather");
     metrics.count(a_call());
-    CHECK(calls_of(sample, "weather").duration.count == 1);
-    CHECK(calls_of(metrics.sample(), "weather").duration.count == 2);
-    CHECK(http_of(sample) == std::map<std::string, std::uint64_t>{{"call POST 200", 1}});
+    REQUIRE(copy.calls() != nullptr);
+    CHECK(copy.calls()->duration.count == 1);
+    CHECK(calls_of(metrics, "weather").duration.count == 2);
+    CHECK(http_of(totals) == std::map<std::string, std::uint64_t>{{"call POST 200", 1}});
 }
 
 TEST_SUITE_END();

@@ -125,16 +125,15 @@ TEST_CASE("the card of a server with two tools is this one, to the byte")
         made(exa, card_shape::automatic) ==
         R"({"name":"exa_search","protocol":"mcp","protocolVersion":"2024-11-05","description":"Exa MCP Server",)"
         R"("version":"1.0.0","capabilities":{"tools":{"listChanged":true},"resources":null,"prompts":null,)"
-        R"("sampling":null,"streaming":false,"pushNotifications":false},"skills":[{"id":"search","name":"search",)"
+        R"("sampling":null,"streaming":false,"pushNotifications":false},"mcp":{"name":"Exa MCP Server",)"
+        R"("capabilities":{"tools":{"listChanged":true}}},"skills":[{"id":"search","name":"search",)"
         R"("description":"Search the web using Exa AI","inputSchema":{"type":"object","properties":{"query":)"
         R"({"type":"string","description":"Search query"},"numResults":{"type":"integer","default":10}},)"
         R"("required":["query"]},"tags":["mcp","tool"],"inputModes":["application/json"],"outputModes":["text/plain"]},)"
         R"({"id":"get_contents","name":"get_contents","description":"Get full contents of URLs","inputSchema":)"
         R"({"type":"object","properties":{"urls":{"type":"array","items":{"type":"string"}}},"required":["urls"]},)"
         R"("tags":["mcp","tool"],"inputModes":["application/json"],"outputModes":["text/plain"]}],)"
-        R"("url":"https://gw.example/agents/exa_search","preferredTransport":"JSONRPC","supportedInterfaces":[)"
-        R"({"url":"https://gw.example/agents/exa_search","protocolBinding":"JSONRPC","protocolVersion":"1.0"},)"
-        R"({"url":"https://gw.example/agents/exa_search","protocolBinding":"JSONRPC","protocolVersion":"0.3"}],)"
+        R"("url":"https://gw.example/agents/exa_search","preferredTransport":"JSONRPC","supportedInterfaces":[],)"
         R"("defaultInputModes":["application/json","text/plain"],"defaultOutputModes":["text/plain","application/json"]})"
     );
 }
@@ -179,14 +178,19 @@ TEST_CASE("the strict shapes have A2A's members only, and the server's own words
                 "urls":{"type":"array","items":{"type":"string"}}},"required":["urls"]}}])"));
     CHECK_FALSE(params.contains("resources"));
 
+    CHECK(v1["name"] == "Exa MCP Server");
+    CHECK(v1["supportedInterfaces"] == json::array());
+
     const auto v03 = document(exa, card_shape::v03);
+    CHECK(v03["name"] == "Exa MCP Server");
     CHECK(v03["protocolVersion"] == "0.3.0");
+    CHECK_FALSE(v03.contains("additionalInterfaces"));
     CHECK(v03["url"] == "https://gw.example/agents/exa_search");
     CHECK_FALSE(v03.contains("supportedInterfaces"));
     CHECK(v03["capabilities"]["extensions"][0]["params"] == params);
 
     const auto hybrid = document(exa, card_shape::hybrid);
-    CHECK(hybrid.contains("supportedInterfaces"));
+    CHECK(hybrid["supportedInterfaces"] == json::array());
     CHECK(hybrid["url"] == v03["url"]);
     CHECK(hybrid["capabilities"]["extensions"][0]["params"] == params);
 }
@@ -492,6 +496,55 @@ TEST_CASE("what is offered but empty is an empty list, and what is not offered i
     CHECK(card["capabilities"]["tools"].is_null());
     CHECK(card["capabilities"]["resources"]["subscribe"] == true);
     CHECK(lint_error(made(from, card_shape::automatic)).empty());
+}
+
+TEST_CASE("a card has what the server says of itself as it said it, in every shape")
+{
+    const auto server = snapshot_of(
+        R"("capabilities":{"tools":{},"logging":{},"completions":{},"extensions":{"x/y":{"z":[1.50]}}},
+           "serverInfo":{"name":"srv","title":"The Server","version":"1"},"instructions":"First.\nThen the rest.")",
+        "[]"
+    );
+    const auto capabilities =
+        *core::parse_json(R"({"tools":{},"logging":{},"completions":{},"extensions":{"x/y":{"z":[1.50]}}})");
+    const auto own = document(server, card_shape::automatic);
+    CHECK(own["name"] == "exa_search");
+    CHECK(
+        own["mcp"] ==
+        json{
+            {"name", "srv"},
+            {"title", "The Server"},
+            {"instructions", "First.\nThen the rest."},
+            {"capabilities", capabilities}
+        }
+    );
+    CHECK(made(server, card_shape::automatic).find(R"({"z":[1.50]})") != std::string::npos);
+    for (const auto shape : {card_shape::v1, card_shape::v03, card_shape::hybrid}) {
+        const auto card = document(server, shape);
+        CHECK(card["name"] == "The Server");
+        const auto& params = card["capabilities"]["extensions"][0]["params"];
+        CHECK(params["serverInfo"]["name"] == "srv");
+        CHECK(params["instructions"] == "First.\nThen the rest.");
+        CHECK(params["capabilities"] == capabilities);
+    }
+    const auto untitled = snapshot_of(R"("capabilities":{},"serverInfo":{"name":" ","title":"","version":"1"})", "[]");
+    CHECK(document(untitled, card_shape::v1)["name"] == "exa_search");
+    CHECK(document(untitled, card_shape::automatic)["mcp"] == json{{"name", " "}, {"capabilities", json::object()}});
+}
+
+TEST_CASE("the tags that FastMCP gives a tool are tags of its skill")
+{
+    const auto server = snapshot_of(
+        R"("capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"})",
+        R"([{"name":"a","inputSchema":{},"_meta":{"fastmcp":{"tags":["geo","tool","",7,"geo"],"version":"1"}},
+             "annotations":{"readOnlyHint":true}},
+            {"name":"b","inputSchema":{},"_meta":{"_fastmcp":{"tags":["old"]}}},
+            {"name":"c","inputSchema":{},"_meta":{"fastmcp":{"tags":"geo"},"_fastmcp":[]}}])"
+    );
+    const auto skills = document(server, card_shape::automatic)["skills"];
+    CHECK(skills[0]["tags"] == json{"mcp", "tool", "geo", "read-only"});
+    CHECK(skills[1]["tags"] == json{"mcp", "tool", "old"});
+    CHECK(skills[2]["tags"] == json{"mcp", "tool"});
 }
 
 TEST_SUITE_END();

@@ -1,3 +1,4 @@
+// over 400 lines: one walk, answer by answer.
 #include "mcp/discovery.hpp"
 
 #include "tests/unit/mcp/captures.hpp"
@@ -296,6 +297,22 @@ TEST_CASE("walking some lists again replaces those and nothing else")
     discovery_walk again{tools_only, mcp::era::legacy};
     REQUIRE(again.accept(page(R"({ "name":"new" })")).has_value());
     CHECK(mcp::same_content(std::move(again).onto(found), found));
+}
+
+TEST_CASE("a list that differs only in its order stays in the order that it had")
+{
+    const auto listed = [](const std::string& items, mcp::snapshot base) {
+        discovery_walk walk{tools_only, mcp::era::legacy};
+        REQUIRE(walk.accept(page(items)).has_value());
+        return std::move(walk).onto(std::move(base));
+    };
+    const auto comma = [](const std::string& a, const std::string& b) { return a + "," + b; };
+    const auto first = listed(comma(tool("a"), tool("b")), {});
+    CHECK(mcp::same_content(listed(comma(tool("b"), tool("a")), first), first));
+    CHECK_FALSE(mcp::same_content(listed(comma(tool("b"), tool("c")), first), first));
+    CHECK_FALSE(mcp::same_content(listed(tool("a"), first), first));
+    CHECK_FALSE(mcp::same_content(listed(comma(tool("b"), R"({"name":"a","title":"A"})"), first), first));
+    CHECK(listed(comma(tool("c"), comma(tool("b"), tool("a"))), first)[list_kind::tools][0].key == "c");
 }
 
 TEST_CASE("of the modern era, the shortest time to live of a page counts, and one private page makes all private")

@@ -122,7 +122,10 @@ TEST_CASE("no other answer is taken for that of an older server, nor one to anot
     };
     for (const unsigned status : {401U, 403U, 406U, 408U, 409U, 410U, 415U, 422U, 429U, 500U, 503U}) {
         CAPTURE(status);
-        CHECK(says(answer(status, ""), "initialize").starts_with("failed 1 upstream_status"));
+        CHECK(says(answer(status, ""), "initialize")
+                  .starts_with(
+                      status == 401 || status == 403 ? "failed 1 session_misconfigured" : "failed 1 upstream_status"
+                  ));
     }
     CHECK(says(test_support::reset(), "initialize") == "failed 1 upstream_reset");
     CHECK(says(test_support::html(), "initialize").starts_with("failed 1 upstream_protocol"));
@@ -138,10 +141,12 @@ TEST_CASE("an older server that does not come up is told as the failure of initi
         const char* why;
     };
     for (const auto& [got, why] : {
-             row{answer(404, ""), "status 404 and no stream of events"},
-             row{answer(405, ""), "status 405 and no stream of events"},
-             row{test_support::html(), "status 200 and no stream of events"},
-             row{test_support::redirect("http://127.0.0.1:1/sse"), "status 302 and no stream of events"},
+             row{answer(404, ""), "status 404 to GET, and no stream of events"},
+             row{answer(405, ""), "status 405 to GET, and no stream of events"},
+             row{test_support::html(), "status 200 to GET, and no stream of events"},
+             row{test_support::redirect("http://127.0.0.1:1/sse"),
+                 "status 302 to GET; Location: http://127.0.0.1:1/sse (only 307 and 308 are followed), and no stream "
+                 "of events"},
              row{test_support::event_stream(), "no endpoint was named"},
              row{test_support::silence(), "no endpoint was named"},
              row{events(event(notice)), "no endpoint of the same origin was named first"},
@@ -175,7 +180,7 @@ TEST_CASE("what a server was found to speak is begun with from then on, until it
     CHECK(it.outcome("server/discover") == "received " + result_of(1));
     CHECK(it.methods().ends_with(" GET POST POST"));
     CHECK(it.outcome() == "failed 1 upstream_status");
-    CHECK(it.x.why_failed == "over HTTP+SSE: status 405 and no stream of events");
+    CHECK(it.x.why_failed == "over HTTP+SSE: status 405 to GET, and no stream of events");
     CHECK(it.methods().ends_with(" POST POST GET"));
     CHECK(it.outcome() == "received " + result_of(1));
     CHECK(it.methods().ends_with(" GET POST"));

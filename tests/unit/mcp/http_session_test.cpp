@@ -238,25 +238,31 @@ TEST_CASE("an outage says nothing of the era, and is over when it is over")
     x.stop();
 }
 
-TEST_CASE("a server that answers nothing before initialize is an outage, and what is said of it names the way out")
+TEST_CASE("A server that answers nothing is an outage, and asked for its era again")
 {
     scripted_agent agent{[](const recorded_request&) { return test_support::silence(); }};
     http_rig x;
-    mcp::http_settings http;
-    http.url = agent.url("/mcp");
-    SUBCASE("when the request is given up")
-    {
-        http.server.request_timeout = core::duration{50};
-    }
-    SUBCASE("when the start has taken too long")
-    {
-        x.settings.states.start_timeout = core::duration{50};
-    }
-    x.start(mcp::http_factory(x.loop, x.client, http));
+    x.settings.states.start_timeout = core::duration{50};
+    x.start_at(agent.url("/mcp"));
     REQUIRE(x.wait_for(session_state::backoff));
-    CHECK(x.runner->reason() == session_reason::probe_failed);
-    CHECK(x.runner->detail().find("no answer to server/discover") != std::string::npos);
-    CHECK(x.runner->detail().find("`era: legacy`") != std::string::npos);
+    CHECK(x.runner->reason() == session_reason::handshake_timeout);
+    CHECK(x.runner->detail() == "no answer to the handshake");
+    REQUIRE(x.wait_until([&] { return count(agent, "server/discover") == 2; }));
+    x.stop();
+}
+
+TEST_CASE("A server that answers nothing before initialize is a legacy one, once it has answered that")
+{
+    forgetful_server server;
+    scripted_agent agent{[server](const recorded_request& asked) {
+        return asks(asked, "server/discover") ? test_support::silence() : server(asked);
+    }};
+    http_rig x;
+    x.settings.states.probe_patience = core::duration{20};
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.runner->latest()->server.protocol_version == "2025-06-18");
+    CHECK(x.runner->counts().connections == 1);
     x.stop();
 }
 

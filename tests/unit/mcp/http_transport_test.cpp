@@ -1,3 +1,4 @@
+// over 400 lines: one transport against one scripted server, case by case.
 #include "mcp/http_transport.hpp"
 
 #include "tests/support/test_ca.hpp"
@@ -119,7 +120,7 @@ TEST_CASE("every step that fails tells why, and what it says of the era")
     CHECK(outcome_of(answer(202, "")) == "failed 7 upstream_protocol legacy");
     CHECK(outcome_of(answer(400, "")) == "failed 7 upstream_status legacy");
     CHECK(outcome_of(answer(404, "")) == "failed 7 upstream_status legacy");
-    CHECK(outcome_of(answer(401, result_of(7))) == "failed 7 upstream_status");
+    CHECK(outcome_of(answer(401, result_of(7))) == "failed 7 session_misconfigured");
     CHECK(outcome_of(answer(503, "")) == "failed 7 upstream_status");
     CHECK(outcome_of(test_support::redirect("/other")) == "failed 7 upstream_status");
     CHECK(outcome_of(answer(400, error_of(7, -32022, "no"))) == "received " + error_of(7, -32022, "no"));
@@ -128,6 +129,85 @@ TEST_CASE("every step that fails tells why, and what it says of the era")
     CHECK(outcome_of(events(event(result_of(8)))) == "failed 7 upstream_reset");
     CHECK(outcome_of(events("data: " + std::string(70000, 'x'))) == "failed 7 message_too_large");
     CHECK(outcome_of(test_support::event_stream()) == "failed 7 upstream_timeout");
+}
+
+TEST_CASE(
+    "A 307 or 308 within the origin is followed, by all that the connection sends from then on, three times at most"
+)
+{
+    for (const unsigned status : {307U, 308U}) {
+        std::string base;
+        scripted_agent agent{[&](const recorded_request& asked) {
+            if (asked.target != "/mcp/") {
+                return answer(status, "", {{"Location", asked.target == "/mcp" ? base + "/mcp/" : "/mcp"}});
+            }
+            return asked.method == "GET"
+                       ? answer(405, "")
+                       : answer_json(result_of(asked.body.find("\"id\":1") != std::string::npos ? 1 : 2));
+        }};
+        base = agent.url("");
+        transport_rig x{agent.url("/start")};
+        x.begin();
+        REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+        REQUIRE(x.wait_for("received " + result_of(2)));
+        x.wire->open_stream({});
+        REQUIRE(x.wait_for("no stream"));
+        const auto all = agent.requests();
+        REQUIRE(all.size() == 5);
+        CHECK(all[0].target == "/start");
+        CHECK(all[1].target == "/mcp");
+        for (const std::size_t at : {2U, 3U, 4U}) {
+            CHECK(all[at].target == "/mcp/");
+        }
+        CHECK(all[2].method == "POST");
+        CHECK(all[2].body == all[0].body);
+    }
+    scripted_agent circle{always(answer(307, "", {{"Location", "/mcp"}}))};
+    CHECK(outcome_at(circle.url("/mcp")) == "failed 7 upstream_status");
+    CHECK(circle.request_count() == 4);
+}
+
+TEST_CASE(
+    "A redirect to elsewhere, or one that changes the method, is not followed, and where it leads is told without "
+    "secrets"
+)
+{
+    scripted_agent other;
+    for (const auto& [status, location, shown] :
+         {std::tuple{307U, other.url("/mcp"), other.url("/mcp")},
+          {308U, std::string{"https://user:word@127.0.0.1/mcp?key=s3cret#x"}, std::string{"https://127.0.0.1/mcp"}},
+          {302U, std::string{"/login/s3cret-s3cret?next=/mcp"}, std::string{"/login/********"}}}) {
+        scripted_agent agent{always(answer(status, "", {{"Location", location}}))};
+        transport_rig x{agent.url("/mcp")};
+        x.settings.secrets = core::redaction{{"s3cret-s3cret"}};
+        x.open();
+        REQUIRE(x.wire->send(ask(7, "initialize")).has_value());
+        REQUIRE(x.wait_for("failed 7 upstream_status"));
+        CHECK(x.why_failed.starts_with("status " + std::to_string(status) + " to initialize; Location: " + shown + " (")
+        );
+        CHECK(agent.request_count() == 1);
+    }
+    CHECK(other.request_count() == 0);
+}
+
+TEST_CASE("401 and 403 are told with the challenge and the beginning of the body, without what the server was given")
+{
+    const auto secret = std::string{"hunter2-hunter2"};
+    for (const unsigned status : {401U, 403U}) {
+        const auto body = "No\r\n  access for " + secret + std::string(160, '.') + secret + " more";
+        scripted_agent agent{always(answer(status, body, {{"WWW-Authenticate", "Bearer realm=\"" + secret + "\""}}))};
+        transport_rig x{agent.url("/mcp")};
+        x.settings.secrets = core::redaction{{secret}};
+        x.open();
+        REQUIRE(x.wire->send(ask(7, "initialize")).has_value());
+        REQUIRE(x.wait_for("failed 7 session_misconfigured"));
+        CHECK(
+            x.why_failed == "status " + std::to_string(status) +
+                                " to initialize; WWW-Authenticate: Bearer realm=\"********\"; No access for ********" +
+                                std::string(160, '.') + "********"
+        );
+    }
+    CHECK(outcome_of(answer(402, "")) == "failed 7 upstream_status legacy");
 }
 
 TEST_CASE("a server is verified, and shown nothing before that")

@@ -204,11 +204,17 @@ TEST_CASE("of the modern era every request says its version, capabilities and cl
         mcp::list_request(2, mcp::list_kind::tools, R"("c")", modern) ==
         R"({"jsonrpc":"2.0","id":2,"method":"tools/list","params":{)" + said + R"(,"cursor":"c"}})"
     );
-    CHECK(
-        mcp::listen_request(3, modern) ==
-        R"({"jsonrpc":"2.0","id":3,"method":"subscriptions/listen","params":{)" + said +
-            R"(,"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}}})"
-    );
+    for (const auto& [lists, wanted] :
+         {std::pair{0b1111U, R"({"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true})"},
+          {0b0001U, R"({"toolsListChanged":true})"},
+          {0b0110U, R"({"resourcesListChanged":true})"},
+          {0b1000U, R"({"promptsListChanged":true})"}}) {
+        CHECK(
+            mcp::listen_request(3, mcp::list_set{lists}, modern) ==
+            R"({"jsonrpc":"2.0","id":3,"method":"subscriptions/listen","params":{)" + said + R"(,"notifications":)" +
+                wanted + "}}"
+        );
+    }
 }
 
 TEST_CASE("a request of the server is answered with its own id: ping with nothing, the others with method not found")

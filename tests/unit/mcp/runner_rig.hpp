@@ -70,6 +70,8 @@ public:
             }
             return {};
         }
+        void set_trial(bool on) override { server_.trials.push_back(on); }
+        std::string last_words() const override { return server_.last_words; }
         void settle(const mcp::dialect& speaks) override { server_.settled = speaks.version; }
         void open_stream(mcp::outgoing listen) override
         {
@@ -131,6 +133,8 @@ public:
     std::vector<line> sent;
     std::vector<std::uint64_t> listens;  // the ids of the requests for streams
     std::string settled;
+    std::string last_words;
+    std::vector<bool> trials;  // what was told of each connection
     bool down = false;
     bool stuck = false;       // nothing comes of what is opened
     bool holds_ends = false;  // of the first connection that is left
@@ -147,9 +151,15 @@ inline std::string result(const scripted_server::line& to, const std::string& wh
     return R"({"jsonrpc":"2.0","id":)" + to.id + R"(,"result":)" + what + "}";
 }
 
+inline std::string failure(const scripted_server::line& to, int code)
+{
+    return R"({"jsonrpc":"2.0","id":)" + to.id + R"(,"error":{"code":)" + std::to_string(code) +
+           R"(,"message":"Method not found"}})";
+}
+
 inline std::string unknown(const scripted_server::line& to)
 {
-    return R"({"jsonrpc":"2.0","id":)" + to.id + R"(,"error":{"code":-32601,"message":"Method not found"}})";
+    return failure(to, -32601);
 }
 
 // Of the legacy era, with tools and nothing else.

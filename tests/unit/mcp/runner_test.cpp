@@ -47,7 +47,7 @@ TEST_CASE("a session is probed for its era, shaken hands with, walked and publis
             "tools/list",
         }
     );
-    CHECK(x.server.opened == 2);
+    CHECK(x.server.opened == 1);
     CHECK(x.server.settled == "2025-06-18");
     CHECK(x.server.streams == 1);
     REQUIRE(x.published.size() == 1);
@@ -153,7 +153,7 @@ TEST_CASE("a server that repeats what it was given does not bring it into the lo
     x.settings.secrets = core::redaction{{"hunter2-hunter2"}};
     const auto normal = x.server.answer;
     // The second one is across the cut.
-    const auto rude = "no: hunter2-hunter2 " + std::string(270, '-') + "hunter2-hunter2";
+    const auto rude = "no: hunter2-hunter2 " + std::string(670, '-') + "hunter2-hunter2";
     x.server.answer = [&](const scripted_server::line& asked) {
         return asked.method != "initialize"
                    ? normal(asked)
@@ -213,6 +213,46 @@ TEST_CASE("each time it listens in the modern era, the request has an id of its 
     REQUIRE(x.wait_until([&] { return x.runner->counts().walks == 3; }));
 }
 
+TEST_CASE(
+    "A server of the modern era is asked to tell of what it declares, and one that declares or takes nothing is well"
+)
+{
+    rig x;
+    std::string tools = R"({"listChanged":true})";
+    std::string answer = R"("error":{"code":-32603,"message":"Subscription limit reached"})";
+    x.server.answer = [&](const scripted_server::line& asked) -> std::string {
+        if (asked.method == "server/discover") {
+            return result(
+                asked,
+                R"({"supportedVersions":["2026-07-28"],"capabilities":{"prompts":{"listChanged":false},"tools":)" +
+                    tools + "}}"
+            );
+        }
+        return asked.method == "tools/list"     ? result(asked, R"({"tools":[]})")
+               : asked.method == "prompts/list" ? result(asked, R"({"prompts":[]})")
+                                                : std::string{};
+    };
+    SUBCASE("none is asked for where none is declared")
+    {
+        tools = "{}";
+        x.start();
+        REQUIRE(x.wait_for(session_state::ready));
+        CHECK(x.server.streams == 0);
+    }
+    SUBCASE("a refusal is no ill health, and it is not asked again")
+    {
+        x.start();
+        REQUIRE(x.wait_for(session_state::ready));
+        REQUIRE(x.server.listens.size() == 1);
+        x.server.say(R"({"jsonrpc":"2.0","id":)" + std::to_string(x.server.listens[0]) + "," + answer + "}");
+        x.runner->refresh();
+        REQUIRE(x.wait_until([&] { return x.walks.size() == 2; }));
+        CHECK(x.server.streams == 1);
+    }
+    CHECK(x.runner->state() == session_state::ready);
+    CHECK(x.sink.text.find("degraded") == std::string::npos);
+}
+
 TEST_CASE("a ping that is not answered is cancelled, a late answer to it counts, and initialize is never cancelled")
 {
     rig x;
@@ -236,7 +276,7 @@ TEST_CASE("a ping that is not answered is cancelled, a late answer to it counts,
 
     rig silent;
     silent.settings.states.era = mcp::era_policy::legacy;
-    silent.settings.states.initialize_timeout = core::duration{10};
+    silent.settings.states.start_timeout = core::duration{10};
     silent.server.answer = {};
     silent.start();
     REQUIRE(silent.wait_until([&] { return silent.runner->reason() == session_reason::handshake_timeout; }));
@@ -322,6 +362,48 @@ TEST_CASE("a legacy server is probed again after a while, beside its session, an
     CHECK(x.runner->latest()->server.protocol_version == "2026-07-28");
     CHECK(std::ranges::any_of(x.states, [](const auto& each) { return each.second == session_reason::era_changed; }));
     CHECK(x.wait_until([&] { return x.server.wires.size() == 1; }));
+}
+
+TEST_CASE("A server of the modern era that is slow to say so is one, whatever it answers to initialize meanwhile")
+{
+    rig x;
+    x.settings.states.probe_patience = core::duration{10};
+    x.server.last_words = "slow";
+    const auto legacy = x.server.answer;
+    bool speaks_legacy = false;
+    x.server.answer = [&](const scripted_server::line& asked) {
+        const bool refuses = asked.method == "server/discover" || (asked.method == "initialize" && !speaks_legacy);
+        return !refuses                       ? legacy(asked)
+               : asked.method == "initialize" ? mcp_test::failure(asked, -32022)
+                                              : std::string{};
+    };
+    SUBCASE("if it takes initialize, the session goes on in the modern era")
+    {
+        speaks_legacy = true;
+        x.start();
+        REQUIRE(x.wait_for(session_state::ready));
+        CHECK(x.server.settled == "2025-06-18");
+    }
+    SUBCASE("if it refuses initialize, the probe is waited for")
+    {
+        x.start();
+        REQUIRE(x.wait_until([&] { return x.server.methods().size() == 2; }));
+        REQUIRE(x.wait_until([&] { return x.server.wires.size() == 1; }));
+        CHECK(x.runner->state() == session_state::starting);
+    }
+    const auto probe = x.server.sent.front();
+    REQUIRE(probe.method == "server/discover");
+    x.server.wires.front()->observer().received(
+        result(probe, R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})")
+    );
+    REQUIRE(x.wait_until([&] { return x.runner->state() == session_state::ready && x.server.settled == "2026-07-28"; })
+    );
+    CHECK(std::ranges::count(x.server.methods(), "server/discover") == 1);
+    CHECK(x.server.trials == std::vector<bool>{true, false, false});
+    CHECK(x.server.opened == 2);
+    CHECK(x.runner->counts().connections == (speaks_legacy ? 2 : 1));
+    REQUIRE(x.wait_until([&] { return x.server.wires.size() == 1; }));
+    CHECK(std::ranges::none_of(x.states, [](const auto& each) { return each.first == session_state::backoff; }));
 }
 
 TEST_CASE("a modern server that answers its ping as a legacy one would is shaken hands with anew")
@@ -440,6 +522,23 @@ TEST_CASE("lists are walked again when somebody wants it, and how that ended is 
     CHECK(counts.walks_failed == 2);
     CHECK(x.server.methods().back() == "notifications/cancelled");
     CHECK(x.runner->state() == session_state::degraded);
+}
+
+TEST_CASE("Lists that a server says nothing of are walked every so often, and at once when that is set anew")
+{
+    rig x;
+    x.settings.states.walk = core::duration{20};
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    x.tools = "[]";
+    REQUIRE(x.wait_until([&] { return x.published.size() == 2; }));
+    REQUIRE(x.wait_until([&] { return x.walks.size() >= 4; }));
+    x.runner->set_walk(core::duration{3'600'000});
+    const auto before = x.walks.size();
+    REQUIRE(x.wait_until([&] { return x.walks.size() == before + 1; }));
+    x.runner->set_walk(core::duration{3'600'000});
+    CHECK(x.walks.size() == before + 1);
+    CHECK(x.runner->state() == session_state::ready);
 }
 
 TEST_CASE("who wants the lists while only some are walked is told of a walk over all, once")

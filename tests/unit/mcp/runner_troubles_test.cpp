@@ -283,7 +283,6 @@ TEST_CASE("a start and a first walk that take too long say so, and not what went
     rig x;
     x.settings.states.era = mcp::era_policy::legacy;
     x.settings.states.start_timeout = core::duration{50};
-    x.settings.states.initialize_timeout = core::duration{50};
     x.settings.states.discovery_timeout = core::duration{50};
     x.server.down = true;
     x.start();
@@ -369,6 +368,9 @@ TEST_CASE("who is told that a session has stopped is told so once its probe has 
 {
     rig x;
     x.server.holds_ends = true;
+    x.settings.states.probe_patience = core::duration{10};
+    x.settings.states.stop_timeout = core::duration{50};
+    answer_with(x, "server/discover", [](const auto&) { return std::string{}; });
     x.start();
     REQUIRE(x.wait_for(session_state::ready));
     CHECK(x.server.wires.size() == 2);

@@ -35,6 +35,20 @@ TEST_CASE("what a server says of itself is read, and what it offers")
     CHECK_FALSE(facts->offers[index_of(list_kind::prompts)]);
 }
 
+TEST_CASE("A server announces changes of the lists that it offers with listChanged, and of no others")
+{
+    const auto facts = mcp::read_initialize_result(
+        R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":false},"resources":{"listChanged":true},)"
+        R"("prompts":{"listChanged":"true"}}})"
+    );
+    REQUIRE(facts.has_value());
+    CHECK(facts->offers.all());
+    CHECK_FALSE(facts->announces[index_of(list_kind::tools)]);
+    CHECK(facts->announces[index_of(list_kind::resources)]);
+    CHECK(facts->announces[index_of(list_kind::templates)]);
+    CHECK_FALSE(facts->announces[index_of(list_kind::prompts)]);
+}
+
 TEST_CASE("members of a wrong type are as good as absent")
 {
     const auto facts = mcp::read_initialize_result(

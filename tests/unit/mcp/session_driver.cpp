@@ -12,10 +12,12 @@ namespace {
 using mcp::action_kind;
 using mcp::event_kind;
 
-constexpr std::array<std::string_view, 17> action_words{
+constexpr std::array<std::string_view, 19> action_words{
     "probe",
+    "keep_probe",
     "drop_probe",
     "open",
+    "drop_connection",
     "close",
     "send_initialize",
     "send_initialized",
@@ -78,8 +80,9 @@ std::string session_driver::on(mcp::session_event event)
 void session_driver::make_ready()
 {
     on(event_kind::begin);
-    probed(mcp::era::legacy);
-    on(event_kind::connected);
+    if (probed(mcp::era::legacy).empty()) {
+        on(event_kind::connected);
+    }
     handshake("2025-11-25");
     on(event_kind::walk_done);
     REQUIRE(session.state() == mcp::session_state::ready);

@@ -35,7 +35,7 @@ public:
 
     void pass(core::duration time) { now += time; }
 
-    // Through begin, probe (as legacy), connection, handshake and first walk.
+    // Through begin, probe (as legacy) or connection, handshake and first walk.
     void make_ready();
 
     mcp::session session;

@@ -105,6 +105,47 @@ TEST_CASE("what may have changed while a stream was made anew is looked for with
     CHECK(d.on(event_kind::stream_up) == "arm refresh 60000");
 }
 
+TEST_CASE("The lists of a legacy session are walked every so often, however many walks over some of them come between")
+{
+    auto settings = legacy_only();
+    settings.walk = seconds{300};
+    session_driver d{settings};
+    d.on(event_kind::begin);
+    d.on(event_kind::connected);
+    d.handshake("2025-11-25");
+    CHECK(d.on(event_kind::walk_done).starts_with("disarm discovery, publish, arm refresh 300000, "));
+    d.pass(seconds{100});
+    d.on(event_kind::list_changed);
+    CHECK(d.fire(timer_name::debounce) == "disarm refresh, walk changed, arm discovery 60000");
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm refresh 200000");
+    d.pass(seconds{200});
+    CHECK(d.fire(timer_name::refresh) == "walk, arm discovery 60000");
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm refresh 300000");
+    d.pass(seconds{301});
+    d.on(event_kind::list_changed);
+    d.fire(timer_name::debounce);
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm refresh 250");
+    d.random = 0.5;
+    d.fire(timer_name::refresh);
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm refresh 285000");
+    d.session.set_walk(seconds{0});
+    d.on(event_kind::refresh);
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish");
+}
+
+TEST_CASE("The lists of a modern session are walked when their time to live says so, and not before")
+{
+    session_settings settings;
+    settings.era = era_policy::modern;
+    settings.walk = seconds{300};
+    session_driver d{settings};
+    d.on(event_kind::begin);
+    d.on(event_kind::connected);
+    d.handshake("2026-07-28");
+    CHECK(d.on({.kind = event_kind::walk_done, .time_to_live = seconds{3600}})
+              .starts_with("disarm discovery, publish, arm refresh 3600000, "));
+}
+
 TEST_CASE("a modern stream that ends is asked for anew, less and less often unless it stood for a while")
 {
     session_settings settings;
@@ -162,18 +203,14 @@ TEST_CASE("a legacy verdict that is old is probed again beside the session, whic
     CHECK(d.fire(timer_name::backoff) == "report starting exited, open, arm start 30000");
 }
 
-TEST_CASE("a server that has come to speak the modern era is begun anew in it, without another probe")
+TEST_CASE("a server that has come to speak the modern era is begun anew in it, on the connection of the probe")
 {
     auto d = with_old_verdict();
     d.fire(timer_name::verdict);
     CHECK(
         d.probed(era::modern) ==
-        "disarm start, drop_probe, disarm ping, close end_session, arm stop 5000, report starting era_changed"
-    );
-    CHECK(d.on(event_kind::closed) == "disarm stop, open, arm start 30000");
-    CHECK(
-        d.on(event_kind::connected) ==
-        "disarm start, report initializing era_changed, send_discover 2026-07-28, arm initialize 30000"
+        "disarm start, disarm ping, keep_probe end_session, report initializing era_changed, send_discover 2026-07-28, "
+        "arm start 30000"
     );
     CHECK(d.handshake("2026-07-28").find("report discovering") != std::string::npos);
     CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, report ready");
@@ -185,7 +222,7 @@ TEST_CASE("a probe beside the session that tells nothing, or nothing in time, le
     d.fire(timer_name::verdict);
     CHECK(d.probed(std::nullopt) == "disarm start, drop_probe, arm verdict 86400000");
     d.on(event_kind::lost);
-    CHECK(d.fire(timer_name::backoff) == "report starting exited, probe, arm start 30000");
+    CHECK(d.fire(timer_name::backoff) == "report starting exited, probe, arm start 30000, arm silence 2000");
 
     auto stdio = with_old_verdict();
     stdio.fire(timer_name::verdict);
@@ -241,9 +278,8 @@ TEST_CASE("a modern verdict that no longer holds fails loudly, and the next atte
     CHECK(d.on(event_kind::session_lost).find("send_discover") != std::string::npos);
     CHECK(d.on(event_kind::handshake_refused).find("report backoff handshake_refused") != std::string::npos);
     d.on(event_kind::closed);
-    CHECK(d.fire(timer_name::backoff) == "report starting handshake_refused, probe, arm start 30000");
-    d.probed(era::legacy);
-    CHECK(d.on(event_kind::connected).find("send_initialize") != std::string::npos);
+    CHECK(d.fire(timer_name::backoff) == "report starting handshake_refused, probe, arm start 30000, arm silence 2000");
+    CHECK(d.probed(era::legacy).find("send_initialize") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -52,11 +52,10 @@ public:
         } else if (state != session_state::ready && state != session_state::degraded) {
             CHECK_FALSE(armed_.empty());
         }
-        CHECK(resting == (resting && !open_ && !closing_));
-        CHECK((!beside_ || state == session_state::ready || state == session_state::degraded));
+        CHECK((!resting || (!link_ && !probe_ && !closing_)));
     }
 
-    void gone() { open_ = false; }
+    void gone() { (link_ ? link_ : probe_) = false; }
     void closed() { closing_ = false; }
     void walk_over() { walking_ = false; }
     const std::set<timer_name>& armed() const { return armed_; }
@@ -65,44 +64,48 @@ private:
     void see(const mcp::session_action& action)
     {
         switch (action.kind) {
-            case action_kind::drop_probe:
-                CHECK(beside_);
-                beside_ = false;
-                break;
             case action_kind::probe:
-                CHECK_FALSE(beside_);
-                beside_ = open_;
-                if (beside_) {
-                    CHECK_FALSE(probed_);
-                    break;
-                }
+                CHECK_FALSE(probe_);
                 CHECK_FALSE(closing_);
-                open_ = true;
-                probed_ = true;
+                probe_ = true;
+                break;
+            case action_kind::keep_probe:
+                CHECK(probe_);
+                CHECK_FALSE(walking_);
+                probe_ = false;
+                link_ = true;
+                shaking_ = false;
+                break;
+            case action_kind::drop_probe:
+                CHECK(probe_);
+                probe_ = false;
                 break;
             case action_kind::open:
-                CHECK((!open_ || probed_));
+                CHECK_FALSE(link_);
                 CHECK_FALSE(closing_);
-                open_ = true;
-                probed_ = false;
+                link_ = true;
+                break;
+            case action_kind::drop_connection:
+                CHECK(probe_);
+                link_ = false;
                 break;
             case action_kind::close:
-                CHECK(open_);
-                CHECK_FALSE(beside_);
-                open_ = false;
-                probed_ = false;
+                CHECK(link_ != probe_);
+                link_ = false;
+                probe_ = false;
                 closing_ = true;
                 break;
             case action_kind::send_initialize:
             case action_kind::send_discover:
-                CHECK(open_);
+                CHECK(link_);
                 CHECK_FALSE(shaking_);
                 shaking_ = true;
                 break;
             case action_kind::walk:
-                CHECK(open_);
-                CHECK_FALSE(walking_);
+                CHECK(link_);
+                CHECK((!walking_ || partial_));  // one over some of the lists is given up for one over all
                 walking_ = true;
+                partial_ = action.changed_only;
                 break;
             case action_kind::cancel_walk:
             case action_kind::publish:
@@ -114,7 +117,7 @@ private:
             case action_kind::send_initialized:
             case action_kind::open_stream:
             case action_kind::finish_calls:
-                CHECK(open_);
+                CHECK(link_);
                 break;
             case action_kind::arm:
                 see_armed(action);
@@ -144,12 +147,12 @@ private:
     mcp::session_settings settings_;
     std::set<timer_name> armed_;
     mcp::session_action last_;
-    bool open_ = false;
-    bool probed_ = false;
-    bool beside_ = false;  // a probe beside the connection
+    bool link_ = false;
+    bool probe_ = false;
     bool closing_ = false;
     bool shaking_ = false;
     bool walking_ = false;
+    bool partial_ = false;
 };
 
 class random_life {
@@ -208,6 +211,7 @@ private:
         const bool connection = event.kind >= event_kind::connected && event.kind <= event_kind::closed;
         event.of = (connection ? session.connection() : session.generation()) - (below(8) == 0 ? 1 : 0);
         event.complete = below(4) != 0;
+        event.stands = below(4) != 0;
         if (below(2) == 0) {
             event.verdict = below(2) == 0 ? mcp::era::legacy : mcp::era::modern;
             event.time_to_live = core::duration{below(200'000)};

@@ -40,19 +40,15 @@ void crash_and_return(session_driver& d)
 
 }  // namespace
 
-TEST_CASE("a session is probed, opened, shaken hands with, walked and ready, with a timer for each wait")
+TEST_CASE("a session is probed, shaken hands with on the same connection, walked and ready, with a timer for each wait")
 {
     session_driver d;
     CHECK(d.session.state() == session_state::configured);
-    CHECK(d.on(event_kind::begin) == "report starting, probe, arm start 30000");
-    CHECK(d.probed(era::legacy) == "open, arm start 30000");
-    CHECK(
-        d.on(event_kind::connected) ==
-        "disarm start, report initializing, send_initialize 2025-11-25, arm initialize 30000"
-    );
+    CHECK(d.on(event_kind::begin) == "report starting, probe, arm start 30000, arm silence 2000");
+    CHECK(d.probed(era::legacy) == "disarm silence, keep_probe, report initializing, send_initialize 2025-11-25");
     CHECK(
         d.handshake("2025-06-18") ==
-        "disarm initialize, send_initialized, report discovering, open_stream, walk, arm discovery 60000"
+        "disarm start, send_initialized, report discovering, open_stream, walk, arm discovery 60000"
     );
     CHECK(d.session.version() == "2025-06-18");
     CHECK(
@@ -64,12 +60,8 @@ TEST_CASE("a server of the modern era is discovered in place of initialize, and 
 {
     session_driver d;
     d.on(event_kind::begin);
-    CHECK(d.probed(era::modern) == "open, arm start 30000");
-    CHECK(
-        d.on(event_kind::connected) ==
-        "disarm start, report initializing, send_discover 2026-07-28, arm initialize 30000"
-    );
-    CHECK(d.handshake("2026-07-28") == "disarm initialize, report discovering, open_stream, walk, arm discovery 60000");
+    CHECK(d.probed(era::modern) == "disarm silence, keep_probe, report initializing, send_discover 2026-07-28");
+    CHECK(d.handshake("2026-07-28") == "disarm start, report discovering, open_stream, walk, arm discovery 60000");
 }
 
 TEST_CASE("an era that the operator names is not probed")
@@ -84,25 +76,24 @@ TEST_CASE("an era that the operator names is not probed")
     }
 }
 
-TEST_CASE("a probe without an answer means legacy on stdio, after its child is gone, and an outage on HTTP")
+TEST_CASE(
+    "a probe that cannot be answered is a start that failed, and one that its connection did not survive is legacy"
+)
 {
-    session_driver stdio;
-    stdio.on(event_kind::begin);
-    CHECK(stdio.fire(timer_name::start) == "close, arm stop 5000");
-    CHECK(stdio.on(event_kind::closed) == "disarm stop, open, arm start 30000");
-
-    session_settings settings;
-    settings.silence_is_legacy = false;
-    session_driver http{settings};
-    http.on(event_kind::begin);
-    CHECK(http.fire(timer_name::start) == "close, arm stop 5000, report backoff probe_failed, arm backoff 1000");
-
     session_driver failing;
     failing.on(event_kind::begin);
     CHECK(
         failing.probed(std::nullopt) ==
-        "disarm start, close, arm stop 5000, report backoff probe_failed, arm backoff 1000"
+        "disarm start, disarm silence, close, arm stop 5000, report backoff probe_failed, arm backoff 1000"
     );
+
+    session_driver gone;
+    gone.on(event_kind::begin);
+    CHECK(
+        gone.on({.kind = event_kind::era_probed, .verdict = era::legacy, .stands = false}) ==
+        "disarm silence, open, arm start 30000, drop_probe"
+    );
+    CHECK(gone.on(event_kind::connected) == "report initializing, send_initialize 2025-11-25");
 }
 
 TEST_CASE("nobody at the address of a handshake is a start that failed, however often, and no crash")
@@ -129,12 +120,11 @@ TEST_CASE("what the probe said holds for the next attempts, until it is old or a
     CHECK(d.fire(timer_name::backoff) == "report starting exited, open, arm start 30000");
     d.on(event_kind::lost);
     d.pass(seconds{50});
-    CHECK(d.fire(timer_name::backoff) == "report starting exited, probe, arm start 30000");
+    CHECK(d.fire(timer_name::backoff) == "report starting exited, probe, arm start 30000, arm silence 2000");
     d.probed(era::modern);
-    d.on(event_kind::connected);
     d.on(event_kind::handshake_refused);
     d.on(event_kind::closed);
-    CHECK(d.fire(timer_name::backoff) == "report starting handshake_refused, probe, arm start 30000");
+    CHECK(d.fire(timer_name::backoff) == "report starting handshake_refused, probe, arm start 30000, arm silence 2000");
 }
 
 TEST_CASE("a version that the gateway does not speak, or of the other era, is no session; every other one is")
@@ -146,7 +136,7 @@ TEST_CASE("a version that the gateway does not speak, or of the other era, is no
         d.on(event_kind::connected);
         CHECK(
             d.handshake(version) ==
-            "disarm initialize, close end_session, arm stop 5000, report backoff handshake_refused, arm backoff 1000"
+            "disarm start, close end_session, arm stop 5000, report backoff handshake_refused, arm backoff 1000"
         );
         CHECK(d.session.version().empty());
     }
@@ -177,12 +167,12 @@ TEST_CASE("a step that fails or takes too long leads to a new attempt, and a ses
     CHECK(after(0).on(event_kind::connect_failed) == "disarm start, report backoff start_failed, arm backoff 1000");
     CHECK(after(0).on(event_kind::lost) == "disarm start, report backoff exited, arm backoff 1000");
     CHECK(
-        after(1).fire(timer_name::initialize) ==
+        after(1).fire(timer_name::start) ==
         "close end_session, arm stop 5000, report backoff handshake_timeout, arm backoff 1000"
     );
     CHECK(
         after(1).on(event_kind::session_lost) ==
-        "disarm initialize, close end_session, arm stop 5000, report backoff handshake_refused, arm backoff 1000"
+        "disarm start, close end_session, arm stop 5000, report backoff handshake_refused, arm backoff 1000"
     );
     CHECK(
         after(2).on(event_kind::walk_failed) ==
@@ -219,8 +209,7 @@ TEST_CASE("many losses of one session are one new handshake on the same connecti
     const auto lost = d.session.generation();
     CHECK(
         d.on(event_kind::session_lost) ==
-        "disarm ping, disarm verdict, report initializing session_lost, send_initialize 2025-11-25, arm initialize "
-        "30000"
+        "disarm ping, disarm verdict, report initializing session_lost, send_initialize 2025-11-25, arm start 30000"
     );
     for (int i = 0; i < 20; ++i) {
         CHECK(d.on({.kind = event_kind::session_lost, .of = lost}).empty());
@@ -488,7 +477,7 @@ TEST_CASE("what has no connection stops at once, and what is being closed when t
     CHECK(waiting.on(event_kind::stop) == "disarm backoff, report stopping, report stopped");
     session_driver starting;
     starting.on(event_kind::begin);
-    CHECK(starting.on(event_kind::stop) == "disarm start, report stopping, close, arm stop 5000");
+    CHECK(starting.on(event_kind::stop) == "disarm start, disarm silence, report stopping, close, arm stop 5000");
     session_driver closing;
     closing.on(event_kind::begin);
     closing.probed(std::nullopt);

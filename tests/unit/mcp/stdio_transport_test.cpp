@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 
 TEST_SUITE_BEGIN("mcp/stdio_transport");
@@ -27,7 +28,9 @@ while read -r line; do
 done
 )";
 
-core::mcp_server shell_program(const char* on_discover)
+constexpr const char* legacy_answer = R"(echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"no"}}')";
+
+core::mcp_server shell_program(const std::string& on_discover)
 {
     std::string script = shell_server;
     script.replace(script.find("EXIT"), 4, on_discover);
@@ -58,27 +61,114 @@ TEST_CASE("a program is a server, also one that ends when it is asked for its er
     }
 }
 
-TEST_CASE("the program that was asked for its era may put things in order before it ends")
+TEST_CASE("A program that answers the probe is kept, and its stderr is logged at debug level until then")
 {
     const test_support::scratch_directory folder;
-    const auto ends = folder.file("ends");
-    auto program =
-        shell_program("echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"error\":{\"code\":-32601,\"message\":\"no\"}}'");
-    program.arguments[1] += "\nsleep 0.2; echo end >> " + ends + "\n";
+    const auto starts = folder.file("starts");
+    auto program = shell_program("echo before >&2; sleep 0.1; " + std::string{legacy_answer} + "; echo after >&2");
+    program.arguments[1] = "echo start >> " + starts + "\n" + program.arguments[1];
     rig x;
     x.start(mcp::stdio_factory(x.loop, program, mcp::inherited_environment(), "sh", x.log));
     REQUIRE(x.wait_for(session_state::ready));
-    SUBCASE("while its sibling serves")
+    REQUIRE(x.wait_until([&] { return x.sink.text.find(R"("text":"said")") != std::string::npos; }));
+    CHECK(test_support::read_whole(starts) == "start\n");
+    CHECK(x.runner->counts().connections == 1);
+    CHECK(
+        x.sink.text.find(R"("level":"debug","event":"mcp_stderr","agent":"sh","text":"before")") != std::string::npos
+    );
+    CHECK(x.sink.text.find(R"("level":"info","event":"mcp_stderr","agent":"sh","text":"said")") != std::string::npos);
+    x.runner->stop();
+    CHECK(x.wait_for(session_state::stopped));
+}
+
+TEST_CASE(
+    "A program that never answers the probe serves through another one of it, and may put things in order when it ends"
+)
+{
+    const test_support::scratch_directory folder;
+    const auto ends = folder.file("ends");
+    auto program = shell_program("true");
+    program.arguments[1] += "\nsleep 0.2; echo end >> " + ends + "\n";
+    rig x;
+    x.settings.states.probe_patience = core::duration{50};
+    SUBCASE("while the other one serves")
     {
+        x.settings.states.start_timeout = core::duration{1000};
+        x.start(mcp::stdio_factory(x.loop, program, mcp::inherited_environment(), "sh", x.log));
+        REQUIRE(x.wait_for(session_state::ready));
         CHECK(x.wait_until([&] { return test_support::read_whole(ends) == "end\n"; }));
+        CHECK(x.runner->state() == session_state::ready);
         CHECK(x.runner->counts().connections == 1);
     }
     SUBCASE("also if the session is stopped meanwhile")
     {
+        x.start(mcp::stdio_factory(x.loop, program, mcp::inherited_environment(), "sh", x.log));
+        REQUIRE(x.wait_for(session_state::ready));
         x.runner->stop();
         CHECK(x.wait_until([&] { return x.states.back().first == session_state::stopped; }));
         CHECK(test_support::read_whole(ends) == "end\nend\n");
     }
+}
+
+TEST_CASE("A program that starts leaves the processors to others first, and no longer once it serves")
+{
+    const test_support::scratch_directory folder;
+    if (!std::filesystem::exists("/proc/self/autogroup")) {
+        MESSAGE("this kernel has no autogroups");
+        return;
+    }
+    auto program = shell_program(legacy_answer);
+    program.arguments[1] = "echo $$ > " + folder.file("id") + "\n" + program.arguments[1];
+    auto& script = program.arguments[1];
+    script.insert(
+        script.find("*'\"tools/list\"'*) ") + 18,
+        "cat /proc/$$/autogroup > " + folder.file("starting") + "; "
+    );
+    rig x;
+    x.start(mcp::stdio_factory(x.loop, program, mcp::inherited_environment(), "sh", x.log));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.wait_until([&] { return test_support::read_whole(folder.file("starting")).ends_with(" nice 10\n"); }));
+    const auto id = std::to_string(std::stol(test_support::read_whole(folder.file("id"))));
+    CHECK(x.wait_until([&] { return test_support::read_whole("/proc/" + id + "/autogroup").ends_with(" nice 0\n"); }));
+    x.runner->stop();
+    CHECK(x.wait_for(session_state::stopped));
+}
+
+TEST_CASE("What a program wrote last is told when it has ended, and when it does not answer")
+{
+    rig x;
+    core::mcp_server server;
+    server.command = "sh";
+    server.environment = {{"API_KEY", core::secret{"hunter2-hunter2"}}};
+    x.settings.states.era = mcp::era_policy::legacy;
+    x.settings.states.backoff_first = std::chrono::hours{1};
+    x.settings.states.backoff_longest = std::chrono::hours{1};
+    std::string expected;
+    SUBCASE("with its exit")
+    {
+        server.arguments = {"-c", "read -r line; echo first >&2; printf 'no key: %s' \"$API_KEY\" >&2; exit 3"};
+        expected = "exit code 3; it wrote: no key: ********";
+    }
+    SUBCASE("with its error before what a runtime says behind that")
+    {
+        server.arguments = {
+            "-c",
+            "read -r line; printf 'Error: no such file\\n    at main\\n\\nNode.js v20\\n' >&2; exit 1"
+        };
+        expected = "exit code 1; it wrote: Error: no such file … Node.js v20";
+    }
+    SUBCASE("with its silence")
+    {
+        x.settings.states.start_timeout = core::duration{500};
+        server.arguments = {"-c", "echo waiting for the database >&2; exec sleep 60"};
+        expected = "no answer to the handshake; it wrote: waiting for the database";
+    }
+    x.start(mcp::stdio_factory(x.loop, server, mcp::inherited_environment(), "sh", x.log));
+    REQUIRE(x.wait_for(session_state::backoff));
+    CHECK(x.runner->detail() == expected);
+    CHECK_FALSE(x.runner->needs_operator());
+    x.runner->stop();
+    CHECK(x.wait_for(session_state::stopped));
 }
 
 TEST_CASE("a line over max_message ends the walk that it answers, with the reason")
@@ -105,6 +195,7 @@ TEST_CASE("a program that cannot be started is tried again, and the log says why
     server.arguments = {"--token", "s3cr3t"};
     x.start(mcp::stdio_factory(x.loop, server, {}, "sh", x.log));
     REQUIRE(x.wait_until([&] { return x.runner->state() == session_state::backoff; }));
+    CHECK(x.runner->needs_operator());
     CHECK(x.sink.text.find("/no/such/program: No such file or directory") != std::string::npos);
     CHECK(x.sink.text.find("s3cr3t") == std::string::npos);
 }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -131,6 +132,29 @@ TEST_CASE("a stream that pauses between its events can always take a comment")
             CHECK(scanner.feed(event));
             CHECK(scanner.at_boundary());
             CHECK(scanner.event_bytes() == 0);
+        }
+    }
+}
+
+TEST_CASE("of a piece with an event that is too large, what stands in front of that event is known")
+{
+    constexpr std::uint64_t limit = 20;
+    for (const std::string before :
+         {"", "data: a\n\n", "data: a\r\n\r\n: c\n\n", "\xEF\xBB\xBFid: 1\rdata: b\r\r", "\n\n"}) {
+        for (const std::string end : {"", "\n\n", "\r\r\n"}) {
+            const auto stream = before + "data: " + std::string(limit, 'x') + end;
+            CAPTURE(stream);
+            for (std::size_t piece = 1; piece <= stream.size(); ++piece) {
+                CAPTURE(piece);
+                sse_scanner scanner{limit};
+                std::size_t at = 0;
+                while (scanner.feed(std::string_view{stream}.substr(at, piece))) {
+                    CHECK(scanner.ahead_of_refused() == 0);
+                    at += piece;
+                    REQUIRE(at < stream.size());
+                }
+                CHECK(at + scanner.ahead_of_refused() == std::max(at, before.size()));
+            }
         }
     }
 }

@@ -312,6 +312,59 @@ TEST_CASE("sessions are resumed by ticket, in another context too, until their k
     }
 }
 
+TEST_CASE("a session of one name is none for a name with another certificate, and one for every name of its own")
+{
+    test_ca ca;
+    const auto context = server_of(
+        {shown(named(ca, "first", {"a.test"})),
+         shown(named(ca, "second", {"b.test", "*.b.test"})),
+         shown(named(ca, "third", {"c.test"}))}
+    );
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        CAPTURE(version);
+        const auto caller = careless_client();
+        SSL_CTX_set_max_proto_version(caller.get(), version);
+        // What is shown under `name`, and whether the session was taken up.
+        const auto visit = [&](const char* name, SSL_SESSION* session) {
+            auto both = std::make_unique<pair>(context, caller);
+            SSL_set_tlsext_host_name(both->client.get(), name);
+            SSL_set_session(both->client.get(), session);
+            REQUIRE(both->shake_hands() == "");
+            REQUIRE(both->speaks());
+            return both;
+        };
+        const auto session_of = [&](const char* name) {
+            const auto both = visit(name, nullptr);
+            SSL_SESSION* const session = SSL_get1_session(both->client.get());
+            SSL_shutdown(both->client.get());
+            return std::unique_ptr<SSL_SESSION, decltype(&SSL_SESSION_free)>{session, SSL_SESSION_free};
+        };
+        struct row {
+            const char* made_for;
+            const char* used_for;
+            bool resumed;
+            const char* shown;
+        };
+        for (const auto& r :
+             {row{"a.test", "a.test", true, "first"},
+              row{"a.test", "b.test", false, "second"},
+              row{"b.test", "b.test", true, "second"},
+              row{"b.test", "x.b.test", true, "second"},
+              row{"b.test", "a.test", false, "first"},
+              row{"b.test", "c.test", false, "third"},
+              row{"c.test", "nobody.test", false, "first"},
+              row{"nobody.test", "a.test", true, "first"}}) {
+            CAPTURE(r.made_for);
+            CAPTURE(r.used_for);
+            const auto session = session_of(r.made_for);
+            REQUIRE(SSL_SESSION_has_ticket(session.get()) == 1);
+            const auto both = visit(r.used_for, session.get());
+            CHECK((SSL_session_reused(both->client.get()) == 1) == r.resumed);
+            CHECK(both->shown_name() == r.shown);
+        }
+    }
+}
+
 TEST_CASE("a file that cannot be used is named, with the reason and without its content")
 {
     test_ca ca;

@@ -6,7 +6,10 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
 
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -124,20 +127,82 @@ net::routine<> give_up_while_connecting(rig& r)
     co_return;
 }
 
-// Until the condition holds: the sweep of the pool changes it, and tells nobody.
-net::routine<> until_nothing_is_idle(rig& r)
+net::routine<> a_moment(net::loop& loop, std::chrono::milliseconds time)
 {
     net::asio::basic_waitable_timer<
         std::chrono::steady_clock,
         net::asio::wait_traits<std::chrono::steady_clock>,
         net::executor>
-        timer{r.loop.get_executor()};
+        timer{loop.get_executor()};
     net::signal tick;
+    timer.expires_after(time);
+    timer.async_wait([&](net::error_code) { tick.set(); });
+    co_await tick.wait();
+}
+
+// Until the condition holds: the sweep of the pool changes it, and tells nobody.
+net::routine<> until_nothing_is_idle(rig& r)
+{
     while (r.pool.idle() > 0) {
-        timer.expires_after(5ms);
-        timer.async_wait([&](net::error_code) { tick.set(); });
-        co_await tick.wait();
+        co_await a_moment(r.loop, 5ms);
     }
+}
+
+// An idle connection on which bytes arrive that no call of the pool's asked for: the answer to a request that was written
+// on it before.
+net::routine<net::upstream_connection*> surplus_under_way(rig& r)
+{
+    auto lease = co_await connected(r.pool, target_of(r.agent.url()));
+    auto* const there = lease.get();
+    net::pieces request;
+    request.add("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    there->side().write(request);
+    CHECK_FALSE(there->side().writing());
+    r.pool.give_back(std::move(lease));
+    CHECK(r.pool.idle() == 1);
+    co_return there;
+}
+
+net::routine<> drop_what_has_surplus(rig& r)
+{
+    co_await surplus_under_way(r);
+    co_await until_nothing_is_idle(r);
+}
+
+net::routine<> refuse_what_has_surplus(rig& r)
+{
+    auto* const there = co_await surplus_under_way(r);
+    const auto target = there->target();
+    while (r.pool.idle() > 0 && there->side().received().empty()) {
+        co_await a_moment(r.loop, 1ms);
+    }
+    CHECK(r.pool.take_idle(target) == nullptr);
+    CHECK(r.pool.idle() == 0);
+}
+
+net::routine<> count_from_the_last_use(rig& r)
+{
+    auto lease = co_await connected(r.pool, target_of(r.agent.url()));
+    auto* const there = lease.get();
+    for (int use = 0; use < 2; ++use) {
+        const auto before = r.loop.now();
+        r.pool.give_back(std::move(lease));
+        REQUIRE(r.pool.idle() == 1);
+        CHECK(there->idle_since >= before);
+        co_await a_moment(r.loop, 2ms);
+        lease = r.pool.take_idle(there->target());
+        REQUIRE(lease != nullptr);
+    }
+    r.pool.bury(std::move(lease));
+}
+
+net::routine<> come_back_late(rig& r)
+{
+    auto lease = co_await connected(r.pool, target_of(r.agent.url()));
+    r.pool.close();
+    r.pool.give_back(std::move(lease));
+    CHECK(r.pool.idle() == 0);
+    CHECK(r.agent.wait_until_peer_closed());
 }
 
 net::routine<> outlive_the_keep(rig& r)
@@ -154,6 +219,68 @@ net::routine<> lose_the_agent(rig& r)
     auto lease = co_await connected(r.pool, target_of(r.agent.url()));
     r.pool.give_back(std::move(lease));
     co_await until_nothing_is_idle(r);
+}
+
+// An agent that says something of its own accord. Blocking sockets: what is written is there before the loop looks.
+struct talkative_agent {
+    talkative_agent()
+    {
+        ::sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ::socklen_t size = sizeof address;
+        auto* const any = reinterpret_cast<::sockaddr*>(&address);
+        REQUIRE(::bind(listener.number(), any, size) == 0);
+        REQUIRE(::listen(listener.number(), 8) == 0);
+        REQUIRE(::getsockname(listener.number(), any, &size) == 0);
+        url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    }
+
+    net::descriptor accept() const { return net::descriptor{::accept(listener.number(), nullptr, nullptr)}; }
+
+    net::descriptor listener{::socket(AF_INET, SOCK_STREAM, 0)};
+    std::string url;
+};
+
+// How the loop has come to know of what happened on an idle connection when the next call wants it.
+enum class known : std::uint8_t { looked_at, in_the_same_turn };
+
+void disturb(const net::descriptor& agent_side, bool ends)
+{
+    if (ends) {
+        REQUIRE(::shutdown(agent_side.number(), SHUT_WR) == 0);
+    } else {
+        REQUIRE(::send(agent_side.number(), "x", 1, 0) == 1);
+    }
+}
+
+net::routine<> ask_after(rig& r, known how, bool ends)
+{
+    const talkative_agent agent;
+    const auto target = target_of(agent.url);
+    auto idle = co_await connected(r.pool, target);
+    const auto idle_there = agent.accept();
+    auto busy = co_await connected(r.pool, target);
+    const auto busy_there = agent.accept();
+    r.pool.give_back(std::move(idle));
+    net::signal changed;
+    busy->set_listener(&changed);
+    busy->side().arm();
+    // The loop looks at what happened first first; the next call comes with what happens on the busy connection.
+    if (how == known::looked_at) {
+        disturb(idle_there, ends);
+    }
+    disturb(busy_there, false);
+    if (how == known::in_the_same_turn) {
+        disturb(idle_there, ends);
+    }
+    while (busy->side().received().empty()) {
+        co_await changed.wait();
+    }
+    CHECK(r.pool.take_idle(*target) == nullptr);
+    CHECK(r.pool.idle() == 0);
+    r.pool.give_back(std::move(busy));  // with a byte that nobody asked for
+    CHECK(r.pool.idle() == 0);
 }
 
 }  // namespace
@@ -195,6 +322,56 @@ TEST_CASE("an idle connection that the agent closes is dropped without being ask
 {
     rig r{{}, {.accepts = test_support::on_accept::close}};
     r.run(lose_the_agent(r));
+}
+
+TEST_CASE("the very next call does not get a connection on which bytes that nobody asked for, or the end, have come")
+{
+    for (const auto how : {known::looked_at, known::in_the_same_turn}) {
+        for (const bool ends : {false, true}) {
+            CAPTURE((how == known::looked_at));
+            CAPTURE(ends);
+            rig r;
+            r.run(ask_after(r, how, ends));
+        }
+    }
+}
+
+TEST_CASE("An idle connection on which bytes arrive that nobody asked for is dropped")
+{
+    rig r;
+    r.agent.otherwise([](const auto&) { return test_support::answer_json("{}"); });
+    SUBCASE("by the sweep")
+    {
+        r.run(drop_what_has_surplus(r));
+    }
+    SUBCASE("by the next call, if that comes first")
+    {
+        r.run(refuse_what_has_surplus(r));
+    }
+}
+
+TEST_CASE("The idle time of a connection begins with its last use")
+{
+    rig r;
+    r.run(count_from_the_last_use(r));
+}
+
+TEST_CASE("A connection that is given back after the pool was closed is closed too")
+{
+    rig r;
+    r.run(come_back_late(r));
+}
+
+TEST_CASE("Connections with old certificates are not used after these were renewed")
+{
+    net::client_contexts contexts;
+    const auto key_of = [&](const std::string& url) { return net::make_target(url, {}, contexts).value().key; };
+    const auto secure = key_of("https://agent.test/");
+    const auto plain = key_of("http://agent.test/");
+    CHECK(key_of("https://agent.test/other") == secure);
+    contexts.renew();
+    CHECK(key_of("https://agent.test/") != secure);
+    CHECK(key_of("http://agent.test/") == plain);
 }
 
 TEST_SUITE_END();

@@ -145,6 +145,22 @@ TEST_CASE("the trail says who did what to which agent and when, and nothing of w
     });
 }
 
+TEST_CASE("the store in memory keeps the last 100,000 changes, and their versions go on")
+{
+    static_assert(store::changes_kept == 100'000);
+    const auto engine = store::make_memory();
+    for (std::uint64_t i = 1; i <= store::changes_kept + 2; ++i) {
+        REQUIRE(engine->put("a", "{}", at(noon))->version == i);
+        if (i == store::changes_kept) {
+            CHECK(engine->changes(0, 1)->front().version == 1);
+        }
+    }
+    const auto all = engine->changes(0, 1'000'000).value();
+    CHECK(all.size() == store::changes_kept);
+    CHECK(all.front().version == 3);
+    CHECK(all.back().version == store::changes_kept + 2);
+}
+
 TEST_CASE("the last card of an agent is kept whole, and goes with the agent")
 {
     each_engine([](store::engine& engine) {

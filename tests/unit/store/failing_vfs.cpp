@@ -1,7 +1,10 @@
 #include "tests/unit/store/failing_vfs.hpp"
 
+#include "tests/support/scratch.hpp"
+
 #include <sqlite3.h>
 
+#include <map>
 #include <string>
 #include <system_error>
 
@@ -14,6 +17,9 @@ struct state {
     bool failed = false;
     std::filesystem::path directory;
     std::uint64_t room = 0;
+    int number = 0;  // errno of what has no room
+    bool follows = false;
+    std::map<std::string, std::string> synced;  // by path
     sqlite3_vfs* below = nullptr;
     sqlite3_vfs layer{};
     sqlite3_io_methods methods{};
@@ -28,6 +34,8 @@ state& all()
 struct layered_file {
     sqlite3_file base;
     sqlite3_file* below;  // behind this struct, in the same block
+    const char* name;     // SQLite keeps it until the file is closed
+    bool database;
 };
 
 sqlite3_file* below(sqlite3_file* file)
@@ -70,8 +78,17 @@ bool has_room(sqlite3_file* file, sqlite3_int64 end)
     return all().room == 0 || end <= size || used_room() + static_cast<std::uint64_t>(end - size) <= all().room;
 }
 
+int no_room()
+{
+    return all().number == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE;  // as SQLite's own layer tells them apart
+}
+
 int close(sqlite3_file* file)
 {
+    auto& s = all();
+    if (s.how == fault::until_closed && s.failed && reinterpret_cast<layered_file*>(file)->database) {
+        s.how = fault::none;
+    }
     return below(file)->pMethods->xClose(below(file));
 }
 
@@ -85,7 +102,7 @@ int write(sqlite3_file* file, const void* from, int size, sqlite3_int64 at)
     if (fails()) {
         return SQLITE_IOERR_WRITE;
     }
-    return has_room(below(file), at + size) ? below(file)->pMethods->xWrite(below(file), from, size, at) : SQLITE_FULL;
+    return has_room(below(file), at + size) ? below(file)->pMethods->xWrite(below(file), from, size, at) : no_room();
 }
 
 int truncate(sqlite3_file* file, sqlite3_int64 size)
@@ -96,7 +113,14 @@ int truncate(sqlite3_file* file, sqlite3_int64 size)
 int sync(sqlite3_file* file, int flags)
 {
     const int done = below(file)->pMethods->xSync(below(file), flags);
-    return fails() ? SQLITE_IOERR_FSYNC : done;
+    if (fails()) {
+        return SQLITE_IOERR_FSYNC;
+    }
+    const char* name = reinterpret_cast<layered_file*>(file)->name;
+    if (all().follows && name != nullptr && done == SQLITE_OK) {
+        all().synced[name] = test_support::read_whole(name);
+    }
+    return done;
 }
 
 int file_size(sqlite3_file* file, sqlite3_int64* size)
@@ -121,6 +145,10 @@ int check_reserved_lock(sqlite3_file* file, int* locked)
 
 int file_control(sqlite3_file* file, int operation, void* argument)
 {
+    if (operation == SQLITE_FCNTL_LAST_ERRNO && all().room != 0) {
+        *static_cast<int*>(argument) = all().number;
+        return SQLITE_OK;
+    }
     return below(file)->pMethods->xFileControl(below(file), operation, argument);
 }
 
@@ -158,8 +186,13 @@ int open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* got
 {
     auto* layered = reinterpret_cast<layered_file*>(file);
     layered->base.pMethods = nullptr;
+    layered->name = name;
+    layered->database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
     if (fails()) {
         return SQLITE_CANTOPEN;
+    }
+    if (all().follows && name != nullptr && std::filesystem::exists(name)) {
+        all().synced.try_emplace(name, test_support::read_whole(name));
     }
     layered->below = reinterpret_cast<sqlite3_file*>(layered + 1);
     const int done = all().below->xOpen(all().below, name, layered->below, flags, got);
@@ -171,7 +204,16 @@ int open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* got
 
 int remove(sqlite3_vfs*, const char* name, int durably)
 {
-    return fails() ? SQLITE_IOERR_DELETE : all().below->xDelete(all().below, name, durably);
+    if (fails()) {
+        return SQLITE_IOERR_DELETE;
+    }
+    all().synced.erase(name);
+    return all().below->xDelete(all().below, name, durably);
+}
+
+int last_error(sqlite3_vfs*, int size, char* text)
+{
+    return all().room != 0 ? all().number : all().below->xGetLastError(all().below, size, text);
 }
 
 int access(sqlite3_vfs*, const char* name, int flags, int* result)
@@ -216,6 +258,7 @@ void install_failing_vfs()
     s.layer.xOpen = open;
     s.layer.xDelete = remove;
     s.layer.xAccess = access;
+    s.layer.xGetLastError = last_error;
     sqlite3_vfs_register(&s.layer, 0);
 }
 
@@ -237,10 +280,25 @@ void heal()
     all().how = fault::none;
 }
 
-void limit_room(const std::filesystem::path& directory, std::uint64_t bytes)
+void limit_room(const std::filesystem::path& directory, std::uint64_t bytes, int number)
 {
     all().directory = directory;
     all().room = bytes;
+    all().number = number;
+}
+
+void follow_syncs()
+{
+    all().synced.clear();
+    all().follows = true;
+}
+
+void cut_power(const std::filesystem::path& into)
+{
+    for (const auto& [path, content] : all().synced) {
+        test_support::write_whole((into / std::filesystem::path{path}.filename()).string(), content);
+    }
+    all().follows = false;
 }
 
 }  // namespace store::testing

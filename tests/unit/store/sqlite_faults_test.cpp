@@ -1,6 +1,6 @@
 #include "store/sqlite.hpp"
 #include "tests/support/scratch.hpp"
-#include "tests/unit/store/failing_vfs.hpp"
+#include "tests/unit/store/fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,56 +18,6 @@ namespace {
 
 using core::errc;
 using namespace store::testing;
-
-const store::author someone{"test", core::wall_time{}, {}};
-
-std::unique_ptr<store::engine> opened(const std::string& path, const char* vfs, std::uint64_t ballast = 0)
-{
-    install_failing_vfs();
-    auto made = store::open_sqlite({.path = path, .ballast = ballast, .vfs = vfs});
-    REQUIRE_MESSAGE(made.has_value(), made.error().detail);
-    return std::move(*made);
-}
-
-// Ids and what is written for them.
-using content = std::map<std::string, std::string>;
-
-content content_of(store::engine& engine)
-{
-    content found;
-    const auto all = engine.load();
-    REQUIRE_MESSAGE(all.has_value(), all.error().detail);
-    for (const auto& each : *all) {
-        found[each.id] = each.definition;
-    }
-    return found;
-}
-
-struct operation {
-    const char* what;
-    std::function<bool(store::engine&)> run;  // true: it was acknowledged
-    std::function<void(content&)> means;
-};
-
-const std::vector<operation>& operations()
-{
-    static const std::vector<operation> all{
-        {"create",
-         [](auto& e) { return e.put("new", "created", someone).has_value(); },
-         [](auto& c) { c["new"] = "created"; }},
-        {"replace",
-         [](auto& e) { return e.put("a", "replaced", someone).has_value(); },
-         [](auto& c) { c["a"] = "replaced"; }},
-        {"replace by much",
-         [](auto& e) { return e.put("a", std::string(300'000, 'x'), someone).has_value(); },
-         [](auto& c) { c["a"] = std::string(300'000, 'x'); }},
-        {"remove", [](auto& e) { return e.remove("b", someone).has_value(); }, [](auto& c) { c.erase("b"); }},
-        {"keep a card",
-         [](auto& e) { return e.keep_cards({{"b", "s", "{}", "", "", "", {}, {}}}).has_value(); },
-         [](auto&) {}},
-    };
-    return all;
-}
 
 // The operation with its step-th disk operation failing. False: it has fewer of them.
 bool fails_rightly(const operation& each, std::uint64_t step, fault how)
@@ -173,6 +123,75 @@ TEST_CASE("a read that fails says so, and the next one is answered")
     REQUIRE(refused.has_error());
     CHECK(refused.error().code == errc::store_failed);
     CHECK(engine->find("a").value()->definition.size() == 300'000);
+}
+
+TEST_CASE("a quota that is used up and a file that may not grow are a full disk")
+{
+    for (const int number : {ENOSPC, EDQUOT, EFBIG}) {
+        CAPTURE(number);
+        const test_support::scratch_directory scratch;
+        auto engine = opened(scratch.file("s.db"), failing_vfs, /*ballast=*/256 * 1024);
+        limit_room(scratch.path(), 1024 * 1024, number);
+        int written = 0;
+        auto done = engine->put("0", std::string(10'000, 'x'), someone);
+        for (; done && written < 1000; ++written) {
+            done = engine->put(std::to_string(written), std::string(10'000, 'x'), someone);
+        }
+        REQUIRE(done.has_error());
+        CHECK(done.error().code == errc::store_full);
+        const auto gone = engine->remove("0", someone);
+        CHECK_MESSAGE(gone.has_value(), gone.error().detail);
+        limit_room(scratch.path(), 0);
+        CHECK(engine->put("1", std::string(10'000, 'x'), someone).has_value());
+    }
+}
+
+TEST_CASE("a write that fails for another reason than room is not called a full disk")
+{
+    const test_support::scratch_directory scratch;
+    auto engine = opened(scratch.file("s.db"), failing_vfs);
+    REQUIRE(engine->put("a", "first", someone).has_value());
+    limit_room(scratch.path(), 1, EIO);
+    CHECK(engine->put("a", std::string(10'000, 'x'), someone).error().code == errc::store_failed);
+    limit_room(scratch.path(), 0);
+    CHECK(engine->put("a", "second", someone).has_value());
+}
+
+TEST_CASE("the log takes a quarter of the ballast and one write, whatever the ballast is at the time")
+{
+    constexpr std::uint64_t page = 4096 + 24;  // with the header of its frame
+    constexpr std::uint64_t one_write = 40 * page;
+    struct row {
+        std::uint64_t ballast;
+        std::uint64_t pages;
+    };
+    for (const auto& each :
+         {row{0, 4}, row{64 * 1024, 4}, row{256 * 1024, 16}, row{4096 * 1024, 256}, row{64 << 20U, 1000}}) {
+        CAPTURE(each.ballast);
+        const test_support::scratch_directory scratch;
+        std::uint64_t longest = 0;
+        const auto write = [&](store::engine& engine, int count) {
+            for (int i = 0; i < count; ++i) {
+                REQUIRE(engine.put(std::to_string(i % 50), std::string(20'000, 'x'), someone).has_value());
+                longest = std::max<std::uint64_t>(longest, std::filesystem::file_size(scratch.file("s.db-wal")));
+            }
+        };
+        write(*opened(scratch.file("s.db"), failing_vfs, each.ballast), 200);
+        CHECK(longest <= each.pages * page + one_write);
+        CHECK(longest >= std::min<std::uint64_t>(each.pages, 500) * page);
+    }
+}
+
+TEST_CASE("a ballast that was held smaller since another process limits the log as a small one")
+{
+    const test_support::scratch_directory scratch;
+    opened(scratch.file("s.db"), failing_vfs).reset();
+    test_support::write_whole(scratch.file("s.db.ballast"), std::string(64 * 1024, '\0'));
+    auto engine = opened(scratch.file("s.db"), failing_vfs, /*ballast=*/64 << 20U);
+    for (int i = 0; i < 100; ++i) {
+        REQUIRE(engine->put(std::to_string(i % 20), std::string(20'000, 'x'), someone).has_value());
+    }
+    CHECK(std::filesystem::file_size(scratch.file("s.db-wal")) <= 64 * 1024 / 4 + 40 * 4120);
 }
 
 TEST_CASE("a full disk refuses to write, still reads, lets agents go, and takes them again when there is room")

@@ -168,6 +168,18 @@ TEST_CASE("a file that is no store, of a newer version, or only the rest of one 
         run_sql(path, "PRAGMA user_version=2");
         said = ": has the schema 2 of another cardea; this one knows 1 to 1";
     }
+    SUBCASE("one that has not been finished")
+    {
+        opened(path).reset();
+        run_sql(path, "PRAGMA user_version=0");
+        said = ": has the schema 0 of another cardea; this one knows 1 to 1";
+    }
+    SUBCASE("one with a negative schema")
+    {
+        opened(path).reset();
+        run_sql(path, "PRAGMA user_version=-1");
+        said = ": has the schema -1 of another cardea; this one knows 1 to 1";
+    }
     SUBCASE("the log of a file that is gone")
     {
         write_whole(path + "-wal", "x");
@@ -187,6 +199,31 @@ TEST_CASE("a beginning that was cut off is no obstacle")
     const auto engine = opened(path);
     CHECK(engine->put("a", "{}", someone).has_value());
     CHECK_FALSE(std::filesystem::exists(path + ".new"));
+}
+
+TEST_CASE("the file keeps the last 100,000 changes, and their versions go on")
+{
+    const scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    opened(path).reset();
+    run_sql(
+        path,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)"
+        " INSERT INTO changes (version, at, who, action, agent) SELECT i, 0, 'w', 0, 'a' FROM n"
+    );
+    const auto engine = opened(path);
+    const auto kept = [&] {
+        const auto all = engine->changes(0, 1'000'000).value();
+        CHECK(all.back().version - all.front().version + 1 == all.size());
+        return std::pair{all.front().version, all.size()};
+    };
+    CHECK(engine->put("a", "{}", someone)->version == 100'000);
+    CHECK(kept() == std::pair{std::uint64_t{1}, std::size_t{100'000}});
+    CHECK(engine->put("a", "{}", someone)->version == 100'001);
+    CHECK(kept() == std::pair{std::uint64_t{2}, std::size_t{100'000}});
+    CHECK(engine->remove("a", someone).value() == 100'002);
+    CHECK(kept() == std::pair{std::uint64_t{3}, std::size_t{100'000}});
+    CHECK(engine->changes(100'001, 10)->size() == 1);
 }
 
 TEST_CASE("a damaged file is refused, or every record in it is what was written")

@@ -254,6 +254,30 @@ TEST_CASE("the trailer section is limited exactly, in bytes and in fields")
     check_refused(end(fields(100)).substr(0, 13 + 400) + "X", errc::header_too_large);
 }
 
+TEST_CASE("what a chunk announces is known once its size line is over, and goes down with its data")
+{
+    net::http1::chunked_decoder decoder;
+    struct row {
+        std::string_view bytes;
+        std::uint64_t left;
+    };
+    for (const auto& r :
+         {row{"7fffffffffffffff", 0}, row{"\r", 0}, row{"\n", 0x7fffffffffffffff}, row{"abc", 0x7fffffffffffffff - 3}
+         }) {
+        CAPTURE(r.bytes);
+        const auto step = decoder.decode(r.bytes);
+        REQUIRE(step.has_value());
+        CHECK(step->consumed == r.bytes.size());
+        CHECK(decoder.chunk_left() == r.left);
+    }
+    decoder = net::http1::chunked_decoder{};
+    REQUIRE(decoder.decode("2;x=y\r\nab").has_value());
+    CHECK(decoder.chunk_left() == 0);
+    REQUIRE(decoder.decode("\r\n0\r\n\r\n").has_value());
+    CHECK(decoder.finished());
+    CHECK(decoder.chunk_left() == 0);
+}
+
 TEST_CASE("what the encoder writes is what the decoder reads")
 {
     CHECK(chunk_header{0}.text() == "0\r\n");

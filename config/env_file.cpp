@@ -1,0 +1,124 @@
+#include "config/env_file.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+
+namespace config {
+namespace {
+
+std::string_view trimmed(std::string_view text)
+{
+    constexpr std::string_view blanks = " \t\v\f";
+    const auto first = text.find_first_not_of(blanks);
+    return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+// The first of `any` that no quotes enclose. A quote behind a backslash does not end them.
+std::size_t find_unquoted(std::string_view text, std::string_view any)
+{
+    char quote = '\0';
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (quote != '\0') {
+            quote = c == quote && text[i - 1] != '\\' ? '\0' : quote;
+        } else if (c == '"' || c == '\'' || c == '`') {
+            quote = c;
+        } else if (any.find(c) != any.npos) {
+            return i;
+        }
+    }
+    return text.npos;
+}
+
+std::string without_quotes(std::string_view value)
+{
+    constexpr std::string_view quotes = "\"'`";
+    if (value.size() < 2 || value.front() != value.back() || quotes.find(value.front()) == quotes.npos) {
+        return std::string{value};
+    }
+    const bool escapes = value.front() == '"';
+    value = value.substr(1, value.size() - 2);
+    std::string out;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        const char next = i + 1 < value.size() ? value[i + 1] : '\0';
+        if (escapes && value[i] == '\\' && (next == 'n' || next == 'r')) {
+            out += next == 'n' ? '\n' : '\r';
+            ++i;
+        } else {
+            out += value[i];
+        }
+    }
+    return out;
+}
+
+std::optional<std::pair<std::string, std::string>> variable_in(std::string_view line)
+{
+    constexpr std::string_view exported = "export ";
+    if (line.starts_with(exported)) {
+        line = trimmed(line.substr(exported.size()));
+    }
+    const auto separator = find_unquoted(line, "=:");
+    const auto name = trimmed(line.substr(0, separator));
+    if (separator == line.npos || name.empty()) {
+        return {};
+    }
+    const auto value = trimmed(line.substr(separator + 1));
+    return std::pair{std::string{name}, without_quotes(trimmed(value.substr(0, find_unquoted(value, "#"))))};
+}
+
+}  // namespace
+
+env_file parse_env_file(std::string_view text)
+{
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    env_file out;
+    std::map<std::string, std::size_t> places;
+    text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+    for (unsigned number = 1; !text.empty(); ++number) {
+        const auto end = std::min(text.find_first_of("\r\n"), text.size());
+        const auto line = trimmed(text.substr(0, end));
+        const auto behind = text.substr(end);
+        text.remove_prefix(end + (behind.starts_with("\r\n") ? 2 : behind.empty() ? 0 : 1));
+        if (line.empty() || line.front() == '#') {
+            continue;
+        }
+        auto made = variable_in(line);
+        if (!made) {
+            out.other_lines.push_back(number);
+            continue;
+        }
+        const auto [at, is_new] = places.try_emplace(made->first, out.variables.size());
+        if (is_new) {
+            out.variables.push_back(std::move(*made));
+        } else {
+            out.variables[at->second].second = std::move(made->second);
+        }
+    }
+    return out;
+}
+
+std::vector<std::pair<std::string, core::secret>>
+read_env_file(const field& f, const secret_reader& files, problem_list& problems)
+{
+    std::vector<std::pair<std::string, core::secret>> variables;
+    const auto text = read_named_file(f, "the path of a file with environment variables", files, problems);
+    if (!text) {
+        return variables;
+    }
+    if (text->find('\0') != std::string::npos) {
+        problems.add(f.at, f.path, "names a file with a NUL in it; expected lines such as NAME=value");
+        return variables;
+    }
+    auto parsed = parse_env_file(*text);
+    for (auto& [name, value] : parsed.variables) {
+        variables.emplace_back(std::move(name), core::secret{std::move(value)});
+    }
+    for (const auto line : parsed.other_lines) {
+        problems.warn(f.at, f.path, "line " + std::to_string(line) + " of the file has no effect; expected NAME=value");
+    }
+    return variables;
+}
+
+}  // namespace config

@@ -1,0 +1,160 @@
+#include "gateway/metrics_feed.hpp"
+
+#include "gateway/session_sample.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+struct worker_part {
+    loop_totals totals;
+    std::set<std::string, std::less<>> lingering;
+    std::size_t idle_upstream_connections = 0;
+};
+
+net::task<worker_part> part_of(const worker& which)
+{
+    co_return worker_part{which.metrics().totals(), which.metrics().lingering(), which.idle_upstream_connections()};
+}
+
+// A reference: `agents` is of whoever awaits this.
+net::task<std::vector<agent_counters>> counters_in(const worker& which, const std::vector<std::string>& agents)
+{
+    std::vector<agent_counters> out(agents.size());
+    for (std::size_t i = 0; i < agents.size(); ++i) {
+        if (const auto* found = which.metrics().find(agents[i])) {
+            out[i].merge(*found);
+        }
+    }
+    co_return out;
+}
+
+card_sample sample_of(const card_status& status)
+{
+    card_sample out;
+    out.fetched = status.fetched;
+    out.not_modified = status.not_modified;
+    out.failures = status.failures;
+    out.changes = status.changes;
+    if (status.card) {
+        const auto age = seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
+        out.age = std::chrono::duration_cast<core::duration>(age);
+    }
+    return out;
+}
+
+}  // namespace
+
+metrics_feed::metrics_feed(sources from, gateway_sample gateway)
+    : from_{from},
+      gateway_{std::move(gateway)},
+      families_{agent_families()}
+{
+}
+
+net::task<std::string> metrics_feed::next()
+{
+    if (!std::exchange(begun_, true)) {
+        co_return co_await begin();
+    }
+    std::string text;
+    while (!families_.empty() && text.size() < piece) {
+        const auto& now = families_.front();
+        if (!current_) {
+            current_.emplace(now.name, now.help, now.type);
+            after_.clear();
+        }
+        co_await from_.by.wait();
+        auto agents = next_agents();
+        if (!agents.empty()) {
+            after_ = agents.back();
+            co_await add(std::move(agents));
+            text += current_->take();
+            continue;
+        }
+        text += current_->take();
+        current_.reset();
+        families_ = families_.subspan(1);
+    }
+    co_return text;
+}
+
+net::task<std::string> metrics_feed::begin()
+{
+    loop_totals sum;
+    for (const auto& each : from_.workers) {
+        auto asking = part_of(*each);
+        auto part = co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);
+        sum.merge(part.totals);
+        lingering_.merge(part.lingering);
+        gateway_.idle_upstream_connections += part.idle_upstream_connections;
+    }
+    counted_ = sum.agents;
+    co_return process_metrics(sum, gateway_);
+}
+
+// In the order of their ids; empty: the family has all of them.
+std::vector<std::string> metrics_feed::next_agents() const
+{
+    std::vector<std::string> out;
+    if (families_.front().part == sample_part::counters && counted_ == 0) {
+        return out;
+    }
+    const auto& all = from_.agents.all();
+    auto known = all.upper_bound(after_);
+    auto left = lingering_.upper_bound(after_);
+    while (out.size() < slice && (known != all.end() || left != lingering_.end())) {
+        if (left == lingering_.end() || (known != all.end() && known->first <= *left)) {
+            if (left != lingering_.end() && known->first == *left) {
+                ++left;
+            }
+            out.push_back((known++)->first);
+        } else {
+            out.push_back(*left++);
+        }
+    }
+    return out;
+}
+
+// The series of these agents in the family that is being written.
+net::task<> metrics_feed::add(std::vector<std::string> agents)
+{
+    const auto& now = families_.front();
+    if (now.part == sample_part::counters) {
+        const auto counted = co_await counters_of(agents);
+        for (std::size_t i = 0; i < agents.size(); ++i) {
+            now.add(*current_, {.id = agents[i], .counters = &counted[i]});
+        }
+        co_return;
+    }
+    for (const auto& id : agents) {
+        if (now.part == sample_part::card) {
+            if (const auto* status = from_.cards.status(id)) {
+                const auto card = sample_of(*status);
+                now.add(*current_, {.id = id, .card = &card});
+            }
+        } else if (const auto facts = from_.sessions.facts(id)) {
+            const auto session = gateway::sample_of(*facts);
+            now.add(*current_, {.id = id, .session = &session});
+        }
+    }
+}
+
+net::task<std::vector<agent_counters>> metrics_feed::counters_of(std::vector<std::string> agents) const
+{
+    std::vector<agent_counters> sum(agents.size());
+    for (const auto& each : from_.workers) {
+        auto asking = counters_in(*each, agents);
+        const auto part = co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);
+        for (std::size_t i = 0; i < agents.size(); ++i) {
+            sum[i].merge(part[i]);
+        }
+    }
+    co_return sum;
+}
+
+}  // namespace gateway

@@ -1,0 +1,77 @@
+// What a caller's connection needs only while it has a request: the parser with its fields, and texts. Borrowed from a pool
+// of its loop, so that an idle connection does without, and a busy one has memory that was used a moment ago. One thread.
+#pragma once
+
+#include "net/http1/chunked.hpp"
+#include "net/http1/head.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace net {
+
+struct exchange_space {
+    explicit exchange_space(http1::head_limits limits)
+        : parser{limits}
+    {
+    }
+
+    http1::request_parser parser;
+    http1::chunked_decoder decoder;
+    std::string scratch;
+    std::string request_scratch;
+};
+
+// Outlives what it has lent.
+class exchange_spaces {
+public:
+    explicit exchange_spaces(http1::head_limits limits)
+        : limits_{limits}
+    {
+        spare_.reserve(kept);
+    }
+    exchange_spaces(const exchange_spaces&) = delete;
+    exchange_spaces& operator=(const exchange_spaces&) = delete;
+
+    struct give_back {
+        exchange_spaces* to = nullptr;
+        void operator()(exchange_space* space) const noexcept { to->take_back(std::unique_ptr<exchange_space>{space}); }
+    };
+    using lent = std::unique_ptr<exchange_space, give_back>;
+
+    // As the one before left it.
+    lent lend()
+    {
+        if (spare_.empty()) {
+            return lent{std::make_unique<exchange_space>(limits_).release(), give_back{this}};
+        }
+        lent last{spare_.back().release(), give_back{this}};
+        spare_.pop_back();
+        return last;
+    }
+
+private:
+    static constexpr std::size_t kept = 64;
+    static constexpr std::size_t usual_text = 4096;
+
+    void take_back(std::unique_ptr<exchange_space> space) noexcept
+    {
+        if (spare_.size() == kept) {
+            return;
+        }
+        for (auto* const text : {&space->scratch, &space->request_scratch}) {
+            if (text->capacity() > usual_text) {
+                *text = {};
+            }
+        }
+        spare_.push_back(std::move(space));
+    }
+
+    http1::head_limits limits_;
+    std::vector<std::unique_ptr<exchange_space>> spare_;
+};
+
+}  // namespace net

@@ -1,0 +1,26 @@
+// The way of a message through proxies, as `Via` tells it (RFC 9110 section 7.6.3), and how this process is known there.
+#pragma once
+
+#include "net/http1/fields.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace net {
+
+// `cardea-` and 16 random hexadecimal digits: this process in `Via`, the same as long as it lives. Not a comment: whoever
+// passes a message on may drop those. Any thread.
+std::string_view own_pseudonym();
+
+// What a message's `Via` lines say.
+struct way_travelled {
+    std::size_t length = 0;  // of the lines joined
+    std::size_t passes = 0;  // how often it came through this process
+};
+way_travelled way_of(const http1::field_list& fields);
+
+// Appends one `Via` line: what `fields` say, and that this process took the message over HTTP/1.`minor_version`.
+void write_via(std::string& text, const http1::field_list& fields, unsigned minor_version);
+
+}  // namespace net

@@ -1,0 +1,123 @@
+#include "gateway/reload.hpp"
+
+#include "gateway/changed_files.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/reload");
+
+namespace {
+
+using core::json;
+using gateway::add_changed_files;
+using gateway::file_hashes;
+using ids = std::vector<std::string>;
+
+core::agent agent(std::string id, std::string key_file = {})
+{
+    core::agent out;
+    out.id = std::move(id);
+    out.key_file = std::move(key_file);
+    return out;
+}
+
+ids ids_of(const std::vector<core::agent>& agents)
+{
+    ids out;
+    for (const auto& each : agents) {
+        out.push_back(each.id);
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("An agent whose key alone has changed is changed, and one less is unchanged")
+{
+    const std::vector<core::agent> agents{agent("a", "/a.key"), agent("b", "/b.key"), agent("c")};
+    config::changes what;
+    what.unchanged = 3;
+    CHECK(add_changed_files(what, agents, {{"/a.key", 1}, {"/b.key", 2}}, {{"/a.key", 1}, {"/b.key", 3}}));
+    CHECK(what.unchanged == 2);
+    CHECK(what.changed == std::vector<config::changed_agent>{{"b", {"tls"}}});
+    CHECK(what.added.empty());
+    CHECK(ids_of(gateway::added_or_changed(what, agents)) == ids{"b"});
+}
+
+TEST_CASE("Each of an agent's TLS files counts")
+{
+    for (const auto file : {&core::agent::ca_file, &core::agent::cert_file, &core::agent::key_file}) {
+        auto one = agent("a");
+        one.*file = "/file";
+        config::changes what;
+        what.unchanged = 1;
+        CHECK(add_changed_files(what, {one}, {{"/file", 1}}, {{"/file", 2}}));
+        CHECK(what.unchanged == 0);
+        CHECK(what.changed.size() == 1);
+    }
+}
+
+TEST_CASE("The same files change nothing")
+{
+    const std::vector<core::agent> agents{agent("a", "/a.key"), agent("b")};
+    config::changes what;
+    what.unchanged = 2;
+    CHECK_FALSE(add_changed_files(what, agents, {{"/a.key", 1}}, {{"/a.key", 1}}));
+    CHECK(what.unchanged == 2);
+    CHECK(what.changed.empty());
+    CHECK(gateway::added_or_changed(what, agents).empty());
+}
+
+TEST_CASE("An agent that has changed anyway, or is new, is not counted twice, but its files are read again")
+{
+    const std::vector<core::agent> agents{agent("a", "/a.key"), agent("b", "/a.key"), agent("c", "/a.key")};
+    config::changes what;
+    what.added = {"a"};
+    what.changed = {{"b", {"url"}}};
+    what.unchanged = 1;
+    CHECK(add_changed_files(what, agents, {{"/a.key", 1}}, {{"/a.key", 2}}));
+    CHECK(what.unchanged == 0);
+    CHECK(what.changed == std::vector<config::changed_agent>{{"b", {"url"}}, {"c", {"tls"}}});
+    CHECK(ids_of(gateway::added_or_changed(what, agents)) == ids{"a", "b", "c"});
+    config::changes only;
+    only.added = {"a"};
+    CHECK(add_changed_files(only, {agents.front()}, {{"/a.key", 1}}, {{"/a.key", 2}}));
+    CHECK(only.changed.empty());
+}
+
+TEST_CASE("A file that could not be read before or now differs from nothing")
+{
+    config::changes what;
+    what.unchanged = 1;
+    CHECK_FALSE(add_changed_files(what, {agent("a", "/a.key")}, {}, {{"/a.key", 2}}));
+    CHECK_FALSE(add_changed_files(what, {agent("a", "/a.key")}, {{"/a.key", 2}}, {}));
+    CHECK(what.unchanged == 1);
+}
+
+TEST_CASE("The answer to POST /reload has every change, and how many agents are unchanged")
+{
+    gateway::reload_report report;
+    report.what.added = {"a"};
+    report.what.changed = {{"b", {"bearer", "tls"}}};
+    report.what.removed = {"c"};
+    report.what.unchanged = 7;
+    report.what.settings = {"cards.ttl"};
+    report.what.needs_restart = {"listen"};
+    const auto shown = gateway::to_json(report);
+    CHECK(
+        shown["agents"] ==
+        json{
+            {"added", {"a"}},
+            {"changed", json::array({{{"id", "b"}, {"keys", {"bearer", "tls"}}}})},
+            {"removed", {"c"}},
+            {"unchanged", 7}
+        }
+    );
+    CHECK(shown["settings"] == json::array({"cards.ttl"}));
+    CHECK(shown["needs_restart"] == json::array({"listen"}));
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,94 @@
+// What is acknowledged outlives a power failure, on a disk that works and on one that fails meanwhile.
+#include "tests/support/scratch.hpp"
+#include "tests/unit/store/fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+TEST_SUITE_BEGIN("store/power");
+
+namespace {
+
+using namespace store::testing;
+
+// The store as the next process finds it after the power has failed now.
+content after_power_failure()
+{
+    const test_support::scratch_directory left;
+    cut_power(left.path());
+    return content_of(*opened(left.file("s.db"), ""));
+}
+
+struct attempt {
+    content before;
+    content after;
+    content seen;  // by this process, once the disk works again
+    content left;  // by the next one, after a power failure
+    bool acknowledged = false;
+    bool reached = false;  // the step that fails
+};
+
+attempt attempted(const operation& each, std::uint64_t step, fault how)
+{
+    const test_support::scratch_directory scratch;
+    auto engine = opened(scratch.file("s.db"), failing_vfs);
+    REQUIRE(engine->put("a", "first", someone).has_value());
+    REQUIRE(engine->put("b", "second", someone).has_value());
+    engine.reset();
+    follow_syncs();
+    engine = opened(scratch.file("s.db"), failing_vfs);
+    attempt made;
+    made.before = content_of(*engine);
+    made.after = made.before;
+    each.means(made.after);
+    fail_at(step, how);
+    made.acknowledged = each.run(*engine);
+    made.reached = has_failed();
+    heal();
+    made.left = after_power_failure();
+    made.seen = content_of(*engine);
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("a write that is acknowledged outlives a power failure at once, and one before it too")
+{
+    for (const auto& each : operations()) {
+        CAPTURE(each.what);
+        const auto made = attempted(each, 1'000'000, fault::none);
+        CHECK(made.acknowledged);
+        CHECK(made.left == made.after);
+    }
+}
+
+TEST_CASE("whichever step fails, once or up to the close of the file, what is acknowledged outlives a power failure")
+{
+    for (const auto how : {fault::once, fault::until_closed}) {
+        for (const auto& each : operations()) {
+            CAPTURE(each.what);
+            CAPTURE(static_cast<int>(how));
+            std::uint64_t step = 0;
+            int saved = 0;  // acknowledged although a step had failed
+            for (bool reached = true; reached && step < 1000;) {
+                ++step;
+                CAPTURE(step);
+                const auto made = attempted(each, step, how);
+                reached = made.reached;
+                saved += reached && made.acknowledged ? 1 : 0;
+                // The disk works again before the write returns: it can say what became of it.
+                CHECK(made.seen == (made.acknowledged ? made.after : made.before));
+                CHECK((made.left == made.after || (!made.acknowledged && made.left == made.before)));
+            }
+            CHECK(step > 3);
+            CHECK(step < 1000);
+            CHECK((saved > 0 || std::string_view{each.what} == "keep a card"));
+        }
+    }
+}
+
+TEST_SUITE_END();
