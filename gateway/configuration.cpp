@@ -5,6 +5,7 @@
 #include "config/load.hpp"
 #include "config/mcp_flag.hpp"
 #include "config/values.hpp"
+#include "gateway/own_address.hpp"
 #include "gateway/tls_files.hpp"
 
 #include <algorithm>
@@ -44,6 +45,7 @@ public:
             complain("--admin: is no loopback address, which admin_programs takes");
         }
         read_store(asked.store);
+        warn_of_loops();
         return std::move(out_);
     }
 
@@ -125,6 +127,17 @@ private:
             into = *parsed;
         } else {
             complain(std::string(option) + ": " + parsed.error().detail);
+        }
+    }
+
+    void warn_of_loops()
+    {
+        for (const auto& agent : out_.settings.agents) {
+            if (is_own_address(agent.url, out_.settings)) {
+                out_.warnings.push_back(
+                    "warning: agents." + agent.id + ".url: leads back to this gateway; calls fail with loop_detected"
+                );
+            }
         }
     }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 using gateway::directories_of;
 using gateway::read_configuration;
@@ -145,6 +146,46 @@ TEST_CASE("MCP servers of the command line stand beside all other agents, and ea
     CHECK(wrong.problems[1].starts_with("--mcp: the command of b has '|' that a shell would act on"));
     const auto flags = gateway::flags_of(gateway::parse_command_line({"run", "--mcp", "b=npx --c=d"}));
     CHECK(flags == std::map<std::string, std::string>{{"agents.b", "--mcp"}});
+}
+
+TEST_CASE("An agent whose address is a listener of this gateway is warned about")
+{
+    const scratch_directory here;
+    const auto warnings = [&](const std::string& listen, const std::string& url) {
+        write_whole(
+            here.file("c.yml"),
+            "listen: " + listen + "\nadmin: 127.0.0.1:4001\npublic_url: https://agents.example.com/g\n" +
+                "agents: {a: {url: '" + url + "'}}\n"
+        );
+        const auto read = read_configuration(asked_for(here.file("c.yml")), nullptr, reading::first);
+        CHECK(read.problems.empty());
+        return read.warnings;
+    };
+    const std::vector<std::string> expected{
+        "warning: agents.a.url: leads back to this gateway; calls fail with loop_detected"
+    };
+    for (const std::string url :
+         {"http://127.0.0.1:4000/agents/b",
+          "http://localhost:4000/",
+          "http://[::1]:4000/",
+          "http://127.0.0.1:4001/",
+          "https://agents.example.com/g/agents/b",
+          "https://agents.example.com:443/g/"}) {
+        CAPTURE(url);
+        CHECK(warnings("127.0.0.1:4000", url) == expected);
+        CHECK(warnings("0.0.0.0:4000", url) == expected);
+    }
+    CHECK(warnings("10.1.2.3:4000", "http://10.1.2.3:4000/") == expected);
+    for (const std::string url :
+         {"http://127.0.0.1:4002/",
+          "http://10.0.0.1:4000/",
+          "http://agents.example.com/",
+          "https://agents.example.org/g/",
+          "https://agents.example.com/other"}) {
+        CAPTURE(url);
+        CHECK(warnings("127.0.0.1:4000", url).empty());
+    }
+    CHECK(warnings("10.1.2.3:4000", "http://127.0.0.1:4000/").empty());
 }
 
 TEST_SUITE_END();

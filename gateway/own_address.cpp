@@ -1,0 +1,51 @@
+#include "gateway/own_address.hpp"
+
+#include "config/values.hpp"
+#include "net/upstream.hpp"
+
+#include <string_view>
+
+namespace gateway {
+namespace {
+
+bool is_every_address(const std::string& host)
+{
+    return host == "0.0.0.0" || host == "::";
+}
+
+std::string_view path_of(std::string_view url)
+{
+    const auto begin = url.find_first_of("/?", url.find("//") + 2);
+    auto path = begin == std::string_view::npos ? std::string_view{} : url.substr(begin);
+    while (path.ends_with('/')) {
+        path.remove_suffix(1);
+    }
+    return path;
+}
+
+bool leads_to(const config::endpoint& listener, const config::endpoint& address)
+{
+    if (listener.port == 0 || listener.port != address.port) {
+        return false;
+    }
+    const bool on_loopback = config::is_loopback(listener) || is_every_address(listener.host);
+    return listener.host == address.host || (on_loopback && config::is_loopback(address));
+}
+
+}  // namespace
+
+bool is_own_address(const std::string& url, const config::settings& settings)
+{
+    const auto origin = net::origin_of(url);
+    if (origin.empty()) {
+        return false;
+    }
+    // Below the same origin other things than the gateway may live.
+    if (origin == net::origin_of(settings.public_url) && path_of(url).starts_with(path_of(settings.public_url))) {
+        return true;
+    }
+    const auto address = config::parse_endpoint(origin.substr(origin.find("//") + 2));
+    return address && (leads_to(settings.listen, *address) || leads_to(settings.admin, *address));
+}
+
+}  // namespace gateway
