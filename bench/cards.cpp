@@ -46,7 +46,7 @@ struct keys {
             std::make_shared<const gateway::card_signer>(std::make_shared<const a2a::jose_key>(std::move(*own)), "{}");
         for (unsigned i = 0; i < a2a::max_verifications; ++i) {
             const auto key = a2a::jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "k");
-            fitting.push_back(std::move(*a2a::jose_key::from_jwk(key->jwk())));
+            fitting.push_back(*a2a::jose_key::from_jwk(key->jwk()));
         }
     }
 
