@@ -16,6 +16,12 @@ constexpr std::uint64_t least = 64 * 1024;  // less would not let a deletion thr
 
 }  // namespace
 
+std::uint64_t room_on_disk_of(int file) noexcept
+{
+    struct statvfs disk{};
+    return ::fstatvfs(file, &disk) == 0 ? disk.f_bavail * disk.f_frsize : 0;
+}
+
 bool ballast::find() noexcept
 {
     struct stat there{};
@@ -47,11 +53,7 @@ void ballast::fill() noexcept
 // Of a disk that is nearly full the least is taken as long as it leaves as much: after a crash the ballast may be gone.
 std::uint64_t ballast::wanted(int file) const noexcept
 {
-    struct statvfs disk{};
-    if (::fstatvfs(file, &disk) != 0) {
-        return 0;
-    }
-    const std::uint64_t left = disk.f_bavail * disk.f_frsize;
+    const auto left = left_(file);
     return std::min(size_, std::max({left / 8, std::min(last_, left), std::min(least, left / 2)}));
 }
 

@@ -3,15 +3,22 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace store {
 
+// Bytes that the disk of an open file has left for this process; 0 if it cannot say.
+std::uint64_t room_on_disk_of(int file) noexcept;
+
 class ballast {
 public:
+    using room_left = std::uint64_t (*)(int file) noexcept;
+
     // Nothing is done before find() or fill(). At most `size` bytes; 0: never any.
-    ballast(std::string path, std::uint64_t size)
+    ballast(std::string path, std::uint64_t size, room_left left = room_on_disk_of)
         : path_{std::move(path)},
-          size_{size}
+          size_{size},
+          left_{left}
     {
     }
 
@@ -33,6 +40,7 @@ private:
 
     std::string path_;
     std::uint64_t size_;
+    room_left left_;
     std::uint64_t held_ = 0;
     std::uint64_t last_ = 0;  // what was held before it was given back
 };
