@@ -212,6 +212,28 @@ TEST_CASE("freshness is what the agent says, within min_ttl and max_ttl")
     }
 }
 
+TEST_CASE(
+    "An outdated card is no longer fresh, is as old as its outdating, and is usable for as long as is said from then on"
+)
+{
+    for (const auto usable_for : {0s, 30s, 2'000s}) {  // without outdate(): 620 s
+        CAPTURE(usable_for.count());
+        auto state = with_card(20s);
+        const auto held = state.card;
+        const auto outdated = start + 5s;
+        gateway::outdate(state, outdated, usable_for);
+        CHECK(decide(state, outdated, settings()) == card_decision::fetch);
+        CHECK(state.card->fetched_at == outdated);
+        CHECK(gateway::usable(state, outdated + usable_for - 1ns));
+        CHECK_FALSE(gateway::usable(state, outdated + usable_for));
+        CHECK(state.card->bytes == held->bytes);
+        CHECK(held->usable_until == start + 620s);  // whoever holds the old one sees it unchanged
+    }
+    card_state none;
+    gateway::outdate(none, start, 20s);
+    CHECK(none.card == nullptr);
+}
+
 TEST_CASE("a card is as old as its last change, and two changes of one second have no date")
 {
     card_state state;

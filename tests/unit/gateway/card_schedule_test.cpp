@@ -120,6 +120,22 @@ TEST_CASE("an agent that fails is asked ever less often, and at once as often as
     CHECK(waits(schedule, start) < 8s);
 }
 
+TEST_CASE("An agent that is added again has no failures behind it, and is due once")
+{
+    const auto some = settings();
+    card_schedule schedule{some, 7};
+    schedule.add("a", start);
+    REQUIRE(schedule.take(start));
+    for (int i = 0; i < 5; ++i) {
+        schedule.failed("a", start);
+    }
+    schedule.add("a", start);
+    CHECK(waits(schedule, start) <= 10ms);
+    CHECK_FALSE(schedule.take(start + 24h));
+    schedule.failed("a", start);
+    CHECK(waits(schedule, start) < 8s);
+}
+
 TEST_CASE("an agent in the middle of a fetch, or that is gone, is not named")
 {
     const auto some = settings();

@@ -179,6 +179,32 @@ TEST_CASE("a chain of a thousand hops is walked for a hundred of them")
     CHECK(client_of("203.0.113.1, " + last_hundred.substr(last_hundred.find("10."))) == "203.0.113.1");
 }
 
+TEST_CASE("A hundred elements of Forwarded are walked and not one more, on one line or on several")
+{
+    // The caller, then proxies; `split` of them are on a line of their own.
+    const auto found = [](int elements, int split) {
+        std::string first = "for=203.0.113.1";
+        std::string second;
+        for (int i = 1; i < elements; ++i) {
+            auto& line = i < elements - split ? first : second;
+            line += (line.empty() ? "for=10.0.0." : ", for=10.0.0.") + std::to_string(i);
+        }
+        lines written{{"Forwarded", first}};
+        if (split > 0) {
+            written.emplace_back("Forwarded", second);
+        }
+        return client(written);
+    };
+    for (const int split : {0, 1, 50}) {
+        CAPTURE(split);
+        CHECK(found(99, split) == "203.0.113.1");
+        CHECK(found(100, split) == "203.0.113.1");
+        CHECK(found(101, split) == "10.0.0.1");
+        CHECK(found(102, split) == "10.0.0.2");
+    }
+    CHECK(found(202, 101) == "10.0.0.102");
+}
+
 TEST_CASE("a stranger's word about its way is replaced by ours")
 {
     const lines lies{

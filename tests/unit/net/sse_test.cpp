@@ -100,6 +100,25 @@ TEST_CASE("a stream stands where it stands however it was cut")
     }
 }
 
+TEST_CASE("A piece that ends an event leaves nothing of that event to the next piece")
+{
+    for (const std::string begun : {"data: a", "data: a\n", "data: a\r", "data: a\r\rdata: b\r", ": c", "\xEF\xBB"}) {
+        for (const std::string end : {"\n\n", "b\n\n", "\r\n\r\n", "b\n\r\n"}) {
+            for (const std::string next : {": c\n", ": c", "\n", "\r", "\r\n", ":\n:\n", "data: c", "\xEF\xBB\xBF"}) {
+                CAPTURE(begun);
+                CAPTURE(end);
+                CAPTURE(next);
+                sse_scanner scanner{no_limit};
+                REQUIRE(scanner.feed(begun));
+                REQUIRE(scanner.feed(end));
+                CHECK(stream_position{scanner.at_boundary(), scanner.event_bytes()} == position_in(begun + end));
+                REQUIRE(scanner.feed(next));
+                CHECK(stream_position{scanner.at_boundary(), scanner.event_bytes()} == position_in(begun + end + next));
+            }
+        }
+    }
+}
+
 TEST_CASE("a comment at a boundary changes no event")
 {
     for (const auto& stream : streams()) {

@@ -2,14 +2,20 @@
 
 #include "net/loop.hpp"
 #include "net/routine.hpp"
+#include "net/tls_context.hpp"
+#include "tests/support/test_ca.hpp"
 
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
 #include <doctest/doctest.h>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -61,6 +67,76 @@ struct rig {
 net::routine<> read_to_the_end(rig& r, std::string& got)
 {
     while (!r.side->ended()) {
+        r.side->arm();
+        co_await r.changed.wait();
+        got += r.side->received();
+        r.side->consume(r.side->received().size());
+    }
+}
+
+// A caller's end of TLS, in memory.
+struct tls_caller {
+    tls_caller()
+        : context{SSL_CTX_new(TLS_client_method()), SSL_CTX_free},
+          tls{SSL_new(context.get()), SSL_free},
+          in{BIO_new(BIO_s_mem())},
+          out{BIO_new(BIO_s_mem())}
+    {
+        SSL_set_bio(tls.get(), in, out);
+        SSL_set_connect_state(tls.get());
+    }
+
+    std::string to_send() const
+    {
+        std::string bytes(BIO_ctrl_pending(out), '\0');
+        BIO_read(out, bytes.data(), static_cast<int>(bytes.size()));
+        return bytes;
+    }
+
+    std::shared_ptr<SSL_CTX> context;
+    std::unique_ptr<SSL, decltype(&SSL_free)> tls;
+    BIO* in;
+    BIO* out;
+};
+
+using timer = net::asio::
+    basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
+
+// The caller sends its first words in one piece with the last message of the handshake.
+net::routine<> speak_at_once(rig& r, SSL_CTX& context, std::string_view words, std::string& got)
+{
+    REQUIRE_FALSE(r.side->start_tls(context, net::tls_role::server, nullptr));
+    net::stream wire{r.loop, std::move(r.peer)};
+    wire.set_listener(&r.changed);
+    const tls_caller caller;
+    while (SSL_do_handshake(caller.tls.get()) != 1) {
+        const auto bytes = caller.to_send();
+        net::pieces what;
+        what.add(bytes);
+        wire.write(what);
+        while (wire.received().empty()) {
+            wire.arm();
+            co_await r.changed.wait();
+        }
+        BIO_write(caller.in, wire.received().data(), static_cast<int>(wire.received().size()));
+        wire.consume(wire.received().size());
+    }
+    CHECK(r.side->opening());
+    CHECK(SSL_write(caller.tls.get(), words.data(), static_cast<int>(words.size())) == static_cast<int>(words.size()));
+    const auto last = caller.to_send();
+    net::pieces what;
+    what.add(last);
+    wire.write(what);
+    while (r.side->opening()) {
+        co_await r.changed.wait();
+    }
+    timer too_long{r.loop.get_executor(), std::chrono::seconds{10}};  // nothing else wakes a stream that has lost words
+    too_long.async_wait([&](net::error_code cancelled) {
+        if (!cancelled) {
+            r.side->close(/*hard=*/true);
+        }
+    });
+    while (got.size() < words.size() && !r.side->ended() && !r.side->closed()) {
         r.side->arm();
         co_await r.changed.wait();
         got += r.side->received();
@@ -241,6 +317,25 @@ TEST_CASE("a stream that waits for bytes holds no buffer")
 {
     rig r;
     r.run(hold_no_buffer(r));
+}
+
+TEST_CASE("Words that come together with the last message of a handshake are received")
+{
+    test_support::test_ca ca;
+    const auto shown = ca.issue({"a.test"});
+    const auto context = net::make_server_tls(
+        {{shown.cert_file, shown.key_file, {}}},
+        std::make_shared<net::ticket_keys>(core::steady_time{})
+    );
+    REQUIRE(context.has_value());
+    for (const std::size_t size : {5U, 5'000U, 40'000U}) {  // less than a buffer, more than one, more than a record
+        CAPTURE(size);
+        rig r;
+        const std::string words(size, 'x');
+        std::string got;
+        r.run(speak_at_once(r, **context, words, got));
+        CHECK(got == words);
+    }
 }
 
 TEST_CASE("a stream may be destroyed by whom it wakes")

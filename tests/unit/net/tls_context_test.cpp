@@ -312,6 +312,30 @@ TEST_CASE("sessions are resumed by ticket, in another context too, until their k
     }
 }
 
+TEST_CASE("A ticket of an earlier key is renewed when it is used, so that a caller that keeps coming always resumes")
+{
+    test_ca ca;
+    const auto tickets = new_tickets();
+    const auto context = server_of({shown(ca.issue({"a.test"}))}, tickets);
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        CAPTURE(version);
+        const auto caller = careless_client();
+        SSL_CTX_set_max_proto_version(caller.get(), version);
+        std::unique_ptr<SSL_SESSION, decltype(&SSL_SESSION_free)> latest{nullptr, SSL_SESSION_free};
+        for (int hour = 0; hour < 6; ++hour) {
+            CAPTURE(hour);
+            tickets->rotate(beginning + (version * 10 + hour) * net::ticket_keys::period);
+            pair both{context, caller};
+            SSL_set_session(both.client.get(), latest.get());
+            REQUIRE(both.shake_hands() == "");
+            REQUIRE(both.speaks());
+            CHECK((SSL_session_reused(both.client.get()) == 1) == (hour > 0));
+            latest.reset(SSL_get1_session(both.client.get()));
+            SSL_shutdown(both.client.get());
+        }
+    }
+}
+
 TEST_CASE("a session of one name is none for a name with another certificate, and one for every name of its own")
 {
     test_ca ca;
