@@ -67,6 +67,7 @@ TEST_CASE("A request reads the same after any other request, or any part of one"
         "DELETE /z HTTP/1.1\r\nHost: c\r\nContent-Length: 12\r\nContent-Type: text/plain\r\n\r\n",
         "POST /z HTTP/1.1\r\nHost: c\r\nConnection: keep-alive\r\n\r\n",
         "POST /z HTTP/1.1\r\nHost: c\r\nConnection: a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t\r\n\r\n",
+        "POST /z HTTP/1.1\r\nHost: c\r\nExpect: 100-continue\r\n\r\n",  // no body: nothing to wait for
         "OPTIONS * HTTP/1.1\r\nHost: d\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: c\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",  // refused
     });
