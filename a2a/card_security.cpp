@@ -135,12 +135,14 @@ public:
     }
 
 private:
-    std::string free_name(std::string wanted)
+    // A number keeps the name short, however many names the agent has taken: each requirement repeats it.
+    std::string free_name(const std::string& wanted)
     {
-        while (!taken_.insert(wanted).second) {
-            wanted += '_';
+        auto name = wanted;
+        for (std::size_t number = 2; !taken_.insert(name).second; ++number) {
+            name = wanted + '_' + std::to_string(number);
         }
-        return wanted;
+        return name;
     }
 
     std::set<std::string> taken_;
@@ -266,26 +268,28 @@ json demand_wrapper::wrapped(const json& demands)
 {
     json::array_t list;
     each_demand(demands, [&](const json& scopes) {
+        list.push_back(object_of("schemes", alternative(scopes, 0)));
         const auto count = alternatives_of(scopes);
-        for (std::size_t i = 0; i < count; ++i) {
-            list.push_back(object_of("schemes", alternative(scopes, i)));
+        for (std::size_t i = 1; i < count; ++i) {
+            auto added = object_of("schemes", alternative(scopes, i));
+            const auto bytes = core::to_text(added).size();
+            if (bytes > room_) {
+                break;
+            }
+            room_ -= bytes;
+            list.push_back(std::move(added));
         }
     });
     return list;
 }
 
-// How many alternatives a requirement becomes; takes the room for those beyond the first.
-std::size_t demand_wrapper::alternatives_of(const json& scopes)
+// How many alternatives a requirement has, as far as max_alternatives allows.
+std::size_t demand_wrapper::alternatives_of(const json& scopes) const
 {
     std::size_t count = 1;
     for (const auto& [name, asked] : scopes.items()) {
         const auto found = split_.find(name);
         count = std::min(max_alternatives, count * (found == split_.end() ? 1 : found->second.size()));
-    }
-    if (count > 1) {
-        const auto bytes = core::to_text(scopes).size();
-        count = std::min(count, 1 + room_ / bytes);
-        room_ -= (count - 1) * bytes;
     }
     return count;
 }

@@ -45,7 +45,7 @@ public:
     static constexpr std::size_t max_alternative_bytes = 64 * 1024;
 
 private:
-    std::size_t alternatives_of(const core::json& scopes);
+    std::size_t alternatives_of(const core::json& scopes) const;
     core::json alternative(const core::json& scopes, std::size_t which) const;
 
     const scheme_split& split_;

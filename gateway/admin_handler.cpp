@@ -87,7 +87,7 @@ net::routine<> admin_handler::send_metrics(net::server_connection& caller)
     const auto here = caller.owner().get_executor();
     const bool chunked = caller.head().minor_version == 1;
     if (!chunked) {
-        caller.close_after_answer();
+        caller.end_body_with_connection();
     }
     auto& head = caller.scratch();
     begin_head(head, caller, 200);
@@ -129,7 +129,7 @@ net::routine<answer> admin_handler::answer_post(net::server_connection& caller, 
     if (!takes_json(caller.head())) {
         co_return error_answer(errc::unsupported_media_type, {});
     }
-    auto body = co_await caller.read_body(management_body(settings_));
+    auto body = co_await caller.read_body(management_body(settings_.limits, settings_.cards.max_size));
     if (!body) {
         co_return error_answer(body.error().code, {});
     }

@@ -150,14 +150,17 @@ net::task<core::result<fetched_card>> card_source::fetch(core::agent agent, card
     co_return std::move(*first);
 }
 
-net::task<core::result<net::fetch_response>> card_source::fetch_followed(net::fetch_request request)
+net::task<core::result<card_source::followed>> card_source::fetch_followed(net::fetch_request request)
 {
     const auto by = std::chrono::steady_clock::now() + request.timeout;
-    for (int followed = 0;; ++followed) {
+    for (int redirects = 0;; ++redirects) {
         auto answer = co_await fetcher_.fetch(request);
-        const auto next = answer && followed < most_redirects ? redirected(request.url, *answer) : std::string{};
+        const auto next = answer && redirects < most_redirects ? redirected(request.url, *answer) : std::string{};
+        if (!answer) {
+            co_return std::move(answer).error();
+        }
         if (next.empty()) {
-            co_return answer;
+            co_return followed{std::move(*answer), std::move(request.url)};
         }
         request.url = next;
         request.timeout = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
@@ -184,25 +187,26 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
     request.timeout = timeout;
     request.connect_timeout = std::min(timeout, settings_.timeouts.connect);
     const bool conditional = last.url == url && (!last.etag.empty() || !last.last_modified.empty());
-    auto answer = co_await fetch_followed(std::move(request));
-    if (!answer) {
-        co_return std::move(answer).error();
+    auto fetched = co_await fetch_followed(std::move(request));
+    if (!fetched) {
+        co_return std::move(fetched).error();
     }
+    auto& answer = fetched->answer;
     fetched_card card;
-    card.fresh_for = freshness(joined_header(*answer, "cache-control"), header(*answer, "age"), settings_.cards);
-    if (answer->status == 304 && conditional) {
+    card.fresh_for = freshness(joined_header(answer, "cache-control"), header(answer, "age"), settings_.cards);
+    if (answer.status == 304 && conditional) {
         card.not_modified = true;
         card.validators = std::move(last);
         co_return card;
     }
-    if (answer->status != 200) {
+    if (answer.status != 200) {
         co_return core::upstream_error(
             errc::upstream_status,
-            config::shown_url(url) + ": status " + std::to_string(answer->status)
+            config::shown_url(url) + ": status " + std::to_string(answer.status)
         );
     }
     const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
-    card_document what{.text = answer->body, .url = url, .verified = true, .timeout = left};
+    card_document what{.text = answer.body, .url = fetched->url, .verified = true, .timeout = left};
     auto made = co_await maker_.make(std::make_shared<const core::agent>(std::move(agent)), std::move(what));
     if (!made) {
         auto why = std::move(made).error();
@@ -213,11 +217,11 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
     }
     card.made = std::move(*made);
     card.validators = {
-        .url = url,
-        .etag = std::string(header(*answer, "etag")),
-        .last_modified = std::string(header(*answer, "last-modified"))
+        .url = fetched->url,
+        .etag = std::string(header(answer, "etag")),
+        .last_modified = std::string(header(answer, "last-modified"))
     };
-    card.document = std::move(answer->body);
+    card.document = std::move(answer.body);
     co_return card;
 }
 

@@ -15,7 +15,7 @@ namespace gateway {
 
 // What makes the next fetch conditional (RFC 9110 section 13). Belongs to one URL.
 struct card_validators {
-    std::string url;  // where the card was found; tried first
+    std::string url;  // where the card was found, behind redirects; tried first if it is a location of the agent
     std::string etag;
     std::string last_modified;
 };
@@ -49,8 +49,13 @@ private:
     net::task<core::result<fetched_card>>
     fetch_one(core::agent agent, std::string url, card_validators last, core::duration timeout);
 
+    struct followed {
+        net::fetch_response answer;
+        std::string url;  // of the answer
+    };
+
     // Follows up to three redirects within the same origin.
-    net::task<core::result<net::fetch_response>> fetch_followed(net::fetch_request request);
+    net::task<core::result<followed>> fetch_followed(net::fetch_request request);
 
     net::fetcher& fetcher_;
     card_maker& maker_;

@@ -8,6 +8,7 @@
 #include "gateway/side_thread.hpp"
 #include "net/types.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -19,6 +20,9 @@ public:
     virtual ~control_services() = default;
 
     virtual net::executor executor() = 0;
+
+    // `cards.max_size`, which a reload changes. Any thread may ask.
+    virtual std::uint64_t largest_card() const noexcept = 0;
 
     virtual net::task<card_answer> card(std::string agent_id) = 0;
 

@@ -87,7 +87,7 @@ management::management(
     registry& agents,
     card_plane& cards,
     session_plane& sessions,
-    turns& by
+    turn_lines& by
 )
     : settings_{settings},
       registry_{agents},
@@ -101,22 +101,23 @@ management::management(
 net::task<managed> management::handle(std::string body, rpc_caller caller)
 {
     managed out;
-    work on{.caller = std::move(caller), .memory = {}, .most = settings_.limits.rpc_answer};
-    const bool may_write = on.caller.may_write;
+    const bool may_write = caller.may_write;
+    auto& line = may_write ? turns_.operators : turns_.callers;
+    work on{.caller = std::move(caller), .by = line, .memory = {}, .most = settings_.limits.rpc_answer};
     on.memory = core::memory_share{memory_, may_write ? 0 : memory_.most() / part_for_operators};
     on.document = may_write ? 0 : body.size() * document_factor;
     if (!on.hold(0)) {
         out.refused = errc::overloaded;
         co_return out;
     }
-    co_await turns_.wait();
+    co_await on.by.wait();
     auto parsed = core::parse_rpc(body, {.batch = settings_.limits.rpc_batch, .depth = 64});
     body = {};
     on.in_batch = parsed.batch;
     out.method = parsed.batch ? "batch" : std::string_view{};
     for (auto& item : parsed.items) {
-        if (turns_.over()) {
-            co_await turns_.wait();
+        if (on.by.over()) {
+            co_await on.by.wait();
         }
         if (on.caller.left.stop_requested()) {
             break;
@@ -280,7 +281,7 @@ net::task<std::string> management::list(core::rpc_request request, work& on) con
         page.add(id, record_text(agent, on.caller.may_write));
         return on.hold(page.capacity()) && !page.full();
     };
-    const bool more = co_await walk_agents(registry_, turns_, filter.after, std::move(take), on.caller.left);
+    const bool more = co_await walk_agents(registry_, on.by, filter.after, std::move(take), on.caller.left);
     co_return page.finish(more || page.cut());
 }
 

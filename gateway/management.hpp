@@ -58,9 +58,9 @@ struct enrolled {
 
 // The most that a body of the management API may have, in bytes: `limits.body`, but no more than a card and what stands
 // around it, because the control loop reads it in one go.
-inline std::uint64_t management_body(const config::settings& settings) noexcept
+inline std::uint64_t management_body(const config::limit_settings& limits, std::uint64_t largest_card) noexcept
 {
-    return std::min(settings.limits.body, settings.cards.max_size + card_envelope);
+    return std::min(limits.body, largest_card + card_envelope);
 }
 
 class management {
@@ -71,7 +71,7 @@ public:
         registry& agents,
         card_plane& cards,
         session_plane& sessions,
-        turns& by
+        turn_lines& by
     );
 
     // A whole body, one request or a batch.
@@ -120,7 +120,7 @@ private:
     registry& registry_;
     card_plane& cards_;
     session_plane& sessions_;
-    turns& turns_;
+    turn_lines& turns_;
     core::memory_budget memory_;  // of all answers
 };
 

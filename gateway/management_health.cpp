@@ -148,7 +148,7 @@ net::task<std::string> management::health_of_all(core::rpc_request request, work
         }
         return on.hold(shown.page.capacity()) && (counts_all || !shown.page.full());
     };
-    const bool more = co_await walk_agents(registry_, turns_, filter.after, std::move(take), on.caller.left);
+    const bool more = co_await walk_agents(registry_, on.by, filter.after, std::move(take), on.caller.left);
     const auto summary = counts_all ? R"(,"summary":)" + core::to_text(summary_of(shown.by_status)) : std::string{};
     co_return shown.page.finish(shown.page.cut() || (counts_all ? shown.more : more), summary);
 }

@@ -11,6 +11,7 @@ namespace gateway {
 
 struct management::work {
     rpc_caller caller;
+    turns& by;  // the line that its caller stands in
     core::memory_share memory;
     std::size_t most = 0;      // bytes of a batch's results, and of a page of a list
     std::size_t document = 0;  // bytes of memory that the requests take

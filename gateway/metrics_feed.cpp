@@ -68,7 +68,9 @@ net::task<std::string> metrics_feed::next()
             current_.emplace(now.name, now.help, now.type);
             after_.clear();
         }
-        co_await from_.by.wait();
+        if (from_.by.over()) {
+            co_await from_.by.wait();
+        }
         auto agents = next_agents();
         if (!agents.empty()) {
             after_ = agents.back();

@@ -23,7 +23,7 @@ namespace gateway {
 class metrics_feed {
 public:
     // Agents that are asked of a worker at a time.
-    static constexpr std::size_t slice = 128;
+    static constexpr std::size_t slice = 512;
 
     // A piece of the page is sent when it has so many bytes.
     static constexpr std::size_t piece = 32 * 1024;

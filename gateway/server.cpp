@@ -55,6 +55,7 @@ server::server(
       log_{log},
       dropped_lines_{std::move(dropped_lines)},
       started_{std::chrono::system_clock::now()},
+      largest_card_{settings_.cards.max_size},
       store_{std::move(records)},
       signals_{control_.get_executor()},
       poll_{control_.get_executor()},
@@ -76,13 +77,15 @@ core::result<> server::start()
     cards_->set_keeper(*keeper_);
     program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
-    registry_ = std::make_unique<registry>(settings_, store_, log_, turns_);
-    directory_ = std::make_unique<gateway::directory>(*registry_, *cards_, turns_);
+    registry_ = std::make_unique<registry>(settings_, store_, log_, turns_.operators);
+    directory_ = std::make_unique<gateway::directory>(*registry_, *cards_, turns_.callers);
     management_ = std::make_unique<management>(settings_, *registry_, *cards_, *sessions_, turns_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     control_services& as_control = *this;
     admin_ = std::make_unique<admin_handler>(static_cast<admin_services&>(*this), *management_, settings_, log_);
-    admin_service_ = std::make_unique<net::http_service>(control_, *admin_, connection_settings(settings_, shared_));
+    auto for_operators = connection_settings(settings_, shared_);
+    for_operators.bodies = &shared_.operator_bodies;
+    admin_service_ = std::make_unique<net::http_service>(control_, *admin_, for_operators);
     std::vector<net::http_service*> services;
     for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
         workers_.push_back(std::make_unique<worker>(as_control, settings_, shared_, log_));
@@ -122,6 +125,7 @@ core::result<> server::start()
     card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
     publish_agents(registry_->take_snapshot(std::move(public_base)));
     reloader_->start([this](const auto& settings) {
+        largest_card_ = settings_.cards.max_size;
         card_thread_->editor().set_settings(settings_.cards);
         sessions_->settings_changed(settings);
     });
@@ -364,7 +368,7 @@ std::unique_ptr<metrics_feed> server::metrics()
     if (auto process = read_process_stats()) {
         now.process = *process;
     }
-    const metrics_feed::sources from{workers_, *registry_, *cards_, *sessions_, turns_};
+    const metrics_feed::sources from{workers_, *registry_, *cards_, *sessions_, turns_.operators};
     return std::make_unique<metrics_feed>(from, std::move(now));
 }
 

@@ -72,6 +72,7 @@ private:
     net::task<card_answer> card(std::string agent_id) override;
     net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) override;
     card_editor& editor() override { return card_thread_->editor(); }
+    std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
     side_thread& long_bodies() override { return long_bodies_; }
     net::task<managed> manage(std::string body, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
@@ -99,8 +100,9 @@ private:
     const core::logger& log_;
     std::function<std::uint64_t()> dropped_lines_;
     core::wall_time started_;
+    std::atomic<std::uint64_t> largest_card_;
     net::loop control_;
-    turns turns_;  // of the control loop
+    turn_lines turns_;  // of the control loop
     store_thread store_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
     std::unique_ptr<card_thread> card_thread_;

@@ -202,7 +202,9 @@ net::routine<> traffic_handler::management(exchange& x)
         co_await refuse_post(x, *objection);
         co_return;
     }
-    auto body = co_await x.caller.read_body(std::min(management_body(settings_), settings_.limits.rpc_body));
+    auto body = co_await x.caller.read_body(
+        std::min(management_body(settings_.limits, control_.largest_card()), settings_.limits.rpc_body)
+    );
     if (!body) {
         auto what = error_answer(body.error().code, {});
         co_await answer_error(x, std::move(body).error(), std::move(what));

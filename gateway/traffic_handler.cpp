@@ -261,6 +261,7 @@ void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const age
     forget_pages();
     if (agent != nullptr) {
         agents_[id].entry = std::move(agent);
+        metrics_.remember(id);
     } else {
         agents_.erase(id);
         metrics_.forget(id);

@@ -95,7 +95,7 @@ net::routine<> traffic_handler::relay_to_agent(exchange& x, relay_call call, std
         .keep_alive = settings_.timeouts.stream_keep_alive,
         .sse_event = settings_.limits.sse_event,
         .observer = this,
-        .card_answer = settings_.cards.max_size + card_envelope,
+        .card_answer = control_.largest_card() + card_envelope,
         .control = &control_
     };
     call.from_proxy = !proxies_.empty() && proxies_.trusts(x.caller.peer());

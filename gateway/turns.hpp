@@ -60,4 +60,11 @@ private:
     bool calling_ = false;
 };
 
+// Who asks on the admin listener, scrapes metrics or reloads does not stand in line with callers: where both have work, a turn
+// of one follows a turn of the other, however many callers there are.
+struct turn_lines {
+    turns operators;
+    turns callers;
+};
+
 }  // namespace gateway

@@ -24,11 +24,13 @@ namespace gateway {
 struct shared_limits {
     explicit shared_limits(const config::limit_settings& limits) noexcept
         : bodies{limits.body_memory},
+          operator_bodies{limits.body_memory},
           lingering{limits.lingering}
     {
     }
 
     net::shared_budget bodies;
+    net::shared_budget operator_bodies;  // on the admin listener: callers cannot use it up
     net::shared_budget lingering;
 };
 

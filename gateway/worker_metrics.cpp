@@ -252,11 +252,16 @@ void worker_metrics::stream_started(std::string_view agent_id)
 
 agent_counters& worker_metrics::agent(std::string_view id)
 {
-    auto& counters = find_or_add(id);
-    if (std::exchange(counters.forgotten_, false)) {
-        lingering_.erase(lingering_.find(id));
+    remember(id);
+    return find_or_add(id);
+}
+
+void worker_metrics::remember(std::string_view id)
+{
+    const auto found = agents_.find(id);
+    if (found != agents_.end() && std::exchange(found->second.forgotten_, false)) {
+        lingering_.erase(found->first);
     }
-    return counters;
 }
 
 agent_counters& worker_metrics::find_or_add(std::string_view id)
@@ -307,7 +312,7 @@ void worker_metrics::forget_unless(const std::function<bool(std::string_view id)
 {
     for (auto at = agents_.begin(); at != agents_.end();) {
         if (exists(at->first)) {
-            agent(at->first);
+            remember(at->first);
             ++at;
         } else if (at->second.streaming()) {
             linger(at->first, at->second);

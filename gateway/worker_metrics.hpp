@@ -191,7 +191,10 @@ public:
     // starts from zero, as if it were new.
     void forget(std::string_view id);
 
-    // The same for every agent for which `exists` is false: what a new snapshot asks for. Also removes what late records
+    // The agent exists, again perhaps: what is counted of it goes on.
+    void remember(std::string_view id);
+
+    // forget() of every agent for which `exists` is false, remember() of the others: what a new snapshot asks for. Also removes what late records
     // of agents forgotten earlier left behind.
     void forget_unless(const std::function<bool(std::string_view id)>& exists);
 

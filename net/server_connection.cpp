@@ -324,7 +324,10 @@ void server_connection::finish_request()
     head_length_ = 0;
     request_length_ = 0;
     body_taken_ = 0;
-    hold(0);
+    // What has come of the next request counts while it needs memory of its own: the share only becomes smaller.
+    const auto left = caller_.received().size();
+    hold(left > large_block ? left : 0);
+    caller_.give_spare_room();
 }
 
 void server_connection::drain()

@@ -128,17 +128,31 @@ void stream::compact() noexcept
 
 void stream::reserve(std::size_t capacity)
 {
+    spare_room_ = false;
     if (block_.size >= capacity) {
         compact();
-        return;
+    } else {
+        move_to(capacity);
     }
-    auto bigger = loop_.buffers().take(capacity);
+}
+
+void stream::move_to(std::size_t capacity)
+{
+    auto other = loop_.buffers().take(capacity);
     if (end_ > begin_) {
-        std::memcpy(bigger.bytes.get(), block_.bytes.get() + begin_, end_ - begin_);
+        std::memcpy(other.bytes.get(), block_.bytes.get() + begin_, end_ - begin_);
     }
     end_ -= begin_;
     begin_ = 0;
-    loop_.buffers().give(std::exchange(block_, std::move(bigger)));
+    loop_.buffers().give(std::exchange(block_, std::move(other)));
+}
+
+void stream::release_spare_room()
+{
+    const auto left = std::max(end_ - begin_, small_block);
+    if (std::exchange(spare_room_, false) && block_.size > large_block && left < block_.size / 2) {
+        move_to(left);
+    }
 }
 
 void stream::grow()
@@ -181,6 +195,7 @@ void stream::arm()
         return;
     }
     armed_ = true;
+    release_spare_room();
     if (readable_ && !full()) {
         loop_.ready().wake(*this);
     } else {

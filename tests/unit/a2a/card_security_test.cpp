@@ -50,7 +50,7 @@ TEST_CASE("The parts of a scheme get names that no other scheme has")
         with_member(
             old_url,
             R"("securitySchemes":{"o__password":{"type":"mutualTLS"},"o":{"type":"oauth2","flows":{"implicit":{},"password":{}}},)"
-            R"("o__password_":{"type":"mutualTLS"}},"security":[{"o":[]},{"o":[],"o__password__":["s"]}])"
+            R"("o__password_2":{"type":"mutualTLS"}},"security":[{"o":[]},{"o":[],"o__password_3":["s"]}])"
         ),
         card_shape::v1
     );
@@ -58,12 +58,12 @@ TEST_CASE("The parts of a scheme get names that no other scheme has")
     for (const auto& [name, scheme] : made.document["securitySchemes"].items()) {
         names.push_back(name);
     }
-    CHECK(names == std::vector<std::string>{"o__password", "o", "o__password__", "o__password_"});
+    CHECK(names == std::vector<std::string>{"o__password", "o", "o__password_3", "o__password_2"});
     const auto& demands = made.document["securityRequirements"];
     REQUIRE(demands.size() == 4);
-    CHECK(demands[1] == parsed(R"({"schemes":{"o__password__":{"list":[]}}})"));
+    CHECK(demands[1] == parsed(R"({"schemes":{"o__password_3":{"list":[]}}})"));
     // Asked for by the part's own name too: once.
-    CHECK(demands[3] == parsed(R"({"schemes":{"o__password__":{"list":[]}}})"));
+    CHECK(demands[3] == parsed(R"({"schemes":{"o__password_3":{"list":[]}}})"));
 }
 
 TEST_CASE("What alternatives add to a card is bounded, and each requirement keeps its first")
@@ -93,6 +93,30 @@ TEST_CASE("What alternatives add to a card is bounded, and each requirement keep
     const auto added = made.document["securityRequirements"].size() - 64;
     CHECK(added * 1024 > 56 * 1024);
     CHECK(added * 1024 <= 65 * 1024);
+}
+
+TEST_CASE("Names that an agent has taken make the parts of a scheme no longer")
+{
+    std::string taken;
+    std::string name = "a__password";
+    for (int i = 0; i < 900; ++i) {
+        taken += ",\"" + name + R"(":{"type":"mutualTLS"})";
+        name += '_';
+    }
+    std::string demands;
+    for (int i = 0; i < 64; ++i) {
+        demands += std::string{i == 0 ? "" : ","} + R"({"a":[]})";
+    }
+    const auto made = shaped(
+        with_member(
+            old_url,
+            R"("securitySchemes":{"a":{"type":"oauth2","flows":{"implicit":{},"password":{}}})" + taken +
+                R"(},"security":[)" + demands + "]"
+        ),
+        card_shape::v1
+    );
+    CHECK(made.document["securityRequirements"].size() == 128);
+    CHECK(core::to_text(made.document["securityRequirements"]).size() < 128 * 64);
 }
 
 TEST_CASE("64 requirements are kept, and 64 schemes of one")

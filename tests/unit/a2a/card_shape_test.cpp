@@ -105,10 +105,10 @@ TEST_CASE("a scheme with several flows becomes several schemes, any of which wil
     CHECK(schemes.size() == 4);
     CHECK(schemes["o"]["oauth2SecurityScheme"]["flows"].size() == 1);
     CHECK(schemes["o"]["oauth2SecurityScheme"]["flows"].contains("authorizationCode"));
-    CHECK(schemes["o__clientCredentials_"]["oauth2SecurityScheme"]["flows"].contains("clientCredentials"));
+    CHECK(schemes["o__clientCredentials_2"]["oauth2SecurityScheme"]["flows"].contains("clientCredentials"));
     CHECK(schemes["o__clientCredentials"].contains("mtlsSecurityScheme"));
     CHECK(made.document["securityRequirements"] == parsed(R"([{"schemes":{"o":{"list":["s"]},"k":{"list":[]}}},
-                   {"schemes":{"o__clientCredentials_":{"list":["s"]},"k":{"list":[]}}}])"));
+                   {"schemes":{"o__clientCredentials_2":{"list":["s"]},"k":{"list":[]}}}])"));
     CHECK(made.lost.empty());
 }
 

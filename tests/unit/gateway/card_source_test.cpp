@@ -58,6 +58,7 @@ public:
     net::task<core::result<gateway::made_card>>
     make(std::shared_ptr<const core::agent> agent, gateway::card_document what) override
     {
+        found_at = what.url;
         auto card = gateway::read_card(what.text, settings_);
         if (!card) {
             co_return std::move(card).error();
@@ -75,6 +76,8 @@ public:
     {
         co_return core::gateway_error(core::errc::internal);
     }
+
+    std::string found_at;  // by who asked last
 
 private:
     config::card_settings settings_;
@@ -394,13 +397,29 @@ TEST_CASE("redirects within the origin are followed, with the same credentials")
         network.answers.push_back(card_response({{"etag", "\"1\""}}));
         const auto got = fetch(network, agent);
         REQUIRE(got.has_value());
-        CHECK(got->validators.url == agent.card_url);
+        CHECK(got->validators.url == "http://agent:9000/d?x=%20");
         CHECK(
             asked_urls(network) ==
             urls{agent.card_url, "http://agent:9000/b/", "http://AGENT:9000/c", "http://agent:9000/d?x=%20"}
         );
         CHECK(sent(network.asked.back(), "Authorization") == "Bearer key");
     }
+}
+
+TEST_CASE("A card that the agent's own place redirects to was found where it is served")
+{
+    scripted_fetcher network;
+    network.answers.push_back(
+        net::fetch_response{.status = 302, .headers = {{"location", "/.well-known/agent-card.json"}}, .body = {}}
+    );
+    network.answers.push_back(card_response({{"etag", "\"1\""}}));
+    plain_maker maker;
+    const config::settings settings;
+    card_source source{network, maker, settings};
+    const auto got = run(source, agent_at("http://agent:9000/agents/a"), {});
+    REQUIRE(got.has_value());
+    CHECK(maker.found_at == "http://agent:9000/.well-known/agent-card.json");
+    CHECK(got->validators.url == maker.found_at);
 }
 
 TEST_CASE("a redirect to another origin, a fourth one, and one without a place to go are refused")

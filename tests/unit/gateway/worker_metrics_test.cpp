@@ -376,6 +376,14 @@ TEST_CASE("an agent that comes back before its last stream has ended is not forg
         metrics.forget("weather");
         metrics.agent("weather");
     }
+    SUBCASE("published again")
+    {
+        metrics.stream_started("weather");
+        metrics.forget("weather");
+        metrics.remember("weather");
+        metrics.remember("never seen");
+        CHECK(metrics.find("never seen") == nullptr);
+    }
     SUBCASE("by the next snapshot")
     {
         metrics.stream_started("weather");

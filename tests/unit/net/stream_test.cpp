@@ -178,6 +178,31 @@ net::routine<> fill_up(rig& r)
     CHECK(r.side->received() == std::string(2 * net::small_block, 'x'));
 }
 
+net::routine<> leave_spare_room(rig& r)
+{
+    constexpr std::size_t large = 1 << 20;
+    r.side->reserve(large);
+    r.say("body, next");
+    r.side->arm();
+    co_await r.changed.wait();
+    r.side->consume(6);
+    r.side->arm();
+    CHECK(r.side->capacity() == large);
+    r.side->give_spare_room();
+    r.side->arm();
+    CHECK(r.side->capacity() == net::small_block);
+    CHECK(r.side->received() == "next");
+    r.say(", and more");
+    co_await r.changed.wait();
+    CHECK(r.side->received() == "next, and more");
+    // Whoever asks for room again keeps it.
+    r.side->give_spare_room();
+    r.side->reserve(large);
+    r.side->arm();
+    CHECK(r.side->capacity() == large);
+    CHECK(r.side->received() == "next, and more");
+}
+
 net::routine<> lose_the_peer(rig& r)
 {
     r.say(std::string(net::small_block, 'x'));
@@ -293,6 +318,12 @@ TEST_CASE("a full buffer takes nothing until there is room, and then what has co
 {
     rig r;
     r.run(fill_up(r));
+}
+
+TEST_CASE("A buffer that was large for what has been consumed becomes small, and keeps what is left")
+{
+    rig r;
+    r.run(leave_spare_room(r));
 }
 
 TEST_CASE("a peer that is gone is noticed even where there is no room to read")
