@@ -14,7 +14,7 @@ public:
     {
     }
 
-    bool too_long() const noexcept { return out_.size() > limit_; }
+    bool too_long() const noexcept { return out_.size() >= limit_; }  // with the bracket that ends it
     std::string take() && { return std::move(out_) + ']'; }
 
     void compare(const json& before, const json& after)

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace mcp {
@@ -36,19 +35,27 @@ std::optional<std::int64_t> whole_number(std::string_view raw) noexcept
     return read.ec == std::errc{} && read.ptr == end && value >= 0 ? std::optional{value} : std::nullopt;
 }
 
-// The same items in whatever order. Keys are of one item each.
+// In the order of their keys.
+std::vector<const listed_item*> sorted(const std::vector<listed_item>& items)
+{
+    std::vector<const listed_item*> all;
+    all.reserve(items.size());
+    for (const auto& each : items) {
+        all.push_back(&each);
+    }
+    std::ranges::sort(all, {}, &listed_item::key);
+    return all;
+}
+
+// The same items in whatever order. Keys are of one item each. Sorted, not hashed: a server can choose names whose hashes
+// collide.
 bool same_items(const std::vector<listed_item>& a, const std::vector<listed_item>& b)
 {
     if (a.size() != b.size()) {
         return false;
     }
-    std::unordered_map<std::string_view, const listed_item*> by_key;
-    for (const auto& each : a) {
-        by_key.emplace(each.key, &each);
-    }
-    return std::ranges::all_of(b, [&](const listed_item& each) {
-        const auto found = by_key.find(each.key);
-        return found != by_key.end() && found->second->raw == each.raw;
+    return std::ranges::equal(sorted(a), sorted(b), [](const listed_item* one, const listed_item* other) {
+        return one->key == other->key && one->raw == other->raw;
     });
 }
 

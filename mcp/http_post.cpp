@@ -41,20 +41,29 @@ void http_post::on_deadline()
 
 void http_post::begin()
 {
+    course_ = {wire_.url()};
+    post();
+}
+
+void http_post::post()
+{
     auto request = wire_.post(what_);
+    request.url = course_.at;
     named_session_ = !wire_.modern() && !wire_.session_id.empty() && what_.method != "initialize";
     exchange_ = wire_.client.start(std::move(request), *this);
 }
 
+// Others may have been on their way to the same place, and been sent on before.
 bool http_post::follow(const net::exchange_head& head)
 {
-    auto target = redirects_ < most_redirects ? redirect_target(wire_.url(), head) : std::string{};
-    if (target.empty() || resuming_) {
+    const bool leads = course_.at == wire_.url();
+    if (resuming_ || !course_.follow(head)) {
         return false;
     }
-    ++redirects_;
-    wire_.moved_to = std::move(target);
-    begin();
+    if (leads) {
+        wire_.moved_to = course_.at;
+    }
+    post();
     return true;
 }
 

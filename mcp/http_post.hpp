@@ -58,6 +58,7 @@ private:
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
 
+    void post();
     bool follow(const net::exchange_head& head);
     bool take_session_id(const net::exchange_head& head);
     bool answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const;
@@ -80,7 +81,7 @@ private:
     bool resuming_ = false;  // it asks for the rest of one
     bool settled_ = false;
     unsigned status_ = 0;
-    unsigned redirects_ = 0;
+    http_course course_;
     std::string refusal_;  // what the head says, should it be a refusal
     bool json_ = false;
     std::string body_;  // of what is no stream

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace mcp {
 namespace {
@@ -141,6 +142,17 @@ std::string redirect_target(const std::string& url, const net::exchange_head& he
     auto target = net::resolved(url, location);
     const auto origin = net::origin_of(target);
     return origin.empty() || origin != net::origin_of(url) ? std::string{} : target;
+}
+
+bool http_course::follow(const net::exchange_head& head)
+{
+    auto target = redirects < most_redirects ? redirect_target(at, head) : std::string{};
+    if (target.empty()) {
+        return false;
+    }
+    ++redirects;
+    at = std::move(target);
+    return true;
 }
 
 std::string refusal_text(const net::exchange_head& head, std::string_view method, const http_settings& settings)

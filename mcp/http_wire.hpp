@@ -60,6 +60,15 @@ std::string redirect_target(const std::string& url, const net::exchange_head& he
 
 inline constexpr unsigned most_redirects = 3;  // of one request, one after the other
 
+// Where one request has been sent, by itself and by redirects.
+struct http_course {
+    std::string at;
+    unsigned redirects = 0;
+
+    // Whether the answer sends it on, to where it then is.
+    bool follow(const net::exchange_head& head);
+};
+
 // "status 401 to initialize", and what the head says about that: of 401 and 403 the challenge, of a redirect where it leads.
 // Nothing of what the server was given to keep, and no query.
 std::string refusal_text(const net::exchange_head& head, std::string_view method, const http_settings& settings);

@@ -22,12 +22,17 @@ void runner::running::open(std::unique_ptr<link>& into, bool probe)
 // The time that a start may take begins with it.
 void runner::running::open_in_turn(link& which)
 {
+    arm_owed();
+    which.wire->open();
+}
+
+void runner::running::arm_owed()
+{
     for (std::size_t i = 0; i < timer_names; ++i) {
         if (const auto after = std::exchange(after_turn_[i], std::nullopt)) {
             arm(static_cast<timer_name>(i), *after);
         }
     }
-    which.wire->open();
 }
 
 void runner::running::give_turn_back()
@@ -118,7 +123,10 @@ void runner::running::take_end(link& from)
 void runner::running::end_in_order(std::unique_ptr<link> which, bool end_session)
 {
     if (turn_of_ == which.get()) {
-        give_turn_back();
+        // The session goes on with another connection, and counts what this one's turn held up as running.
+        turn_.reset();
+        arm_owed();
+        turn_of_ = nullptr;
     }
     auto& last =
         leaving_.emplace_back(leaving{std::move(which), timer{loop_.get_executor(), settings_.states.stop_timeout}});

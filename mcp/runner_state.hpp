@@ -168,6 +168,7 @@ private:
     void carry_out(const session_action& what);
     void open(std::unique_ptr<link>& into, bool probe);
     void open_in_turn(link& which);
+    void arm_owed();
     void give_turn_back();
     void count_connection(bool another);
     void keep_probe(bool end_session);

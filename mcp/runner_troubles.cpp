@@ -77,7 +77,8 @@ void runner::running::take_late_start()
     if (shown_link == nullptr) {
         return;
     }
-    needs_operator_ = false;
+    // What `initialize` was refused with beside the probe is told with it, and does not pass by itself.
+    needs_operator_ = needs_operator_ && link_ == nullptr && !refused_.empty();
     const auto words = shown_link->wire->last_words();
     const auto said = words.empty() ? words : "; it wrote: " + words;
     if (session_.state() == session_state::initializing) {

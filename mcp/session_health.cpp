@@ -92,7 +92,9 @@ void session_rules::expect_walk()
         static_cast<core::duration::rep>(static_cast<double>(settings.walk.count()) * random / 10)
     };
     const auto since = std::chrono::duration_cast<core::duration>(now - s.walked_at_);
-    arm(timer_name::refresh, std::max(settings.walk - sooner - since, settings.debounce));
+    const auto after = std::max(settings.walk - sooner - since, settings.debounce);
+    // A gap in the stream since this walk began is looked into as soon as without a walk.
+    arm(timer_name::refresh, s.missed_ ? std::min(after, settings.refresh_shortest) : after);
 }
 
 // A list that is broken for good must not be asked for as often as one that will be there in a moment.

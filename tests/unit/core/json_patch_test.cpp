@@ -51,6 +51,23 @@ TEST_CASE("a patch turns every document into every other")
     }
 }
 
+TEST_CASE("A patch that is as long as one that replaces the whole is taken, and one that is a byte longer is not")
+{
+    bool whole = false;
+    bool as_long = false;
+    for (std::size_t length = 0; length < 100; ++length) {
+        CAPTURE(length);
+        const json same(std::string(length, 'x'));
+        const auto patch = core::json_patch({{"a", 1}, {"b", 1}, {"c", same}}, {{"a", 2}, {"b", 2}, {"c", same}});
+        const auto most = core::json_patch_of_whole("replace", {{"a", 2}, {"b", 2}, {"c", same}}).size();
+        CHECK(patch.size() <= most);
+        whole = whole || read(patch)[0]["path"] == "";
+        as_long = as_long || (read(patch)[0]["path"] == "/a" && patch.size() == most);
+    }
+    CHECK(whole);
+    CHECK(as_long);
+}
+
 TEST_CASE("a patch is never longer than one that replaces the whole document")
 {
     const std::string name(1000, 'n');

@@ -315,6 +315,30 @@ TEST_CASE("a list that differs only in its order stays in the order that it had"
     CHECK(listed(comma(tool("c"), comma(tool("b"), tool("a"))), first)[list_kind::tools][0].key == "c");
 }
 
+TEST_CASE("Among many items in another order one that differs is found")
+{
+    const auto listed = [](bool backwards, const std::string& last, mcp::snapshot base) {
+        std::vector<std::string> all;
+        for (int i = 0; i < 200; ++i) {
+            all.push_back(tool("tool-" + std::to_string(i)));
+        }
+        all.push_back(R"({"name":"last","title":")" + last + "\"}");
+        if (backwards) {
+            std::ranges::reverse(all);
+        }
+        discovery_walk walk{tools_only, mcp::era::legacy};
+        std::string items;
+        for (const auto& each : all) {
+            items.append(items.empty() ? "" : ",").append(each);
+        }
+        REQUIRE(walk.accept(page(items)).has_value());
+        return std::move(walk).onto(std::move(base));
+    };
+    const auto first = listed(false, "a", {});
+    CHECK(mcp::same_content(listed(true, "a", first), first));
+    CHECK(mcp::same_content(listed(true, "b", first), listed(true, "b", {})));
+}
+
 TEST_CASE("of the modern era, the shortest time to live of a page counts, and one private page makes all private")
 {
     const auto lifetime = [](const std::vector<std::string>& freshness) {

@@ -167,6 +167,26 @@ TEST_CASE(
     CHECK(circle.request_count() == 4);
 }
 
+TEST_CASE("Each of several requests that are redirected at once is sent to where its own answer led")
+{
+    scripted_agent agent{in_session([](const recorded_request& asked) {
+        return asked.target == "/mcp" ? answer(308, "", {{"Location", "mcp/"}})
+               : asked.target == "/mcp/"
+                   ? answer_json(result_of(asked.body.find("\"id\":2") != std::string::npos ? 2 : 3))
+                   : answer(404, "");
+    })};
+    transport_rig x{agent.url("/mcp")};
+    x.begin();
+    REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+    REQUIRE(x.wire->send(ask(3, "tools/list")).has_value());
+    REQUIRE(x.wait_until([&] { return x.told.size() == 2; }));
+    CHECK(x.has("received " + result_of(2)));
+    CHECK(x.has("received " + result_of(3)));
+    REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+    REQUIRE(x.wait_until([&] { return x.told.size() == 3; }));
+    CHECK(agent.request_count() == 6);
+}
+
 TEST_CASE(
     "A redirect to elsewhere, or one that changes the method, is not followed, and where it leads is told without "
     "secrets"

@@ -406,6 +406,38 @@ TEST_CASE("A server of the modern era that is slow to say so is one, whatever it
     CHECK(std::ranges::none_of(x.states, [](const auto& each) { return each.first == session_state::backoff; }));
 }
 
+TEST_CASE(
+    "What only an operator can mend stays so when the probe beside it is not answered, and no longer than its attempt"
+)
+{
+    rig x;
+    x.settings.states.silence_is_legacy = false;
+    x.settings.states.probe_patience = core::duration{10};
+    x.settings.states.start_timeout = core::duration{300};
+    x.settings.states.backoff_first = std::chrono::hours{1};
+    x.settings.states.backoff_longest = std::chrono::hours{1};
+    bool refuses = true;
+    x.server.answer = [&](const scripted_server::line& asked) {
+        if (refuses && asked.method == "initialize") {
+            auto& wire = *x.server.wires.back();
+            x.server.later(wire, [&wire, id = std::stoull(asked.id)] {
+                const auto why = core::upstream_error(core::errc::session_misconfigured, "status 401 to initialize");
+                wire.observer().failed(id, why, std::nullopt);
+            });
+        }
+        return std::string{};
+    };
+    x.start();
+    REQUIRE(x.wait_for(session_state::backoff));
+    CHECK(x.runner->reason() == session_reason::probe_failed);
+    CHECK(x.runner->detail().find("status 401 to initialize") != std::string::npos);
+    CHECK(x.runner->needs_operator());
+    refuses = false;
+    x.runner->restart();
+    REQUIRE(x.wait_for(session_state::backoff));
+    CHECK_FALSE(x.runner->needs_operator());
+}
+
 TEST_CASE("a modern server that answers its ping as a legacy one would is shaken hands with anew")
 {
     rig x;

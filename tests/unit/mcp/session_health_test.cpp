@@ -133,6 +133,24 @@ TEST_CASE("The lists of a legacy session are walked every so often, however many
     CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish");
 }
 
+TEST_CASE(
+    "What may have changed while a stream was made anew is looked for within a minute, also if a walk was under way"
+)
+{
+    auto settings = legacy_only();
+    settings.walk = seconds{3600};
+    session_driver d{settings};
+    d.make_ready();
+    d.on(event_kind::stream_up);
+    d.fire(timer_name::debounce);
+    d.on(event_kind::walk_done);
+    d.on(event_kind::refresh);
+    CHECK(d.on(event_kind::stream_up) == "arm refresh 60000");
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm refresh 60000");
+    CHECK(d.fire(timer_name::refresh) == "walk, arm discovery 60000");
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm refresh 3600000");
+}
+
 TEST_CASE("The lists of a modern session are walked when their time to live says so, and not before")
 {
     session_settings settings;

@@ -263,4 +263,35 @@ TEST_CASE(
     x.runner.reset();
 }
 
+TEST_CASE("A probe that is kept while the start beside it waits for its turn has no more time than that start had")
+{
+    rig x;
+    start_turns turns{x.loop, 1, 50ms};
+    x.settings.turns = &turns;
+    x.settings.states.probe_patience = 100ms;
+    x.settings.states.start_timeout = 400ms;
+    x.settings.states.backoff_first = 1h;
+    x.settings.states.backoff_longest = 1h;
+    std::string answer;
+    x.server.answer = [&](const scripted_server::line& asked) {
+        answer = asked.method == "server/discover" ? mcp_test::unknown(asked) : answer;
+        return std::string{};
+    };
+    x.start();
+    REQUIRE(x.wait_until([&] { return !answer.empty(); }));
+    std::vector<std::unique_ptr<start_turns::turn>> others;
+    for (int i = 0; i < 1000; ++i) {
+        others.push_back(turns.ask([] {}));
+    }
+    REQUIRE(x.wait_until([&] { return x.server.wires.size() == 2; }));
+    REQUIRE(x.server.opened == 1);
+    x.server.wires.front()->observer().received(answer);
+    REQUIRE(x.runner->state() == session_state::initializing);
+    REQUIRE(x.wait_for(session_state::backoff));
+    CHECK(x.runner->reason() == mcp_test::session_reason::handshake_timeout);
+    CHECK(x.server.opened == 1);
+    others.clear();
+    x.runner.reset();
+}
+
 TEST_SUITE_END();
