@@ -11,18 +11,18 @@ constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 
 std::string base64url(std::string_view bytes)
 {
-    std::string text;
-    text.reserve((bytes.size() * 4 + 2) / 3);
+    std::string text((bytes.size() * 4 + 2) / 3, '\0');
+    auto* out = text.data();
     std::uint32_t held = 0;
     unsigned bits = 0;
     for (const char c : bytes) {
         held = (held << 8U) | static_cast<unsigned char>(c);
         for (bits += 8; bits >= 6; bits -= 6) {
-            text += alphabet[(held >> (bits - 6)) & 0x3FU];
+            *out++ = alphabet[(held >> (bits - 6)) & 0x3FU];
         }
     }
     if (bits > 0) {
-        text += alphabet[(held << (6 - bits)) & 0x3FU];
+        *out = alphabet[(held << (6 - bits)) & 0x3FU];
     }
     return text;
 }

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace a2a {
@@ -25,28 +27,51 @@ unsigned rank(unsigned char byte) noexcept
     return after_surrogates ? byte + 8U : byte;
 }
 
-void append_string(std::string& out, std::string_view text)
+// Whether it stands in UTF-16 where its bytes would put it, among others of which the same is true.
+bool is_in_order_of_bytes(std::string_view name) noexcept
+{
+    return std::ranges::none_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0xEE; });
+}
+
+void append_code_unit(std::string& out, unsigned unit)
+{
+    constexpr std::string_view hex = "0123456789abcdef";
+    out += "\\u";
+    for (const unsigned shift : {12U, 8U, 4U, 0U}) {
+        out += hex[(unit >> shift) & 0x0FU];
+    }
+}
+
+// The code point of the sequence at the start of `text`, which is valid UTF-8 and not ASCII, is taken from there.
+void append_code_point(std::string& out, std::string_view& text)
+{
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned more = byte(0) >= 0xF0 ? 3 : byte(0) >= 0xE0 ? 2 : 1;
+    unsigned point = byte(0) & (0x3FU >> more);
+    for (unsigned k = 1; k <= more && k < text.size(); ++k) {
+        point = (point << 6U) | (byte(k) & 0x3FU);
+    }
+    text.remove_prefix(std::min<std::size_t>(more + 1, text.size()));
+    if (point < 0x10000) {
+        append_code_unit(out, point);
+        return;
+    }
+    append_code_unit(out, 0xD800 + ((point - 0x10000) >> 10U));
+    append_code_unit(out, 0xDC00 + ((point - 0x10000) & 0x3FFU));
+}
+
+void append_escaped(std::string& out, char c)
 {
     constexpr std::string_view short_escapes = "\b\t\n\f\r";
-    constexpr std::string_view hex = "0123456789abcdef";
-    out += '"';
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            out += '\\';
-            out += c;
-        } else if (const auto at = short_escapes.find(c); at != std::string_view::npos) {
-            out += '\\';
-            out += "btnfr"[at];
-        } else if (byte < 0x20) {
-            out += "\\u00";
-            out += hex[byte >> 4U];
-            out += hex[byte & 0x0FU];
-        } else {
-            out += c;
-        }
+    if (c == '"' || c == '\\') {
+        out += '\\';
+        out += c;
+    } else if (const auto at = short_escapes.find(c); at != std::string_view::npos) {
+        out += '\\';
+        out += "btnfr"[at];
+    } else {
+        append_code_unit(out, static_cast<unsigned char>(c));
     }
-    out += '"';
 }
 
 // What a double holds exactly has its own digits.
@@ -63,65 +88,160 @@ void append_whole_number(std::string& out, const json& value)
     out.append(text.data(), end.ptr);
 }
 
-void append(std::string& out, const json& value);
-
-void append_object(std::string& out, const json& object)
+// What is left out of a lean text: nobody can tell it from nothing.
+bool says_nothing(std::string_view text) noexcept
 {
-    std::vector<json::const_iterator> members;
-    for (auto each = object.begin(); each != object.end(); ++each) {
-        members.push_back(each);
-    }
-    std::ranges::sort(members, [](const auto& a, const auto& b) { return less_in_utf16(a.key(), b.key()); });
-    out += '{';
-    for (const auto& each : members) {
-        append_string(out, each.key());
-        out += ':';
-        append(out, each.value());
-        out += ',';
-    }
-    if (!members.empty()) {
-        out.pop_back();
-    }
-    out += '}';
+    return text == "null" || text == R"("")" || text == "[]" || text == "{}";
 }
 
-// As deep as parse_json() lets a document be.
-void append(std::string& out, const json& value)
+class writer {
+public:
+    explicit writer(const canonical_form& form)
+        : form_{form}
+    {
+    }
+
+    // As deep as parse_json() lets a document be.
+    void value(const json& value);
+    void document(const json& value);
+    canonical_text take() && { return {std::move(out_), left_out_}; }
+
+private:
+    using object = json::object_t;
+
+    void string(std::string_view text);
+    void number(const json& value);
+    void members(const object& from, std::span<const std::string_view> without = {});
+    void close(char bracket);
+
+    // What was written from `begin` on was an element or a member, of which the value begins at `value`.
+    void end_item(std::size_t begin, std::size_t value)
+    {
+        if (form_.lean && says_nothing(std::string_view{out_}.substr(value))) {
+            out_.resize(begin);
+            left_out_ = true;
+            return;
+        }
+        out_ += ',';
+    }
+
+    const canonical_form& form_;
+    std::string out_;
+    std::vector<const object::value_type*> order_;  // of the members of the objects that are open
+    bool left_out_ = false;
+};
+
+void writer::string(std::string_view text)
+{
+    out_ += '"';
+    std::size_t written = 0;
+    for (std::size_t i = 0; i < text.size();) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const bool coded = form_.python && byte >= 0x80;
+        if (byte >= 0x20 && byte != '"' && byte != '\\' && !coded) {
+            ++i;
+            continue;
+        }
+        out_.append(text.substr(written, i - written));
+        if (coded) {
+            auto rest = text.substr(i);
+            append_code_point(out_, rest);
+            i = text.size() - rest.size();
+        } else {
+            append_escaped(out_, text[i++]);
+        }
+        written = i;
+    }
+    out_.append(text.substr(written)).append(1, '"');
+}
+
+void writer::number(const json& value)
+{
+    if (form_.python) {
+        out_ += core::to_text(value);
+    } else if (value.is_number_float()) {
+        out_ += canonical_number(value.get<double>());
+    } else {
+        append_whole_number(out_, value);
+    }
+}
+
+void writer::close(char bracket)
+{
+    if (out_.back() == ',') {
+        out_.pop_back();
+    }
+    out_ += bracket;
+}
+
+void writer::members(const object& from, std::span<const std::string_view> without)
+{
+    const auto first = order_.size();
+    bool by_bytes = true;
+    for (const auto& each : from) {
+        if (std::ranges::find(without, each.first) == without.end()) {
+            order_.push_back(&each);
+            by_bytes = by_bytes && (form_.python || is_in_order_of_bytes(each.first));
+        }
+    }
+    const auto count = order_.size() - first;
+    std::sort(order_.begin() + static_cast<std::ptrdiff_t>(first), order_.end(), [=](const auto* a, const auto* b) {
+        return by_bytes ? a->first < b->first : less_in_utf16(a->first, b->first);
+    });
+    out_ += '{';
+    for (auto i = first; i < first + count; ++i) {
+        const auto at = out_.size();
+        string(order_[i]->first);
+        out_ += ':';
+        const auto said = out_.size();
+        value(order_[i]->second);
+        end_item(at, said);
+    }
+    order_.resize(first);
+    close('}');
+}
+
+void writer::document(const json& value)
+{
+    if (value.is_object()) {
+        members(value.get_ref<const object&>(), form_.without);
+    } else {
+        this->value(value);
+    }
+}
+
+void writer::value(const json& value)
 {
     switch (value.type()) {
         case json::value_t::object:
-            append_object(out, value);
+            members(value.get_ref<const object&>());
             return;
         case json::value_t::array:
-            out += '[';
-            for (const auto& each : value) {
-                append(out, each);
-                out += ',';
+            out_ += '[';
+            for (const auto& each : value.get_ref<const json::array_t&>()) {
+                const auto at = out_.size();
+                this->value(each);
+                end_item(at, at);
             }
-            if (!value.empty()) {
-                out.pop_back();
-            }
-            out += ']';
+            close(']');
             return;
         case json::value_t::string:
-            append_string(out, value.get_ref<const std::string&>());
+            string(value.get_ref<const std::string&>());
             return;
         case json::value_t::number_integer:
         case json::value_t::number_unsigned:
-            append_whole_number(out, value);
-            return;
         case json::value_t::number_float:
-            out += canonical_number(value.get<double>());
+            number(value);
             return;
         case json::value_t::boolean:
-            out += value.get<bool>() ? "true" : "false";
+            out_ += value.get<bool>() ? "true" : "false";
             return;
         case json::value_t::null:
         case json::value_t::binary:
         case json::value_t::discarded:
             break;
     }
-    out += "null";
+    out_ += "null";
 }
 
 }  // namespace
@@ -176,9 +296,14 @@ std::string canonical_number(double value)
 
 std::string canonical_json(const json& value)
 {
-    std::string out;
-    append(out, value);
-    return out;
+    return canonical_json(value, {}).text;
+}
+
+canonical_text canonical_json(const json& value, const canonical_form& form)
+{
+    writer out{form};
+    out.document(value);
+    return std::move(out).take();
 }
 
 }  // namespace a2a

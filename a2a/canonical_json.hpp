@@ -5,12 +5,28 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace a2a {
 
 // Members in the order of their names' UTF-16 code units (section 3.2.3), numbers as ECMAScript writes a double (section
 // 3.2.2.3), no white space. `value` is valid UTF-8 throughout, which everything that parse_json() made is.
 std::string canonical_json(const core::json& value);
+
+struct canonical_form {
+    bool lean = false;  // without members and elements that are null, "", [] or {}, or that become so
+    bool python =
+        false;  // as json.dumps() of sorted keys: by their bytes, numbers as core::to_text(), escapes beyond ASCII
+    std::vector<std::string_view> without = {};  // members of the document itself
+};
+
+struct canonical_text {
+    std::string text;
+    bool left_out = false;  // something was, because it is lean
+};
+
+// The text of what is left of the document in this form, which itself is always there.
+canonical_text canonical_json(const core::json& value, const canonical_form& form);
 
 // A number as section 3.2.2.3 has it; `value` is finite.
 std::string canonical_number(double value);

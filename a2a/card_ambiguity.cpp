@@ -1,6 +1,8 @@
 #include "a2a/card_signature.hpp"
 
-#include <set>
+#include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace a2a {
@@ -30,14 +32,22 @@ public:
     bool binary(binary_t&) override { return true; }
     bool start_object(std::size_t) override
     {
-        names_.emplace_back();
+        open_.push_back(names_.size());
         return true;
     }
-    bool key(string_t& name) override { return names_.back().insert(name).second || stop("a name that stands twice"); }
+    bool key(string_t& name) override
+    {
+        names_.push_back(std::move(name));
+        return true;
+    }
     bool end_object() override
     {
-        names_.pop_back();
-        return true;
+        const auto first = names_.begin() + static_cast<std::ptrdiff_t>(open_.back());
+        open_.pop_back();
+        std::sort(first, names_.end());
+        const bool twice = std::adjacent_find(first, names_.end()) != names_.end();
+        names_.erase(first, names_.end());
+        return !twice || stop("a name that stands twice");
     }
     bool start_array(std::size_t) override { return true; }
     bool end_array() override { return true; }
@@ -53,7 +63,8 @@ private:
         return false;
     }
 
-    std::vector<std::set<std::string>> names_;
+    std::vector<std::string> names_;  // of the members of the objects that are open, one behind the other
+    std::vector<std::size_t> open_;   // where those of each begin
 };
 
 }  // namespace

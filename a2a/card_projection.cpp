@@ -41,11 +41,11 @@ private:
         switch (rule.kind) {
             case value_kind::text:
             case value_kind::url:
-                return value.is_string() ? value : json{};
+                return value.is_string() ? std::move(value) : json{};
             case value_kind::flag:
-                return value.is_boolean() ? value : json{};
+                return value.is_boolean() ? std::move(value) : json{};
             case value_kind::open:
-                return value.is_object() ? value : json{};
+                return value.is_object() ? std::move(value) : json{};
             case value_kind::texts:
                 return strings(std::move(value));
             case value_kind::text_map:
@@ -67,7 +67,7 @@ private:
     {
         const bool fits = (value.is_array() || value.is_object()) &&
                           std::ranges::all_of(value, [](const json& item) { return item.is_string(); });
-        return fits ? value : json{};
+        return fits ? std::move(value) : json{};
     }
 
     json list(json value, const object_rule& rule, const std::string& path)

@@ -239,12 +239,18 @@ shaped_card shape_v03(json card)
     return made;
 }
 
-// Adds the members of `from` that `to` lacks.
-void add_members(json& to, const json& from, std::initializer_list<const char*> members)
+json* member_of(json& object, const char* member)
+{
+    const auto found = object.is_object() ? object.find(member) : object.end();
+    return found == object.end() ? nullptr : &*found;
+}
+
+// Moves the members of `from` that `to` lacks.
+void add_members(json& to, json& from, std::initializer_list<const char*> members)
 {
     for (const auto* member : members) {
-        if (const auto* value = core::member(from, member); value != nullptr && !to.contains(member)) {
-            to[member] = *value;
+        if (auto* value = member_of(from, member); value != nullptr && !to.contains(member)) {
+            to[member] = std::move(*value);
         }
     }
 }
@@ -280,11 +286,11 @@ void add_wrapped_schemes(json& card, const json& schemes)
 
 shaped_card shape_hybrid(json card)
 {
-    const auto modern = shape_v1(card);
+    auto modern = shape_v1(card);
     auto made = shape_v03(std::move(card));
     auto& document = made.document;
     add_members(document, modern.document, {"supportedInterfaces", "securityRequirements", "skills"});
-    const auto* capabilities_since_1 = core::member(modern.document, "capabilities");
+    auto* capabilities_since_1 = member_of(modern.document, "capabilities");
     if (auto* capabilities = object_at(document, "capabilities");
         capabilities != nullptr && capabilities_since_1 != nullptr) {
         add_members(*capabilities, *capabilities_since_1, {"extendedAgentCard", "extensions"});
@@ -292,7 +298,7 @@ shaped_card shape_hybrid(json card)
     if (const auto* schemes = core::member(modern.document, "securitySchemes")) {
         add_wrapped_schemes(document, *schemes);
     }
-    const auto* modern_skills = core::member(modern.document, "skills");
+    auto* modern_skills = member_of(modern.document, "skills");
     if (const auto skills = document.find("skills"); skills != document.end() && modern_skills != nullptr) {
         for (std::size_t i = 0; i < std::min(modern_skills->size(), skills->size()); ++i) {
             add_members((*skills)[i], (*modern_skills)[i], {"securityRequirements"});

@@ -16,36 +16,85 @@ using core::json;
 constexpr std::string_view signatures_member = "signatures";
 constexpr std::string_view requirements_member = "securityRequirements";
 
-bool empty(const json& value)
+// Whether what is left of a value once it is lean is nothing.
+bool says_nothing(const json& value)
 {
     if (value.is_string()) {
         return value.get_ref<const std::string&>().empty();
     }
-    return value.is_null() || (value.is_structured() && value.empty());
+    return value.is_null() || (value.is_structured() && std::ranges::all_of(value, says_nothing));
 }
 
-json* object_in(json& parent, const char* member)
+// Makes it lean. Whether nothing is left.
+bool drop_empty(json& value);
+
+bool drop_empty(json::array_t& elements)
+{
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        if (drop_empty(elements[i])) {
+            continue;
+        }
+        if (kept != i) {
+            elements[kept] = std::move(elements[i]);
+        }
+        ++kept;
+    }
+    elements.resize(kept);
+    return kept == 0;
+}
+
+bool drop_empty(json::object_t& members)
+{
+    std::vector<bool> nothing;
+    nothing.reserve(members.size());
+    for (auto& [key, member] : members) {
+        nothing.push_back(drop_empty(member));
+    }
+    const auto kept = static_cast<std::size_t>(std::ranges::count(nothing, false));
+    if (kept == members.size()) {
+        return kept == 0;
+    }
+    json::object_t lean;
+    lean.reserve(kept);
+    std::size_t i = 0;
+    for (auto& [key, member] : members) {
+        if (!nothing[i++]) {
+            lean.emplace_back(key, std::move(member));
+        }
+    }
+    members = std::move(lean);
+    return kept == 0;
+}
+
+bool drop_empty(json& value)
+{
+    if (value.is_array()) {
+        return drop_empty(value.get_ref<json::array_t&>());
+    }
+    if (value.is_object()) {
+        return drop_empty(value.get_ref<json::object_t&>());
+    }
+    return says_nothing(value);
+}
+
+template <class Json>
+Json* object_in(Json& parent, const char* member)
 {
     const auto found = parent.is_object() ? parent.find(member) : parent.end();
     return found == parent.end() || !found->is_object() ? nullptr : &*found;
 }
 
-void drop_if_false(json& object, const char* member)
-{
-    const auto found = object.is_object() ? object.find(member) : object.end();
-    if (found != object.end() && *found == false) {
-        object.erase(found);
-    }
-}
-
 // The two flags of a2a.proto that have no presence: whoever holds the card as a message cannot tell false from nothing.
-void drop_false_defaults(json& card)
+// `see` gets the object and the name of each that may be there.
+template <class Json, class See>
+void see_flags(Json& card, See see)
 {
     if (auto* capabilities = object_in(card, "capabilities"); capabilities != nullptr) {
         const auto extensions = capabilities->find("extensions");
         if (extensions != capabilities->end() && extensions->is_array()) {
             for (auto& each : *extensions) {
-                drop_if_false(each, "required");
+                see(each, "required");
             }
         }
     }
@@ -54,10 +103,30 @@ void drop_false_defaults(json& card)
             auto* oauth = object_in(scheme, "oauth2SecurityScheme");
             auto* flows = oauth == nullptr ? nullptr : object_in(*oauth, "flows");
             if (auto* flow = flows == nullptr ? nullptr : object_in(*flows, "authorizationCode"); flow != nullptr) {
-                drop_if_false(*flow, "pkceRequired");
+                see(*flow, "pkceRequired");
             }
         }
     }
+}
+
+void drop_false_defaults(json& card)
+{
+    see_flags(card, [](json& object, const char* flag) {
+        const auto found = object.is_object() ? object.find(flag) : object.end();
+        if (found != object.end() && *found == false) {
+            object.erase(found);
+        }
+    });
+}
+
+bool has_false_defaults(const json& card)
+{
+    bool some = false;
+    see_flags(card, [&some](const json& object, const char* flag) {
+        const auto* found = core::member(object, flag);
+        some = some || (found != nullptr && *found == false);
+    });
+    return some;
 }
 
 std::string text_of(const json& object, std::string_view member)
@@ -86,85 +155,29 @@ std::optional<card_signature> read_signature(const json& each)
     return card_signature{encoded, std::move(*signature), *algorithm, std::move(kid), text_of(*header, "jku")};
 }
 
-void append_code_unit(std::string& out, unsigned unit)
-{
-    constexpr std::string_view hex = "0123456789abcdef";
-    out += "\\u";
-    for (const unsigned shift : {12U, 8U, 4U, 0U}) {
-        out += hex[(unit >> shift) & 0x0FU];
-    }
-}
-
-// Every character outside of ASCII as an escape, which is what json.dumps() does; escapes stand in strings only.
-std::string escaped_ascii(std::string_view text)
-{
-    std::string out;
-    for (std::size_t i = 0; i < text.size();) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        if (byte < 0x80) {
-            out += text[i++];
-            continue;
-        }
-        const unsigned more = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : 1;
-        unsigned point = byte & (0x3FU >> more);
-        for (unsigned k = 1; k <= more && i + k < text.size(); ++k) {
-            point = (point << 6U) | (static_cast<unsigned char>(text[i + k]) & 0x3FU);
-        }
-        i += more + 1;
-        if (point < 0x10000) {
-            append_code_unit(out, point);
-        } else {
-            append_code_unit(out, 0xD800 + ((point - 0x10000) >> 10U));
-            append_code_unit(out, 0xDC00 + ((point - 0x10000) & 0x3FFU));
-        }
-    }
-    return out;
-}
-
-json sorted_by_bytes(const json& value)
-{
-    if (value.is_array()) {
-        json::array_t out;
-        out.reserve(value.size());
-        for (const auto& each : value) {
-            out.push_back(sorted_by_bytes(each));
-        }
-        return out;
-    }
-    if (!value.is_object()) {
-        return value;
-    }
-    std::vector<const json::object_t::value_type*> members;
-    members.reserve(value.size());
-    for (const auto& each : value.get_ref<const json::object_t&>()) {
-        members.push_back(&each);
-    }
-    std::ranges::sort(members, [](const auto* a, const auto* b) { return a->first < b->first; });
-    json::object_t out;
-    out.reserve(members.size());
-    for (const auto* each : members) {
-        out.emplace_back(each->first, sorted_by_bytes(each->second));
-    }
-    return out;
-}
-
 // What was signed, in the ways that are in use; the specification leaves room for more than one.
-std::vector<std::string> payloads(json card)
+std::vector<std::string> payloads(const json& card, std::vector<std::string_view> without)
 {
-    card.erase(std::string{signatures_member});
-    std::vector<std::string> all{canonical_json(card)};
-    auto lean = without_empty_members(std::move(card));
-    all.push_back(canonical_json(lean));
-    drop_false_defaults(lean);
-    lean = without_empty_members(std::move(lean));
-    all.push_back(canonical_json(lean));
-    all.push_back(escaped_ascii(core::to_text(sorted_by_bytes(lean))));
+    std::vector<std::string> all{canonical_json(card, {.without = without}).text};
+    auto lean = canonical_json(card, {.lean = true, .without = without});
+    if (lean.left_out) {
+        all.push_back(std::move(lean.text));
+    }
+    const auto* bare = &card;
+    json copy;
+    if (has_false_defaults(card)) {
+        copy = card;
+        drop_false_defaults(copy);
+        bare = &copy;
+        all.push_back(canonical_json(copy, {.lean = true, .without = without}).text);
+    }
+    all.push_back(canonical_json(*bare, {.lean = true, .python = true, .without = std::move(without)}).text);
+    std::ranges::sort(all);
+    const auto same = std::ranges::unique(all);
+    all.erase(same.begin(), same.end());
     for (auto& each : all) {
         each = base64url(each);
     }
-    std::ranges::sort(all);
-    const auto same = std::unique(all.begin(), all.end());
-    all.erase(same, all.end());
     return all;
 }
 
@@ -172,26 +185,7 @@ std::vector<std::string> payloads(json card)
 
 json without_empty_members(json value)
 {
-    if (value.is_array()) {
-        json::array_t kept;
-        kept.reserve(value.size());
-        for (auto& each : value) {
-            if (auto lean = without_empty_members(std::move(each)); !empty(lean)) {
-                kept.push_back(std::move(lean));
-            }
-        }
-        return kept;
-    }
-    if (value.is_object()) {
-        json::object_t kept;
-        kept.reserve(value.size());
-        for (auto& [key, member] : value.get_ref<json::object_t&>()) {
-            if (auto lean = without_empty_members(std::move(member)); !empty(lean)) {
-                kept.emplace_back(key, std::move(lean));
-            }
-        }
-        return kept;
-    }
+    drop_empty(value);
     return value;
 }
 
@@ -212,6 +206,12 @@ std::vector<card_signature> card_signatures(const json& card)
 
 namespace {
 
+// A key without a name may be anybody's.
+bool may_be(const jose_key& key, const card_signature& of)
+{
+    return key.kid().empty() || key.kid() == of.kid;
+}
+
 bool signed_one_of(const std::vector<std::string>& texts, const card_signature& signature, const jose_key& key)
 {
     return std::ranges::any_of(texts, [&](const std::string& payload) {
@@ -227,10 +227,20 @@ card_verification::card_verification(const json& card)
 {
 }
 
+void card_verification::prepare(std::span<const jose_key> keys)
+{
+    const bool needed = std::ranges::any_of(signatures_, [&](const card_signature& each) {
+        return std::ranges::any_of(keys, [&](const jose_key& key) { return may_be(key, each); });
+    });
+    if (needed && texts_.empty()) {
+        texts_ = payloads(card_, {signatures_member});
+    }
+}
+
 bool card_verification::signed_by(const card_signature& signature, const jose_key& key)
 {
     if (texts_.empty()) {
-        texts_ = payloads(card_);
+        texts_ = payloads(card_, {signatures_member});
     }
     return signed_one_of(texts_, signature, key);
 }
@@ -241,8 +251,9 @@ bool card_verification::signed_by(const card_signature& signature, const jose_ke
 std::string_view card_verification::why_not(const card_signature& signature, const jose_key& key)
 {
     if (!std::exchange(explained_, true)) {
-        auto bare = card_;
-        if (bare.erase("securitySchemes") > 0 && signed_one_of(payloads(std::move(bare)), signature, key)) {
+        constexpr std::string_view schemes = "securitySchemes";
+        if (core::member(card_, schemes) != nullptr &&
+            signed_one_of(payloads(card_, {signatures_member, schemes}), signature, key)) {
             return ": the signature does not cover securitySchemes";
         }
     }
@@ -258,7 +269,7 @@ core::result<card_signature> card_verification::verify(std::span<const jose_key>
     for (const auto& each : signatures_) {
         std::string_view what = ": no such key";
         for (const auto& key : keys) {
-            if (!key.kid().empty() && key.kid() != each.kid) {
+            if (!may_be(key, each)) {
                 continue;
             }
             if (left_ == 0) {
@@ -282,44 +293,86 @@ core::result<card_signature> verify_card(const json& card, std::span<const jose_
     return card_verification{card}.verify(keys);
 }
 
-json signable_card(json card)
+namespace {
+
+// Takes out a member that stays as it is. What holds its place keeps it only if the member says something.
+std::optional<json> take(json& object, const std::string& name)
 {
-    drop_false_defaults(card);
-    auto lean = without_empty_members(card);
-    const auto keep = [](json& into, const json& from) {
-        if (const auto* requirements = core::member(from, requirements_member)) {
-            into[std::string{requirements_member}] = *requirements;
-        }
-    };
-    keep(lean, card);
-    // Required, empty or not.
-    for (const auto* member : {"description", "capabilities", "skills", "defaultInputModes", "defaultOutputModes"}) {
-        if (const auto* value = core::member(card, member); value != nullptr && !lean.contains(member)) {
-            lean[member] = *value;
-        }
+    const auto found = object.is_object() ? object.find(name) : object.end();
+    if (found == object.end()) {
+        return std::nullopt;
     }
-    const auto skills = lean.find("skills");
-    const auto* all_skills = core::member(card, "skills");
-    // An empty skill is gone: the two lists have nothing in common then that could be told.
-    if (skills != lean.end() && all_skills != nullptr && skills->size() == all_skills->size()) {
-        for (std::size_t i = 0; i < skills->size(); ++i) {
-            keep((*skills)[i], (*all_skills)[i]);
-        }
-    }
-    return lean;
+    auto holds = says_nothing(*found) ? json{} : json(true);
+    return std::exchange(*found, std::move(holds));
 }
 
-core::result<> sign_card(json& card, const jose_key& key, const std::string& key_set_url)
+// Where its place was kept it stands there, else at the end.
+void give_back(json& object, const std::string& name, std::optional<json> value)
 {
-    card.erase(std::string{signatures_member});
+    if (value) {
+        object[name] = std::move(*value);
+    }
+}
+
+// What is asked of the callers of skills, which stays as it is; not if one of the skills is empty, and goes.
+std::vector<std::optional<json>> take_requirements(json& card)
+{
+    std::vector<std::optional<json>> taken;
+    const auto skills = card.find("skills");
+    if (skills == card.end() || !skills->is_array() || std::ranges::any_of(*skills, says_nothing)) {
+        return taken;
+    }
+    taken.reserve(skills->size());
+    for (auto& skill : *skills) {
+        taken.push_back(take(skill, std::string{requirements_member}));
+    }
+    return taken;
+}
+
+}  // namespace
+
+json signable_card(json card)
+{
+    // Required, empty or not.
+    constexpr std::array required{
+        "description",
+        "capabilities",
+        "skills",
+        "defaultInputModes",
+        "defaultOutputModes",
+    };
+    const std::string requirements{requirements_member};
+    drop_false_defaults(card);
+    std::vector<std::pair<std::string, std::optional<json>>> whole;
+    whole.emplace_back(requirements, take(card, requirements));
+    for (const auto* member : required) {
+        if (const auto* value = core::member(card, member); value != nullptr && says_nothing(*value)) {
+            whole.emplace_back(member, take(card, member));
+        }
+    }
+    auto of_skills = take_requirements(card);
+    drop_empty(card);
+    for (auto& [member, value] : whole) {
+        give_back(card, member, std::move(value));
+    }
+    for (std::size_t i = 0; i < of_skills.size(); ++i) {
+        give_back(card["skills"][i], requirements, std::move(of_skills[i]));
+    }
+    return card;
+}
+
+core::result<json> signatures_of(const json& card, const jose_key& key, const std::string& key_set_url)
+{
     json header = {{"alg", name(key.algorithm())}, {"typ", "JOSE"}, {"kid", key.kid()}};
     if (!key_set_url.empty()) {
         header["jku"] = key_set_url;
     }
     const auto encoded = base64url(core::to_text(header));
-    std::vector<std::string> texts{canonical_json(without_empty_members(card))};
-    if (auto whole = canonical_json(card); whole != texts.front()) {
-        texts.push_back(std::move(whole));
+    const std::vector without{signatures_member};
+    auto lean = canonical_json(card, {.lean = true, .without = without});
+    std::vector<std::string> texts{std::move(lean.text)};
+    if (lean.left_out) {
+        texts.push_back(canonical_json(card, {.without = without}).text);
     }
     auto made = json::array();
     for (const auto& text : texts) {
@@ -329,7 +382,17 @@ core::result<> sign_card(json& card, const jose_key& key, const std::string& key
         }
         made.push_back({{"protected", encoded}, {"signature", base64url(*signature)}});
     }
-    card[std::string{signatures_member}] = std::move(made);
+    return made;
+}
+
+core::result<> sign_card(json& card, const jose_key& key, const std::string& key_set_url)
+{
+    auto made = signatures_of(card, key, key_set_url);
+    if (!made) {
+        return std::move(made).error();
+    }
+    card.erase(std::string{signatures_member});
+    card[std::string{signatures_member}] = std::move(*made);
     return {};
 }
 

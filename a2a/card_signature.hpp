@@ -39,6 +39,10 @@ public:
 
     const std::vector<card_signature>& signatures() const noexcept { return signatures_; }
 
+    // Builds what may have been signed, if it is needed with these keys and is not there yet. Takes as long as the rest, which
+    // does so itself otherwise.
+    void prepare(std::span<const jose_key> keys);
+
     // As verify_card(). Of all calls together, the first max_verifications pairs of a signature and a key that may fit count.
     core::result<card_signature> verify(std::span<const jose_key> keys);
 
@@ -72,6 +76,9 @@ std::optional<std::string> ambiguity(std::string_view text);
 // text a second one over what the SDKs verify, which leave out what is empty. `key_set_url` may be empty. Fails with
 // internal.
 core::result<> sign_card(core::json& card, const jose_key& key, const std::string& key_set_url);
+
+// The same as a value of its own: what `signatures` is to be.
+core::result<core::json> signatures_of(const core::json& card, const jose_key& key, const std::string& key_set_url);
 
 // Without members and elements that are null, "", [] or {}, or that become so.
 core::json without_empty_members(core::json value);

@@ -1,20 +1,24 @@
-// What the worst cards cost the card thread: CPU time of one thread for a card of 1 MiB of each kind.
+// What the worst cards cost the card thread: CPU time of one thread for a card of 1 MiB of each kind, by the gateway's own
+// card_editor. Of each work: all of it, and after the slash the longest piece, behind which others wait.
 //   bench_cards [--bytes N] [--runs N] [KIND...]
 // Exit code 1 if a piece of work takes over 200 ms; the least of the runs counts, since other work on the machine only adds.
 #include "a2a/card_lint.hpp"
 #include "a2a/card_signature.hpp"
+#include "bench/card_pieces.hpp"
 #include "bench/hostile_cards.hpp"
-#include "core/json_patch.hpp"
-#include "gateway/made_card.hpp"
+#include "bench/hostile_lists.hpp"
+#include "gateway/snapshot.hpp"
 #include "tests/unit/a2a/signing_keys.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,273 +26,232 @@
 
 namespace {
 
-constexpr double longest_piece = 200;  // ms
+using bench::work_times;
 
-double thread_time()
-{
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
+constexpr double longest_piece = 200;  // ms
 
 struct options {
     std::size_t bytes = 1024 * 1024;
     unsigned runs = 3;
     std::vector<std::string> kinds;
+
+    bool wants(std::string_view kind) const { return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end(); }
 };
 
-// What cards are made with, and 16 keys that may fit their signatures.
-struct keys {
-    keys()
+// As many keys as are tried, all of which may fit the signatures of cards, in a file while this lives.
+class key_file {
+public:
+    key_file()
+        : path_{std::filesystem::temp_directory_path() / ("bench_cards." + std::to_string(getpid()) + ".json")}
     {
-        auto own = a2a::jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "own");
-        signer =
-            std::make_shared<const gateway::card_signer>(std::make_shared<const a2a::jose_key>(std::move(*own)), "{}");
+        auto keys = core::json::array();
         for (unsigned i = 0; i < a2a::max_verifications; ++i) {
-            const auto key = a2a::jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "k");
-            fitting.push_back(*a2a::jose_key::from_jwk(key->jwk()));
+            keys.push_back(a2a::jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "k")->jwk());
         }
+        std::ofstream{path_} << core::to_text(core::json{{"keys", std::move(keys)}});
     }
+    ~key_file() { std::filesystem::remove(path_); }
+    key_file(const key_file&) = delete;
+    key_file& operator=(const key_file&) = delete;
 
-    std::shared_ptr<const gateway::card_signer> signer;
-    std::vector<a2a::jose_key> fitting;
+    std::string path() const { return path_.string(); }
+
+private:
+    std::filesystem::path path_;
 };
+
+std::shared_ptr<const gateway::card_signer> signer()
+{
+    auto own = a2a::jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "own");
+    return std::make_shared<const gateway::card_signer>(std::make_shared<const a2a::jose_key>(std::move(*own)), "{}");
+}
+
+core::agent agent(core::card_shape shape, const std::string& trusted_keys = {})
+{
+    core::agent made;
+    made.id = "x";
+    made.url = "http://agent.internal/";
+    made.shape = shape;
+    made.trusted_keys = trusted_keys;
+    made.signatures = trusted_keys.empty() ? core::signature_policy::sign : core::signature_policy::verify_and_sign;
+    return made;
+}
+
+constexpr auto by_version = core::card_shape::automatic;
 
 class table {
 public:
     explicit table(unsigned runs)
         : runs_{runs}
     {
-        std::printf(
-            "%-24s %9s %9s %9s %9s %9s %9s\n",
-            "kind",
-            "bytes",
-            "read ms",
-            "verify ms",
-            "make ms",
-            "diff ms",
-            "lint ms"
-        );
-    }
-
-    void begin(const std::string& kind, std::size_t bytes) { std::printf("%-24s %9zu", kind.c_str(), bytes); }
-
-    // Which is one piece on the card thread.
-    void piece(const std::function<void()>& work, bool on_card_thread = true)
-    {
-        double least = 1e9;
-        for (unsigned i = 0; i < runs_; ++i) {
-            const auto begun = thread_time();
-            work();
-            least = std::min(least, thread_time() - begun);
+        std::printf("%-24s %9s", "ms: all/longest piece", "bytes");
+        for (const auto* work : {"make", "hybrid", "verify", "answer", "compare", "lint"}) {
+            std::printf(" %11s", work);
         }
-        std::printf(" %9.1f", least);
-        worst_ = on_card_thread ? std::max(worst_, least) : worst_;
+        std::printf("\n");
     }
 
-    // Work that is done in pieces: all of it is shown, the longest piece counts.
-    void pieces(const std::function<std::vector<double>()>& work)
+    void begin(std::string_view kind, std::size_t bytes)
     {
-        double least = 1e9;
-        double longest = 1e9;
-        for (unsigned i = 0; i < runs_; ++i) {
-            const auto times = work();
-            least = std::min(least, std::accumulate(times.begin(), times.end(), 0.0));
-            longest = std::min(longest, *std::ranges::max_element(times));
-        }
-        std::printf(" %9.1f", least);
-        worst_ = std::max(worst_, longest);
+        std::printf("%-24s %9zu", std::string{kind}.c_str(), bytes);
     }
 
-    void none() { std::printf(" %9s", "-"); }
-    void end(const char* said) { std::printf("%s%s\n", *said == '\0' ? "" : "  ", said); }
+    void work(const std::function<work_times()>& run)
+    {
+        auto times = run();
+        for (unsigned i = 1; i < runs_; ++i) {
+            times = least(times, run());
+        }
+        std::printf(" %11s", (rounded(times.all) + '/' + rounded(times.longest)).c_str());
+        std::fflush(stdout);
+        worst_ = std::max(worst_, times.longest);
+    }
+
+    // Work that is not the card thread's.
+    void aside(const std::function<void()>& run)
+    {
+        const auto begun = bench::thread_time();
+        run();
+        std::printf(" %11s", rounded(bench::thread_time() - begun).c_str());
+    }
+
+    void none() { std::printf(" %11s", "-"); }
+    void end(const std::string& said) { std::printf("  %s\n", said.substr(0, 60).c_str()); }
     double worst() const noexcept { return worst_; }
 
 private:
+    static std::string rounded(double value) { return std::to_string(static_cast<long>(value + 0.5)); }
+
     unsigned runs_;
     double worst_ = 0;
 };
 
-core::agent agent()
-{
-    core::agent made;
-    made.id = "x";
-    made.url = "http://agent.internal/";
-    made.signatures = core::signature_policy::verify_and_sign;
-    return made;
-}
-
-void measure_card(table& out, const bench::hostile_card& kind, const options& asked, const keys& with)
-{
-    const auto text = kind.text(asked.bytes);
-    const config::card_settings settings;
-    const std::string base = "http://gateway";
-    const auto record = agent();
-    const gateway::card_making how{settings, with.signer.get(), base};
-    out.begin(std::string{kind.name}, text.size());
-    auto card = gateway::read_card(text, settings);
-    out.piece([&] { card = gateway::read_card(text, settings); });
-    if (!card) {
-        out.end(card.error().detail.c_str());
-        return;
+class measurement {
+public:
+    explicit measurement(const options& asked)
+        : asked_{asked},
+          workshop_{settings_, signer()},
+          out_{asked.runs}
+    {
     }
-    out.piece([&] {
-        const auto document = core::parse_json(text);
-        static_cast<void>(a2a::ambiguity(text));
-        static_cast<void>(a2a::verify_card(*document, with.fitting));
-    });
-    auto made = gateway::make_card(*card, record, how);
-    out.pieces([&] {
-        std::vector<double> times;
-        auto source = *card;
-        auto begun = thread_time();
-        const auto lap = [&] { times.push_back(thread_time() - std::exchange(begun, thread_time())); };
-        gateway::card_work work{record};
-        bool more = work.begin(std::move(source), how).has_value();
-        lap();
-        while (more) {
-            const auto stepped = work.step();
-            more = stepped && *stepped;
-            lap();
-        }
+
+    void card(const bench::hostile_card& kind);
+    void lists(std::string_view kind, const mcp::snapshot& from);
+    double worst() const noexcept { return out_.worst(); }
+
+private:
+    using made_card = core::result<gateway::made_card>;
+
+    made_card make(const std::string& text, core::agent record);
+    made_card make_of_lists(const mcp::snapshot& from, core::card_shape shape);
+    work_times answer(const std::string& text, a2a::card_dialect dialect);
+    void verify(const bench::hostile_card& kind);
+    void compare(const gateway::made_card& made);
+
+    const options& asked_;
+    key_file keys_;
+    config::card_settings settings_;
+    bench::card_workshop workshop_;
+    table out_;
+};
+
+measurement::made_card measurement::make(const std::string& text, core::agent record)
+{
+    made_card made = core::gateway_error(core::errc::internal);
+    const auto by = std::make_shared<const core::agent>(std::move(record));
+    out_.work([&] {
+        const bool verified = !by->trusted_keys.empty();
+        auto [came, times] =
+            workshop_.done(workshop_.editor().make(by, {.text = text, .url = by->url, .verified = verified}));
+        made = std::move(came);
         return times;
     });
-    if (made) {
-        out.piece([&] {
-            const auto after = core::parse_json(made->bytes->body, {.bytes = made->bytes->body.size()});
-            auto before = *after;
-            before["x"] = nullptr;
-            before["skills"] = core::json::array();
-            static_cast<void>(core::json_patch(before, *after));
-        });
-    } else {
-        out.none();
-    }
-    out.piece([&] { static_cast<void>(a2a::lint_card(text)); }, /*on_card_thread=*/false);
-    out.end(made ? "" : made.error().detail.substr(0, 60).c_str());
-}
-
-mcp::snapshot lists(mcp::list_kind list, std::size_t bytes, const std::function<std::string(std::size_t)>& item)
-{
-    mcp::snapshot made;
-    made.server.name = "s";
-    made.server.offers.set();
-    auto& items = made.lists[mcp::index_of(list)];
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < 10000; ++i) {
-        auto raw = item(i);
-        size += raw.size() + 1;
-        if (size > bytes) {
-            break;
-        }
-        items.push_back({std::to_string(i), std::move(raw)});
-    }
     return made;
 }
 
-std::string tool(std::size_t i, const std::string& rest)
+measurement::made_card measurement::make_of_lists(const mcp::snapshot& from, core::card_shape shape)
 {
-    return R"({"name":")" + std::to_string(i) + '"' + rest + '}';
+    made_card made = core::gateway_error(core::errc::internal);
+    const auto by = std::make_shared<const core::agent>(agent(shape));
+    const auto lists = std::make_shared<const mcp::snapshot>(from);
+    out_.work([&] {
+        auto [came, times] = workshop_.done(workshop_.editor().make_of_lists(by, lists));
+        made = std::move(came);
+        return times;
+    });
+    return made;
 }
 
-void measure_lists(table& out, const char* kind, const mcp::snapshot& from, const keys& with)
+// Signatures that none of the keys has made: all of them are tried.
+void measurement::verify(const bench::hostile_card& kind)
 {
-    const config::card_settings settings;
-    const std::string base = "http://gateway";
-    const auto record = agent();
+    // {"alg":"ES256","kid":"k"}
+    std::string signatures = R"({"signatures":[{"protected":"eyJhbGciOiJFUzI1NiIsImtpZCI6ImsifQ","signature":")" +
+                             std::string(86, 'A') + "\"}],";
+    const auto text = kind.text(asked_.bytes - std::min(asked_.bytes, signatures.size()));
+    const bool has_some = text.find("\"signatures\"") != std::string::npos;
+    make(has_some ? text : signatures + text.substr(1), agent(by_version, keys_.path()));
+}
+
+work_times measurement::answer(const std::string& text, a2a::card_dialect dialect)
+{
+    auto entry = std::make_shared<gateway::agent_entry>();
+    entry->record = agent(by_version);
+    return workshop_.done(workshop_.editor().edit({std::move(entry), text, {dialect, false}})).second;
+}
+
+// Which differ in many places.
+void measurement::compare(const gateway::made_card& made)
+{
+    const auto by = std::make_shared<const core::agent>(agent(by_version));
+    const gateway::card_pair both{made.bytes->v03, made.bytes};
+    out_.work([&] { return workshop_.done(workshop_.editor().compare(by, both)).second; });
+}
+
+void measurement::card(const bench::hostile_card& kind)
+{
+    if (!asked_.wants(kind.name)) {
+        return;
+    }
+    const auto text = kind.text(asked_.bytes);
+    out_.begin(kind.name, text.size());
+    const auto made = make(text, agent(by_version));
+    static_cast<void>(make(text, agent(core::card_shape::hybrid)));
+    verify(kind);
+    out_.work([&] {
+        const auto old = answer(text, a2a::card_dialect::v03);
+        const auto modern = answer(text, a2a::card_dialect::v1);
+        return work_times{std::max(old.all, modern.all), std::max(old.longest, modern.longest)};
+    });
+    if (made) {
+        compare(*made);
+    } else {
+        out_.none();
+    }
+    out_.aside([&] { static_cast<void>(a2a::lint_card(text)); });
+    out_.end(made ? "" : made.error().detail);
+}
+
+void measurement::lists(std::string_view kind, const mcp::snapshot& from)
+{
+    if (!asked_.wants(kind)) {
+        return;
+    }
     std::size_t bytes = 0;
     for (const auto& list : from.lists) {
         for (const auto& item : list) {
             bytes += item.raw.size();
         }
     }
-    out.begin(kind, bytes);
-    out.none();
-    out.none();
-    core::result<gateway::made_card> made = core::gateway_error(core::errc::internal);
-    out.piece([&] { made = gateway::make_card(from, record, {settings, with.signer.get(), base}); });
-    out.end(made ? "" : made.error().detail.substr(0, 60).c_str());
-}
-
-std::string wide_members()
-{
-    std::string members;
-    for (int i = 0; i < 900; ++i) {
-        members += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":{}";
+    out_.begin(kind, bytes);
+    const auto made = make_of_lists(from, by_version);
+    static_cast<void>(make_of_lists(from, core::card_shape::hybrid));
+    out_.none();
+    out_.none();
+    if (made) {
+        compare(*made);
     }
-    return members;
-}
-
-void measure_tools(table& out, const options& asked, const keys& with)
-{
-    const auto fitting = asked.bytes - asked.bytes / 8;
-    using enum mcp::list_kind;
-    measure_lists(out, "tools", lists(tools, asked.bytes / 4, [](auto i) { return tool(i, ""); }), with);
-    measure_lists(
-        out,
-        "tools-with-schemas",
-        lists(
-            tools,
-            fitting / 2,
-            [](auto i) {
-                return tool(
-                    i,
-                    R"(,"description":"What it does","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}})"
-                );
-            }
-        ),
-        with
-    );
-    measure_lists(
-        out,
-        "tools-with-wide-schemas",
-        lists(
-            tools,
-            fitting,
-            [&](auto i) { return tool(i, R"(,"inputSchema":{"properties":{)" + wide_members() + "}}"); }
-        ),
-        with
-    );
-    measure_lists(
-        out,
-        "tools-with-long-texts",
-        lists(
-            tools,
-            fitting / 2,
-            [](auto i) { return tool(i, R"(,"description":")" + std::string(100000, 'd') + '"'); }
-        ),
-        with
-    );
-}
-
-void measure_resources(table& out, const options& asked, const keys& with)
-{
-    const auto fitting = asked.bytes - asked.bytes / 8;
-    using enum mcp::list_kind;
-    measure_lists(
-        out,
-        "resources",
-        lists(
-            resources,
-            fitting,
-            [](auto i) {
-                return R"({"uri":"r:)" + std::to_string(i) + R"(","name":"n","icons":[{"src":"https://h/i.png"}]})";
-            }
-        ),
-        with
-    );
-    measure_lists(
-        out,
-        "too-many-resources",
-        lists(
-            resources,
-            16 * asked.bytes,
-            [](auto i) {
-                return R"({"uri":"r:)" + std::to_string(i) + R"(","name":")" + std::string(1500, 'n') + "\"}";
-            }
-        ),
-        with
-    );
+    out_.end(made ? "" : made.error().detail);
 }
 
 bool is_number(const char* text)
@@ -314,17 +277,13 @@ int main(int count, char** arguments)
             asked.kinds.emplace_back(argument);
         }
     }
-    const keys with;
-    table out{asked.runs};
+    measurement cost{asked};
     for (const auto& kind : bench::hostile_cards()) {
-        if (asked.kinds.empty() || std::ranges::find(asked.kinds, kind.name) != asked.kinds.end()) {
-            measure_card(out, kind, asked, with);
-        }
+        cost.card(kind);
     }
-    if (asked.kinds.empty()) {
-        measure_tools(out, asked, with);
-        measure_resources(out, asked, with);
+    for (const auto& kind : bench::hostile_lists()) {
+        cost.lists(kind.name, kind.make(asked.bytes));
     }
-    std::printf("the longest piece of work takes %.1f ms; the bar is %.0f ms\n", out.worst(), longest_piece);
-    return out.worst() <= longest_piece ? 0 : 1;
+    std::printf("the longest piece of work takes %.1f ms; the bar is %.0f ms\n", cost.worst(), longest_piece);
+    return cost.worst() <= longest_piece ? 0 : 1;
 }

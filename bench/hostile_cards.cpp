@@ -311,7 +311,24 @@ std::string signed_lists(std::size_t bytes)
     return filled(std::move(begin), "]}", bytes, [](std::size_t) { return std::string{"[7]"}; });
 }
 
-constexpr std::array<hostile_card, 26> all{{
+// Every way to write what was signed gives another text, and there are schemes that the signature may not cover.
+std::string signed_ways(std::size_t bytes)
+{
+    return filled(
+        R"({"name":"n","capabilities":{"extensions":[{"uri":"u","required":false}]},"supportedInterfaces":[],)"
+        R"("securitySchemes":{"s":{"mtlsSecurityScheme":{}}},"signatures":[)"
+        R"({"protected":"eyJhbGciOiJFUzI1NiIsImtpZCI6ImsifQ","signature":")" +
+            std::string(86, 'A') + R"("}],"skills":[)",
+        "]}",
+        bytes,
+        [](std::size_t i) {
+            return R"({"id":")" + std::to_string(i) +
+                   R"(","name":"\u00e9","description":"","tags":["a","b"],"x":1e30})";
+        }
+    );
+}
+
+constexpr std::array<hostile_card, 27> all{{
     {"requirements", requirements},
     {"skill-requirements", skill_requirements},
     {"schemes-with-flows", schemes_with_flows},
@@ -337,6 +354,7 @@ constexpr std::array<hostile_card, 26> all{{
     {"quotes", quotes},
     {"signatures", signatures},
     {"signed-lists", signed_lists},
+    {"signed-ways", signed_ways},
     {"plain",
      [](std::size_t bytes) {
          return filled(old_card() + R"("skills":[)", "]}", bytes, [](std::size_t i) {

@@ -19,7 +19,7 @@ card_editor::card_editor(net::asio::io_context& io, net::fetcher& key_sets, conf
     : io_{io},
       settings_{std::move(settings)},
       turns_{io.get_executor()},
-      verifier_{key_sets, settings_}
+      verifier_{key_sets, turns_, settings_}
 {
 }
 
@@ -62,14 +62,29 @@ net::task<core::result<std::string>> card_editor::compare(std::shared_ptr<const 
     return ask(compare_here(std::move(agent), std::move(what)));
 }
 
+template <class Work>
+net::task<core::result<>> card_editor::work_off(std::string agent, bool in_pieces, Work* work)
+{
+    for (bool more = true; more;) {
+        if (in_pieces) {
+            co_await turns_.next(agent);
+        }
+        const auto stepped = work->step();
+        if (!stepped) {
+            co_return stepped.error();
+        }
+        more = *stepped;
+    }
+    co_return core::result<>{};
+}
+
 net::task<core::result<made_card>> card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document what)
 {
     co_await turns_.next(agent->id);
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    constexpr std::size_t made_at_once = 64 * 1024;  // bytes: a few milliseconds
-    const bool in_pieces = what.text.size() > made_at_once;
+    const auto bytes = what.text.size();
     auto card = read_card(what.text, settings_);
     if (!card) {
         co_return std::move(card).error();
@@ -77,8 +92,9 @@ net::task<core::result<made_card>> card_editor::make_here(std::shared_ptr<const 
     auto address = call_address_of(*agent, card->document, what.url);
     std::optional<good_signature> signature;
     auto rules = config::signature_rules_of(*agent, settings_);
+    co_await turns_.next_if_long(agent->id, bytes);
     if (what.verified && rules.verify) {
-        signed_card document{std::move(what.text), std::move(what.url), tls_files(*agent)};
+        signed_card document{agent->id, std::move(what.text), std::move(what.url), tls_files(*agent)};
         auto verified = co_await verifier_.verify(std::move(rules), std::move(document), what.timeout);
         if (!verified) {
             co_return std::move(verified).error();
@@ -90,15 +106,9 @@ net::task<core::result<made_card>> card_editor::make_here(std::shared_ptr<const 
     if (auto begun = work.begin(std::move(*card), making()); !begun) {
         co_return std::move(begun).error();
     }
-    for (bool more = true; more;) {
-        if (in_pieces) {
-            co_await turns_.next(agent->id);
-        }
-        const auto stepped = work.step();
-        if (!stepped) {
-            co_return stepped.error();
-        }
-        more = *stepped;
+    auto done = co_await work_off(agent->id, bytes > longest_in_one_piece, &work);
+    if (!done) {
+        co_return std::move(done).error();
     }
     auto made = std::move(work).take();
     made.signature = std::move(signature);
@@ -113,7 +123,12 @@ card_editor::make_of_lists_here(std::shared_ptr<const core::agent> agent, std::s
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    co_return make_card(*lists, *agent, making());
+    session_card_work work{*lists, *agent, making()};
+    auto done = co_await work_off(agent->id, true, &work);
+    if (!done) {
+        co_return std::move(done).error();
+    }
+    co_return std::move(work).take();
 }
 
 net::task<core::result<std::string>> card_editor::compare_here(std::shared_ptr<const core::agent> agent, card_pair what)
@@ -124,10 +139,13 @@ net::task<core::result<std::string>> card_editor::compare_here(std::shared_ptr<c
     }
     const auto before = what.before ? core::parse_json(what.before->body, {.bytes = what.before->body.size()})
                                     : core::result<core::json>{core::json{}};
-    const auto after = core::parse_json(what.after->body, {.bytes = what.after->body.size()});
+    const auto bytes = what.after->body.size();
+    co_await turns_.next_if_long(agent->id, bytes);
+    const auto after = core::parse_json(what.after->body, {.bytes = bytes});
     if (!before || !after) {
         co_return core::gateway_error(errc::internal, "a card that is served cannot be read");
     }
+    co_await turns_.next_if_long(agent->id, bytes);
     // RFC 6902 section 4.1: to a document that is not there, the whole is added.
     co_return what.before ? core::json_patch(*before, *after) : core::json_patch_of_whole("add", *after);
 }
@@ -136,14 +154,16 @@ net::task<core::result<std::string>>
 card_editor::edit_card(std::shared_ptr<const agent_entry> agent, std::string document, a2a::card_dialect dialect)
 {
     const auto& record = agent->record;
+    const auto bytes = document.size();
     auto parsed = read_card(document, settings_);
     if (!parsed) {
         co_return std::move(parsed).error();
     }
     auto rules = config::signature_rules_of(record, settings_);
-    const bool signs = dialect == a2a::card_dialect::v1 && rules.sign;
+    const bool signs = dialect == a2a::card_dialect::v1 && rules.sign && signer_ != nullptr;
+    co_await turns_.next_if_long(record.id, bytes);
     if (rules.verify) {
-        signed_card written{std::move(document), record.url, tls_files(record)};
+        signed_card written{record.id, std::move(document), record.url, tls_files(record)};
         auto verified = co_await verifier_.verify(std::move(rules), std::move(written), settings_.timeout);
         if (!verified) {
             co_return std::move(verified).error();
@@ -156,10 +176,22 @@ card_editor::edit_card(std::shared_ptr<const agent_entry> agent, std::string doc
     if (!rewritten) {
         co_return rewritten.error();
     }
-    const signing how{signs ? signer_.get() : nullptr, public_base_};
+    co_await turns_.next_if_long(record.id, bytes);
     // What is signed is a card of 1.0 and nothing else.
-    const auto shape = how.by != nullptr ? core::card_shape::v1 : rewritten->shape;
-    co_return make_body(std::move(rewritten->document), shape, at, how);
+    if (rewritten->shape == core::card_shape::automatic && !signs) {
+        auto own = own_body(rewritten->document, at);
+        if (!own) {
+            co_return std::move(own).error();
+        }
+        co_return std::move(own->text);
+    }
+    const auto shape = signs ? core::card_shape::v1 : rewritten->shape;
+    variant_maker variant{std::move(rewritten->document), shape, at, {signs ? signer_.get() : nullptr, public_base_}};
+    auto done = co_await work_off(record.id, bytes > longest_in_one_piece, &variant);
+    if (!done) {
+        co_return std::move(done).error();
+    }
+    co_return std::move(variant).take().bytes->body;
 }
 
 net::task<core::result<edited_answer>> card_editor::edit(answered_card what)

@@ -14,7 +14,6 @@
 #include "net/fetch.hpp"
 #include "net/types.hpp"
 
-#include <atomic>
 #include <memory>
 #include <string>
 
@@ -49,6 +48,10 @@ public:
 private:
     template <class T>
     net::task<T> ask(net::task<T> work);
+
+    // Until its step() says that there is no more, or fails; in pieces, each in the agent's turn. `work` outlives this.
+    template <class Work>
+    net::task<core::result<>> work_off(std::string agent, bool in_pieces, Work* work);
 
     net::task<core::result<made_card>> make_here(std::shared_ptr<const core::agent> agent, card_document what);
     net::task<core::result<made_card>>

@@ -29,13 +29,13 @@ class card_maker {
 public:
     virtual ~card_maker() = default;
 
-    // Each returns on the loop of whoever awaits it. What is asked for one agent is done in that order, but for what waits for
-    // keys. All fail with draining when the gateway ends.
+    // Each returns on the loop of whoever awaits it. What is asked for one agent is begun in that order; long work of one
+    // agent goes on in turn. All fail with draining when the gateway ends.
 
     // Fails with card_not_json, card_invalid, card_too_large, card_unrewritable, card_signature and internal.
     virtual net::task<core::result<made_card>> make(std::shared_ptr<const core::agent> agent, card_document what) = 0;
 
-    // Of what an MCP server lists. Fails as make_session_card() does.
+    // Of what an MCP server lists. Fails as session_card_maker does.
     virtual net::task<core::result<made_card>>
     make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::snapshot> lists) = 0;
 

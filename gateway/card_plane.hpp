@@ -106,7 +106,7 @@ public:
     using card_told = std::function<void(bool made)>;
     void set_session_card(const std::string& id, std::shared_ptr<const mcp::snapshot> from, card_told done);
 
-    // What set_session_card() would publish. Fails with agent_not_found, and as make_session_card() does.
+    // What set_session_card() would publish. Fails with agent_not_found, and as session_card_maker does.
     net::task<core::result<card_preview>>
     preview_session_card(std::string id, std::shared_ptr<const mcp::snapshot> from);
 

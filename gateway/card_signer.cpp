@@ -49,9 +49,9 @@ card_signer::card_signer(std::shared_ptr<const a2a::jose_key> key, std::string k
 {
 }
 
-core::result<> card_signer::sign(json& card, const std::string& public_base) const
+core::result<json> card_signer::signatures_of(const json& card, const std::string& public_base) const
 {
-    return a2a::sign_card(card, *key_, public_base + std::string{key_set_path});
+    return a2a::signatures_of(card, *key_, public_base + std::string{key_set_path});
 }
 
 core::result<std::shared_ptr<const card_signer>> make_signer(const config::card_settings& settings)

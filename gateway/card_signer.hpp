@@ -27,8 +27,8 @@ public:
     // Names the key, for what would otherwise have to be signed to be told apart.
     const std::string& kid() const noexcept { return key_->kid(); }
 
-    // As a2a::sign_card(), whose conditions hold; `public_base` is where callers find the key set.
-    core::result<> sign(core::json& card, const std::string& public_base) const;
+    // As a2a::signatures_of(), whose conditions hold; `public_base` is where callers find the key set.
+    core::result<core::json> signatures_of(const core::json& card, const std::string& public_base) const;
 
     // JWK Set (RFC 7517): this key and those of before.
     const std::string& key_set() const noexcept { return key_set_; }

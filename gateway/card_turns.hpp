@@ -7,12 +7,16 @@
 
 #include <boost/asio/post.hpp>
 
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <string>
 #include <utility>
 
 namespace gateway {
+
+// All work on a card that is not longer takes a few milliseconds, and is one piece.
+inline constexpr std::size_t longest_in_one_piece = 64 * 1024;  // bytes
 
 class card_turns {
 public:
@@ -36,6 +40,14 @@ public:
             post();
         }
         co_await turn.wait();
+    }
+
+    // Between two pieces of work on a text of so many bytes.
+    net::task<> next_if_long(std::string agent, std::size_t bytes)
+    {
+        if (bytes > longest_in_one_piece) {
+            co_await next(std::move(agent));
+        }
     }
 
 private:

@@ -5,6 +5,7 @@
 #include "a2a/card_signature.hpp"
 #include "a2a/etag.hpp"
 
+#include <array>
 #include <utility>
 
 namespace gateway {
@@ -22,25 +23,59 @@ variant_maker::variant_maker(core::json rewritten, card_shape shape, a2a::public
 
 core::result<bool> variant_maker::step()
 {
-    const auto all = shape_ == card_shape::automatic ? 3U : 1U;
-    if (made_.size() == all) {
+    if (!shaped_ && made_.size() == all()) {
         return false;
     }
-    core::result<card_body> next = core::gateway_error(core::errc::internal);
-    if (all == 1) {
-        next = body_of(std::move(rewritten_), shape_);
-    } else if (made_.empty()) {
-        next = body_of(rewritten_, card_shape::v1);
-    } else if (made_.size() == 1) {
-        next = signed_for_all_ ? made_.front() : own_body();
-    } else {
-        next = body_of(std::move(rewritten_), card_shape::v03);
+    if (const auto done = shaped_ ? finish_one() : begin_one(); !done) {
+        return done.error();
     }
-    if (!next) {
-        return std::move(next).error();
+    return shaped_.has_value() || made_.size() < all();
+}
+
+card_shape variant_maker::next_shape() const noexcept
+{
+    constexpr std::array in_turn{card_shape::v1, card_shape::automatic, card_shape::v03};
+    return shape_ == card_shape::automatic ? in_turn[made_.size()] : shape_;
+}
+
+core::result<> variant_maker::begin_one()
+{
+    const auto shape = next_shape();
+    if (shape == card_shape::automatic) {
+        auto body = signed_for_all_ ? made_.front() : own_body(rewritten_, at_);
+        if (!body) {
+            return std::move(body).error();
+        }
+        made_.push_back(std::move(*body));
+        return {};
     }
-    made_.push_back(std::move(*next));
-    return made_.size() < all;
+    const bool last = made_.size() + 1 == all();
+    auto made = a2a::shape_card(last ? std::move(rewritten_) : rewritten_, shape, at_);
+    if (!made) {
+        return std::move(made).error();
+    }
+    if (!made->lost.empty()) {
+        losses_.push_back({shape, std::move(made->lost)});
+    }
+    shaped_ = std::move(made->document);
+    return {};
+}
+
+core::result<> variant_maker::finish_one()
+{
+    auto document = std::move(*shaped_);
+    shaped_.reset();
+    if (next_shape() != card_shape::v1 || how_.by == nullptr) {
+        made_.push_back(body_with_strong_etag(a2a::render(document)));
+        return {};
+    }
+    signed_by_ = how_.by->kid();
+    auto body = signed_body(std::move(document), how_);
+    if (!body) {
+        return std::move(body).error();
+    }
+    made_.push_back(std::move(*body));
+    return {};
 }
 
 card_variants variant_maker::take() &&
@@ -51,39 +86,27 @@ card_variants variant_maker::take() &&
     return {std::move(bytes), std::move(losses_), {}, std::move(signed_by_)};
 }
 
-core::result<card_body> variant_maker::body_of(core::json rewritten, card_shape shape)
+core::result<card_body> own_body(const core::json& rewritten, const a2a::public_address& at)
 {
-    auto made = a2a::shape_card(std::move(rewritten), shape, at_);
-    if (!made) {
-        return std::move(made).error();
-    }
-    if (!made->lost.empty()) {
-        losses_.push_back({shape, std::move(made->lost)});
-    }
-    if (shape == card_shape::v1 && how_.by != nullptr) {
-        signed_by_ = how_.by->kid();
-        return signed_body(std::move(made->document), how_);
-    }
-    return body_with_strong_etag(a2a::render(made->document));
-}
-
-// In the shape that it has.
-core::result<card_body> variant_maker::own_body() const
-{
-    if (auto checked = a2a::check_addresses(rewritten_, at_); !checked) {
+    if (auto checked = a2a::check_addresses(rewritten, at); !checked) {
         return std::move(checked).error();
     }
-    return body_with_strong_etag(a2a::render(rewritten_));
+    return body_with_strong_etag(a2a::render(rewritten));
 }
 
 core::result<card_body> signed_body(core::json document, const signing& how)
 {
-    auto lean = a2a::signable_card(std::move(document));
-    const auto tag = "W/" + a2a::strong_etag(a2a::render(lean) + how.by->kid());
-    if (auto done = how.by->sign(lean, how.public_base); !done) {
-        return std::move(done).error();
+    const auto lean = a2a::signable_card(std::move(document));
+    auto text = a2a::render(lean);
+    auto tag = "W/" + a2a::strong_etag(text + how.by->kid());
+    const auto signatures = how.by->signatures_of(lean, how.public_base);
+    if (!signatures) {
+        return signatures.error();
     }
-    return card_body{a2a::render(lean), tag};
+    // A card has a name, so that a comma is right, and this one has no signatures yet.
+    text.back() = ',';
+    text.append(R"("signatures":)").append(core::to_text(*signatures)).append("}");
+    return card_body{std::move(text), std::move(tag)};
 }
 
 core::result<card_variants>
@@ -98,22 +121,6 @@ make_variants(core::json rewritten, card_shape shape, const a2a::public_address&
         more = *stepped;
     }
     return std::move(maker).take();
-}
-
-core::result<std::string>
-make_body(core::json rewritten, card_shape shape, const a2a::public_address& at, const signing& how)
-{
-    if (shape == card_shape::automatic) {
-        if (auto checked = a2a::check_addresses(rewritten, at); !checked) {
-            return std::move(checked).error();
-        }
-        return a2a::render(rewritten);
-    }
-    auto made = make_variants(std::move(rewritten), shape, at, how);
-    if (!made) {
-        return std::move(made).error();
-    }
-    return made->bytes->body;
 }
 
 }  // namespace gateway

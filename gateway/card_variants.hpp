@@ -7,7 +7,9 @@
 #include "gateway/card_signer.hpp"
 #include "gateway/published_card.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,23 +47,26 @@ class variant_maker {
 public:
     variant_maker(core::json rewritten, core::card_shape shape, a2a::public_address at, signing how);
 
-    // Makes one more variant; false: all are made. Each may take as long as all that went before: others may have their turn
-    // between. Fails with card_unrewritable, and with internal if signing does.
+    // One more piece of work: one variant, but that its shape and its bytes are a piece each; false: all are made. Fails with
+    // card_unrewritable, and with internal if signing does.
     core::result<bool> step();
 
     // Once all are made.
     card_variants take() &&;
 
 private:
-    core::result<card_body> body_of(core::json rewritten, core::card_shape shape);
-    core::result<card_body> own_body() const;
+    core::card_shape next_shape() const noexcept;
+    std::size_t all() const noexcept { return shape_ == core::card_shape::automatic ? 3 : 1; }
+    core::result<> begin_one();
+    core::result<> finish_one();
 
     core::json rewritten_;
     core::card_shape shape_;
     a2a::public_address at_;
     signing how_;
     bool signed_for_all_ = false;
-    std::vector<card_body> made_;  // the only one; or those of 1.0, of callers who name no version, and of 0.3
+    std::optional<core::json> shaped_;  // of the variant that is under way
+    std::vector<card_body> made_;       // the only one; or those of 1.0, of callers who name no version, and of 0.3
     std::vector<card_loss> losses_;
     std::string signed_by_;
 };
@@ -70,11 +75,10 @@ private:
 core::result<card_variants>
 make_variants(core::json rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
 
-// A card of 1.0 with a signature by `how.by`, which is somebody. Fails with internal.
+// A card of 1.0, which has none yet, with a signature by `how.by`, which is somebody. Fails with internal.
 core::result<card_body> signed_body(core::json document, const signing& how);
 
-// The same for one shape only, for a card that is not kept.
-core::result<std::string>
-make_body(core::json rewritten, core::card_shape shape, const a2a::public_address& at, const signing& how);
+// `rewritten` in the shape that it has. Fails with card_unrewritable.
+core::result<card_body> own_body(const core::json& rewritten, const a2a::public_address& at);
 
 }  // namespace gateway

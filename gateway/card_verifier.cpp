@@ -70,8 +70,9 @@ bool has_key(const std::vector<a2a::jose_key>& keys, const std::string& kid)
 
 }  // namespace
 
-card_verifier::card_verifier(net::fetcher& fetcher, const config::card_settings& settings, clock now)
+card_verifier::card_verifier(net::fetcher& fetcher, card_turns& turns, const config::card_settings& settings, clock now)
     : fetcher_{fetcher},
+      turns_{turns},
       settings_{settings},
       now_{std::move(now)}
 {
@@ -85,6 +86,8 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
     if (!document) {
         co_return refused(config::shown_url(card.url) + ": " + document.error().detail);
     }
+    const auto bytes = card.document.size();
+    co_await turns_.next_if_long(card.agent, bytes);
     if (const auto what = a2a::ambiguity(card.document)) {
         co_return refused(config::shown_url(card.url) + ": " + *what);
     }
@@ -92,7 +95,10 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
     if (!trusted) {
         co_return trusted.error();
     }
+    co_await turns_.next_if_long(card.agent, bytes);
     a2a::card_verification verification{*document};
+    verification.prepare(*trusted);
+    co_await turns_.next_if_long(card.agent, bytes);
     auto verified = verification.verify(*trusted);
     if (verified) {
         co_return named(*verified);
@@ -107,6 +113,8 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
             why += "; " + keys.error().detail;
             continue;
         }
+        verification.prepare(**keys);
+        co_await turns_.next_if_long(card.agent, bytes);
         verified = verification.verify(**keys);
         if (verified) {
             co_return named(*verified);

@@ -7,6 +7,7 @@
 #include "config/signatures.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/card_turns.hpp"
 #include "net/fetch.hpp"
 #include "net/types.hpp"
 
@@ -27,6 +28,7 @@ struct good_signature {
 };
 
 struct signed_card {
+    std::string agent;          // whose it is
     std::string document;       // as the agent sent it
     std::string url;            // where it was found
     net::tls_client_files tls;  // for what lies at the same origin
@@ -36,9 +38,10 @@ class card_verifier {
 public:
     using clock = std::function<core::steady_time()>;
 
-    // Both outlive the verifier, the fetcher only until stop().
+    // All outlive the verifier, the fetcher only until stop(). What takes long is done in pieces, by `turns`.
     card_verifier(
         net::fetcher& fetcher,
+        card_turns& turns,
         const config::card_settings& settings,
         clock now = std::chrono::steady_clock::now
     );
@@ -68,6 +71,7 @@ private:
     void keep(const std::string& url, kept_key_set keys);
 
     net::fetcher& fetcher_;
+    card_turns& turns_;
     const config::card_settings& settings_;
     clock now_;
     std::map<std::string, kept_key_set> key_sets_;

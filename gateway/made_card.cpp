@@ -3,7 +3,6 @@
 #include "a2a/etag.hpp"
 #include "config/signatures.hpp"
 #include "gateway/cut_text.hpp"
-#include "gateway/session_card.hpp"
 #include "gateway/session_settings.hpp"
 #include "gateway/shown_words.hpp"
 #include "gateway/snapshot.hpp"
@@ -85,6 +84,19 @@ void add_variants(made_card& made, card_variants variants, const core::redaction
     made.refusals = told(variants.refusals, secrets);
 }
 
+template <class Work>
+core::result<made_card> all_of(Work work)
+{
+    for (bool more = true; more;) {
+        const auto stepped = work.step();
+        if (!stepped) {
+            return stepped.error();
+        }
+        more = *stepped;
+    }
+    return std::move(work).take();
+}
+
 signing signing_of(const core::agent& record, const card_making& how)
 {
     const bool signs = config::signature_rules_of(record, how.settings).sign;
@@ -117,37 +129,38 @@ made_card card_work::take() &&
     return std::move(made_);
 }
 
+session_card_work::session_card_work(const mcp::snapshot& from, const core::agent& record, const card_making& how)
+    : record_{record},
+      shape_{record.shape.value_or(how.settings.shape)},
+      maker_{from, record, shape_, signing_of(record, how), how.settings.max_size}
+{
+}
+
+made_card session_card_work::take() &&
+{
+    auto card = std::move(maker_).take();
+    const auto secrets = secrets_of(record_);
+    auto made = described(card.card, secrets, shape_);
+    // Their paths name members as the server calls them.
+    for (auto& each : made.problems) {
+        each.path = shown_words(secrets, each.path);
+    }
+    add_variants(made, std::move(card.variants), secrets);
+    return made;
+}
+
 core::result<made_card> make_card(a2a::card card, const core::agent& record, const card_making& how)
 {
     card_work work{record};
     if (auto begun = work.begin(std::move(card), how); !begun) {
         return std::move(begun).error();
     }
-    for (bool more = true; more;) {
-        const auto stepped = work.step();
-        if (!stepped) {
-            return stepped.error();
-        }
-        more = *stepped;
-    }
-    return std::move(work).take();
+    return all_of(std::move(work));
 }
 
 core::result<made_card> make_card(const mcp::snapshot& from, const core::agent& record, const card_making& how)
 {
-    const auto shape = record.shape.value_or(how.settings.shape);
-    auto card = make_session_card(from, record, shape, signing_of(record, how), how.settings.max_size);
-    if (!card) {
-        return std::move(card).error();
-    }
-    const auto secrets = secrets_of(record);
-    auto made = described(card->card, secrets, shape);
-    // Their paths name members as the server calls them.
-    for (auto& each : made.problems) {
-        each.path = shown_words(secrets, each.path);
-    }
-    add_variants(made, std::move(card->variants), secrets);
-    return made;
+    return all_of(session_card_work{from, record, how});
 }
 
 }  // namespace gateway

@@ -11,6 +11,7 @@
 #include "gateway/card_signer.hpp"
 #include "gateway/card_variants.hpp"
 #include "gateway/card_verifier.hpp"
+#include "gateway/session_card.hpp"
 #include "mcp/discovery.hpp"
 
 #include <cstddef>
@@ -93,10 +94,24 @@ private:
     std::optional<variant_maker> variants_;
 };
 
+// Likewise of the card of what an MCP server lists. Fails as session_card_maker does.
+class session_card_work {
+public:
+    // The lists, `record` and what `how` refers to outlive this.
+    session_card_work(const mcp::snapshot& from, const core::agent& record, const card_making& how);
+
+    core::result<bool> step() { return maker_.step(); }
+    made_card take() &&;
+
+private:
+    const core::agent& record_;
+    core::card_shape shape_;
+    session_card_maker maker_;
+};
+
 // All at once.
 core::result<made_card> make_card(a2a::card card, const core::agent& record, const card_making& how);
 
-// Of what an MCP server lists. Fails as make_session_card() does.
 core::result<made_card> make_card(const mcp::snapshot& from, const core::agent& record, const card_making& how);
 
 }  // namespace gateway

@@ -1,95 +1,108 @@
 #include "gateway/session_card.hpp"
 
 #include "gateway/snapshot.hpp"
-#include "mcp/card.hpp"
 
+#include <array>
 #include <utility>
 
 namespace gateway {
-namespace {
 
 using core::card_shape;
 
-class session_card_maker {
-public:
-    session_card_maker(const mcp::snapshot& from, mcp::card_request asked, const signing& how)
-        : from_{from},
-          asked_{std::move(asked)},
-          how_{how}
-    {
-    }
-
-    core::result<card_body> body_of(card_shape shape)
-    {
-        asked_.shape = shape;
-        auto text = mcp::synthesize_card(from_, asked_);
-        if (!text) {
-            return std::move(text).error();
-        }
-        if (shape != card_shape::v1 || how_.by == nullptr) {
-            return body_with_strong_etag(std::move(*text));
-        }
-        auto document = core::parse_json(*text, {.bytes = asked_.limit, .depth = 64});
-        if (!document) {
-            return std::move(document).error();
-        }
-        signed_by = how_.by->kid();
-        return signed_body(std::move(*document), how_);
-    }
-
-    std::string signed_by;
-
-private:
-    const mcp::snapshot& from_;
-    mcp::card_request asked_;
-    const signing& how_;
-};
-
-}  // namespace
-
-core::result<session_card> make_session_card(
+session_card_maker::session_card_maker(
     const mcp::snapshot& from,
     const core::agent& record,
     card_shape shape,
-    const signing& how,
+    signing how,
     std::size_t limit
 )
+    : from_{from},
+      shape_{shape},
+      how_{std::move(how)},
+      limit_{limit},
+      writer_{
+          from,
+          {.agent_id = record.id, .at = {public_address(how_.public_base, record.id)}, .shape = shape, .limit = limit}
+      }
 {
-    mcp::card_request asked;
-    asked.agent_id = record.id;
-    asked.at = {public_address(how.public_base, record.id)};
-    asked.limit = limit;
-    session_card_maker maker{from, std::move(asked), how};
-    auto own = maker.body_of(shape);
-    if (!own) {
-        return std::move(own).error();
+}
+
+core::result<bool> session_card_maker::step()
+{
+    core::result<> done;
+    if (!writer_.is_prepared()) {
+        done = writer_.prepare();
+    } else if (unsigned_) {
+        done = sign_one();
+    } else if (!bodies_.empty() && !card_) {
+        done = read_own();
+    } else {
+        done = write_one();
     }
-    auto card = a2a::parse_card(own->text, {.bytes = limit, .depth = 64});
+    if (!done) {
+        return std::move(done).error();
+    }
+    return unsigned_ || !card_ || bodies_.size() < all();
+}
+
+card_shape session_card_maker::next_shape() const noexcept
+{
+    constexpr std::array in_turn{card_shape::automatic, card_shape::v1, card_shape::v03};
+    return shape_ == card_shape::automatic ? in_turn[bodies_.size()] : shape_;
+}
+
+core::result<> session_card_maker::write_one()
+{
+    const auto shape = next_shape();
+    auto made = writer_.write(shape);
+    if (!made) {
+        auto why = std::move(made).error();
+        if (bodies_.empty() || why.code != core::errc::card_too_large) {
+            return why;
+        }
+        refusals_.push_back({shape, why});
+        bodies_.emplace_back(std::move(why));
+    } else if (shape == card_shape::v1 && how_.by != nullptr) {
+        unsigned_ = std::move(made->document);
+    } else {
+        bodies_.emplace_back(body_with_strong_etag(std::move(made->text)));
+    }
+    return {};
+}
+
+core::result<> session_card_maker::sign_one()
+{
+    auto document = std::move(*unsigned_);
+    unsigned_.reset();
+    auto body = signed_body(std::move(document), how_);
+    if (!body) {
+        return std::move(body).error();
+    }
+    bodies_.push_back(std::move(body));
+    signed_by_ = how_.by->kid();
+    return {};
+}
+
+core::result<> session_card_maker::read_own()
+{
+    auto card = a2a::parse_card(bodies_.front()->text, {.bytes = limit_, .depth = 64});
     if (!card) {
         return std::move(card).error();
     }
-    session_card made{{}, std::move(*card)};
-    if (from.server.version.empty()) {
-        made.card.problems.push_back({"version", "empty: 0.0.0 is served", a2a::problem_severity::warning});
+    if (from_.server.version.empty()) {
+        card->problems.push_back({"version", "empty: 0.0.0 is served", a2a::problem_severity::warning});
     }
-    if (shape != card_shape::automatic) {
-        made.variants.bytes = make_card_bytes(std::move(*own));
-    } else {
-        version_bodies others{maker.body_of(card_shape::v1), maker.body_of(card_shape::v03)};
-        for (const auto& [version, body] :
-             {std::pair{card_shape::v1, &others.v1}, std::pair{card_shape::v03, &others.v03}}) {
-            if (body->has_value()) {
-                continue;
-            }
-            if (body->error().code != core::errc::card_too_large) {
-                return body->error();
-            }
-            made.variants.refusals.push_back({version, body->error()});
-        }
-        made.variants.bytes = make_card_bytes(std::move(*own), std::move(others));
-    }
-    made.variants.signed_by = std::move(maker.signed_by);
-    return made;
+    card_ = std::move(*card);
+    return {};
+}
+
+session_card session_card_maker::take() &&
+{
+    auto bytes =
+        shape_ == card_shape::automatic
+            ? make_card_bytes(std::move(*bodies_[0]), version_bodies{std::move(bodies_[1]), std::move(bodies_[2])})
+            : make_card_bytes(std::move(*bodies_[0]));
+    return {{std::move(bytes), {}, std::move(refusals_), std::move(signed_by_)}, std::move(*card_)};
 }
 
 }  // namespace gateway

@@ -286,36 +286,62 @@ core::error too_large(const snapshot& from, const card_request& asked, const std
 
 }  // namespace
 
-core::result<std::string> synthesize_card(const snapshot& from, const card_request& asked)
+card_writer::card_writer(const snapshot& from, card_request asked)
+    : from_{from},
+      asked_{std::move(asked)}
+{
+}
+
+core::result<> card_writer::prepare()
 {
     // A card of many megabytes takes long to make, and whoever waits meanwhile waits for nothing.
-    if (least_size(from, asked.limit) > asked.limit) {
-        return too_large(from, asked, " of more than " + std::to_string(asked.limit) + " bytes");
+    if (least_size(from_, asked_.limit) > asked_.limit) {
+        return too_large(from_, asked_, " of more than " + std::to_string(asked_.limit) + " bytes");
     }
-    auto plain = plain_card(from, asked);
-    auto text = asked.shape == core::card_shape::automatic ? core::result<std::string>{superset(from, plain)}
-                                                           : strict(from, std::move(plain), asked);
+    plain_ = plain_card(from_, asked_);
+    return {};
+}
+
+core::result<written_card> card_writer::write(core::card_shape shape)
+{
+    asked_.shape = shape;
+    if (!plain_) {
+        if (auto done = prepare(); !done) {
+            return std::move(done).error();
+        }
+    }
+    auto text = shape == core::card_shape::automatic ? core::result<std::string>{superset(from_, *plain_)}
+                                                     : strict(from_, *plain_, asked_);
     if (!text) {
-        return text;
+        return std::move(text).error();
     }
-    if (text->size() > asked.limit) {
+    if (text->size() > asked_.limit) {
         return too_large(
-            from,
-            asked,
-            " of " + std::to_string(text->size()) + " bytes, over " + std::to_string(asked.limit)
+            from_,
+            asked_,
+            " of " + std::to_string(text->size()) + " bytes, over " + std::to_string(asked_.limit)
         );
     }
     // Nothing above should make a card that its readers refuse; this one is a reader that knows when it does.
     core::json_limits limits;
-    limits.bytes = asked.limit;
+    limits.bytes = asked_.limit;
     auto read = core::parse_json(*text, limits);
     if (!read) {
         return core::upstream_error(core::errc::card_invalid, read.error().detail);
     }
-    if (const auto leak = a2a::find_foreign_address(*read, asked.at)) {
+    if (const auto leak = a2a::find_foreign_address(*read, asked_.at)) {
         return core::upstream_error(core::errc::card_unrewritable, *leak);
     }
-    return text;
+    return written_card{std::move(*text), std::move(*read)};
+}
+
+core::result<std::string> synthesize_card(const snapshot& from, const card_request& asked)
+{
+    auto made = card_writer{from, asked}.write(asked.shape);
+    if (!made) {
+        return std::move(made).error();
+    }
+    return std::move(made->text);
 }
 
 }  // namespace mcp

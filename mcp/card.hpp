@@ -7,6 +7,7 @@
 #include "mcp/discovery.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,5 +37,29 @@ struct card_request {
 // and pages are shown as mcp/card_links.hpp says. Fails with card_too_large, and the detail says of which shape, and what takes
 // how much room; nothing is ever cut. Fails with card_unrewritable if `at` is no address.
 core::result<std::string> synthesize_card(const snapshot& from, const card_request& asked);
+
+// A card as text, and what its readers make of it.
+struct written_card {
+    std::string text;
+    core::json document;
+};
+
+// As synthesize_card(), of several shapes: what they have in common is made once.
+class card_writer {
+public:
+    // The snapshot outlives this.
+    card_writer(const snapshot& from, card_request asked);
+
+    // Makes what the shapes have in common, which takes as long as one of them; write() does it otherwise.
+    core::result<> prepare();
+    bool is_prepared() const noexcept { return plain_.has_value(); }
+
+    core::result<written_card> write(core::card_shape shape);
+
+private:
+    const snapshot& from_;
+    card_request asked_;
+    std::optional<core::json> plain_;  // what A2A wants of a card, of any shape; nothing: not made yet
+};
 
 }  // namespace mcp

@@ -129,4 +129,34 @@ TEST_CASE("empty containers and nesting are kept, white space is not")
     );
 }
 
+TEST_CASE("a lean text leaves out what is empty or becomes so, and says whether there was any")
+{
+    const auto document =
+        core::parse_json(R"({"d":{"e":[{}]},"b":[[],"",1],"c":null,"a":"","f":false,"g":[{"x":{}},{"y":"n"}]})")
+            .value();
+    const auto lean = a2a::canonical_json(document, {.lean = true});
+    CHECK(lean.text == R"({"b":[1],"f":false,"g":[{"y":"n"}]})");
+    CHECK(lean.left_out);
+    const auto nothing = a2a::canonical_json(core::parse_json(R"({"a":[{}]})").value(), {.lean = true});
+    CHECK(nothing.text == "{}");
+    CHECK_FALSE(a2a::canonical_json(core::parse_json(lean.text).value(), {.lean = true}).left_out);
+}
+
+TEST_CASE("members of the document are left out by name, those of others by that name are not")
+{
+    const auto document = core::parse_json(R"({"s":1,"a":{"s":2}})").value();
+    CHECK(a2a::canonical_json(document, {.without = {"s"}}).text == R"({"a":{"s":2}})");
+    CHECK_FALSE(a2a::canonical_json(document, {.lean = true, .without = {"s"}}).left_out);
+}
+
+TEST_CASE("as Python writes it: names by their bytes, numbers with their point, ASCII only")
+{
+    const auto document = core::parse_json("{\"\U0001F600\":1.0,\"\uFB33\":\"\u00e9\x7f\\n\"}").value();
+    CHECK(a2a::canonical_json(document, {}).text == "{\"\U0001F600\":1,\"\uFB33\":\"\u00e9\x7f\\n\"}");
+    CHECK(
+        a2a::canonical_json(document, {.python = true}).text ==
+        "{\"\\ufb33\":\"\\u00e9\x7f\\n\",\"\\ud83d\\ude00\":1.0}"
+    );
+}
+
 TEST_SUITE_END();

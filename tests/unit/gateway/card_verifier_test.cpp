@@ -77,17 +77,17 @@ net::task<> verify_into(
     core::result<good_signature>& out
 )
 {
-    gateway::signed_card card{std::move(document), "https://agent/card", {.ca_file = "agent-ca"}};
+    gateway::signed_card card{"x", std::move(document), "https://agent/card", {.ca_file = "agent-ca"}};
     out = co_await verifier.verify(std::move(rules), std::move(card), timeout);
 }
 
 struct rig {
     core::result<good_signature> verify(const std::string& document, core::duration timeout = 5s)
     {
-        boost::asio::io_context io;
         core::result<good_signature> out = core::gateway_error(errc::internal, "nothing came");
         auto one = verify_into(verifier, rules, document, timeout, out);
         boost::asio::co_spawn(io.get_executor(), std::move(one), boost::asio::detached);
+        io.restart();
         io.run();
         return out;
     }
@@ -111,7 +111,9 @@ struct rig {
     core::steady_time now{};
     config::card_settings settings;
     key_servers network;
-    gateway::card_verifier verifier{network, settings, [this] { return now; }};
+    boost::asio::io_context io{1};
+    gateway::card_turns turns{io.get_executor()};
+    gateway::card_verifier verifier{network, turns, settings, [this] { return now; }};
     config::signature_rules rules{.verify = true, .sign = false, .trusted_keys = {}, .key_set_origins = {}};
 };
 
