@@ -8,7 +8,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
+#include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace gateway {
@@ -43,7 +45,12 @@ void card_editor::stop()
 template <class T>
 net::task<T> card_editor::ask(net::task<T> work)
 {
-    co_return co_await net::asio::co_spawn(executor(), std::move(work), net::use_task);
+    // A bug, or no memory for this card: whoever waits for it still has an answer, and the next card is made.
+    try {
+        co_return co_await net::asio::co_spawn(executor(), std::move(work), net::use_task);
+    } catch (const std::exception& bug) {
+        co_return core::gateway_error(errc::internal, std::string{"card: "} + bug.what());
+    }
 }
 
 net::task<core::result<made_card>> card_editor::make(std::shared_ptr<const core::agent> agent, card_document what)
