@@ -12,9 +12,9 @@ constexpr std::string_view introduction = R"(# Configuration
 
 `cardea run -c FILE` and `cardea validate -c FILE` read one YAML 1.2 document (JSON is YAML) of at most 16 MiB and a million values.
 It may also be the [file of an MCP client](#files-of-mcp-clients).
-Nothing in it is needed: without agents the gateway starts empty. A key that is not listed here, a key that is given
-twice and a value that is not of its type are problems; all of them (at most 50) are printed as
-`file:line:column: key: what is wrong, and what is meant`, and nothing starts.
+Every key is optional: without agents the gateway starts empty. A key that is not listed here, a key that appears twice and
+a value of the wrong type are problems. Cardea prints all of them (at most 50) as
+`file:line:column: key: what is wrong, and what was expected`, and does not start.
 
 ```yaml
 listen: 0.0.0.0:4000
@@ -25,15 +25,15 @@ agents:
     bearer: ${WEATHER_TOKEN}
 ```
 
-- **Durations** are whole numbers with `d`, `h`, `m`, `s` or `ms`, also together: `500ms`, `5m`, `1h30m`. Only `0` needs
-  no unit.
+- **Durations** are whole numbers with `d`, `h`, `m`, `s` or `ms`, which can be combined: `500ms`, `5m`, `1h30m`. Only `0`
+  needs no unit.
 - **Sizes** are bytes, or whole numbers with `KiB`, `MiB`, `GiB` (powers of 1024) or `kB`, `MB`, `GB` (powers of 1000).
-- **Variables** `${NAME}` and `${NAME:-default}` in a value are replaced by the environment's; the default stands for a
-  variable that is not set or empty. `$${` is a literal `${`. What a variable holds is always text, never YAML.
-  As in editors, `${env:NAME}` is `${NAME}` and `${userHome}` is `${HOME}`; `${input:my-key}`, which an editor asks its
-  user for, is `${INPUT_MY_KEY}`.
-- Aliases (`*name`), tags (`!name`) and a second document are refused; text that starts with `*` or `!` needs quotes.
-- A map or list written with `{ }` or `[ ]` needs quotes around `${NAME}`.
+- **Variables** of the environment replace `${NAME}` and `${NAME:-default}` in a value. The default replaces a variable that
+  is not set or empty. `$${` is a literal `${`. The content of a variable is always text, never YAML.
+- **Variables of editors** work too. `${env:NAME}` is `${NAME}`, and `${userHome}` is `${HOME}`. For `${input:my-key}` an editor
+  asks its user; here it is `${INPUT_MY_KEY}`.
+- **Aliases** (`*name`), tags (`!name`) and a second document are refused. Text that starts with `*` or `!` needs quotes.
+- **In a map or list** with `{ }` or `[ ]`, `${NAME}` needs quotes.
 
 )";
 
@@ -54,23 +54,22 @@ void append_client_files(std::string& out)
 {
     out +=
         "\n## Files of MCP clients\n\n"
-        "`cardea run -c` takes the configuration file of an MCP client as it is, such as `claude_desktop_config.json`, "
-        "`.mcp.json` or\n`.vscode/mcp.json`:\n\n"
-        "- The servers stand below `mcpServers` or `servers`, with the keys above; `type` is `stdio`, `local`, `http`, "
+        "`cardea run -c` accepts the configuration file of an MCP client as it is, such as "
+        "`claude_desktop_config.json`, `.mcp.json` or\n`.vscode/mcp.json`:\n\n"
+        "- The servers are in `mcpServers` or `servers`, with the keys above. `type` is `stdio`, `local`, `http`, "
         "`streamableHttp`,\n  `streamable-http` or `sse`.\n"
-        "- A file whose name ends with `.json` or `.jsonc` may have comments (`//` and `/* */`) and a comma behind the "
+        "- A file whose name ends with `.json` or `.jsonc` may have comments (`//` and `/* */`) and a comma after the "
         "last element.\n"
-        "- The keys below have no effect. `cardea validate` prints a warning for each and ends with exit code 0; "
-        "`cardea "
-        "run` logs them\n  as `config_warning`. A `timeout` that is a number without a unit has none either: clients "
-        "disagree about it.\n\n";
-    append_row(out, {"key of MCP clients", "what becomes of it"});
+        "- The keys below have no effect. `cardea validate` prints a warning for each and exits with code 0; `cardea "
+        "run` logs each\n  as `config_warning`. A `timeout` that is a number without a unit has no effect either, "
+        "because clients disagree about its\n  unit.\n\n";
+    append_row(out, {"key of MCP clients", "effect"});
     out += "|---|---|\n";
     for (const auto& each : client_server_keys()) {
         append_row(out, {code(each.name), std::string{each.why}});
     }
     for (const auto& each : client_file_keys()) {
-        append_row(out, {code(each.name), each.why.empty() ? "taken without a warning" : std::string{each.why}});
+        append_row(out, {code(each.name), each.why.empty() ? "accepted without a warning" : std::string{each.why}});
     }
 }
 
@@ -87,12 +86,11 @@ std::string reference_markdown()
     }
     out +=
         "\n## Agents\n\n"
-        "`agents` is a map. Each key is an agent's id: 1 to 128 letters, digits, `.`, `_` and `-`, not `.`, without "
-        "`..`. The keys\n"
-        "below stand under `agents.<id>.`; those of MCP servers may also stand under `mcpServers.<id>.`, as MCP "
-        "clients "
-        "write them,\n"
-        "and `protocol` is `mcp` there:\n\n";
+        "`agents` is a map. Each key is an agent's id: 1 to 128 letters, digits, `.`, `_` and `-`. An id is not `.` "
+        "and has no `..`.\n\n"
+        "The keys below belong under `agents.<id>.`. Those of MCP servers may also be under `mcpServers.<id>.`, as MCP "
+        "clients write\n"
+        "them; `protocol` is `mcp` there.\n\n";
     append_row(out, {"key", "written as", "default", "meaning"});
     out += "|---|---|---|---|\n";
     for (const auto& s : all_agent_settings()) {

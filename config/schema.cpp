@@ -43,124 +43,113 @@ auto& of(settings& s)
 }
 
 constexpr auto settings_table = std::to_array<setting>({
-    {"listen", address_setting{of<&settings::listen>}, "Where callers connect. Port 0 lets the system choose."},
-    {"admin", address_setting{of<&settings::admin>}, "Where metrics and health are served; keep it private."},
+    {"listen", address_setting{of<&settings::listen>}, "The address for callers. Port 0 lets the system choose."},
+    {"admin", address_setting{of<&settings::admin>}, "The address for metrics, health and management; keep it private."
+    },
     {"admin_programs",
      switch_setting{of<&settings::admin_programs>},
-     "Whether agents of the management API may be MCP servers over stdio: whoever reaches `admin` runs any program as "
-     "the "
-     "gateway's user then. For an `admin` on a loopback address only."},
+     "Whether the management API may add MCP servers over stdio. If true, everyone who reaches `admin` can run any "
+     "program as the gateway's user. It requires an `admin` on a loopback address."},
     {"tls",
      certificate_list_setting{of<&settings::tls>},
-     "Serves callers over TLS only. `cert` is a PEM file with the certificate and its chain, `key` one with its key. "
-     "Of "
-     "several, the first one is for callers that ask for no name or for an unknown one; the others are chosen by "
-     "`names`, a list in which `*.` may stand for any first label, or without it by the DNS names in the certificate. "
-     "Files that change are read anew."},
+     "Serves callers over TLS only. `cert` (PEM) has the certificate and its chain, `key` (PEM) its key. Of several, "
+     "the first is the default; `names` or the DNS names in the certificate select the others. Cardea reads changed "
+     "files again."},
     {"admin_tls", certificate_list_setting{of<&settings::admin_tls>}, "The same for `admin`."},
     {"public_url",
      base_url_setting{of<&settings::public_url>},
-     "How callers reach the gateway; agent cards say so. Without it: `http://`, or `https://` with `tls`, and the "
+     "The address that callers use; agent cards contain it. Default: `http://`, or `https://` with `tls`, and the "
      "address of `listen`."},
     {"trusted_proxies",
      network_list_setting{of<&settings::trusted_proxies>},
-     "Proxies in front of the gateway whose `X-Forwarded-*` and `Forwarded` are believed and passed on. From anyone "
-     "else "
-     "they are dropped."},
+     "Proxies in front of the gateway. Cardea believes their `X-Forwarded-*` and `Forwarded` and passes them on. It "
+     "drops those of everyone else."},
     {"hosts",
      host_list_setting{of<&settings::hosts>},
-     "The names that callers may give in `Host`, without a port; `*` is any. Others get 421. Without it: any name, but "
-     "on "
-     "a loopback address only the loopback names, the address of `listen` and the host of `public_url`, so that no "
-     "page "
-     "of another site can reach the gateway through a name of its own (DNS rebinding)."},
-    {"workers", count_setting{of<&settings::workers>, 0, 256}, "Threads that carry traffic; 0 is one per core."},
-    {"log.level", log_level_setting{of<&settings::log_level>}, "The least severe lines that are written."},
+     "The names that callers may use in `Host`, without a port; `*` is any name. Others get 421. Default: any name; "
+     "on a loopback address only the loopback names, the address of `listen` and the host of `public_url`, against "
+     "DNS rebinding."},
+    {"workers", count_setting{of<&settings::workers>, 0, 256}, "Threads that carry traffic. 0: one per core."},
+    {"log.level", log_level_setting{of<&settings::log_level>}, "The least severe level that is written."},
     {"store",
      store_setting{of<&settings::store>},
-     "Where agents live that are added through the management API, and the last good card of every A2A agent: in a "
-     "SQLite "
-     "file, or in memory for as long as the gateway runs. Without it: `cardea/store.db` below `XDG_STATE_HOME`, or "
-     "below "
-     "`~/.local/state`; should that place be unusable, memory, with a line in the log. A file that is named here has "
-     "to "
-     "be usable."},
+     "Where Cardea keeps agents of the management API and the last good card of each A2A agent: a SQLite file, or "
+     "memory. Default: `cardea/store.db` below `XDG_STATE_HOME` or `~/.local/state`, or memory if that is unusable. A "
+     "file that is named here must be usable."},
 
     {"reload.watch",
      switch_setting{of<&settings::reload, &reload_settings::watch>},
-     "Whether the configuration is read anew when its file changes, or one that it names (`bearer_file`). Without it: "
-     "on SIGHUP and `POST /reload` only."},
+     "Whether Cardea reads the configuration again when its file, or a file that it names (`bearer_file`), changes. "
+     "If false: only on SIGHUP and `POST /reload`."},
 
     {"mcp.walk",
      duration_setting{of<&settings::mcp, &mcp_settings::walk>, 0s, day},
-     "How often the lists of MCP servers that have sessions are walked although they have not said that they changed; "
-     "0 is never. Servers "
-     "without (since 2026-07-28) say how long their lists hold."},
+     "How often Cardea reads the lists of MCP servers with sessions again without a report of a change. 0: never. "
+     "Servers without sessions (since 2026-07-28) say how long their lists are valid."},
 
     {"cards.ttl",
      card_time(of<&settings::cards, &card_settings::ttl>, 1s),
-     "How long a card is fresh when the agent does not say."},
+     "How long a card is fresh if the agent does not say."},
     {"cards.min_ttl",
      card_time(of<&settings::cards, &card_settings::min_ttl>, 0s),
-     "The least freshness an agent can ask for."},
+     "The shortest freshness that an agent can ask for."},
     {"cards.max_ttl",
      card_time(of<&settings::cards, &card_settings::max_ttl>, 1s),
-     "The most freshness an agent can ask for."},
+     "The longest freshness that an agent can ask for."},
     {"cards.stale_if_error",
      card_time(of<&settings::cards, &card_settings::stale_if_error>, 0s),
      "How much longer a card is served while the agent fails."},
     {"cards.negative_ttl",
      card_time(of<&settings::cards, &card_settings::negative_ttl>, 0s, 1h),
-     "How long a failure to fetch a card is remembered."},
+     "How long Cardea remembers a failed fetch of a card."},
     {"cards.shape",
      card_shape_setting{of<&settings::cards, &card_settings::shape>},
-     "The generation of the cards that callers are shown, whatever the agents write: `v1` is strictly that of A2A 1.0, "
-     "`v0.3` that of 0.3, `hybrid` both in one. `auto`: the one of the caller's `A2A-Version`, and the agent's own if "
-     "the "
-     "caller names none."},
+     "The generation of the cards that callers get, whatever the agents write. `v1`: strictly A2A 1.0. `v0.3`: A2A "
+     "0.3. `hybrid`: both in one. `auto`: the one that the caller's `A2A-Version` names; without it, the agent's own."},
     {"cards.signatures",
      signature_policy_setting{of<&settings::cards, &card_settings::signatures>},
-     "What becomes of the signatures of cards (A2A 1.0 section 8.4). Those of the agents never outlive the rewriting. "
-     "`verify`: a fetched card without one that a trusted key made is refused. `sign`: cards of shape 1.0 are served "
-     "with a signature of the gateway, whose keys are at `/.well-known/jwks.json`."},
+     "What happens to the signatures of cards (A2A 1.0 section 8.4). The agents' own are always removed. `verify` "
+     "refuses a fetched card that no trusted key has signed. `sign` signs cards of shape 1.0; the keys are at "
+     "`/.well-known/jwks.json`."},
     {"cards.signing_key",
      file_setting{of<&settings::cards, &card_settings::signing_key>, file_kind::signing_key},
-     "The key that `sign` signs with: ES256 with a key on P-256, and so on by the kind of the key."},
+     "The key for `sign`. The kind of the key selects the algorithm: ES256 for a key on P-256, and so on."},
     {"cards.retired_keys",
      file_setting{of<&settings::cards, &card_settings::retired_keys>, file_kind::key_set},
-     "Keys of before, which stay at `/.well-known/jwks.json` while cards that they signed are still about."},
+     "Previous keys. They stay at `/.well-known/jwks.json` while cards that they signed are in use."},
     {"cards.trusted_keys",
      file_setting{of<&settings::cards, &card_settings::trusted_keys>, file_kind::key_set},
-     "The keys that `verify` trusts. Read again for each card, so that a key that is taken out is trusted no more."},
+     "The keys that `verify` trusts. Cardea reads the file again for each card, so a removed key is not trusted any "
+     "more."},
     {"cards.key_set_origins",
      origin_list_setting{of<&settings::cards, &card_settings::key_set_origins>},
-     "Where the key set that a signature names (`jku`) may be fetched; its keys are trusted then."},
+     "Origins from which Cardea may fetch the key set that a signature names (`jku`). It then trusts the keys of this "
+     "set."},
     {"cards.timeout",
      card_time(of<&settings::cards, &card_settings::timeout>, 1ms, 5min),
      "One whole fetch of a card, with all addresses that are tried."},
     {"cards.max_size",
      size_setting{of<&settings::cards, &card_settings::max_size>, kib, 16 * mib},
-     "The largest card that is fetched, or made of what an MCP server lists."},
+     "The largest card that Cardea fetches, or makes from the lists of an MCP server."},
     {"cards.background",
      count_setting{of<&settings::cards, &card_settings::background>, 0, 1000},
-     "Cards are fetched before anybody asks, and anew before they are stale, while fewer fetches than this are under "
-     "way; 0: "
-     "only when somebody asks."},
+     "Cardea fetches cards before a request needs them, and again before they are stale, while fewer fetches than "
+     "this are running. 0: only on request."},
 
     {"timeouts.handshake",
      timeout(of<&settings::timeouts, &timeout_settings::handshake>),
-     "A caller's TLS handshake, whole."},
-    {"timeouts.header", timeout(of<&settings::timeouts, &timeout_settings::header>), "A request's head, whole."},
-    {"timeouts.body", timeout(of<&settings::timeouts, &timeout_settings::body>), "A request's body, whole."},
+     "The whole TLS handshake of a caller."},
+    {"timeouts.header", timeout(of<&settings::timeouts, &timeout_settings::header>), "The whole head of a request."},
+    {"timeouts.body", timeout(of<&settings::timeouts, &timeout_settings::body>), "The whole body of a request."},
     {"timeouts.body_grace",
      duration_setting{of<&settings::timeouts, &timeout_settings::body_grace>, 0s, day},
-     "How far a request's body may fall behind `limits.body_rate`."},
+     "How far the body of a request may fall behind `limits.body_rate`."},
     {"timeouts.idle",
      timeout(of<&settings::timeouts, &timeout_settings::idle>),
-     "A kept connection between two requests."},
+     "How long a connection stays open between two requests."},
     {"timeouts.write",
      timeout(of<&settings::timeouts, &timeout_settings::write>),
-     "A caller that takes nothing of its answer."},
+     "How long a caller may accept nothing of its answer."},
     {"timeouts.connect",
      timeout(of<&settings::timeouts, &timeout_settings::connect>),
      "Name resolution, TCP and TLS to an agent."},
@@ -169,98 +158,97 @@ constexpr auto settings_table = std::to_array<setting>({
      "From a request sent to an agent to the head of its answer."},
     {"timeouts.upstream_idle",
      timeout(of<&settings::timeouts, &timeout_settings::upstream_idle>),
-     "Between two pieces of an agent's answer."},
+     "The longest pause between two pieces of an agent's answer."},
     {"timeouts.stream_keep_alive",
      duration_setting{of<&settings::timeouts, &timeout_settings::stream_keep_alive>, 0s, day},
-     "A caller of an event stream that hears nothing for so long gets a comment, between two events; 0 is never."},
+     "A caller of an event stream that receives nothing for this long gets a comment, between two events. 0: never."},
     {"timeouts.upstream_keep",
      timeout(of<&settings::timeouts, &timeout_settings::upstream_keep>),
-     "An unused connection to an agent."},
+     "How long an unused connection to an agent stays open."},
     {"timeouts.linger",
      timeout(of<&settings::timeouts, &timeout_settings::linger>),
-     "After an answer to a request that is still being sent, for what comes of it: it is read and dropped, so that the "
-     "caller sees the answer. Half a second in which nothing comes ends it, too."},
+     "If Cardea answers before the whole request has arrived, how long it reads and drops the rest, so that the "
+     "caller sees the answer. Half a second without a byte ends this too."},
     {"timeouts.drain",
      duration_setting{of<&settings::timeouts, &timeout_settings::drain>, 0s, day},
-     "Calls in flight when the gateway is told to stop."},
+     "How long calls in flight may take after Cardea is told to stop."},
     {"timeouts.drain_streams",
      duration_setting{of<&settings::timeouts, &timeout_settings::drain_streams>, 0s, day},
-     "Streams in flight when the gateway is told to stop."},
+     "How long open streams may go on after Cardea is told to stop."},
 
     {"limits.body",
      size_setting{of<&settings::limits, &limit_settings::body>, kib, gib},
-     "A request's body; beyond it 413."},
+     "The largest body of a request. A larger one gets 413."},
     {"limits.body_memory",
      size_setting{of<&settings::limits, &limit_settings::body_memory>, kib, 1024 * gib},
-     "All bodies together that the process holds: of requests, and of answers that it edits. What has come counts, and "
-     "not what is announced. Beyond it 503."},
+     "All bodies that the process holds: of requests, and of answers that it edits. Bytes that have arrived count, "
+     "not bytes that are announced. Beyond it: 503."},
     {"limits.linger_bytes",
      size_setting{of<&settings::limits, &limit_settings::linger_bytes>, kib, gib},
-     "What is read and dropped on a connection for `timeouts.linger`; beyond it the connection closes."},
+     "What Cardea reads and drops on a connection during `timeouts.linger`. Beyond it, the connection closes."},
     {"limits.lingering",
      count_setting{of<&settings::limits, &limit_settings::lingering>, 0, 1'000'000},
-     "Connections at a time for which `timeouts.linger` holds; others close at once."},
+     "Connections at a time to which `timeouts.linger` applies. Others close at once."},
     {"limits.stream_body",
      size_setting{of<&settings::limits, &limit_settings::stream_body>, kib, 1024 * gib},
-     "A request's body on one of an agent's `relay_paths`, passed through as it comes; beyond it 413."},
+     "The largest body of a request to one of an agent's `relay_paths`, which passes through as it arrives. A larger "
+     "one gets 413."},
     {"limits.header",
      size_setting{of<&settings::limits, &limit_settings::header>, kib, mib},
-     "A request's head; beyond it 431."},
+     "The largest head of a request. A larger one gets 431."},
     {"limits.header_fields",
      count_setting{of<&settings::limits, &limit_settings::header_fields>, 10, 1000},
-     "The fields of a request's head; beyond it 431."},
+     "The fields in the head of a request. More get 431."},
     {"limits.header_value",
      size_setting{of<&settings::limits, &limit_settings::header_value>, 64, mib},
-     "The value of one field of a request's head; beyond it 431."},
+     "The largest value of one field in the head of a request. A larger one gets 431."},
     {"limits.target",
      size_setting{of<&settings::limits, &limit_settings::target>, 64, 64 * kib},
-     "A request's target, less than `limits.header`; beyond it 414."},
+     "The longest target of a request; less than `limits.header`. A longer one gets 414."},
     {"limits.sse_event",
      size_setting{of<&settings::limits, &limit_settings::sse_event>, kib, gib},
-     "One event of a stream that an agent answers with; beyond it the stream is cut."},
+     "The largest event of a stream that an agent answers with. A larger one cuts the stream."},
     {"limits.upstream_header",
      size_setting{of<&settings::limits, &limit_settings::upstream_header>, kib, mib},
-     "The head of an agent's answer; beyond it 502."},
+     "The largest head of an agent's answer. A larger one gets 502."},
     {"limits.upstream_connections",
      count_setting{of<&settings::limits, &limit_settings::upstream_connections>, 0, 65536},
-     "Idle connections that are kept, per agent and worker."},
+     "Idle connections that Cardea keeps, per origin and worker."},
     {"limits.rpc_batch",
      count_setting{of<&settings::limits, &limit_settings::rpc_batch>, 1, 1000},
      "Calls in one management batch."},
     {"limits.rpc_body",
      size_setting{of<&settings::limits, &limit_settings::rpc_body>, kib, gib},
-     "A request's body to `/rpc` on `listen`; beyond it 413. On `admin`, `limits.body` applies."},
+     "The largest body of a request to `/rpc` on `listen`. A larger one gets 413. On `admin`, `limits.body` applies."},
     {"limits.rpc_answer",
      size_setting{of<&settings::limits, &limit_settings::rpc_answer>, kib, gib},
-     "The results of one management batch; a call whose result does not fit gets the error `too_large`. A page of a "
-     "list "
-     "ends before it is larger."},
+     "The results of one management batch. A call whose result does not fit gets the error `too_large`. A page of a "
+     "list ends before it is larger."},
     {"limits.rpc_memory",
      size_setting{of<&settings::limits, &limit_settings::rpc_memory>, kib, 64 * gib},
-     "All answers of `/rpc` that are being built or sent; beyond it 503. A quarter is kept for `admin`."},
+     "All answers of `/rpc` that are being built or sent. Beyond it: 503. A quarter is reserved for `admin`."},
     {"limits.body_rate",
      size_setting{of<&settings::limits, &limit_settings::body_rate>, 0, gib},
-     "Bytes a second of a request's body; one that falls behind by `timeouts.body_grace` while it is waited for gets "
-     "408. 0 is any."},
+     "The least rate of a request's body, in bytes a second. A body that falls behind by `timeouts.body_grace` while "
+     "Cardea waits for it gets 408. 0: any rate."},
     {"limits.read_ahead",
      size_setting{of<&settings::limits, &limit_settings::read_ahead>, kib, mib},
-     "What a caller has sent behind a request that is being answered (pipelined requests); no more of it is read until "
-     "then."},
+     "What a caller may send behind a request that is being answered (pipelined requests). Cardea reads more only "
+     "after the answer."},
     {"limits.requests",
      count_setting{of<&settings::limits, &limit_settings::requests>, 1, 1'000'000'000},
-     "Requests on one connection; the last one's answer closes it."},
+     "Requests on one connection. The answer to the last one closes it."},
     {"limits.streams",
      count_setting{of<&settings::limits, &limit_settings::streams>, 1, 1'000'000},
-     "Event streams that are open at a time, per worker; beyond it 503."},
+     "Open event streams per worker. Beyond it: 503."},
     {"limits.connections",
      count_setting{of<&settings::limits, &limit_settings::connections>, 0, 1'000'000},
-     "Callers' connections that are open at a time; beyond it 503, and the connection closes. 0 is 45 % of the "
-     "descriptors that the process may have."},
+     "Open connections of callers. Beyond it: 503, and the connection closes. 0: 45 % of the descriptors that the "
+     "process may have."},
     {"limits.program_starts",
      count_setting{of<&settings::limits, &limit_settings::program_starts>, 0, 1000},
-     "Programs of MCP servers that start at a time; the others wait, until one answers or has had a second. 0 is one "
-     "for each "
-     "core."},
+     "Programs of MCP servers that start at the same time. The others wait until one answers or has had one second. "
+     "0: one per core."},
 });
 
 template <class... Functions>
