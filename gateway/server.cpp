@@ -91,19 +91,7 @@ core::result<> server::start()
         workers_.push_back(std::make_unique<worker>(as_control, settings_, shared_, log_));
         services.push_back(&workers_.back()->service());
     }
-    traffic_listener_ = std::make_unique<net::listener>(control_, std::move(services), log_);
-    admin_listener_ =
-        std::make_unique<net::listener>(control_, std::vector<net::http_service*>{admin_service_.get()}, log_);
-    const auto connections = settings_.limits.connections;
-    traffic_listener_->set_limits(
-        {.connections = connections > 0 ? connections : net::default_connections(),
-         .may_use_reserve = false,
-         .refusal = settings_.tls.empty() ? refusal_of_connection() : std::string{}}
-    );
-    auto bound = traffic_listener_->open(settings_.listen.host, settings_.listen.port);
-    if (bound) {
-        bound = admin_listener_->open(settings_.admin.host, settings_.admin.port);
-    }
+    auto bound = open_listeners(std::move(services));
     if (bound) {
         bound = start_tls();
     }
@@ -130,6 +118,24 @@ core::result<> server::start()
         sessions_->settings_changed(settings);
     });
     return {};
+}
+
+core::result<> server::open_listeners(std::vector<net::http_service*> services)
+{
+    traffic_listener_ = std::make_unique<net::listener>(control_, std::move(services), log_);
+    admin_listener_ =
+        std::make_unique<net::listener>(control_, std::vector<net::http_service*>{admin_service_.get()}, log_);
+    const auto connections = settings_.limits.connections;
+    traffic_listener_->set_limits(
+        {.connections = connections > 0 ? connections : net::default_connections(),
+         .may_use_reserve = false,
+         .refusal = settings_.tls.empty() ? refusal_of_connection() : std::string{}}
+    );
+    auto bound = traffic_listener_->open(settings_.listen.host, settings_.listen.port);
+    if (bound) {
+        bound = admin_listener_->open(settings_.admin.host, settings_.admin.port);
+    }
+    return bound;
 }
 
 void server::publish_agents(std::shared_ptr<const snapshot> now)

@@ -80,6 +80,7 @@ private:
     net::task<reload_report> reload() override;
 
     core::result<> start_tls();
+    core::result<> open_listeners(std::vector<net::http_service*> services);
     void publish_agents(std::shared_ptr<const snapshot> now);
     void refresh_certificates(bool asked);
     void watch_certificates();

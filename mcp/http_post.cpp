@@ -42,28 +42,29 @@ void http_post::on_deadline()
 void http_post::begin()
 {
     course_ = {wire_.url()};
-    post();
+    start();
 }
 
-void http_post::post()
+void http_post::start()
 {
-    auto request = wire_.post(what_);
+    auto request = resuming_ ? wire_.listen(events_.last_id()) : wire_.post(what_);
     request.url = course_.at;
-    named_session_ = !wire_.modern() && !wire_.session_id.empty() && what_.method != "initialize";
+    const bool names = resuming_ || (!wire_.modern() && what_.method != "initialize");
+    named_session_ = names && !wire_.session_id.empty();
     exchange_ = wire_.client.start(std::move(request), *this);
 }
 
-// Others may have been on their way to the same place, and been sent on before.
+// Others may have been on their way to the same place, and been sent on before. Where a GET leads is its own.
 bool http_post::follow(const net::exchange_head& head)
 {
     const bool leads = course_.at == wire_.url();
-    if (resuming_ || !course_.follow(head)) {
+    if (!course_.follow(head)) {
         return false;
     }
-    if (leads) {
+    if (leads && !resuming_) {
         wire_.moved_to = course_.at;
     }
-    post();
+    start();
     return true;
 }
 
@@ -214,8 +215,7 @@ void http_post::resume()
     resuming_ = true;
     streams_ = false;
     body_.clear();
-    named_session_ = !wire_.session_id.empty();
-    exchange_ = wire_.client.start(wire_.listen(events_.last_id()), *this);
+    begin();
 }
 
 void http_post::judge()

@@ -58,7 +58,7 @@ private:
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
 
-    void post();
+    void start();
     bool follow(const net::exchange_head& head);
     bool take_session_id(const net::exchange_head& head);
     bool answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const;

@@ -19,15 +19,39 @@ http_stream::http_stream(http_wire& wire, http_stream_owner& owner, outgoing lis
 
 void http_stream::begin()
 {
+    course_ = {wire_.url()};
+    start();
+}
+
+void http_stream::start()
+{
     streams_ = false;
     body_.clear();
     named_session_ = gets() && !wire_.session_id.empty();
     auto request = gets() ? wire_.listen(events_.last_id()) : wire_.post(listen_);
+    request.url = course_.at;
     exchange_ = wire_.client.start(std::move(request), *this);
+}
+
+// Where a GET leads is its own: messages go to where they are taken.
+bool http_stream::follow(const net::exchange_head& head)
+{
+    const bool leads = !gets() && course_.at == wire_.url();
+    if (!course_.follow(head)) {
+        return false;
+    }
+    if (leads) {
+        wire_.moved_to = course_.at;
+    }
+    start();
+    return true;
 }
 
 void http_stream::headed(const net::exchange_head& head)
 {
+    if (follow(head)) {
+        return;
+    }
     status_ = head.status;
     streams_ = status_ == 200 && head.has_type("text/event-stream");
     if (streams_) {

@@ -37,6 +37,8 @@ private:
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
 
+    void start();
+    bool follow(const net::exchange_head& head);
     bool gets() const noexcept { return listen_.text.empty(); }
     void tell(stream_news what);
     void none_offered();
@@ -51,6 +53,7 @@ private:
     bool streams_ = false;
     bool named_session_ = false;
     unsigned status_ = 0;
+    http_course course_;
     std::string body_;       // of what is no stream
     unsigned failures_ = 0;  // in a row
     core::steady_time stands_since_{};

@@ -33,26 +33,26 @@ protected:
 // A message on its way to the endpoint.
 class sse_post final : private net::exchange_observer {
 public:
-    sse_post(sse_post_owner& owner, outgoing what, const http_wire& wire)
+    // References outlive it.
+    sse_post(sse_post_owner& owner, outgoing what, const http_wire& wire, std::string& endpoint)
         : owner_{owner},
           what_{std::move(what)},
-          settings_{wire.settings},
+          wire_{wire},
+          endpoint_{endpoint},
           deadline_{wire.on.io()}
     {
     }
 
-    void begin(const http_wire& wire, const std::string& endpoint)
+    void begin()
     {
-        auto request = wire.post(what_);
-        request.url = endpoint;
-        what_.text.clear();
-        deadline_.expires_after(request.head_timeout);
+        course_ = {endpoint_};
+        deadline_.expires_after(patience_for(what_.method, wire_.settings.server));
         deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
             if (!cancelled && !alive.expired()) {
                 on_deadline();
             }
         });
-        exchange_ = wire.client.start(std::move(request), *this);
+        start();
     }
 
     std::uint64_t id() const noexcept { return what_.id; }
@@ -64,10 +64,34 @@ public:
     bool taken() const noexcept { return status_ >= 200 && status_ < 300; }
 
 private:
+    void start()
+    {
+        auto request = wire_.post(what_);
+        request.url = course_.at;
+        exchange_ = wire_.client.start(std::move(request), *this);
+    }
+
+    bool follow(const net::exchange_head& head)
+    {
+        const bool leads = course_.at == endpoint_;
+        if (!course_.follow(head)) {
+            return false;
+        }
+        if (leads) {
+            endpoint_ = course_.at;
+        }
+        start();
+        return true;
+    }
+
     void headed(const net::exchange_head& head) override
     {
+        if (follow(head)) {
+            return;
+        }
+        what_.text.clear();
         status_ = head.status;
-        refusal_ = refusal_text(head, what_.method, settings_);
+        refusal_ = refusal_text(head, what_.method, wire_.settings);
         if (taken()) {
             owner_.taken();
         }
@@ -84,7 +108,7 @@ private:
         const auto read = read_message(body_);
         owner_.over(
             *this,
-            core::upstream_error(refusal_code(status_), refusal_ + refusal_body(status_, body_, settings_)),
+            core::upstream_error(refusal_code(status_), refusal_ + refusal_body(status_, body_, wire_.settings)),
             era_of_http_answer(status_, read ? &*read : nullptr)
         );
     }
@@ -100,7 +124,9 @@ private:
 
     sse_post_owner& owner_;
     outgoing what_;
-    const http_settings& settings_;
+    const http_wire& wire_;
+    std::string& endpoint_;
+    http_course course_;
     loop_timer deadline_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     unsigned status_ = 0;
@@ -187,7 +213,7 @@ core::result<> sse_transport::send(outgoing what)
     }
     first_ = first_ == 0 ? what.id : first_;
     sse_post_owner& owner = *this;
-    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(what), wire_));
+    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(what), wire_, endpoint_));
     advance();
     return {};
 }
@@ -200,7 +226,7 @@ void sse_transport::advance()
     while (!waiting_.empty() && under_way_.size() < most_posts && std::ranges::none_of(under_way_, begins)) {
         under_way_.push_back(std::move(waiting_.front()));
         waiting_.pop_front();
-        under_way_.back()->begin(wire_, endpoint_);
+        under_way_.back()->begin();
     }
 }
 

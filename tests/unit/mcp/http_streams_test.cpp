@@ -94,6 +94,69 @@ TEST_CASE("the server says when a stream may be taken up again")
     CHECK(std::chrono::steady_clock::now() - before >= 150ms);
 }
 
+TEST_CASE("A GET that is redirected within the origin is made there, and the messages go on to where they went")
+{
+    SUBCASE("for what the server says unasked")
+    {
+        scripted_agent agent{in_session([](const recorded_request& asked) {
+            return asked.target == "/events" ? test_support::event_stream()
+                   : asked.method == "GET"   ? answer(307, "", {{"Location", "/events"}})
+                                             : answer_json(result_of(2));
+        })};
+        transport_rig x{agent.url("/mcp")};
+        x.begin();
+        x.wire->open_stream({});
+        REQUIRE(x.wait_for("stream up"));
+        CHECK(agent.request(2).header("mcp-session-id") == "s-1");
+        REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+        REQUIRE(x.wait_for("received " + result_of(2)));
+        CHECK(agent.request(3).target == "/mcp");
+        CHECK(x.told.front() == "stream up");
+    }
+    SUBCASE("for the rest of an answer")
+    {
+        const auto look = [](const scripted_agent& agent) {
+            REQUIRE(agent.request_count() == 4);
+            CHECK(agent.request(2).target == "/mcp");
+            CHECK(agent.request(3).target == "/rest");
+            CHECK(agent.request(3).method == "GET");
+            CHECK(agent.request(3).header("last-event-id") == "e1");
+        };
+        CHECK(
+            told_of({events(primed), answer(308, "", {{"Location", "/rest"}}), events(event(result_of(2)))}, look) ==
+            words{"received " + result_of(2)}
+        );
+    }
+    SUBCASE("three times at most")
+    {
+        scripted_agent agent{in_session(always(answer(307, "", {{"Location", "/events"}})))};
+        transport_rig x{agent.url("/mcp")};
+        x.settings.first_retry = 1h;
+        x.begin();
+        x.wire->open_stream({});
+        REQUIRE(x.wait_for("stream down"));
+        CHECK(agent.request_count() == 5);
+    }
+}
+
+TEST_CASE("A request to listen that is redirected within the origin goes there, and so does what follows")
+{
+    scripted_agent agent{[](const recorded_request& asked) {
+        return asked.target == "/mcp"                                         ? answer(307, "", {{"Location", "/mcp/"}})
+               : asked.body.find("subscriptions/listen") != std::string::npos ? test_support::event_stream()
+                                                                              : answer_json(result_of(3));
+    }};
+    transport_rig x{agent.url("/mcp")};
+    x.open();
+    x.wire->settle(modern);
+    x.wire->open_stream(ask(2, "subscriptions/listen"));
+    REQUIRE(x.wait_for("stream up"));
+    CHECK(agent.request(1).body == ask(2, "subscriptions/listen").text);
+    REQUIRE(x.wire->send(ask(3, "tools/list")).has_value());
+    REQUIRE(x.wait_for("received " + result_of(3)));
+    CHECK(agent.request(2).target == "/mcp/");
+}
+
 TEST_CASE("in the modern era a stream that ends before the answer is a failure, with ids or without")
 {
     scripted_agent agent{always(events(primed))};

@@ -23,7 +23,11 @@ test_support::handler server_of(script stream, script taken)
 
 struct connected_rig {
     explicit connected_rig(script taken)
-        : agent{server_of(test_support::event_stream(), std::move(taken))},
+        : connected_rig{server_of(test_support::event_stream(), std::move(taken))}
+    {
+    }
+    explicit connected_rig(test_support::handler server)
+        : agent{std::move(server)},
           x{agent.url("/base/sse?key=1")}
     {
         x.settings.server.request_timeout = 500ms;
@@ -126,6 +130,39 @@ TEST_CASE("a message that is not taken has failed, also when nothing at all come
         CHECK(it.x.wait_for(told));
         CHECK(it.x.told.size() == 1);
     }
+}
+
+TEST_CASE("A message over SSE that is redirected within the origin goes there, and so do those that follow")
+{
+    connected_rig it{[](const recorded_request& asked) {
+        return asked.method == "GET"                    ? test_support::event_stream()
+               : asked.target == "/message?sessionId=1" ? answer(307, "", {{"Location", "/moved?sessionId=1"}})
+                                                        : answer(202, "");
+    }};
+    REQUIRE(it.x.wire->send(ask(1, "initialize")).has_value());
+    REQUIRE(it.x.wait_until([&] { return it.agent.request_count() == 3; }));
+    CHECK(it.agent.request(2).method == "POST");
+    CHECK(it.agent.request(2).target == "/moved?sessionId=1");
+    CHECK(it.agent.request(2).body == ask(1, "initialize").text);
+    REQUIRE(it.x.wire->send(ask(2, "tools/list")).has_value());
+    REQUIRE(it.x.wait_until([&] { return it.agent.request_count() == 4; }));
+    CHECK(it.agent.request(3).target == "/moved?sessionId=1");
+    CHECK(it.x.told.empty());
+}
+
+TEST_CASE("A message over SSE is redirected three times at most, and never to another origin")
+{
+    connected_rig circle{answer(308, "", {{"Location", "/message"}})};
+    REQUIRE(circle.x.wire->send(ask(1, "initialize")).has_value());
+    REQUIRE(circle.x.wait_for("failed 1 upstream_status"));
+    CHECK(circle.agent.request_count() == 5);
+    scripted_agent other;
+    connected_rig elsewhere{answer(307, "", {{"Location", other.url("/message")}})};
+    REQUIRE(elsewhere.x.wire->send(ask(1, "initialize")).has_value());
+    REQUIRE(elsewhere.x.wait_for("failed 1 upstream_status"));
+    CHECK(elsewhere.x.why_failed.find("(followed only within the origin, and three times)") != std::string::npos);
+    CHECK(elsewhere.agent.request_count() == 2);
+    CHECK(other.request_count() == 0);
 }
 
 TEST_CASE("a notification that is refused is told as what did not arrive over SSE")
