@@ -181,10 +181,10 @@ net::routine<> fill_up(rig& r)
 net::routine<> leave_spare_room(rig& r)
 {
     constexpr std::size_t large = 1 << 20;
-    r.side->reserve(large);
     r.say("body, next");
     r.side->arm();
     co_await r.changed.wait();
+    r.side->reserve(large);
     r.side->consume(6);
     r.side->arm();
     CHECK(r.side->capacity() == large);
