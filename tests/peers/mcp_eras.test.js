@@ -1,7 +1,7 @@
 // MCP servers of each era and version, made with the SDKs of their time: the gateway finds out what they speak, their cards say
 // what the SDK's own client lists, follow what is added, and come back with the server.
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -14,6 +14,7 @@ import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/ss
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
+import { killTold } from './support/growing_tools.js';
 import { HttpServer } from './support/mcp_programs.js';
 import { startConfiguredGateway } from './support/programs.js';
 import { within } from './support/waiting.js';
@@ -158,7 +159,7 @@ describe('MCP servers of each era', patience, () => {
         test(`${id} is there again after its end, with what it lists by then, and is listened to`, patience, async () => {
             await card(id);
             if (row.server === undefined) {
-                process.kill(Number(await readFile(pidFile(row), 'utf8')), 'SIGKILL');
+                killTold(pidFile(row));
                 await appendFile(toolsFile(row), 'later\n');
             } else {
                 await row.server.kill();

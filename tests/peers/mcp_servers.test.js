@@ -1,6 +1,6 @@
 // MCP servers that none of us wrote, behind the gateway: their cards say what the MCP SDK's own client lists.
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -10,6 +10,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { AgentCard } from 'a2a-sdk-1';
 
+import { killTold } from './support/growing_tools.js';
 import { startConfiguredGateway } from './support/programs.js';
 import { within } from './support/waiting.js';
 
@@ -157,7 +158,7 @@ describe('MCP servers', patience, () => {
         await card('killed');
         await appendFile(path.join(folder, 'killed'), 'two\n');
         await card('killed', (got) => got.skills.length === 2);
-        process.kill(Number(await readFile(path.join(folder, 'killed_pid'), 'utf8')), 'SIGKILL');
+        killTold(path.join(folder, 'killed_pid'));
         const refused = async () => {
             for (;;) {
                 const answer = await ask('killed');

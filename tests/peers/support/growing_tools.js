@@ -1,5 +1,5 @@
 // What the servers of these tests have in common: their tools are the lines of a file, one more for each line that is added.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 const names = (file) => readFileSync(file, 'utf8').split('\n').filter(Boolean);
@@ -20,9 +20,23 @@ export function growing(file, add) {
     return known;
 }
 
-// A program over stdio: so that a test can end it.
+// A program over stdio: so that a test can end it. A slow machine has two of them started, of which one is kept.
 export function tellPid(file) {
-    writeFileSync(file, String(process.pid));
+    appendFileSync(file, `${process.pid}\n`);
+}
+
+// Kills those that wrote to the file and still run.
+export function killTold(file) {
+    for (const pid of names(file)) {
+        try {
+            process.kill(Number(pid), 'SIGKILL');
+        } catch (error) {
+            if (error.code !== 'ESRCH') {
+                throw error;
+            }
+        }
+    }
+    writeFileSync(file, '');
 }
 
 // A server over HTTP: says on standard output where it is. `port` 0: any.
