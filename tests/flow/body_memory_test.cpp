@@ -133,6 +133,21 @@ TEST_CASE("workers share one limit")
     CHECK(fits.read_response().status == 200);
 }
 
+TEST_CASE("Callers who use up the limit leave operators theirs")
+{
+    relayed x{serve, [](auto& s) { with_limit(s); }};
+    http_client holder{x.port()};
+    holder.send(call_of(limit, false, true));
+    REQUIRE(x.agent.wait_for_requests(1));
+    http_client caller{x.port()};
+    caller.try_send(call_of(1000, false, false));
+    check_refused(caller);
+    http_client on_admin{x.gateway.admin_port()};
+    const std::string list = R"({"jsonrpc":"2.0","id":1,"method":"agents/list"})";
+    on_admin.send(test_support::request_text("POST", "/rpc", {{"Content-Type", "application/json"}}, list));
+    CHECK(on_admin.read_response().status == 200);
+}
+
 TEST_CASE("a stream gives up the room of its call")
 {
     relayed x{test_support::event_stream(), [](auto& s) { with_limit(s); }};

@@ -49,6 +49,26 @@ TEST_CASE("Whatever else a loop does waits for one turn, however many tasks take
     CHECK(most_between == 1);
 }
 
+TEST_CASE("An operator waits for one turn of the callers, however many of them there are")
+{
+    constexpr int tasks = 100;
+    constexpr int steps = 20;
+    net::asio::io_context io;
+    gateway::turn_lines by;
+    int callers_done = 0;
+    int operators_done = 0;
+    for (int i = 0; i < tasks; ++i) {
+        net::asio::co_spawn(io, work(by.callers, steps, callers_done), net::asio::detached);
+    }
+    net::asio::co_spawn(io, work(by.operators, steps, operators_done), net::asio::detached);
+    while (operators_done < steps && io.run_one() > 0) {
+    }
+    CHECK(operators_done == steps);
+    CHECK(callers_done <= steps + 1);
+    io.run();
+    CHECK(callers_done == tasks * steps);
+}
+
 TEST_CASE("A turn is over when its time is")
 {
     net::asio::io_context io;
