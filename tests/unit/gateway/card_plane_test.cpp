@@ -90,6 +90,9 @@ public:
     make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::snapshot> lists) override
     {
         co_await hold();
+        if (refuses_lists) {
+            co_return core::upstream_error(errc::card_too_large);
+        }
         co_return co_await editor_.make_of_lists(std::move(agent), std::move(lists));
     }
 
@@ -110,6 +113,7 @@ public:
     std::size_t held() const noexcept { return held_.size(); }
 
     bool slow = false;
+    bool refuses_lists = false;
 
 private:
     net::task<> hold()
@@ -622,6 +626,23 @@ TEST_CASE("A session that is well again while its card is made gives no older ca
     x.maker.release();
     x.run();
     CHECK(x.answers.back()->card->bytes->body.find(R"("version":"new")") != std::string::npos);
+}
+
+TEST_CASE("Lists that make no card make none when their session was lost meanwhile and is well again")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.list({});
+    x.maker.refuses_lists = true;
+    x.list({});
+    REQUIRE(x.told == std::vector<bool>{true, false});
+    CHECK(x.obtained()->failure->code == errc::card_too_large);
+    x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+    CHECK(x.obtained()->failure->code == errc::session_crashed);
+    x.plane.set_session_trouble("agent-0", std::nullopt);
+    const auto got = x.obtained();
+    CHECK(got->card == nullptr);
+    REQUIRE(got->failure.has_value());
+    CHECK(got->failure->code == errc::card_too_large);
 }
 
 TEST_SUITE_END();
