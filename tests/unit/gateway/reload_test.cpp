@@ -1,9 +1,15 @@
 #include "gateway/reload.hpp"
 
 #include "gateway/changed_files.hpp"
+#include "store/memory.hpp"
+
+#include <boost/asio/co_spawn.hpp>
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <exception>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -23,6 +29,11 @@ core::agent agent(std::string id, std::string key_file = {})
     out.key_file = std::move(key_file);
     return out;
 }
+
+class no_lines final : public core::log_sink {
+public:
+    void write(std::string_view) override {}
+};
 
 ids ids_of(const std::vector<core::agent>& agents)
 {
@@ -118,6 +129,44 @@ TEST_CASE("The answer to POST /reload has every change, and how many agents are 
     );
     CHECK(shown["settings"] == json::array({"cards.ttl"}));
     CHECK(shown["needs_restart"] == json::array({"listen"}));
+}
+
+TEST_CASE("All who wait for a reload when the gateway ends are told so")
+{
+    config::settings settings;
+    no_lines nowhere;
+    const core::logger log{nowhere, core::log_level::error};
+    gateway::store_thread store{store::make_memory()};
+    gateway::turns by;
+    gateway::registry agents{settings, store, log, by};
+    net::loop loop;
+    std::promise<void> go;
+    gateway::configuration_source from;
+    from.read = [&] {
+        go.get_future().wait();
+        return gateway::configuration{};
+    };
+    gateway::reloader reloads{loop, std::move(from), agents, settings, log};
+    std::vector<bool> told;
+    for (int i = 0; i < 3; ++i) {
+        net::asio::co_spawn(
+            loop.get_executor(),
+            reloads.reload(gateway::reload_trigger::request),
+            [&](const std::exception_ptr& bug, const gateway::reload_report& report) {
+                CHECK_FALSE(bug);
+                told.push_back(report.draining);
+            }
+        );
+    }
+    loop.io().poll();
+    reloads.stop();
+    go.set_value();
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+    while (told.size() < 3 && std::chrono::steady_clock::now() < late) {
+        loop.io().run_one_for(std::chrono::milliseconds{10});
+    }
+    CHECK(told == std::vector<bool>{false, true, true});
+    CHECK_FALSE(reloads.busy());
 }
 
 TEST_SUITE_END();
