@@ -14,7 +14,7 @@ using flow::relayed;
 using test_support::answer_json;
 using test_support::recorded_request;
 
-// Its card names `endpoint`, of this port if it begins with a slash or with the port's colon.
+// Its card names `endpoint`, of this port if it begins with a slash or with the port's colon. Empty: it has no card now.
 struct agent_with_card {
     explicit agent_with_card(core::card_trust trust, const std::string& url = "/registered")
         : x{[this](const recorded_request& asked) { return answer(asked); },
@@ -31,6 +31,9 @@ struct agent_with_card {
     test_support::script answer(const recorded_request& asked) const
     {
         if (asked.method == "GET" && asked.target.find("/.well-known/") != std::string::npos) {
+            if (endpoint.empty()) {
+                return test_support::answer(500, "");
+            }
             return answer_json(flow::card_text("A", address(endpoint)));
         }
         return answer_json(R"({"jsonrpc":"2.0","id":1,"result":")" + asked.target + "\"}");
@@ -166,6 +169,17 @@ TEST_CASE(
     CHECK(asked > 1);
     CHECK(flow::call(x.port(), call_body()).status == 200);
     CHECK(x.agent.request_count() == asked + 1);
+}
+
+TEST_CASE("calls go on going where the card said when a later fetch of it fails")
+{
+    agent_with_card agent{core::card_trust::same_origin};
+    agent.fetch_card("/moved");
+    CHECK(agent.called() == "/moved");
+    agent.endpoint.clear();
+    const auto why = flow::error_of(agent.x.gateway, "agents/refreshCard", R"({"id":"a"})");
+    CHECK(why["data"]["code"] == "upstream_status");
+    CHECK(agent.called() == "/moved");
 }
 
 TEST_SUITE_END();
