@@ -259,4 +259,27 @@ TEST_CASE("a stream that is silent behind its first event gets comments, and end
     CHECK(caller.read_until_closed().find("0\r\n\r\n") == std::string::npos);
 }
 
+TEST_CASE("events that wait for the first with a card take their room from that of all bodies")
+{
+    constexpr std::size_t comments = 20'000;
+    std::string stream;
+    while (stream.size() < comments) {
+        stream += ": " + std::string(96, 'c') + "\n\n";
+    }
+    stream += "data: " + answer_of(card("one")) + "\n\n";
+    for (const bool fits : {false, true}) {
+        CAPTURE(fits);
+        relayed x{test_support::chunked_byte_by_byte(stream, "text/event-stream"), [&](config::settings& s) {
+                      s.limits.body_memory = fits ? comments + 100'000 : comments - 1000;
+                  }};
+        const auto got = flow::call(x.port(), call_body("1", method));
+        if (fits) {
+            CHECK(got.status == 200);
+        } else {
+            constexpr flow::error_answer overloaded{503, -31503, "overloaded", "The gateway is at its limit.", true};
+            flow::check_jsonrpc_error(got, overloaded, "1");
+        }
+    }
+}
+
 TEST_SUITE_END();
