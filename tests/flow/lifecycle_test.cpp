@@ -211,6 +211,32 @@ TEST_CASE("a stream in flight has drain_streams, then ends visibly, and its agen
     CHECK(log_of(gateway).find(R"("stream":"drain")") != std::string::npos);
 }
 
+TEST_CASE("a stream that begins after drain_streams is ended at once")
+{
+    test_support::gate held;
+    scripted_agent agent{[shared = held.shared()](const test_support::recorded_request& request) {
+        return request.body.find("tasks/resubscribe") == std::string::npos
+                   ? test_support::event_stream()
+                   : test_support::then({test_support::pass_gate{shared}}, test_support::event_stream());
+    }};
+    auto settings = settings_for(agent);
+    settings.timeouts.upstream_head = 1h;
+    settings.timeouts.drain = 1h;
+    settings.timeouts.drain_streams = 50ms;
+    running_gateway gateway{std::move(settings)};
+    http_client first{gateway.port()};
+    first.send(call_text("message/stream"));
+    REQUIRE(agent.wait_for_streams(1));
+    http_client late{gateway.port()};
+    late.send(call_text("tasks/resubscribe"));
+    REQUIRE(held.wait_until_reached());
+    REQUIRE(begins_to_drain(gateway));
+    first.read_until_closed();  // from then on streams are ended
+    held.release();
+    CHECK(late.read_response().status == 503);
+    CHECK(gateway.wait_until_stopped(5s));
+}
+
 TEST_CASE("a stream that its agent ends within drain_streams is whole")
 {
     scripted_agent agent{[](const auto&) { return test_support::event_stream(); }};
