@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <set>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/directory");
@@ -128,6 +130,32 @@ TEST_CASE("what is written and what is fetched is in the directory at once")
         CHECK(joined() == "Fetched,");
         const auto removal = flow::managing("agents/delete", R"({"id":"x"})");
         CHECK(flow::post_json(gateway.admin_port(), "/rpc", removal).status == 200);
+    }
+}
+
+TEST_CASE("a page that was begun before an agent was written is not kept beyond it")
+{
+    auto settings = quick_settings();
+    for (int i = 0; i < 20'000; ++i) {  // which takes a page long, and lists none of them
+        settings.agents.push_back(a2a_agent("off" + std::to_string(i), nobody));
+        settings.agents.back().disabled = true;
+    }
+    const running_gateway gateway{std::move(settings)};
+    std::vector<std::jthread> others(3);
+    for (auto& each : others) {
+        each = std::jthread{[&](const std::stop_token& end) {
+            while (!end.stop_requested()) {
+                request(gateway.port(), "GET", "/agents");
+            }
+        }};
+    }
+    const auto write = [&](const std::string& id) {
+        CHECK(flow::post_json(gateway.admin_port(), "/rpc", upsert_text(id, nobody)).status == 200);
+    };
+    for (std::size_t i = 0; i < 20; ++i) {
+        write("a" + std::to_string(i));  // whereupon the others have a page begun
+        write("b" + std::to_string(i));
+        CHECK(page(gateway, "/agents")["agents"].size() == 2 * i + 2);
     }
 }
 
