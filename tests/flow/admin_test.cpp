@@ -225,4 +225,29 @@ TEST_CASE("the admin listener has nothing else, and the traffic listener has non
     }
 }
 
+TEST_CASE("an agent that is disabled while it streams is on the metrics page once")
+{
+    scripted_agent agent{[](const auto&) { return test_support::event_stream(); }};
+    const running_gateway gateway{flow::quick_settings()};
+    const auto write = [&](bool disabled) {
+        flow::manage(
+            gateway,
+            "agents/upsert",
+            {{"id", "a"}, {"agent", {{"url", agent.url()}, {"card", {{"name", "A"}}}, {"disabled", disabled}}}}
+        );
+    };
+    write(false);
+    test_support::http_client caller{gateway.port()};
+    caller.send(test_support::request_text(
+        "POST",
+        "/agents/a",
+        {{"Content-Type", "application/json"}},
+        R"({"jsonrpc":"2.0","id":1,"method":"message/stream","params":{}})"
+    ));
+    CHECK(caller.read_head().status == 200);
+    write(true);
+    families_of(metrics(gateway).body);  // with every series once
+    CHECK(gateway.metric(R"(cardea_streams_active{agent="a"})") == 1);
+}
+
 TEST_SUITE_END();
