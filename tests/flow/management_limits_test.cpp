@@ -7,8 +7,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/management_limits");
@@ -224,6 +226,29 @@ TEST_CASE("What is left of a batch is not carried out when its caller has left")
         CHECK(flow::manage(gateway, "agents/get", {{"id", "b"}})["card_status"]["state"] == "unknown");
         CHECK(second.request_count() == 0);
     }
+}
+
+TEST_CASE("What is left of a batch is not carried out for a caller that has closed its half for long")
+{
+    constexpr std::size_t calls = 50;
+    test_support::scripted_agent agent{[](const auto&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{50}
+        );  // a slow agent: all calls take far beyond the grace
+        return test_support::answer_json(R"({"name":"A"})");
+    }};
+    auto settings = quick_settings();
+    settings.cards.background = 0;
+    settings.agents.push_back(flow::a2a_agent("a", agent.url()));
+    const running_gateway gateway{std::move(settings)};
+    std::string body;
+    for (std::size_t i = 0; i < calls; ++i) {
+        body += (i == 0 ? "[" : ",") + managing("agents/refreshCard", R"({"id":"a"})");
+    }
+    test_support::http_client caller{gateway.admin_port()};
+    caller.send(test_support::request_text("POST", "/rpc", {{"Content-Type", "application/json"}}, body + "]"));
+    caller.half_close();
+    caller.read_until_closed();
+    CHECK(agent.request_count() < calls);
 }
 
 TEST_CASE(
