@@ -46,7 +46,7 @@ batch() {
 
 # Batches of a card of 1 MB, fifty times each, all at once; their readers take it as fast as they can, or slowly.
 measure_memory() {
-    local rate before after ok=0 busy=0 pids pid codes
+    local rate before after pids pid codes pace
     {
         printf 'listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nstore: memory\nworkers: 1\nagents:\n  big:\n    url: http://127.0.0.1:9/\n'
         printf '    card: {"name":"big","url":"http://127.0.0.1:9/","version":"1","skills":[],"description":"%s"}\n' \
@@ -60,9 +60,11 @@ measure_memory() {
         reset_peak
         before=$(peak)
         pids=()
+        pace=()
+        [ "$rate" = fast ] || pace=(--limit-rate 500k)
         : >"$scratch/codes"
         for ((i = 0; i < batches; i++)); do
-            curl -s --max-time 300 -o /dev/null $([ "$rate" = fast ] || echo --limit-rate 500k) \
+            curl -s --max-time 300 -o /dev/null "${pace[@]}" \
                 -w '%{http_code} %{size_download}\n' --json "@$scratch/batch.json" "http://$traffic/rpc" >>"$scratch/codes" &
             pids+=($!)
         done

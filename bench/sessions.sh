@@ -39,6 +39,7 @@ wait_for_sessions() {
 
 # Calls, failures, mean, p50, p99 and maximum in microseconds.
 cards_at_rate() {
+    # shellcheck disable=SC2030 # for these callers only
     (priority=$load_priority && on "$load_core" timeout --foreground $((seconds + 30)) "$binaries/bench_callers" \
         open "$address" /agents/bench/.well-known/agent-card.json - "$card_rate" "$seconds")
 }
@@ -48,6 +49,7 @@ run_sessions() {
     local round alone beside loader name line p50s=() p99s=() admin
     # Programs that the gateway starts have its priority, and would have that of nobody else. Who measures is not what is
     # measured.
+    # shellcheck disable=SC2031 # it was not modified for this one
     local load_priority=$priority priority=0
     start_agent
     agent=$address
