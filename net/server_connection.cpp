@@ -309,7 +309,7 @@ void server_connection::hurry()
     }
 }
 
-void server_connection::release_request() noexcept
+void server_connection::release_request()
 {
     if (body_read_) {
         released_ = request_bytes();
@@ -327,7 +327,7 @@ void server_connection::finish_request()
     // What has come of the next request counts while it needs memory of its own: the share only becomes smaller.
     const auto left = caller_.received().size();
     hold(left > large_block ? left : 0);
-    caller_.give_spare_room();
+    caller_.release_spare_room();  // not later: what comes next is parsed where it lies
 }
 
 void server_connection::drain()

@@ -166,7 +166,7 @@ public:
 
     // Gives up what was read of a request whose body is whole, its buffer and request_scratch(), for an answer that takes
     // its time. From here on head()'s views and the body are void; what head() holds by value stays.
-    void release_request() noexcept;
+    void release_request();
 
     // Whether this answer must carry `Connection: close`: decided once, when its head is written.
     bool closing() const noexcept;

@@ -128,7 +128,6 @@ void stream::compact() noexcept
 
 void stream::reserve(std::size_t capacity)
 {
-    spare_room_ = false;
     if (block_.size >= capacity) {
         compact();
     } else {
@@ -150,7 +149,7 @@ void stream::move_to(std::size_t capacity)
 void stream::release_spare_room()
 {
     const auto left = std::max(end_ - begin_, small_block);
-    if (std::exchange(spare_room_, false) && block_.size > large_block && left < block_.size / 2) {
+    if (block_.size > large_block && left < block_.size / 2) {
         move_to(left);
     }
 }
@@ -195,7 +194,6 @@ void stream::arm()
         return;
     }
     armed_ = true;
-    release_spare_room();
     if (readable_ && !full()) {
         loop_.ready().wake(*this);
     } else {

@@ -44,7 +44,7 @@ public:
     void set_listener(signal* listener) noexcept { listener_ = listener; }
 
     // Bytes that have arrived and are not consumed. The view holds until something of this stream changes its buffer:
-    // compact(), reserve(), grow(), truncate(), and arm() when nothing is received or after give_spare_room().
+    // compact(), reserve(), grow(), truncate(), release_spare_room(), and arm() when nothing is received.
     std::string_view received() const noexcept { return {block_.bytes.get() + begin_, end_ - begin_}; }
     void consume(std::size_t bytes) noexcept;
 
@@ -62,14 +62,13 @@ public:
     void move(std::size_t to, std::string_view bytes_within) noexcept;
     void truncate(std::size_t size) noexcept;
 
-    // The next arm() moves what is left into a smaller buffer, if it needs less than half of this one.
-    void give_spare_room() noexcept { spare_room_ = true; }
+    // Moves what is left of a large buffer into a smaller one, if it needs less than half of it; views are void after it.
+    void release_spare_room();
 
     // Drops what was received, and its buffer.
     void discard() noexcept;
 
-    // More bytes, or the end, are wanted: they come, with one wake-up, once. Gives the buffer back while it is empty, and room
-    // that give_spare_room() has spoken of.
+    // More bytes, or the end, are wanted: they come, with one wake-up, once. Gives the buffer back while it is empty.
     void arm();
 
     // What is known to have come is taken in now, and not when it is its turn.
@@ -106,7 +105,6 @@ private:
     bool read_some();
     bool write_some();
     void release_if_empty() noexcept;
-    void release_spare_room();
     void move_to(std::size_t capacity);
     void notify();
 
@@ -129,7 +127,6 @@ private:
     bool writing_ = false;
     bool ended_ = false;
     bool closed_ = false;
-    bool spare_room_ = false;  // may be given back
 };
 
 }  // namespace net

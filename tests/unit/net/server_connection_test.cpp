@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 TEST_SUITE_BEGIN("net/server_connection");
 
@@ -54,6 +55,33 @@ public:
     net::routine<> refuse(net::server_connection& caller, core::error) override { co_await handle(caller); }
     void failed(std::string_view what) noexcept override { FAIL(what); }
     void shaken(net::handshake, std::string_view, std::string_view) noexcept override {}
+};
+
+// Reads the body of each request, waits for its caller to leave as a relay does, and looks at the head then.
+class watchful_handler final : public net::http_handler {
+public:
+    net::routine<> handle(net::server_connection& caller) override
+    {
+        const auto body = co_await caller.read_body(1'000'000);
+        CHECK(body.has_value());
+        const auto before = caller.head().target;
+        caller.watch_caller();
+        CHECK(caller.head().target.data() == before.data());
+        targets.emplace_back(before);
+        constexpr std::string_view text = "HTTP/1.1 204 No Content\r\n\r\n";
+        net::pieces what;
+        what.add(text);
+        co_await caller.send(what);
+    }
+    net::routine<> refuse(net::server_connection&, core::error why) override
+    {
+        FAIL(why.detail);
+        co_return;
+    }
+    void failed(std::string_view what) noexcept override { FAIL(what); }
+    void shaken(net::handshake, std::string_view, std::string_view) noexcept override {}
+
+    std::vector<std::string> targets;
 };
 
 net::server_settings lingering_settings()
@@ -252,6 +280,25 @@ TEST_CASE("as many refused callers are waited for as the limit says, and one mor
     second.abort();
     CHECK(run_until(rig.loop, [&] { return second.ended(); }));
     CHECK(places.taken() == 0);
+}
+
+TEST_CASE("the head of a request that came with a large one before it stays where it is until it is answered")
+{
+    lingering_rig rig;
+    watchful_handler handler;
+    auto settings = lingering_settings();
+    settings.body_timeout = 1h;
+    refused_caller caller{rig.loop, handler, settings};
+    const std::string body(150'000, 'b');
+    const auto text = "POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: 150000\r\n\r\n" + body +
+                      "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
+    const std::string_view all = text;
+    for (std::size_t sent = 0; sent < all.size();) {
+        sent += caller.send(all.substr(sent));
+        REQUIRE(run_until(rig.loop, [&] { return caller.was_heard(); }));
+    }
+    REQUIRE(run_until(rig.loop, [&] { return handler.targets.size() == 2; }));
+    CHECK(handler.targets == std::vector<std::string>{"/large", "/next"});
 }
 
 TEST_SUITE_END();
