@@ -56,7 +56,8 @@ void refuse(const field& f, std::string_view predicate, std::string_view meant, 
     problems.add(
         f.at,
         f.path,
-        (shown ? quoted(f.value->text) + ' ' : "") + std::string{predicate} + "; " + std::string{meant} + " is meant"
+        (shown ? config::quoted(f.value->text) + ' ' : "") + std::string{predicate} + "; " + std::string{meant} +
+            " is meant"
     );
 }
 
