@@ -63,7 +63,7 @@ core::result<> variant_maker::begin_one()
 
 core::result<> variant_maker::finish_one()
 {
-    auto document = std::move(*shaped_);
+    auto document = std::move(*shaped_);  // NOLINT(bugprone-unchecked-optional-access): step() has looked
     shaped_.reset();
     if (next_shape() != card_shape::v1 || how_.by == nullptr) {
         made_.push_back(body_with_strong_etag(a2a::render(document)));

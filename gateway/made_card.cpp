@@ -47,6 +47,7 @@ std::vector<told_loss> told(const std::vector<card_loss>& losses, const core::re
 std::vector<told_refusal> told(const std::vector<card_refusal>& refusals, const core::redaction& secrets)
 {
     std::vector<told_refusal> out;
+    out.reserve(refusals.size());
     for (const auto& [shape, why] : refusals) {
         out.push_back({shape, why.code, shown_words(secrets, why.detail)});
     }
@@ -123,9 +124,15 @@ core::result<> card_work::begin(a2a::card card, const card_making& how)
     return {};
 }
 
+core::result<bool> card_work::step()
+{
+    return variants_->step();  // NOLINT(bugprone-unchecked-optional-access): after begin()
+}
+
 made_card card_work::take() &&
 {
-    add_variants(made_, std::move(*variants_).take(), secrets_of(record_));
+    auto& variants = *variants_;  // NOLINT(bugprone-unchecked-optional-access): after begin()
+    add_variants(made_, std::move(variants).take(), secrets_of(record_));
     return std::move(made_);
 }
 

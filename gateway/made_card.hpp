@@ -84,7 +84,7 @@ public:
     core::result<> begin(a2a::card card, const card_making& how);
 
     // One more piece; false: it is done.
-    core::result<bool> step() { return variants_->step(); }
+    core::result<bool> step();
 
     made_card take() &&;
 

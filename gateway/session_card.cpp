@@ -72,7 +72,7 @@ core::result<> session_card_maker::write_one()
 
 core::result<> session_card_maker::sign_one()
 {
-    auto document = std::move(*unsigned_);
+    auto document = std::move(*unsigned_);  // NOLINT(bugprone-unchecked-optional-access): step() has looked
     unsigned_.reset();
     auto body = signed_body(std::move(document), how_);
     if (!body) {
@@ -98,11 +98,12 @@ core::result<> session_card_maker::read_own()
 
 session_card session_card_maker::take() &&
 {
+    auto& card = *card_;  // NOLINT(bugprone-unchecked-optional-access): read_own() was the last step
     auto bytes =
         shape_ == card_shape::automatic
             ? make_card_bytes(std::move(*bodies_[0]), version_bodies{std::move(bodies_[1]), std::move(bodies_[2])})
             : make_card_bytes(std::move(*bodies_[0]));
-    return {{std::move(bytes), {}, std::move(refusals_), std::move(signed_by_)}, std::move(*card_)};
+    return {{std::move(bytes), {}, std::move(refusals_), std::move(signed_by_)}, std::move(card)};
 }
 
 }  // namespace gateway

@@ -28,13 +28,13 @@ std::chrono::nanoseconds since(core::steady_time start)
     return std::chrono::steady_clock::now() - start;
 }
 
-const card_bytes& chosen_bytes(const card_bytes& all, const net::http1::field_list& asked)
+const card_bytes* chosen_bytes(const card_bytes& all, const net::http1::field_list& asked)
 {
     if (!all.by_version) {
-        return all;
+        return &all;
     }
     const auto* version = net::http1::find(asked, "A2A-Version");
-    return version == nullptr ? all : for_version(all, *version);
+    return version == nullptr ? &all : &for_version(all, *version);
 }
 
 void write_cache_control(std::string& text, const published_card& card, core::steady_time now)
@@ -106,8 +106,9 @@ net::routine<> traffic_handler::card(exchange& x, destination to)
         co_await send_card(x, std::move(found), to.legacy_card);
     } else {
         const auto seconds = found.again_at ? retry_after(x.caller.owner().now(), *found.again_at) : usual_retry_after;
-        auto what = error_answer(found.failure->code, x.record.agent, seconds);
-        co_await answer_error(x, std::move(*found.failure), std::move(what));
+        auto why = std::move(found.failure).value_or(core::gateway_error(errc::internal, "no card and no reason"));
+        auto what = error_answer(why.code, x.record.agent, seconds);
+        co_await answer_error(x, std::move(why), std::move(what));
     }
 }
 
@@ -127,7 +128,7 @@ net::routine<> traffic_handler::await_card(exchange& x)
 
 net::routine<> traffic_handler::send_card(exchange& x, card_answer found, bool legacy)
 {
-    const auto& bytes = chosen_bytes(*found.card->bytes, x.caller.head().fields);
+    const auto& bytes = *chosen_bytes(*found.card->bytes, x.caller.head().fields);
     if (bytes.refused) {
         x.record.card = card_use::negative;
         auto why = *bytes.refused;

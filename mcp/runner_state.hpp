@@ -61,7 +61,8 @@ public:
     std::optional<core::steady_time> next_attempt() const noexcept
     {
         const bool waits = session_.state() == session_state::backoff || session_.state() == session_state::failed;
-        return waits ? std::optional{timers_[static_cast<std::size_t>(timer_name::backoff)]->expiry()} : std::nullopt;
+        const auto& backoff = timers_[static_cast<std::size_t>(timer_name::backoff)];
+        return waits && backoff ? std::optional{backoff->expiry()} : std::nullopt;
     }
     const std::string& detail() const noexcept { return detail_; }
     bool needs_operator() const noexcept { return needs_operator_; }

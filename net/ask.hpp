@@ -43,7 +43,7 @@ public:
         if (failure_) {
             std::rethrow_exception(failure_);
         }
-        return std::move(*answer_);
+        return std::move(*answer_);  // NOLINT(bugprone-unchecked-optional-access): it resumes when there is one
     }
 
 private:

@@ -50,7 +50,10 @@ struct routine_promise : routine_promise_base {
     {
         value.emplace(std::forward<Value>(result));
     }
-    T take() { return std::move(*value); }
+    T take()
+    {
+        return std::move(*value);  // NOLINT(bugprone-unchecked-optional-access): it has returned
+    }
 
     std::optional<T> value;
 };
