@@ -299,6 +299,8 @@ TEST_CASE("the head of a request that came with a large one before it stays wher
     }
     REQUIRE(run_until(rig.loop, [&] { return handler.targets.size() == 2; }));
     CHECK(handler.targets == std::vector<std::string>{"/large", "/next"});
+    caller.abort();
+    CHECK(run_until(rig.loop, [&] { return caller.ended(); }));
 }
 
 TEST_SUITE_END();
