@@ -286,7 +286,7 @@ void run(const std::vector<std::string>& given)
         const auto to = read_destination(given[1], given[2], given[3] == "-" ? nullptr : given[3].c_str());
         open_loop{to, read_number<std::size_t>(given[4]), read_number<std::size_t>(given[5])}.run();
     } else {
-        throw std::invalid_argument{"wrong arguments: the first lines of bench/callers.cpp say which are meant"};
+        throw std::invalid_argument{"wrong arguments: the first lines of bench/callers.cpp list them"};
     }
 }
 

@@ -2,7 +2,7 @@
 // between two looks at its queue is a piece of work, which is what others wait for.
 #pragma once
 
-#include "gateway/card_editor.hpp"
+#include "gateway/cards/card_editor.hpp"
 #include "net/fetch.hpp"
 #include "net/types.hpp"
 
@@ -47,13 +47,13 @@ public:
 
 class card_workshop {
 public:
-    card_workshop(const config::card_settings& settings, std::shared_ptr<const gateway::card_signer> signer)
+    card_workshop(const config::card_settings& settings, std::shared_ptr<const gateway::cards::card_signer> signer)
         : editor_{io_, fetcher_, settings}
     {
         editor_.start(std::move(signer), "http://gateway");
     }
 
-    gateway::card_editor& editor() noexcept { return editor_; }
+    gateway::cards::card_editor& editor() noexcept { return editor_; }
 
     // What the work, which the editor was asked for, comes to; and how long it took.
     template <class T>
@@ -84,7 +84,7 @@ private:
 
     net::asio::io_context io_{1};
     no_fetcher fetcher_;
-    gateway::card_editor editor_;
+    gateway::cards::card_editor editor_;
 };
 
 }  // namespace bench

@@ -7,7 +7,7 @@
 #include "bench/card_pieces.hpp"
 #include "bench/hostile_cards.hpp"
 #include "bench/hostile_lists.hpp"
-#include "gateway/snapshot.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "tests/unit/a2a/signing_keys.hpp"
 
 #include <unistd.h>
@@ -60,10 +60,13 @@ private:
     std::filesystem::path path_;
 };
 
-std::shared_ptr<const gateway::card_signer> signer()
+std::shared_ptr<const gateway::cards::card_signer> signer()
 {
     auto own = a2a::jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "own");
-    return std::make_shared<const gateway::card_signer>(std::make_shared<const a2a::jose_key>(std::move(*own)), "{}");
+    return std::make_shared<const gateway::cards::card_signer>(
+        std::make_shared<const a2a::jose_key>(std::move(*own)),
+        "{}"
+    );
 }
 
 core::agent agent(core::card_shape shape, const std::string& trusted_keys = {})
@@ -136,17 +139,17 @@ public:
     }
 
     void card(const bench::hostile_card& kind);
-    void lists(std::string_view kind, const mcp::snapshot& from);
+    void lists(std::string_view kind, const mcp::server_lists& from);
     double worst() const noexcept { return out_.worst(); }
 
 private:
-    using made_card = core::result<gateway::made_card>;
+    using made_card = core::result<gateway::cards::made_card>;
 
     made_card make(const std::string& text, core::agent record);
-    made_card make_of_lists(const mcp::snapshot& from, core::card_shape shape);
+    made_card make_of_lists(const mcp::server_lists& from, core::card_shape shape);
     work_times answer(const std::string& text, a2a::card_dialect dialect);
     void verify(const bench::hostile_card& kind);
-    void compare(const gateway::made_card& made);
+    void compare(const gateway::cards::made_card& made);
 
     const options& asked_;
     key_file keys_;
@@ -169,11 +172,11 @@ measurement::made_card measurement::make(const std::string& text, core::agent re
     return made;
 }
 
-measurement::made_card measurement::make_of_lists(const mcp::snapshot& from, core::card_shape shape)
+measurement::made_card measurement::make_of_lists(const mcp::server_lists& from, core::card_shape shape)
 {
     made_card made = core::gateway_error(core::errc::internal);
     const auto by = std::make_shared<const core::agent>(agent(shape));
-    const auto lists = std::make_shared<const mcp::snapshot>(from);
+    const auto lists = std::make_shared<const mcp::server_lists>(from);
     out_.work([&] {
         auto [came, times] = workshop_.done(workshop_.editor().make_of_lists(by, lists));
         made = std::move(came);
@@ -195,16 +198,16 @@ void measurement::verify(const bench::hostile_card& kind)
 
 work_times measurement::answer(const std::string& text, a2a::card_dialect dialect)
 {
-    auto entry = std::make_shared<gateway::agent_entry>();
+    auto entry = std::make_shared<gateway::model::agent_entry>();
     entry->record = agent(by_version);
     return workshop_.done(workshop_.editor().edit({std::move(entry), text, {dialect, false}})).second;
 }
 
 // Which differ in many places.
-void measurement::compare(const gateway::made_card& made)
+void measurement::compare(const gateway::cards::made_card& made)
 {
     const auto by = std::make_shared<const core::agent>(agent(by_version));
-    const gateway::card_pair both{made.bytes->v03, made.bytes};
+    const gateway::cards::card_pair both{made.bytes->v03, made.bytes};
     out_.work([&] { return workshop_.done(workshop_.editor().compare(by, both)).second; });
 }
 
@@ -232,7 +235,7 @@ void measurement::card(const bench::hostile_card& kind)
     out_.end(made ? "" : made.error().detail);
 }
 
-void measurement::lists(std::string_view kind, const mcp::snapshot& from)
+void measurement::lists(std::string_view kind, const mcp::server_lists& from)
 {
     if (!asked_.wants(kind)) {
         return;

@@ -11,9 +11,9 @@ using enum mcp::list_kind;
 
 // As many items as fit, of those that `item(number)` makes.
 template <class Item>
-mcp::snapshot filled(mcp::list_kind list, std::size_t bytes, Item item)
+mcp::server_lists filled(mcp::list_kind list, std::size_t bytes, Item item)
 {
-    mcp::snapshot made;
+    mcp::server_lists made;
     made.server.name = "s";
     made.server.offers.set();
     auto& items = made.lists[mcp::index_of(list)];
@@ -41,17 +41,17 @@ std::string tool(std::size_t i, const std::string& rest = {})
 }
 
 // The skill of a tool with a name and nothing else is several times as long as the tool.
-mcp::snapshot bare_tools(std::size_t bytes)
+mcp::server_lists bare_tools(std::size_t bytes)
 {
     return filled(tools, bytes / 10, [](std::size_t i) { return tool(i); });
 }
 
-mcp::snapshot too_many_tools(std::size_t bytes)
+mcp::server_lists too_many_tools(std::size_t bytes)
 {
     return filled(tools, bytes / 4, [](std::size_t i) { return tool(i); });
 }
 
-mcp::snapshot with_schemas(std::size_t bytes)
+mcp::server_lists with_schemas(std::size_t bytes)
 {
     return filled(tools, fitting(bytes) / 2, [](std::size_t i) {
         return tool(
@@ -61,7 +61,7 @@ mcp::snapshot with_schemas(std::size_t bytes)
     });
 }
 
-mcp::snapshot with_wide_schemas(std::size_t bytes)
+mcp::server_lists with_wide_schemas(std::size_t bytes)
 {
     std::string members;
     for (int i = 0; i < 900; ++i) {
@@ -73,7 +73,7 @@ mcp::snapshot with_wide_schemas(std::size_t bytes)
 }
 
 // Each schema takes time to be read and little room.
-mcp::snapshot with_lists_in_schemas(std::size_t bytes)
+mcp::server_lists with_lists_in_schemas(std::size_t bytes)
 {
     std::string list;
     for (int i = 0; i < 900; ++i) {
@@ -84,21 +84,21 @@ mcp::snapshot with_lists_in_schemas(std::size_t bytes)
     });
 }
 
-mcp::snapshot with_long_texts(std::size_t bytes)
+mcp::server_lists with_long_texts(std::size_t bytes)
 {
     return filled(tools, fitting(bytes) / 2, [](std::size_t i) {
         return tool(i, R"(,"description":")" + std::string(100000, 'd') + '"');
     });
 }
 
-mcp::snapshot many_resources(std::size_t bytes)
+mcp::server_lists many_resources(std::size_t bytes)
 {
     return filled(resources, fitting(bytes), [](std::size_t i) {
         return R"({"uri":"r:)" + std::to_string(i) + R"(","name":"n","icons":[{"src":"https://h/i.png"}]})";
     });
 }
 
-mcp::snapshot too_many_resources(std::size_t bytes)
+mcp::server_lists too_many_resources(std::size_t bytes)
 {
     return filled(resources, 16 * bytes, [](std::size_t i) {
         return R"({"uri":"r:)" + std::to_string(i) + R"(","name":")" + std::string(1500, 'n') + "\"}";

@@ -11,7 +11,7 @@ namespace bench {
 
 struct hostile_list {
     std::string_view name;
-    mcp::snapshot (*make)(std::size_t bytes);  // of which a card of at most so many bytes is made, and nearly
+    mcp::server_lists (*make)(std::size_t bytes);  // of which a card of at most so many bytes is made, and nearly
 };
 
 std::span<const hostile_list> hostile_lists() noexcept;

@@ -116,7 +116,7 @@ core::secret bearer_of(const field& f, const std::string& text, problem_list& pr
             f.at,
             f.path,
             std::string{text.size() > longest ? "is longer than 16KiB" : "has a character that no bearer has"} +
-                "; the token alone, without `Bearer `, is meant"
+                "; expected the token alone, without `Bearer `"
         );
         return {};
     }
@@ -142,9 +142,9 @@ std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, p
         const auto& name = map->keys[i].text;
         if (!is_token(name)) {
             problems
-                .add(map->keys[i].at, header.path, "is not a header field's name; a name such as X-Api-Key is meant");
+                .add(map->keys[i].at, header.path, "is not a header field's name; expected a name such as X-Api-Key");
         } else if (is_reserved(name, use)) {
-            problems.add(map->keys[i].at, header.path, "is set by the gateway itself; another header field is meant");
+            problems.add(map->keys[i].at, header.path, "is set by the gateway itself; expected another header field");
         } else if (!seen.insert(lower(name)).second) {
             problems.add(map->keys[i].at, header.path, "is given twice; header fields' names have no case");
         }
@@ -163,19 +163,19 @@ std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, p
 
 std::vector<std::string> read_relay_paths(const field& f, problem_list& problems)
 {
-    constexpr std::string_view meant = "a pattern such as /v1/* or /**";
+    constexpr std::string_view expected = "a pattern such as /v1/* or /**";
     std::vector<std::string> patterns;
     for (const auto& element : read_list(f, "a list of patterns", problems)) {
-        const auto pattern = read_line(element, meant, problems);
+        const auto pattern = read_line(element, expected, problems);
         if (!pattern) {
             continue;
         }
         const auto segments = *pattern + '/';
         const bool dots = segments.find("/./") != std::string::npos || segments.find("/../") != std::string::npos;
         if (pattern->front() != '/') {
-            refuse(element, "does not begin with '/'", meant, problems);
+            refuse(element, "does not begin with '/'", expected, problems);
         } else if (dots || pattern->find_first_of("?# %\\") != std::string::npos) {
-            refuse(element, "is not a pattern of paths", meant, problems);
+            refuse(element, "is not a pattern of paths", expected, problems);
         } else {
             patterns.push_back(*pattern);
         }
@@ -185,28 +185,28 @@ std::vector<std::string> read_relay_paths(const field& f, problem_list& problems
 
 core::card_trust read_card_trust(const field& f, problem_list& problems)
 {
-    constexpr std::string_view meant = "never or same-origin";
+    constexpr std::string_view expected = "never or same-origin";
     using enum core::card_trust;
-    const auto* text = read_text(f, meant, problems);
+    const auto* text = read_text(f, expected, problems);
     if (text != nullptr && *text == core::name(same_origin)) {
         return same_origin;
     }
     if (text != nullptr && *text != core::name(never)) {
-        refuse(f, text->empty() ? "is empty" : "is not one of the two", meant, problems);
+        refuse(f, text->empty() ? "is empty" : "is not one of the two", expected, problems);
     }
     return never;
 }
 
 core::extended_card_access read_extended_card(const field& f, problem_list& problems)
 {
-    constexpr std::string_view meant = "auto or proxy";
+    constexpr std::string_view expected = "auto or proxy";
     using enum core::extended_card_access;
-    const auto* text = read_text(f, meant, problems);
+    const auto* text = read_text(f, expected, problems);
     if (text == nullptr || *text == core::name(automatic)) {
         return automatic;
     }
     if (*text != core::name(proxy)) {
-        refuse(f, text->empty() ? "is empty" : "is not one of the two", meant, problems);
+        refuse(f, text->empty() ? "is empty" : "is not one of the two", expected, problems);
         return automatic;
     }
     return proxy;
@@ -214,17 +214,17 @@ core::extended_card_access read_extended_card(const field& f, problem_list& prob
 
 std::string read_card(const field& f, problem_list& problems)
 {
-    constexpr std::string_view meant = "an agent card (a map with a name)";
+    constexpr std::string_view expected = "an agent card (a map with a name)";
     if (f.value->is == node::kind::null) {
-        refuse(f, "has no value", meant, problems);
+        refuse(f, "has no value", expected, problems);
         return {};
     }
-    const auto* card = read_map(f, meant, problems);
+    const auto* card = read_map(f, expected, problems);
     if (card == nullptr) {
         return {};
     }
     if (!is_named(*card)) {
-        refuse(f, "has no name", meant, problems);
+        refuse(f, "has no name", expected, problems);
         return {};
     }
     return bounded_text(f, to_json(*card), problems);

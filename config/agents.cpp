@@ -22,7 +22,7 @@ namespace config {
 namespace {
 
 constexpr auto usual_trust = core::card_trust::same_origin;
-constexpr std::string_view id_meant = "1 to 128 letters, digits, '.', '_' and '-', without '..', are meant";
+constexpr std::string_view expected_id = "expected 1 to 128 letters, digits, '.', '_' and '-', without '..'";
 
 std::string_view first_segment(std::string_view name)
 {
@@ -51,7 +51,7 @@ public:
         path_ = record.path;
         at_ = id.at;
         if (!core::valid_agent_id(id.text)) {
-            problems_.add(id.at, path_, "is not an agent's id; " + std::string{id_meant});
+            problems_.add(id.at, path_, "is not an agent's id; " + std::string{expected_id});
         }
         if (const auto* map = read_map(record, "a map of the agent's settings", problems_)) {
             gather(*map);
@@ -86,7 +86,7 @@ private:
                 problems_.add(
                     key.at,
                     value.path,
-                    "is the same as " + before->path + ", which is given too; one of the two is meant"
+                    "is the same as " + before->path + ", which is given too; expected one of the two"
                 );
             } else {
                 given_.emplace(row->key, std::move(value));
@@ -121,7 +121,7 @@ private:
         }
         if (find(agent_key::url) == nullptr) {
             problems_
-                .add(at_, path_ + ".url", "is missing; an http or https URL such as http://10.0.0.7:9000/a2a is meant");
+                .add(at_, path_ + ".url", "is missing; expected an http or https URL such as http://10.0.0.7:9000/a2a");
         }
         refuse_mcp_keys(given_, problems_);
     }
@@ -141,7 +141,7 @@ private:
     void add_env_file(const field& f)
     {
         if (agent_.mcp->command.empty()) {
-            problems_.add(f.at, f.path, "stands without a command; both are meant");
+            problems_.add(f.at, f.path, "stands without a command; expected both");
         }
         auto& given = agent_.mcp->environment;
         auto all = read_env_file(f, secrets_, problems_);
@@ -163,7 +163,7 @@ private:
         }
         if (const auto* file = find(agent_key::bearer_file)) {
             if (!agent_.bearer.empty()) {
-                problems_.add(file->at, file->path, "stands beside " + bearer->path + "; one of the two is meant");
+                problems_.add(file->at, file->path, "stands beside " + bearer->path + "; expected one of the two");
             }
             read_bearer_file(*file);
         }
@@ -177,10 +177,10 @@ private:
 
     void read_bearer_file(const field& f)
     {
-        constexpr std::string_view meant = "the path of a file with a token";
-        const auto text = read_named_file(f, meant, secrets_, problems_);
+        constexpr std::string_view expected = "the path of a file with a token";
+        const auto text = read_named_file(f, expected, secrets_, problems_);
         if (text && text->empty()) {
-            refuse(f, "is a file without a token", meant, problems_);
+            refuse(f, "is a file without a token", expected, problems_);
         } else if (text) {
             agent_.bearer = bearer_of(f, *text, problems_);
         }
@@ -211,8 +211,8 @@ private:
 
     void read_shape(const field& f)
     {
-        constexpr std::string_view meant = "auto, v1, v0.3 or hybrid";
-        const auto* text = read_text(f, meant, problems_);
+        constexpr std::string_view expected = "auto, v1, v0.3 or hybrid";
+        const auto* text = read_text(f, expected, problems_);
         if (text == nullptr) {
             return;
         }
@@ -220,7 +220,7 @@ private:
         if (shape) {
             agent_.shape = *shape;
         } else {
-            refuse(f, shape.error().detail, meant, problems_);
+            refuse(f, shape.error().detail, expected, problems_);
         }
     }
 
@@ -246,7 +246,7 @@ private:
                 problems_.add(
                     f->at,
                     f->path + ".transport",
-                    "is where the agent's transport is shown; another name is meant"
+                    "is where the agent's transport is shown; expected another name"
                 );
             }
         }
@@ -255,7 +255,7 @@ private:
         if (const auto* f = find(agent_key::card)) {
             if (!agent_.card.empty()) {
                 problems_
-                    .add(f->at, f->path, "stands beside " + path_ + ".metadata.agentCard; one of the two is meant");
+                    .add(f->at, f->path, "stands beside " + path_ + ".metadata.agentCard; expected one of the two");
             }
             agent_.card = read_card(*f, problems_);
         }
@@ -288,13 +288,13 @@ private:
     core::json transport_;
 };
 
-// What stands where a credential is meant, and is none.
+// What stands where a credential is expected, and is none.
 void refuse_placeholder(const node::name& key, const node& value, const std::string& path, problem_list& problems)
 {
     if (value.text == core::masked) {
-        problems.add(key.at, path, "is the mask of a credential; the credential itself is meant");
+        problems.add(key.at, path, "is the mask of a credential; expected the credential itself");
     } else if (value.text.find("${") != std::string::npos) {
-        problems.add(key.at, path, "has a variable in it, which only the configuration file may; its value is meant");
+        problems.add(key.at, path, "has a variable in it, which only the configuration file may; expected its value");
     }
 }
 
@@ -373,19 +373,19 @@ core::result<core::agent> parse_agent_flag(std::string_view flag)
     };
     const auto equals = flag.find('=');
     if (equals == std::string_view::npos) {
-        return invalid("has no '='; ID=URL such as weather=http://10.0.0.7:9000/a2a is meant");
+        return invalid("has no '='; expected ID=URL such as weather=http://10.0.0.7:9000/a2a");
     }
     core::agent agent;
     agent.trust = usual_trust;
     agent.id = flag.substr(0, equals);
     if (!core::valid_agent_id(agent.id)) {
-        return invalid("the id is not an agent's id; " + std::string{id_meant});
+        return invalid("the id is not an agent's id; " + std::string{expected_id});
     }
     auto url = parse_http_url(flag.substr(equals + 1));
     if (!url) {
         return invalid(
             "the URL of " + agent.id + ' ' + url.error().detail +
-            "; an http or https URL such as http://10.0.0.7:9000/a2a is meant"
+            "; expected an http or https URL such as http://10.0.0.7:9000/a2a"
         );
     }
     agent.url = std::move(*url);

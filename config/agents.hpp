@@ -35,7 +35,7 @@ struct agent_definition {
 agent_definition
 read_agent(std::string_view id, const core::json& definition, std::string_view path, const tls_checks& tls);
 
-// `ID=URL` of the command line: an A2A agent. The detail of the error says what is wrong and what is meant.
+// `ID=URL` of the command line: an A2A agent. The detail of the error says what is wrong and what is expected.
 core::result<core::agent> parse_agent_flag(std::string_view flag);
 
 }  // namespace config

@@ -19,7 +19,7 @@ struct changed_agent {
 
 struct changes {
     std::vector<std::string> added;      // in the order of the new file
-    std::vector<changed_agent> changed;  // likewise
+    std::vector<changed_agent> changed;  // in the order of the new file
     std::vector<std::string> removed;    // in the order of the old one
     std::size_t unchanged = 0;
     std::vector<std::string_view> settings;       // paths of what takes effect without a restart

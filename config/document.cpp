@@ -52,7 +52,7 @@ public:
     void OnDocumentStart(const YAML::Mark& mark) override
     {
         if (root_) {
-            throw stopped{to_place(mark), "a second document starts here; one document is meant"};
+            throw stopped{to_place(mark), "a second document starts here; expected one document"};
         }
     }
     void OnDocumentEnd() override {}
@@ -63,7 +63,7 @@ public:
     {
         throw stopped{
             to_place(mark),
-            "an alias stands here; the value itself is meant (text that starts with * needs quotes)"
+            "an alias stands here; expected the value itself (text that starts with * needs quotes)"
         };
     }
 
@@ -114,7 +114,7 @@ private:
     {
         throw stopped{
             to_place(mark),
-            "a tag stands here; a value without a tag is meant (text that starts with ! needs quotes)"
+            "a tag stands here; expected a value without a tag (text that starts with ! needs quotes)"
         };
     }
 
@@ -138,7 +138,7 @@ private:
             throw stopped{to_place(mark), "nested deeper than " + std::to_string(limits_.depth)};
         }
         if (!frames_.empty() && expects_key()) {
-            throw stopped{to_place(mark), "a { or [ has no end, or stands as a key; text is meant as a key"};
+            throw stopped{to_place(mark), "a { or [ has no end, or stands as a key; expected text as a key"};
         }
         frames_.push_back({make(kind, mark), {}, false, false, {}});
     }
@@ -173,7 +173,7 @@ private:
         if (value.is != node::kind::scalar) {
             throw stopped{
                 value.at,
-                "a key is missing or null, or a ',' or ': ' beside it is missing; text is meant as a key"
+                "a key is missing or null, or a ',' or ': ' beside it is missing; expected text as a key"
             };
         }
         const auto [before, is_new] = parent.seen.try_emplace(value.text, value.at);
@@ -224,7 +224,7 @@ std::string_view explain(std::string_view said)
         std::string_view shown;
     };
     constexpr std::string_view alias =
-        "an alias stands here; the value itself is meant (text that starts with * needs quotes)";
+        "an alias stands here; expected the value itself (text that starts with * needs quotes)";
     constexpr auto rows = std::to_array<row>({
         {"end of map flow not found",
          "a { has no }, or a ',' or ': ' is missing (a ${NAME} within { } or [ ] needs quotes)"},
@@ -277,7 +277,7 @@ stopped syntax_problem(std::string_view text, const YAML::Exception& e, place un
     auto at = to_place(e.mark);
     if (const auto tab = tab_in_indentation(text, at.line)) {
         at.column = static_cast<unsigned>(*tab) + 1;
-        return {at, "is not YAML: a tab stands where the indentation is; spaces are meant"};
+        return {at, "is not YAML: a tab stands where the indentation is; expected spaces"};
     }
     const auto why = explain(e.msg);
     return {beyond_end(text, at) ? unfinished : at, why.empty() ? "is not YAML" : "is not YAML: " + std::string{why}};
@@ -333,7 +333,7 @@ std::optional<node> parse_document(std::string_view text, problem_list& problems
         root.emplace();
     }
     if (root && root->is == node::kind::null) {
-        problems.add({}, "", "is empty; settings are meant (`{}` for none)");
+        problems.add({}, "", "is empty; expected settings (`{}` for none)");
         return {};
     }
     return root;

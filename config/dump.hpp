@@ -1,4 +1,4 @@
-// What a configuration comes to: the value of every key, and where it is from. Nothing that may be a credential is shown:
+// The effective configuration: the value of every key, and its source. Nothing that may be a credential is shown:
 // not the secrets, and not what a variable put into an agent's card, metadata or card address. Pure.
 #pragma once
 

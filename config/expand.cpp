@@ -40,7 +40,7 @@ core::result<std::string> value_of(std::string_view inside, const environment& v
     const auto name = variable_of(inside);
     if (!valid_name(name)) {
         return invalid(
-            "a ${ is not followed by a variable's name; ${NAME} or ${NAME:-default} is meant ($${ for a literal ${)"
+            "a ${ is not followed by a variable's name; expected ${NAME} or ${NAME:-default} ($${ for a literal ${)"
         );
     }
     auto value = variables ? variables(name) : std::nullopt;
@@ -52,7 +52,7 @@ core::result<std::string> value_of(std::string_view inside, const environment& v
     }
     const auto fallback = inside.substr(separator + 2);
     if (fallback.find("${") != std::string_view::npos) {
-        return invalid("the default of the variable " + shown_key(name) + " has a variable in it; plain text is meant");
+        return invalid("the default of the variable " + shown_key(name) + " has a variable in it; expected plain text");
     }
     return value && !value->empty() ? std::move(*value) : std::string{fallback};
 }
@@ -147,7 +147,7 @@ core::result<std::string> expand(std::string_view text, const environment& varia
         text.remove_prefix(dollar);
         const auto end = text.find('}');
         if (end == std::string_view::npos) {
-            return invalid("a ${ has no }; ${NAME} or ${NAME:-default} is meant ($${ for a literal ${)");
+            return invalid("a ${ has no }; expected ${NAME} or ${NAME:-default} ($${ for a literal ${)");
         }
         auto value = value_of(text.substr(2, end - 2), variables);
         if (!value) {

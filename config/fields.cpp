@@ -49,31 +49,31 @@ field member(const node& map, std::size_t i, std::string_view path)
     return {join(path, key.text), &value, value.is == node::kind::null ? key.at : value.at, false};
 }
 
-void refuse(const field& f, std::string_view predicate, std::string_view meant, problem_list& problems)
+void refuse(const field& f, std::string_view predicate, std::string_view expected, problem_list& problems)
 {
     const bool shown =
         f.value->is == node::kind::scalar && !f.secret && !f.value->from_outside && !f.value->text.empty();
     problems.add(
         f.at,
         f.path,
-        (shown ? config::quoted(f.value->text) + ' ' : "") + std::string{predicate} + "; " + std::string{meant} +
-            " is meant"
+        (shown ? config::quoted(f.value->text) + ' ' : "") + std::string{predicate} + "; expected " +
+            std::string{expected}
     );
 }
 
-const std::string* read_text(const field& f, std::string_view meant, problem_list& problems)
+const std::string* read_text(const field& f, std::string_view expected, problem_list& problems)
 {
     if (f.value->unusable) {
         return nullptr;
     }
     if (f.value->is != node::kind::scalar) {
-        problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; " + std::string{meant} + " is meant");
+        problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; expected " + std::string{expected});
         return nullptr;
     }
     return &f.value->text;
 }
 
-const node* read_map(const field& f, std::string_view meant, problem_list& problems)
+const node* read_map(const field& f, std::string_view expected, problem_list& problems)
 {
     static const node nothing = [] {
         node n;
@@ -85,19 +85,19 @@ const node* read_map(const field& f, std::string_view meant, problem_list& probl
     }
     if (f.value->is != node::kind::map) {
         if (!f.value->unusable) {
-            problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; " + std::string{meant} + " is meant");
+            problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; expected " + std::string{expected});
         }
         return nullptr;
     }
     return f.value;
 }
 
-std::vector<field> read_list(const field& f, std::string_view meant, problem_list& problems)
+std::vector<field> read_list(const field& f, std::string_view expected, problem_list& problems)
 {
     std::vector<field> elements;
     if (f.value->is != node::kind::list) {
         if (!f.value->unusable && f.value->is != node::kind::null) {
-            problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; " + std::string{meant} + " is meant");
+            problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; expected " + std::string{expected});
         }
         return elements;
     }
@@ -113,14 +113,14 @@ std::vector<field> read_list(const field& f, std::string_view meant, problem_lis
 std::optional<core::duration>
 read_duration(const field& f, core::duration least, core::duration most, problem_list& problems)
 {
-    constexpr std::string_view meant = "a duration such as 500ms, 5s, 5m or 1h";
-    const auto* text = read_text(f, meant, problems);
+    constexpr std::string_view expected = "a duration such as 500ms, 5s, 5m or 1h";
+    const auto* text = read_text(f, expected, problems);
     if (text == nullptr) {
         return {};
     }
     const auto value = parse_duration(*text);
     if (!value) {
-        refuse(f, value.error().detail, meant, problems);
+        refuse(f, value.error().detail, expected, problems);
         return {};
     }
     if (*value < least || *value > most) {
@@ -132,14 +132,14 @@ read_duration(const field& f, core::duration least, core::duration most, problem
 
 std::optional<bool> read_switch(const field& f, problem_list& problems)
 {
-    constexpr std::string_view meant = "true or false";
-    const auto* text = read_text(f, meant, problems);
+    constexpr std::string_view expected = "true or false";
+    const auto* text = read_text(f, expected, problems);
     if (text == nullptr) {
         return {};
     }
     const auto value = parse_switch(*text);
     if (!value) {
-        refuse(f, value.error().detail, meant, problems);
+        refuse(f, value.error().detail, expected, problems);
         return {};
     }
     return *value;
@@ -147,43 +147,44 @@ std::optional<bool> read_switch(const field& f, problem_list& problems)
 
 std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems)
 {
-    const std::string_view meant = allowed == query::allowed ? "an http or https URL such as http://10.0.0.7:9000/path"
-                                                             : "an http or https URL such as http://10.0.0.7:9000/a2a";
-    const auto* text = read_text(f, meant, problems);
+    const std::string_view expected = allowed == query::allowed
+                                          ? "an http or https URL such as http://10.0.0.7:9000/path"
+                                          : "an http or https URL such as http://10.0.0.7:9000/a2a";
+    const auto* text = read_text(f, expected, problems);
     if (text == nullptr) {
         return {};
     }
     auto value = parse_http_url(*text, allowed);
     if (!value) {
-        problems.add(f.at, f.path, value.error().detail + "; " + std::string{meant} + " is meant");
+        problems.add(f.at, f.path, value.error().detail + "; expected " + std::string{expected});
         return {};
     }
     return std::move(*value);
 }
 
-std::optional<std::string> read_line(const field& f, std::string_view meant, problem_list& problems)
+std::optional<std::string> read_line(const field& f, std::string_view expected, problem_list& problems)
 {
-    const auto* text = read_text(f, meant, problems);
+    const auto* text = read_text(f, expected, problems);
     if (text == nullptr) {
         return {};
     }
     if (text->empty() || std::any_of(text->begin(), text->end(), is_control)) {
-        refuse(f, text->empty() ? "is empty" : "has a control character", meant, problems);
+        refuse(f, text->empty() ? "is empty" : "has a control character", expected, problems);
         return {};
     }
     return *text;
 }
 
 std::optional<std::string>
-read_named_file(const field& f, std::string_view meant, const secret_reader& files, problem_list& problems)
+read_named_file(const field& f, std::string_view expected, const secret_reader& files, problem_list& problems)
 {
-    const auto path = read_line(f, meant, problems);
+    const auto path = read_line(f, expected, problems);
     if (!path) {
         return {};
     }
     auto text = files ? files(*path) : core::gateway_error(core::errc::config_invalid, "cannot be read here");
     if (!text) {
-        refuse(f, text.error().detail, meant, problems);
+        refuse(f, text.error().detail, expected, problems);
         return {};
     }
     return std::move(*text);

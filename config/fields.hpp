@@ -1,4 +1,4 @@
-// Single values out of the document: each of these reads one, or reports why not and what is meant instead.
+// Single values out of the document: each of these reads one, or reports why not and what was expected.
 #pragma once
 
 #include "config/document.hpp"
@@ -26,21 +26,21 @@ struct field {
 // The i-th member of a map whose own path is `path`.
 field member(const node& map, std::size_t i, std::string_view path);
 
-// The text of a scalar. `meant` completes "…; <meant> is meant".
-const std::string* read_text(const field& f, std::string_view meant, problem_list& problems);
+// The text of a scalar. `expected` completes "…; expected <expected>".
+const std::string* read_text(const field& f, std::string_view expected, problem_list& problems);
 
-// Reports "<the value> <predicate>; <meant> is meant". The value is quoted unless it may be a secret.
-void refuse(const field& f, std::string_view predicate, std::string_view meant, problem_list& problems);
+// Reports "<the value> <predicate>; expected <expected>". The value is quoted unless it may be a secret.
+void refuse(const field& f, std::string_view predicate, std::string_view expected, problem_list& problems);
 
 // The credentials in a file (config/file.hpp: read_secret_file), or why not as a predicate.
 using secret_reader = std::function<core::result<std::string>(const std::string& path)>;
 
 // What the file holds that is named; without a reader, no file can be read here. It is a secret: no problem shows it.
 std::optional<std::string>
-read_named_file(const field& f, std::string_view meant, const secret_reader& files, problem_list& problems);
+read_named_file(const field& f, std::string_view expected, const secret_reader& files, problem_list& problems);
 
 // A map, or nothing (reported). No value at all (`cards:`) is an empty map.
-const node* read_map(const field& f, std::string_view meant, problem_list& problems);
+const node* read_map(const field& f, std::string_view expected, problem_list& problems);
 
 std::optional<core::duration>
 read_duration(const field& f, core::duration least, core::duration most, problem_list& problems);
@@ -48,9 +48,9 @@ std::optional<bool> read_switch(const field& f, problem_list& problems);
 std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems);
 
 // The elements of a list, or nothing (reported). No value at all is an empty list.
-std::vector<field> read_list(const field& f, std::string_view meant, problem_list& problems);
+std::vector<field> read_list(const field& f, std::string_view expected, problem_list& problems);
 
 // Text without control characters, not empty.
-std::optional<std::string> read_line(const field& f, std::string_view meant, problem_list& problems);
+std::optional<std::string> read_line(const field& f, std::string_view expected, problem_list& problems);
 
 }  // namespace config

@@ -57,7 +57,7 @@ core::result<std::string> read_opened(const std::string& path, int how, std::siz
         return failed("cannot be read", errno);
     }
     if (S_ISDIR(status.st_mode)) {
-        return invalid("is a directory; a file is meant");
+        return invalid("is a directory; expected a file");
     }
     if ((how & O_NONBLOCK) != 0 && !S_ISREG(status.st_mode)) {
         return invalid("is not a regular file");

@@ -28,9 +28,9 @@ json variable()
     return {{"$ref", "#/$defs/variable"}};
 }
 
-json or_variable(json meant)
+json or_variable(json expected)
 {
-    return {{"anyOf", json::array({std::move(meant), variable()})}};
+    return {{"anyOf", json::array({std::move(expected), variable()})}};
 }
 
 // YAML gives a plain scalar a type by its look; the parser takes its text.
@@ -133,7 +133,7 @@ json transport()
 
 json schema_of(const setting_type& type)
 {
-    const auto meant = written_as(type);
+    const auto expected = written_as(type);
     return std::visit(
         overloaded{
             [](const duration_setting&) { return duration(); },
@@ -142,9 +142,9 @@ json schema_of(const setting_type& type)
             [](const switch_setting&) { return on_or_off(); },
             [](const address_setting&) { return or_variable(text_like("^.+:[0-9]+$")); },
             [](const base_url_setting&) { return url(); },
-            [&](const log_level_setting&) { return one_of(meant); },
-            [&](const card_shape_setting&) { return one_of(meant); },
-            [&](const signature_policy_setting&) { return one_of(meant); },
+            [&](const log_level_setting&) { return one_of(expected); },
+            [&](const card_shape_setting&) { return one_of(expected); },
+            [&](const signature_policy_setting&) { return one_of(expected); },
             [](const file_setting&) { return any_text(); },
             [](const origin_list_setting&) { return list_of(url()); },
             [](const store_setting&) { return or_variable(text_like("^(memory$|sqlite:.)")); },

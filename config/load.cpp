@@ -103,7 +103,7 @@ private:
         for (std::size_t i = 0; i < read.size(); ++i) {
             const auto& name = f.value->keys[i];
             if (!ids_.insert(read[i].id).second) {
-                problems_.add(name.at, join(f.path, name.text), "is an agent already; another id is meant");
+                problems_.add(name.at, join(f.path, name.text), "is an agent already; expected another id");
             }
             value_.agents.push_back(std::move(read[i]));
             agent_names_.push_back(name);
@@ -124,44 +124,44 @@ private:
         return found == all.end() ? nullptr : &*found;
     }
 
-    void read_value(const field& f, const duration_setting& type, const std::string& /*meant*/)
+    void read_value(const field& f, const duration_setting& type, const std::string& /*expected*/)
     {
         if (const auto value = read_duration(f, type.least, type.most, problems_)) {
             type.member(value_) = *value;
         }
     }
 
-    void read_value(const field& f, const size_setting& type, const std::string& /*meant*/)
+    void read_value(const field& f, const size_setting& type, const std::string& /*expected*/)
     {
         const auto range = size_text(type.least) + " to " + size_text(type.most);
         read_number(f, type, {"a size such as 512, 16KiB or 1MiB", range}, parse_size);
     }
 
-    void read_value(const field& f, const count_setting& type, const std::string& meant)
+    void read_value(const field& f, const count_setting& type, const std::string& expected)
     {
-        read_number(f, type, {meant, meant}, parse_count);
+        read_number(f, type, {expected, expected}, parse_count);
     }
 
-    void read_value(const field& f, const switch_setting& type, const std::string& /*meant*/)
+    void read_value(const field& f, const switch_setting& type, const std::string& /*expected*/)
     {
         type.member(value_) = read_switch(f, problems_).value_or(type.member(value_));
     }
 
     struct wording {
-        std::string meant;  // what is said of text that is no number
-        std::string range;  // and of a number beyond the limits
+        std::string expected;  // what is said of text that is no number
+        std::string range;     // and of a number beyond the limits
     };
 
     template <class Type, class Parse>
     void read_number(const field& f, const Type& type, const wording& say, Parse parse)
     {
-        const auto* text = read_text(f, say.meant, problems_);
+        const auto* text = read_text(f, say.expected, problems_);
         if (text == nullptr) {
             return;
         }
         const auto value = parse(*text);
         if (!value) {
-            refuse(f, value.error().detail, say.meant, problems_);
+            refuse(f, value.error().detail, say.expected, problems_);
         } else if (*value < type.least || *value > type.most) {
             refuse(f, "is out of range", say.range, problems_);
         } else {
@@ -169,68 +169,68 @@ private:
         }
     }
 
-    void read_value(const field& f, const address_setting& type, const std::string& /*meant*/)
+    void read_value(const field& f, const address_setting& type, const std::string& /*expected*/)
     {
         read_parsed(f, type, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint);
     }
 
-    void read_value(const field& f, const log_level_setting& type, const std::string& meant)
+    void read_value(const field& f, const log_level_setting& type, const std::string& expected)
     {
-        read_parsed(f, type, meant, parse_log_level);
+        read_parsed(f, type, expected, parse_log_level);
     }
 
-    void read_value(const field& f, const card_shape_setting& type, const std::string& meant)
+    void read_value(const field& f, const card_shape_setting& type, const std::string& expected)
     {
-        read_parsed(f, type, meant, parse_card_shape);
+        read_parsed(f, type, expected, parse_card_shape);
     }
 
-    void read_value(const field& f, const signature_policy_setting& type, const std::string& /*meant*/)
+    void read_value(const field& f, const signature_policy_setting& type, const std::string& /*expected*/)
     {
         type.member(value_) = read_signature_policy(f, problems_).value_or(core::signature_policy::strip);
     }
 
-    void read_value(const field& f, const file_setting& type, const std::string& /*meant*/)
+    void read_value(const field& f, const file_setting& type, const std::string& /*expected*/)
     {
         type.member(value_) = read_checked_file(f, type.kind, tls_, problems_);
     }
 
-    void read_value(const field& f, const origin_list_setting& type, const std::string& /*meant*/)
+    void read_value(const field& f, const origin_list_setting& type, const std::string& /*expected*/)
     {
         type.member(value_) = read_origins(f, problems_);
     }
 
     template <class Type, class Parse>
-    void read_parsed(const field& f, const Type& type, std::string_view meant, Parse parse)
+    void read_parsed(const field& f, const Type& type, std::string_view expected, Parse parse)
     {
-        const auto* text = read_text(f, meant, problems_);
+        const auto* text = read_text(f, expected, problems_);
         if (text == nullptr) {
             return;
         }
         auto value = parse(*text);
         if (!value) {
-            refuse(f, value.error().detail, meant, problems_);
+            refuse(f, value.error().detail, expected, problems_);
             return;
         }
         type.member(value_) = std::move(*value);
     }
 
-    void read_value(const field& f, const base_url_setting& type, const std::string& meant)
+    void read_value(const field& f, const base_url_setting& type, const std::string& expected)
     {
         field quiet = f;
         quiet.secret = true;  // who puts a password into a URL does not want it on the screen
-        read_parsed(quiet, type, meant, parse_base_url);
+        read_parsed(quiet, type, expected, parse_base_url);
     }
 
-    void read_value(const field& f, const store_setting& type, const std::string& meant)
+    void read_value(const field& f, const store_setting& type, const std::string& expected)
     {
         field quiet = f;
         quiet.secret = true;  // postgresql:// addresses have passwords in them
-        read_parsed(quiet, type, meant, parse_store);
+        read_parsed(quiet, type, expected, parse_store);
     }
 
-    void read_value(const field& f, const host_list_setting& type, const std::string& meant)
+    void read_value(const field& f, const host_list_setting& type, const std::string& expected)
     {
-        for (const auto& element : read_list(f, meant, problems_)) {
+        for (const auto& element : read_list(f, expected, problems_)) {
             const auto* text = read_text(element, "a host name", problems_);
             if (text == nullptr) {
                 continue;
@@ -242,21 +242,21 @@ private:
                 refuse(
                     element,
                     text->empty() ? "is empty" : "is not a host name",
-                    "a name or address without a port, or *,",
+                    "a name or address without a port, or *",
                     problems_
                 );
             }
         }
     }
 
-    void read_value(const field& f, const certificate_list_setting& type, const std::string& /*meant*/)
+    void read_value(const field& f, const certificate_list_setting& type, const std::string& /*expected*/)
     {
         type.member(value_) = read_certificates(f, tls_, problems_);
     }
 
-    void read_value(const field& f, const network_list_setting& type, const std::string& meant)
+    void read_value(const field& f, const network_list_setting& type, const std::string& expected)
     {
-        for (const auto& element : read_list(f, meant, problems_)) {
+        for (const auto& element : read_list(f, expected, problems_)) {
             const auto* text = read_text(element, "an IP address or block", problems_);
             if (text == nullptr) {
                 continue;
@@ -267,7 +267,7 @@ private:
                 refuse(
                     element,
                     text->empty() ? "is empty" : "is not an IP address or block",
-                    "an address such as 192.0.2.1 or 2001:db8::1, or a block such as 10.0.0.0/8,",
+                    "an address such as 192.0.2.1 or 2001:db8::1, or a block such as 10.0.0.0/8",
                     problems_
                 );
             }
@@ -290,12 +290,12 @@ private:
                 "admin_programs",
                 "admin",
                 "is for a loopback address alone, unlike",
-                "127.0.0.1 as its host, or false,"
+                "127.0.0.1 as its host, or false"
             );
         }
         // A page of any site could come in by a name of its own.
         if (value_.admin_programs && std::find(value_.hosts.begin(), value_.hosts.end(), "*") != value_.hosts.end()) {
-            contradiction("admin_programs", "hosts", "does not go with any name in", "the names alone, or false,");
+            contradiction("admin_programs", "hosts", "does not go with any name in", "the names alone, or false");
         }
         check_signatures();
     }
@@ -317,7 +317,7 @@ private:
 
     // Of the two, at least one is in the file: the defaults do not contradict each other.
     void
-    contradiction(std::string_view first, std::string_view second, std::string_view relation, std::string_view meant)
+    contradiction(std::string_view first, std::string_view second, std::string_view relation, std::string_view expected)
     {
         const auto of_first = given_.find(first);
         const auto of_second = given_.find(second);
@@ -330,8 +330,8 @@ private:
         problems_.add(
             at,
             first,
-            shown(first) + ' ' + std::string{relation} + ' ' + std::string{second} + " (" + shown(second) + "); " +
-                std::string{meant} + " is meant"
+            shown(first) + ' ' + std::string{relation} + ' ' + std::string{second} + " (" + shown(second) +
+                "); expected " + std::string{expected}
         );
     }
 

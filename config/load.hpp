@@ -14,7 +14,7 @@ namespace config {
 struct loaded {
     settings value;                 // usable only if there are no problems
     std::vector<problem> problems;  // all of them, in the order of the file; at most problem_list::most
-    std::vector<problem> warnings;  // likewise
+    std::vector<problem> warnings;  // in the order of the file; at most problem_list::most
 };
 
 // `file_name` is what problems are reported with. `variables` expands `${NAME}`; `secrets` reads what `bearer_file`

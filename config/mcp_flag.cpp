@@ -12,8 +12,8 @@
 namespace config {
 namespace {
 
-constexpr std::string_view flag_meant =
-    "ID=COMMAND such as 'files=npx -y @modelcontextprotocol/server-filesystem /srv', or ID=URL,";
+constexpr std::string_view expected_flag =
+    "ID=COMMAND such as 'files=npx -y @modelcontextprotocol/server-filesystem /srv', or ID=URL";
 
 core::error invalid(std::string what)
 {
@@ -45,7 +45,7 @@ core::result<core::json> at_url(const std::string& id, std::string_view text)
     if (!url) {
         return invalid(
             "the URL of " + id + ' ' + url.error().detail +
-            "; an http or https URL such as https://mcp.example.com/mcp is meant"
+            "; expected an http or https URL such as https://mcp.example.com/mcp"
         );
     }
     return core::json{{"protocol", "mcp"}, {"url", *url}};
@@ -58,15 +58,15 @@ core::result<core::json> of_program(const std::string& id, std::string_view text
         return invalid("the command of " + id + ' ' + words.error().detail);
     }
     if (words->empty() || words->front().empty()) {
-        return invalid("the command of " + id + " is empty; " + std::string{flag_meant} + " is meant");
+        return invalid("the command of " + id + " is empty; expected " + std::string{expected_flag});
     }
     if (std::any_of(words->front().begin(), words->front().end(), is_control)) {
-        return invalid("the program of " + id + " has a control character in its name; its path or name is meant");
+        return invalid("the program of " + id + " has a control character in its name; expected its path or name");
     }
     if (sets_variable(words->front())) {
         return invalid(
             "the command of " + id +
-            " begins with a variable, and no shell sets it; `env` in a configuration file, or the program env, is meant"
+            " begins with a variable, and no shell sets it; expected `env` in a configuration file, or the program env"
         );
     }
     core::json definition{{"protocol", "mcp"}, {"command", std::move(words->front())}};
@@ -81,11 +81,11 @@ core::result<core::agent> parse_mcp_flag(std::string_view flag)
 {
     const auto equals = flag.find('=');
     if (equals == std::string_view::npos) {
-        return invalid("has no '='; " + std::string{flag_meant} + " is meant");
+        return invalid("has no '='; expected " + std::string{expected_flag});
     }
     const std::string id{flag.substr(0, equals)};
     if (!core::valid_agent_id(id)) {
-        return invalid("what is before the first '=' is not an agent's id; " + std::string{flag_meant} + " is meant");
+        return invalid("what is before the first '=' is not an agent's id; expected " + std::string{expected_flag});
     }
     const auto rest = flag.substr(equals + 1);
     const bool url = rest.substr(0, rest.find_first_of(" \t\"'\\=?")).find("://") != rest.npos;

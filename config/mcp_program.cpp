@@ -7,14 +7,14 @@ namespace config {
 
 std::optional<std::string> read_argument(field f, problem_list& problems)
 {
-    constexpr std::string_view meant = "text without NUL";
+    constexpr std::string_view expected = "text without NUL";
     f.secret = true;
-    const auto* text = read_text(f, meant, problems);
+    const auto* text = read_text(f, expected, problems);
     if (text == nullptr) {
         return std::nullopt;
     }
     if (text->find('\0') != std::string::npos) {
-        refuse(f, "has a NUL in it", meant, problems);
+        refuse(f, "has a NUL in it", expected, problems);
         return std::nullopt;
     }
     return *text;
@@ -28,7 +28,7 @@ std::vector<std::pair<std::string, core::secret>> read_environment(const field& 
         const auto& name = map->keys[i].text;
         const auto value = member(*map, i, f.path);
         if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos) {
-            problems.add(map->keys[i].at, value.path, "is not a variable's name; a name such as API_KEY is meant");
+            problems.add(map->keys[i].at, value.path, "is not a variable's name; expected a name such as API_KEY");
         } else if (auto text = read_argument(value, problems)) {
             variables.emplace_back(name, core::secret{std::move(*text)});
         }

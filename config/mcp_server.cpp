@@ -20,8 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 using core::mcp_transport;
 
-constexpr std::string_view transport_meant = "a map with a url or a command";
-constexpr std::string_view types_meant = "stdio, streamable-http or sse";
+constexpr std::string_view expected_transport = "a map with a url or a command";
+constexpr std::string_view expected_types = "stdio, streamable-http or sse";
 
 // The keys of a transport; those behind `cwd` describe what the gateway does not run.
 constexpr auto transport_keys = std::to_array<std::string_view>(
@@ -88,7 +88,7 @@ private:
         const auto* transport = find(agent_key::transport);
         const auto* command = find(agent_key::command);
         if (transport != nullptr && command != nullptr) {
-            problems_.add(command->at, command->path, "stands beside " + transport->path + "; one of the two is meant");
+            problems_.add(command->at, command->path, "stands beside " + transport->path + "; expected one of the two");
         } else if (transport != nullptr) {
             take_transport(*transport);
         } else if (command != nullptr) {
@@ -96,15 +96,15 @@ private:
         } else if (const auto* url = find(agent_key::url)) {
             take_type(short_form({{"url", *url}}));
         } else {
-            problems_.add(at_, path_, "has neither a url nor a transport; one of the two is meant");
+            problems_.add(at_, path_, "has neither a url nor a transport; expected one of the two");
         }
         if (const auto* type = find(agent_key::type); type != nullptr && transport != nullptr) {
-            problems_.add(type->at, type->path, "stands beside " + transport->path + "; one of the two is meant");
+            problems_.add(type->at, type->path, "stands beside " + transport->path + "; expected one of the two");
         }
         for (const auto key : {agent_key::args, agent_key::env, agent_key::cwd}) {
             const auto* f = find(key);
             if (f != nullptr && command == nullptr) {
-                problems_.add(f->at, f->path, "stands without " + path_ + ".command; both are meant");
+                problems_.add(f->at, f->path, "stands without " + path_ + ".command; expected both");
             }
         }
         if (const auto* f = find(agent_key::headers)) {
@@ -122,14 +122,14 @@ private:
         }
         if (!given.contains("url") && !given.contains("command") && !given.contains("package")) {
             if (map != nullptr) {
-                refuse(f, "has neither a url nor a command", transport_meant, problems_);
+                refuse(f, "has neither a url nor a command", expected_transport, problems_);
             }
             return;
         }
         take_type(given);
         if (const auto url = given.find("url"); url != given.end()) {
             if (!parts_.url.empty()) {
-                problems_.add(f.at, f.path + ".url", "stands beside " + path_ + ".url; one of the two is meant");
+                problems_.add(f.at, f.path + ".url", "stands beside " + path_ + ".url; expected one of the two");
             }
             parts_.url = read_url(url->second, query::allowed, problems_).value_or("");
         }
@@ -146,7 +146,7 @@ private:
         auto& transport = parts_.server.transport;
         transport = program ? mcp_transport::stdio : url ? mcp_transport::streamable_http : mcp_transport::unsupported;
         const auto type = given.find("type");
-        const auto* text = type == given.end() ? nullptr : read_text(type->second, types_meant, problems_);
+        const auto* text = type == given.end() ? nullptr : read_text(type->second, expected_types, problems_);
         if (text == nullptr) {
             return;
         }
@@ -162,14 +162,14 @@ private:
         const auto* const found =
             std::find_if(names.begin(), names.end(), [&](const auto& each) { return each.first == *text; });
         if (found == names.end()) {
-            refuse(type->second, text->empty() ? "is empty" : "is not a transport", types_meant, problems_);
+            refuse(type->second, text->empty() ? "is empty" : "is not a transport", expected_types, problems_);
             return;
         }
         const bool stdio = found->second == mcp_transport::stdio;
         if (stdio && !program && !given.contains("package")) {
-            refuse(type->second, "needs a command", types_meant, problems_);
+            refuse(type->second, "needs a command", expected_types, problems_);
         } else if (!stdio && !url) {
-            refuse(type->second, "needs a url", types_meant, problems_);
+            refuse(type->second, "needs a url", expected_types, problems_);
         } else if (program || url) {
             transport = found->second;
         }
@@ -183,13 +183,13 @@ private:
             return;
         }
         if (!parts_.url.empty()) {
-            problems_.add(command->second.at, command->second.path, "stands beside a url; one of the two is meant");
+            problems_.add(command->second.at, command->second.path, "stands beside a url; expected one of the two");
         }
         server.command = read_line(command->second, "a command", problems_).value_or("");
         if (is_whole_line(server.command)) {
             auto line = command->second;
             line.secret = true;
-            refuse(line, "is a whole line", "the program alone, with its arguments in args,", problems_);
+            refuse(line, "is a whole line", "the program alone, with its arguments in args", problems_);
         }
         if (const auto f = given.find("args"); f != given.end()) {
             for (const auto& element : read_list(f->second, "a list of arguments", problems_)) {
@@ -238,12 +238,12 @@ private:
     void take_headers(const field& f)
     {
         if (!parts_.server.headers.empty()) {
-            problems_.add(f.at, f.path, "stands beside the headers of the transport; one of the two is meant");
+            problems_.add(f.at, f.path, "stands beside the headers of the transport; expected one of the two");
             return;
         }
         parts_.server.headers = read_headers(f, problems_, header_use::mcp);
         if (parts_.url.empty()) {
-            problems_.add(f.at, f.path, "stands without a url; both are meant");
+            problems_.add(f.at, f.path, "stands without a url; expected both");
         }
     }
 
@@ -260,7 +260,7 @@ private:
                 problems_.add(
                     f->at,
                     f->path,
-                    "stands beside the type sse, which has no modern era; auto or legacy is meant"
+                    "stands beside the type sse, which has no modern era; expected auto or legacy"
                 );
             }
         }
@@ -286,19 +286,19 @@ private:
             {10ms, 10ms}
         );
         if (const auto* f = find(agent_key::restart); f != nullptr && server.backoff > server.max_backoff) {
-            problems_.add(f->at, f->path, "has a backoff over its max_backoff; at most max_backoff is meant");
+            problems_.add(f->at, f->path, "has a backoff over its max_backoff; expected at most max_backoff");
         }
     }
 
     template <class Enum, std::size_t N>
-    Enum read_one(const field& f, const std::array<Enum, N>& all, std::string_view meant)
+    Enum read_one(const field& f, const std::array<Enum, N>& all, std::string_view expected)
     {
-        const auto* text = read_text(f, meant, problems_);
+        const auto* text = read_text(f, expected, problems_);
         const auto found = text == nullptr ? all.begin() : std::find_if(all.begin(), all.end(), [&](Enum each) {
             return core::name(each) == *text;
         });
         if (found == all.end()) {
-            refuse(f, text->empty() ? "is empty" : "is not one of them", meant, problems_);
+            refuse(f, text->empty() ? "is empty" : "is not one of them", expected, problems_);
             return all.front();
         }
         return *found;
@@ -308,11 +308,11 @@ private:
     {
         constexpr auto least = core::least_mcp_message;
         constexpr auto most = core::most_mcp_message;
-        constexpr std::string_view meant = "a size such as 512KiB or 8MiB";
-        const auto* text = read_text(f, meant, problems_);
+        constexpr std::string_view expected = "a size such as 512KiB or 8MiB";
+        const auto* text = read_text(f, expected, problems_);
         const auto size = text == nullptr ? core::result<std::uint64_t>{least} : parse_size(*text);
         if (!size) {
-            refuse(f, size.error().detail, meant, problems_);
+            refuse(f, size.error().detail, expected, problems_);
         } else if (*size < least || *size > most) {
             refuse(f, "is out of range", size_text(least) + " to " + size_text(most), problems_);
         } else if (text != nullptr) {
@@ -377,7 +377,7 @@ void refuse_mcp_keys(const agent_keys& given, problem_list& problems)
     for (const auto key : mcp_keys) {
         if (const auto found = given.find(key); found != given.end()) {
             const auto& f = found->second;
-            problems.add(f.at, f.path, "is for MCP servers; protocol: mcp, or a url alone, is meant");
+            problems.add(f.at, f.path, "is for MCP servers; expected protocol: mcp, or a url alone");
         }
     }
 }

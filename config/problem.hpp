@@ -21,7 +21,7 @@ struct problem {
     unsigned line = 1;
     unsigned column = 1;
     std::string key;       // the path of the key, such as `agents.weather.url`; empty: the file as a whole
-    std::string what;      // what is wrong, and what is meant; never the value of a secret
+    std::string what;      // what is wrong, and what was expected; never the value of a secret
     bool warning = false;  // the configuration can be used all the same
 
     friend bool operator==(const problem&, const problem&) = default;

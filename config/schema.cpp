@@ -317,8 +317,8 @@ std::string written_as(const setting_type& type)
             [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
             [](const card_shape_setting&) { return std::string{"auto, v1, v0.3 or hybrid"}; },
             [](const signature_policy_setting&) { return std::string{signature_policies}; },
-            [](const file_setting& s) { return std::string{meant_by(s.kind)}; },
-            [](const origin_list_setting&) { return std::string{origins_meant}; },
+            [](const file_setting& s) { return std::string{expected_of(s.kind)}; },
+            [](const origin_list_setting&) { return std::string{expected_origins}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
             [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
@@ -390,8 +390,8 @@ std::string unknown_key(std::string_view key, const std::vector<std::string_view
     if (std::any_of(all.begin(), all.end(), [&](const setting& s) {
             return s.path == key && key.find('.') != key.npos;
         })) {
-        return "is not a known key; a map `" + std::string{key.substr(0, key.find('.'))} + "` with the key `" +
-               std::string{key.substr(key.find('.') + 1)} + "` is meant";
+        return "is not a known key; expected a map `" + std::string{key.substr(0, key.find('.'))} + "` with the key `" +
+               std::string{key.substr(key.find('.') + 1)} + '`';
     }
     const auto ending = '.' + std::string{key.substr(0, longest_mistyped)};
     for (const auto& s : all) {

@@ -42,7 +42,7 @@ struct card_settings {
     core::card_shape shape = core::card_shape::automatic;
     core::signature_policy signatures = core::signature_policy::strip;
     std::string signing_key;                   // PEM: what cards are signed with
-    std::string retired_keys;                  // JWK Set: keys of before, published beside it
+    std::string retired_keys;                  // JWK Set: earlier keys, published beside it
     std::string trusted_keys;                  // JWK Set: whose signatures count
     std::vector<std::string> key_set_origins;  // https origins that a signature's `jku` may name
     std::uint64_t background = 32;             // fetches under way beyond which none is begun that nobody asks for
@@ -95,7 +95,7 @@ struct mcp_settings {
 };
 
 struct reload_settings {
-    bool watch = true;  // the file is read anew when it changes
+    bool watch = true;  // the file is read again when it changes
 };
 
 // What is not of one agent.

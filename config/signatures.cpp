@@ -7,7 +7,7 @@
 
 namespace config {
 
-std::string_view meant_by(file_kind kind) noexcept
+std::string_view expected_of(file_kind kind) noexcept
 {
     switch (kind) {
         case file_kind::signing_key:
@@ -20,14 +20,14 @@ std::string_view meant_by(file_kind kind) noexcept
 
 std::string read_checked_file(const field& f, file_kind kind, const tls_checks& checks, problem_list& problems)
 {
-    const auto path = read_line(f, meant_by(kind), problems);
+    const auto path = read_line(f, expected_of(kind), problems);
     if (!path) {
         return {};
     }
     const auto& check = kind == file_kind::signing_key ? checks.signing_key : checks.key_set;
     if (check) {
         if (const auto usable = check(*path); !usable) {
-            refuse(f, usable.error().detail, meant_by(kind), problems);
+            refuse(f, usable.error().detail, expected_of(kind), problems);
             return {};
         }
     }
@@ -50,21 +50,21 @@ std::optional<core::signature_policy> read_signature_policy(const field& f, prob
 
 std::vector<std::string> read_origins(const field& f, problem_list& problems)
 {
-    constexpr std::string_view meant = "an https origin such as https://keys.example.com";
+    constexpr std::string_view expected = "an https origin such as https://keys.example.com";
     std::vector<std::string> origins;
-    for (auto element : read_list(f, origins_meant, problems)) {
+    for (auto element : read_list(f, expected_origins, problems)) {
         element.secret = true;  // who puts a password into a URL does not want it on the screen
-        const auto* text = read_text(element, meant, problems);
+        const auto* text = read_text(element, expected, problems);
         if (text == nullptr) {
             continue;
         }
         auto origin = parse_base_url(*text);
         if (!origin) {
-            refuse(element, origin.error().detail, meant, problems);
+            refuse(element, origin.error().detail, expected, problems);
         } else if (!origin->starts_with("https://")) {
-            refuse(element, "is not https", meant, problems);
+            refuse(element, "is not https", expected, problems);
         } else if (origin->find('/', std::string_view{"https://"}.size()) != std::string::npos) {
-            refuse(element, "has a path", meant, problems);
+            refuse(element, "has a path", expected, problems);
         } else {
             origins.push_back(std::move(*origin));
         }
@@ -102,10 +102,10 @@ std::optional<std::string> signature_contradiction(const core::agent& agent, con
     const auto shape = agent.shape.value_or(settings.shape);
     if (rules.sign && agent.signatures && (shape == core::card_shape::v03 || shape == core::card_shape::hybrid)) {
         return "is sign, but a card of shape " + std::string{core::name(shape)} +
-               " cannot be signed; shape auto or v1 is meant";
+               " cannot be signed; expected shape auto or v1";
     }
     if (rules.verify && rules.trusted_keys.empty() && rules.key_set_origins.empty()) {
-        return "is verify without a key to verify with; `trusted_keys` or `key_set_origins` is meant";
+        return "is verify without a key to verify with; expected `trusted_keys` or `key_set_origins`";
     }
     return std::nullopt;
 }

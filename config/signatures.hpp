@@ -16,13 +16,13 @@
 namespace config {
 
 inline constexpr std::string_view signature_policies = "strip, verify, sign or verify_and_sign";
-inline constexpr std::string_view origins_meant = "a list of https origins such as https://keys.example.com";
-inline constexpr std::string_view no_signing_key = "is sign without a key; `cards.signing_key` is meant";
+inline constexpr std::string_view expected_origins = "a list of https origins such as https://keys.example.com";
+inline constexpr std::string_view no_signing_key = "is sign without a key; expected `cards.signing_key`";
 
 enum class file_kind : std::uint8_t { signing_key, key_set };
 
 // "the path of …".
-std::string_view meant_by(file_kind kind) noexcept;
+std::string_view expected_of(file_kind kind) noexcept;
 
 // A path whose file has been looked at by the check for its kind; empty if it is none (reported).
 std::string read_checked_file(const field& f, file_kind kind, const tls_checks& checks, problem_list& problems);

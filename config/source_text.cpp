@@ -11,7 +11,7 @@ namespace {
 std::string control_character(unsigned char c)
 {
     constexpr std::string_view hex = "0123456789ABCDEF";
-    return std::string{"has the control character 0x"} + hex[c >> 4U] + hex[c & 0x0FU] + "; text is meant";
+    return std::string{"has the control character 0x"} + hex[c >> 4U] + hex[c & 0x0FU] + "; expected text";
 }
 
 std::optional<unsigned> utf16_escape(std::string_view text, unsigned low, unsigned high)
@@ -51,7 +51,7 @@ std::optional<foreign_text> not_text(std::string_view text)
         }
         const auto length = c < 0x80 ? 1 : core::utf8_length(text.data(), text.data() + text.size());
         if (length == 0) {
-            return foreign_text{at, "is not UTF-8; text in UTF-8 is meant"};
+            return foreign_text{at, "is not UTF-8; expected text in UTF-8"};
         }
         if (c == '\n') {
             at = {at.line + 1, 1};

@@ -22,7 +22,7 @@ std::optional<foreign_text> not_text(std::string_view text);
 // the same JSON text with one escape `\Uxxxxxxxx` for each two.
 std::string join_surrogates(std::string_view json);
 
-// Puts blanks in place of `// ...` and `/* ... */` outside of double quotes, as VS Code takes them in JSON; every other
+// Puts blanks instead of `// ...` and `/* ... */` outside of double quotes, as VS Code takes them in JSON; every other
 // byte keeps its place. Text that does not begin with `{` or `[` or such a comment is no JSON and stays as it is. Returns
 // where a comment begins that does not end.
 std::optional<foreign_text> blank_comments(std::string& json);

@@ -13,8 +13,8 @@
 namespace config {
 namespace {
 
-constexpr std::string_view file_meant = "the path of a PEM file";
-constexpr std::string_view pair_meant = "a map with cert and key";
+constexpr std::string_view expected_file = "the path of a PEM file";
+constexpr std::string_view expected_pair = "a map with cert and key";
 
 using members = std::map<std::string_view, field>;
 
@@ -37,14 +37,14 @@ members gather(const field& f, const node& map, const std::vector<std::string_vi
 std::string path_of(const members& given, std::string_view key, problem_list& problems)
 {
     const auto found = given.find(key);
-    return found == given.end() ? std::string{} : read_line(found->second, file_meant, problems).value_or("");
+    return found == given.end() ? std::string{} : read_line(found->second, expected_file, problems).value_or("");
 }
 
 // Reports it if the file cannot be used.
 void check(const members& given, std::string_view key, const core::result<>& used, problem_list& problems)
 {
     if (!used) {
-        refuse(given.at(key), used.error().detail, file_meant, problems);
+        refuse(given.at(key), used.error().detail, expected_file, problems);
     }
 }
 
@@ -57,7 +57,7 @@ read_pair(const members& given, const tls_checks& checks, bool by_name, problem_
     for (const auto& [one, other] : {std::pair{"cert", "key"}, std::pair{"key", "cert"}}) {
         if (given.contains(one) && !given.contains(other)) {
             const auto& f = given.at(one);
-            problems.add(f.at, f.path, "stands without `" + std::string{other} + "`; both are meant");
+            problems.add(f.at, f.path, "stands without `" + std::string{other} + "`; expected both");
         }
     }
     if (!cert.empty() && checks.certificate) {
@@ -71,10 +71,10 @@ read_pair(const members& given, const tls_checks& checks, bool by_name, problem_
 
 std::vector<std::string> read_names(const field& f, problem_list& problems)
 {
-    constexpr std::string_view meant = "a DNS name such as a.example.com or *.example.com";
+    constexpr std::string_view expected = "a DNS name such as a.example.com or *.example.com";
     std::vector<std::string> names;
     for (const auto& element : read_list(f, "a list of DNS names", problems)) {
-        const auto text = read_line(element, meant, problems);
+        const auto text = read_line(element, expected, problems);
         if (!text) {
             continue;
         }
@@ -82,7 +82,7 @@ std::vector<std::string> read_names(const field& f, problem_list& problems)
         if (valid_host(std::string_view{*text}.substr(wild ? 2 : 0))) {
             names.push_back(*text);
         } else {
-            refuse(element, "is not a DNS name", meant, problems);
+            refuse(element, "is not a DNS name", expected, problems);
         }
     }
     return names;
@@ -90,13 +90,13 @@ std::vector<std::string> read_names(const field& f, problem_list& problems)
 
 std::optional<certificate_files> read_one(const field& f, bool first, const tls_checks& checks, problem_list& problems)
 {
-    const auto* map = read_map(f, pair_meant, problems);
+    const auto* map = read_map(f, expected_pair, problems);
     if (map == nullptr) {
         return std::nullopt;
     }
     const auto given = gather(f, *map, {"cert", "key", "names"}, problems);
     if (!given.contains("cert") && !given.contains("key")) {
-        refuse(f, "has neither cert nor key", pair_meant, problems);
+        refuse(f, "has neither cert nor key", expected_pair, problems);
         return std::nullopt;
     }
     certificate_files files;
@@ -111,14 +111,14 @@ std::optional<certificate_files> read_one(const field& f, bool first, const tls_
 
 std::vector<certificate_files> read_certificates(const field& f, const tls_checks& checks, problem_list& problems)
 {
-    constexpr std::string_view meant = "a map with cert and key, or a list of these,";
+    constexpr std::string_view expected = "a map with cert and key, or a list of these";
     if (f.value->is == node::kind::null || (f.value->is == node::kind::list && f.value->items.empty())) {
-        refuse(f, f.value->is == node::kind::null ? "has no value" : "is empty", meant, problems);
+        refuse(f, f.value->is == node::kind::null ? "has no value" : "is empty", expected, problems);
         return {};
     }
     std::vector<field> each{f};
     if (f.value->is != node::kind::map) {
-        each = read_list(f, meant, problems);
+        each = read_list(f, expected, problems);
     }
     std::vector<certificate_files> all;
     for (const auto& one : each) {
@@ -131,7 +131,7 @@ std::vector<certificate_files> read_certificates(const field& f, const tls_check
 
 void read_agent_tls(const field& f, const tls_checks& checks, core::agent& into, problem_list& problems)
 {
-    const auto* map = read_map(f, "a map with ca_file, or cert and key,", problems);
+    const auto* map = read_map(f, "a map with ca_file, or cert and key", problems);
     if (map == nullptr) {
         return;
     }

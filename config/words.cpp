@@ -132,9 +132,9 @@ private:
         );
     }
 
-    void refuse(std::string what, std::size_t where, std::string_view meant)
+    void refuse(std::string what, std::size_t where, std::string_view expected)
     {
-        problem_ = std::move(what) + " (column " + std::to_string(where + 1) + "); " + std::string{meant} + " is meant";
+        problem_ = std::move(what) + " (column " + std::to_string(where + 1) + "); expected " + std::string{expected};
     }
 
     std::string_view line_;

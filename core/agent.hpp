@@ -53,19 +53,19 @@ struct agent {
     extended_card_access extended_card = extended_card_access::automatic;
     std::string card;  // an inline card as JSON text; served without a fetch; empty: fetched
     std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches
-    std::optional<card_shape> shape;                           // in place of cards.shape
-    std::optional<signature_policy> signatures;                // in place of cards.signatures
-    std::string trusted_keys;                                  // JWK Set file, in place of cards.trusted_keys
-    std::vector<std::string> key_set_origins;                  // in place of cards.key_set_origins
+    std::optional<card_shape> shape;                           // instead of cards.shape
+    std::optional<signature_policy> signatures;                // instead of cards.signatures
+    std::string trusted_keys;                                  // JWK Set file, instead of cards.trusted_keys
+    std::vector<std::string> key_set_origins;                  // instead of cards.key_set_origins
     secret bearer;                                             // sent with calls and card fetches
-    std::optional<duration> timeout;                           // in place of timeouts.upstream_head
+    std::optional<duration> timeout;                           // instead of timeouts.upstream_head
     std::string ca_file;                                       // PEM; empty: the system's trust store
     std::string cert_file;                                     // PEM: what agents are shown that ask who calls
     std::string key_file;                                      // PEM; goes with cert_file
     std::vector<std::string> relay_paths;                      // glob patterns: what is relayed opaquely
     bool disabled = false;                                     // known, but answered like an unknown agent
     std::string version;                                       // the operator's note; shown, never interpreted
-    std::string protocol_version;                              // likewise
+    std::string protocol_version;                              // as the operator gives it; shown, never interpreted
     std::string metadata = "{}";  // JSON object text; shown by agents/get, never interpreted
 
     friend bool operator==(const agent&, const agent&) = default;

@@ -84,7 +84,7 @@ private:
 // `said`: a message of this case's; empty: that of the code.
 std::string jsonrpc_error_body(std::string_view id, errc code, std::string_view agent, std::string_view said = {});
 
-// The error body of any other route: {"error":{"code","message","agent","retryable"}}, "agent" and `said` likewise.
+// The error body of any other route: {"error":{"code","message","agent","retryable"}}, "agent" and `said` as above.
 std::string http_error_body(errc code, std::string_view agent, std::string_view said = {});
 
 }  // namespace core

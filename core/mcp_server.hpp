@@ -39,10 +39,10 @@ constexpr std::uint64_t most_mcp_message = 1024 * 1024 * 1024;
 struct mcp_server {
     mcp_transport transport = mcp_transport::streamable_http;
     std::string command;                 // of stdio: a path, or a name in the PATH of `environment`
-    std::vector<std::string> arguments;  // likewise; may hold credentials
+    std::vector<std::string> arguments;  // of stdio; may hold credentials
     std::vector<std::pair<std::string, secret>>
-        environment;                                      // likewise; beside the few variables that every child gets
-    std::string directory;                                // likewise; empty: where the gateway runs
+        environment;                                      // of stdio; besides the few variables that every child gets
+    std::string directory;                                // of stdio; empty: where the gateway runs
     std::vector<std::pair<std::string, secret>> headers;  // of the others: sent with every request
     mcp_start start = mcp_start::eager;
     mcp_era era = mcp_era::automatic;
@@ -54,7 +54,7 @@ struct mcp_server {
     duration backoff = std::chrono::milliseconds{500};  // after the first end of a session; grows with each
     duration max_backoff = std::chrono::seconds{60};
     std::uint64_t max_message = 8 * 1024 * 1024;  // one message, either way
-    bool stale_if_error = false;                  // the card of before is served while there is no session
+    bool stale_if_error = false;                  // the last card is served while there is no session
 
     friend bool operator==(const mcp_server&, const mcp_server&) = default;
 };

@@ -21,7 +21,7 @@ public:
     // Of a value with line breaks, each of its lines counts too.
     explicit redaction(const std::vector<std::string>& values);
 
-    // What begins in the first `most` bytes of `text`, with `masked` in place of each value in it; values that overlap become
+    // What begins in the first `most` bytes of `text`, with `masked` instead of each value in it; values that overlap become
     // one mask. A value that begins there and goes on behind is masked whole.
     std::string apply(std::string_view text, std::size_t most = std::string_view::npos) const;
 

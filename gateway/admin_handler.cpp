@@ -1,9 +1,9 @@
 #include "gateway/admin_handler.hpp"
 
 #include "core/status.hpp"
-#include "gateway/content_type.hpp"
-#include "gateway/metrics_page.hpp"
-#include "gateway/rpc_exchange.hpp"
+#include "gateway/model/content_type.hpp"
+#include "gateway/telemetry/metrics_page.hpp"
+#include "gateway/traffic/rpc_exchange.hpp"
 #include "net/ask.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
@@ -18,9 +18,9 @@ using net::http1::method;
 
 constexpr std::string_view registration_path = "/agent/register";
 
-answer text_answer(unsigned status, std::string body)
+model::answer text_answer(unsigned status, std::string body)
 {
-    answer out;
+    model::answer out;
     out.status = status;
     out.content_type = "text/plain; charset=utf-8";
     out.fields = "Cache-Control: no-store\r\n";
@@ -32,7 +32,7 @@ answer text_answer(unsigned status, std::string body)
 
 admin_handler::admin_handler(
     admin_services& services,
-    management& methods,
+    management::management& methods,
     const config::settings& settings,
     const core::logger& log
 )
@@ -49,20 +49,20 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     const auto verb = caller.head().verb;
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
     const bool reads = verb == method::get || verb == method::head;
-    answer what;
+    model::answer what;
     if (!hosts_.answers(caller.head().authority)) {
         caller.close_after_answer();
-        what = error_answer(errc::misdirected_request, {});
+        what = model::error_answer(errc::misdirected_request, {});
     } else if (path == "/rpc" || path == "/reload" || path == registration_path) {
         if (verb == method::post) {
             what = co_await answer_post(caller, std::move(path));
         } else {
-            what = method_not_allowed("POST");
+            what = model::method_not_allowed("POST");
         }
     } else if (path != "/metrics" && path != "/healthz" && path != "/readyz") {
-        what = error_answer(errc::not_found, {});
+        what = model::error_answer(errc::not_found, {});
     } else if (!reads) {
-        what = method_not_allowed("GET, HEAD");
+        what = model::method_not_allowed("GET, HEAD");
     } else if (path == "/metrics") {
         co_await send_metrics(caller);
         co_return;
@@ -70,10 +70,10 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
         what = answer_get(path);
     }
     // A caller that left before its answer was out is nobody's concern here: no line, no counter.
-    co_await send_answer(caller, std::move(what));
+    co_await model::send_answer(caller, std::move(what));
 }
 
-answer admin_handler::answer_get(std::string_view path) const
+model::answer admin_handler::answer_get(std::string_view path) const
 {
     if (path == "/healthz") {
         return text_answer(200, "alive\n");
@@ -90,9 +90,9 @@ net::routine<> admin_handler::send_metrics(net::server_connection& caller)
         caller.end_body_with_connection();
     }
     auto& head = caller.scratch();
-    begin_head(head, caller, 200);
+    model::begin_head(head, caller, 200);
     net::http1::head_writer out{head};
-    out.field("Content-Type", metrics_content_type);
+    out.field("Content-Type", telemetry::metrics_content_type);
     out.field("Cache-Control", "no-store");
     if (chunked) {
         out.field("Transfer-Encoding", "chunked");
@@ -124,14 +124,14 @@ net::routine<> admin_handler::send_metrics(net::server_connection& caller)
     } while (sent && !text.empty());
 }
 
-net::routine<answer> admin_handler::answer_post(net::server_connection& caller, std::string path)
+net::routine<model::answer> admin_handler::answer_post(net::server_connection& caller, std::string path)
 {
-    if (!takes_json(caller.head())) {
-        co_return error_answer(errc::unsupported_media_type, {});
+    if (!model::takes_json(caller.head())) {
+        co_return model::error_answer(errc::unsupported_media_type, {});
     }
-    auto body = co_await caller.read_body(management_body(settings_.limits, settings_.cards.max_size));
+    auto body = co_await caller.read_body(model::management_body(settings_.limits, settings_.cards.max_size));
     if (!body) {
-        co_return error_answer(body.error().code, {});
+        co_return model::error_answer(body.error().code, {});
     }
     if (path == "/reload") {
         co_return co_await reload(caller);
@@ -143,51 +143,51 @@ net::routine<answer> admin_handler::answer_post(net::server_connection& caller, 
     co_return co_await manage(caller, std::move(whole));
 }
 
-net::routine<answer> admin_handler::reload(net::server_connection& caller)
+net::routine<model::answer> admin_handler::reload(net::server_connection& caller)
 {
     const auto here = caller.owner().get_executor();
     auto asked = services_.reload();
     const auto report = co_await net::ask(here, here, std::move(asked));
     if (report.draining) {
-        co_return error_answer(errc::draining, {});
+        co_return model::error_answer(errc::draining, {});
     }
     if (!report.problems.empty()) {
-        co_return config_error_answer(report.problems);
+        co_return model::config_error_answer(report.problems);
     }
-    answer what;
+    model::answer what;
     what.body = core::to_text(to_json(report));
     what.fields = "Cache-Control: no-store\r\n";
     co_return what;
 }
 
-net::routine<answer> admin_handler::manage(net::server_connection& caller, std::string body)
+net::routine<model::answer> admin_handler::manage(net::server_connection& caller, std::string body)
 {
     std::stop_source leaving;
-    rpc_caller who{/*may_write=*/true, "admin " + caller.peer(), leaving.get_token()};
+    management::rpc_caller who{/*may_write=*/true, "admin " + caller.peer(), leaving.get_token()};
     auto asked = methods_.handle(std::move(body), std::move(who));
-    auto done = co_await ask_for(caller, caller.owner().get_executor(), std::move(asked), std::move(leaving));
-    co_return answer_of(std::move(done));
+    auto done = co_await traffic::ask_for(caller, caller.owner().get_executor(), std::move(asked), std::move(leaving));
+    co_return traffic::answer_of(std::move(done));
 }
 
-net::routine<answer> admin_handler::answer_registration(net::server_connection& caller, std::string body)
+net::routine<model::answer> admin_handler::answer_registration(net::server_connection& caller, std::string body)
 {
     const auto here = caller.owner().get_executor();
     auto asked = methods_.enroll(std::move(body), caller.peer());
     auto done = co_await net::ask(here, here, std::move(asked));
-    answer what;
+    model::answer what;
     what.fields = "Cache-Control: no-store\r\n";
     if (done.outcome) {
         what.body = core::to_text(*done.outcome);
         co_return what;
     }
     const auto code = done.outcome.error().code;
-    what = error_answer(code, done.agent);
+    what = model::error_answer(code, done.agent);
     if (!done.problems.empty()) {
         core::json error{
             {"code", core::name(code)},
             {"message", core::message(code)},
             {"retryable", core::retryable(code)},
-            {"problems", problem_list(done.problems)}
+            {"problems", management::problem_list(done.problems)}
         };
         what.body = core::to_text(core::json{{"error", std::move(error)}});
     }
@@ -196,16 +196,16 @@ net::routine<answer> admin_handler::answer_registration(net::server_connection& 
 
 net::routine<> admin_handler::refuse(net::server_connection& caller, core::error why)
 {
-    auto what = error_answer(why.code, {});
-    co_await send_answer(caller, std::move(what));
+    auto what = model::error_answer(why.code, {});
+    co_await model::send_answer(caller, std::move(what));
 }
 
 void admin_handler::failed(std::string_view what) noexcept
 {
-    log_.write(core::log_level::error, "bug", {{"where", "admin"}, {"what", what}});
+    log_.write(core::log_level::error, "internal_error", {{"where", "admin"}, {"what", what}});
 }
 
-void admin_handler::shaken(net::handshake how, std::string_view peer, std::string_view why) noexcept
+void admin_handler::on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept
 {
     if (how == net::handshake::failed) {
         log_.write(

@@ -3,10 +3,10 @@
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
-#include "gateway/answer.hpp"
-#include "gateway/host_policy.hpp"
-#include "gateway/management.hpp"
+#include "gateway/management/management.hpp"
 #include "gateway/metrics_feed.hpp"
+#include "gateway/model/answer.hpp"
+#include "gateway/model/host_policy.hpp"
 #include "gateway/reload.hpp"
 #include "net/server_connection.hpp"
 
@@ -31,7 +31,7 @@ public:
     // References outlive the handler.
     admin_handler(
         admin_services& services,
-        management& methods,
+        management::management& methods,
         const config::settings& settings,
         const core::logger& log
     );
@@ -39,19 +39,19 @@ public:
     net::routine<> handle(net::server_connection& caller) override;
     net::routine<> refuse(net::server_connection& caller, core::error why) override;
     void failed(std::string_view what) noexcept override;
-    void shaken(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
+    void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
 private:
-    answer answer_get(std::string_view path) const;
+    model::answer answer_get(std::string_view path) const;
     net::routine<> send_metrics(net::server_connection& caller);
-    net::routine<answer> answer_post(net::server_connection& caller, std::string path);
-    net::routine<answer> reload(net::server_connection& caller);
-    net::routine<answer> manage(net::server_connection& caller, std::string body);
-    net::routine<answer> answer_registration(net::server_connection& caller, std::string body);
+    net::routine<model::answer> answer_post(net::server_connection& caller, std::string path);
+    net::routine<model::answer> reload(net::server_connection& caller);
+    net::routine<model::answer> manage(net::server_connection& caller, std::string body);
+    net::routine<model::answer> answer_registration(net::server_connection& caller, std::string body);
 
     admin_services& services_;
-    management& methods_;
-    host_policy hosts_;
+    management::management& methods_;
+    model::host_policy hosts_;
     const config::settings& settings_;
     const core::logger& log_;
 };

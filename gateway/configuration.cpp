@@ -5,8 +5,8 @@
 #include "config/load.hpp"
 #include "config/mcp_flag.hpp"
 #include "config/values.hpp"
+#include "gateway/management/file_checks.hpp"
 #include "gateway/own_address.hpp"
-#include "gateway/tls_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -28,10 +28,10 @@ public:
     {
     }
 
-    configuration read(const command_line& asked)
+    configuration read(const cli::command_line& asked)
     {
         if (!asked.config_file.empty()) {
-            read_file(asked.config_file, asked.what == verb::config_dump);
+            read_file(asked.config_file, asked.what == cli::verb::config_dump);
         }
         for (const auto& flag : asked.agents) {
             add_agent("--agent: ", config::parse_agent_flag(flag));
@@ -81,7 +81,7 @@ private:
             }
             return config::read_secret_file(file);
         };
-        auto loaded = config::load(*text, path, variables_, secrets, tls_checks());
+        auto loaded = config::load(*text, path, variables_, secrets, management::tls_checks());
         for (const auto& problem : loaded.problems) {
             complain(config::to_text(problem));
         }
@@ -150,7 +150,7 @@ private:
         if (parsed) {
             out_.settings.store = std::move(*parsed);
         } else {
-            complain("--store: " + parsed.error().detail + "; memory or sqlite:PATH is meant");
+            complain("--store: " + parsed.error().detail + "; expected memory or sqlite:PATH");
         }
     }
 
@@ -205,12 +205,12 @@ bool outdated(const std::map<std::string, file_stamp>& files)
     });
 }
 
-configuration read_configuration(const command_line& asked, const config::environment& variables, reading which)
+configuration read_configuration(const cli::command_line& asked, const config::environment& variables, reading which)
 {
     return reader{variables, which}.read(asked);
 }
 
-std::map<std::string, std::string> flags_of(const command_line& asked)
+std::map<std::string, std::string> flags_of(const cli::command_line& asked)
 {
     std::map<std::string, std::string> flags;
     for (const auto& [path, given, flag] :

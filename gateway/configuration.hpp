@@ -1,10 +1,10 @@
-// What the gateway is to do: what its file says, and the command line in place of it. Read at the start, and again on
+// What the gateway is to do: what its file says, and the command line instead of it. Read at the start, and again on
 // every reload. Blocking.
 #pragma once
 
 #include "config/expand.hpp"
 #include "config/settings.hpp"
-#include "gateway/command_line.hpp"
+#include "gateway/cli/command_line.hpp"
 #include "gateway/file_stamp.hpp"
 
 #include <cstddef>
@@ -31,10 +31,10 @@ bool outdated(const std::map<std::string, file_stamp>& files);
 enum class reading : bool { first, again };
 
 // Read again, a file has to be a regular one: a pipe has nothing more to say, and waiting for it would take forever.
-configuration read_configuration(const command_line& asked, const config::environment& variables, reading which);
+configuration read_configuration(const cli::command_line& asked, const config::environment& variables, reading which);
 
 // Which settings and agents the command line gives, and by which flag.
-std::map<std::string, std::string> flags_of(const command_line& asked);
+std::map<std::string, std::string> flags_of(const cli::command_line& asked);
 
 // Where a change of what these paths lead to shows: the directories of the files, and those of every symbolic link on
 // the way; where a part is missing, the one in which it would appear. Kubernetes swaps a link beside the file, editors

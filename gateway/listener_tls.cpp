@@ -48,7 +48,7 @@ void listener_tls::warn_of_ends(core::wall_time now) const
             const auto hours = std::chrono::duration_cast<std::chrono::hours>(*end - now).count();
             log_.write(
                 core::log_level::warn,
-                "certificate_ends",
+                "certificate_expiring",
                 {{"listener", listener_}, {"cert", each.cert_file}, {"hours", hours}}
             );
         }
@@ -69,13 +69,17 @@ bool listener_tls::refresh(bool asked)
     if (!made) {
         log_.write(
             core::log_level::error,
-            "certificates_kept",
+            "certificate_reload_failed",
             {{"listener", listener_}, {"reason", made.error().detail}}
         );
         return false;
     }
     current_ = std::move(*made);
-    log_.write(core::log_level::info, "certificates_read", {{"listener", listener_}, {"count", certificates_.size()}});
+    log_.write(
+        core::log_level::info,
+        "certificates_reloaded",
+        {{"listener", listener_}, {"count", certificates_.size()}}
+    );
     warn_of_ends(std::chrono::system_clock::now());
     return true;
 }

@@ -1,4 +1,4 @@
-// The certificates of one listener: made ready at the start, and made anew when their files have changed. What cannot be
+// The certificates of one listener: made ready at the start, and made again when their files have changed. What cannot be
 // used changes nothing: callers go on to get the certificates that are there. The control loop's thread.
 #pragma once
 

@@ -1,16 +1,16 @@
 #include "config/dump.hpp"
 #include "config/json_schema.hpp"
 #include "core/log.hpp"
-#include "gateway/agents_command.hpp"
-#include "gateway/card_lint_command.hpp"
-#include "gateway/command_line.hpp"
+#include "gateway/cli/agents_command.hpp"
+#include "gateway/cli/card_lint_command.hpp"
+#include "gateway/cli/command_line.hpp"
 #include "gateway/configuration.hpp"
-#include "gateway/log_output.hpp"
+#include "gateway/model/terminal_text.hpp"
+#include "gateway/model/version.hpp"
 #include "gateway/open_store.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/server.hpp"
-#include "gateway/terminal_text.hpp"
-#include "gateway/version.hpp"
+#include "gateway/telemetry/log_output.hpp"
 #include "net/descriptor_budget.hpp"
 
 #include <fcntl.h>
@@ -51,18 +51,18 @@ void open_standard_descriptors()
 // What is said to people may quote a file, a card, a peer or an argument: a terminal obeys none of that.
 void say(std::string_view lines)
 {
-    std::cout << gateway::printable(lines, /*lines=*/true);
+    std::cout << gateway::model::printable(lines, /*lines=*/true);
 }
 
 void complain(std::string_view what)
 {
-    std::cerr << "cardea: " << gateway::printable(what) << '\n';
+    std::cerr << "cardea: " << gateway::model::printable(what) << '\n';
 }
 
 void print_warnings(const gateway::configuration& what)
 {
     for (const auto& warning : what.warnings) {
-        std::cerr << gateway::printable(warning) << '\n';
+        std::cerr << gateway::model::printable(warning) << '\n';
     }
 }
 
@@ -71,12 +71,12 @@ bool usable(const gateway::configuration& what, const std::string& file)
 {
     for (const auto& problem : what.problems) {
         const bool has_line = problem.starts_with(file + ':') && !problem.starts_with(file + ": ");
-        std::cerr << (has_line ? "" : "cardea: ") << gateway::printable(problem) << '\n';
+        std::cerr << (has_line ? "" : "cardea: ") << gateway::model::printable(problem) << '\n';
     }
     return what.problems.empty();
 }
 
-int run(const gateway::command_line& asked)
+int run(const gateway::cli::command_line& asked)
 {
     auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
     if (!usable(configured, asked.config_file)) {
@@ -86,7 +86,7 @@ int run(const gateway::command_line& asked)
     // A peer that leaves while we write is an error of that write, and a log reader that leaves costs lines.
     std::signal(SIGPIPE, SIG_IGN);
     net::raise_descriptor_limit();
-    gateway::log_output output;
+    gateway::telemetry::log_output output;
     const core::logger log{output, settings.log_level};
     gateway::log_warnings(configured.warnings, log);
     auto store = gateway::open_store(settings.store, environment_variable);
@@ -112,31 +112,33 @@ int run(const gateway::command_line& asked)
         std::chrono::system_clock::now(),
         core::log_level::info,
         "listening",
-        {{"traffic", server.traffic_address()}, {"admin", server.admin_address()}, {"version", gateway::version()}}
+        {{"traffic", server.traffic_address()},
+         {"admin", server.admin_address()},
+         {"version", gateway::model::version()}}
     ));
     server.run();
     return EXIT_SUCCESS;
 }
 
-int validate(const gateway::command_line& asked)
+int validate(const gateway::cli::command_line& asked)
 {
     const auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
     if (!usable(configured, asked.config_file)) {
         return exit_unusable;
     }
     const auto& settings = configured.settings;
-    const auto made = gateway::make_snapshot(settings, "http://localhost");
+    const auto made = gateway::model::make_snapshot(settings, "http://localhost");
     if (!made) {
         complain(made.error().detail);
         return exit_unusable;
     }
     const auto agents = std::to_string(settings.agents.size()) + (settings.agents.size() == 1 ? " agent" : " agents");
     print_warnings(configured);
-    say(gateway::printable(asked.config_file) + ": " + agents + ", no problems\n");
+    say(gateway::model::printable(asked.config_file) + ": " + agents + ", no problems\n");
     return EXIT_SUCCESS;
 }
 
-int dump(const gateway::command_line& asked)
+int dump(const gateway::cli::command_line& asked)
 {
     const auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
     if (!usable(configured, asked.config_file)) {
@@ -147,51 +149,51 @@ int dump(const gateway::command_line& asked)
         configured.settings,
         {configured.text, asked.config_file, environment_variable, gateway::flags_of(asked)}
     );
-    if (asked.format == gateway::dump_format::json) {
-        std::cout << gateway::shown_json(dumped);
+    if (asked.format == gateway::cli::dump_format::json) {
+        std::cout << gateway::model::shown_json(dumped);
     } else {
         say(config::dump_text(dumped));
     }
     return EXIT_SUCCESS;
 }
 
-int lint_card(const gateway::command_line& asked)
+int lint_card(const gateway::cli::command_line& asked)
 {
-    const auto text = gateway::read_card(asked.card);
+    const auto text = gateway::cli::read_card(asked.card);
     if (!text) {
         complain(asked.card + ": " + text.error().detail);
         return exit_unusable;
     }
-    const auto report = gateway::lint_found_card(*text, asked.card);
-    std::cout << gateway::lint_text(report, asked.card, asked.explain);
+    const auto report = gateway::cli::lint_found_card(*text, asked.card);
+    std::cout << gateway::cli::lint_text(report, asked.card, asked.explain);
     return report.count(a2a::problem_severity::error) == 0 ? EXIT_SUCCESS : exit_failure;
 }
 
-int carry_out(const gateway::command_line& asked)
+int carry_out(const gateway::cli::command_line& asked)
 {
     if (!asked.problem.empty()) {
         complain(asked.problem);
         return exit_unusable;
     }
     switch (asked.what) {
-        case gateway::verb::run:
+        case gateway::cli::verb::run:
             return run(asked);
-        case gateway::verb::validate:
+        case gateway::cli::verb::validate:
             return validate(asked);
-        case gateway::verb::config_schema:
+        case gateway::cli::verb::config_schema:
             std::cout << config::json_schema().dump(2) << '\n';
             return EXIT_SUCCESS;
-        case gateway::verb::config_dump:
+        case gateway::cli::verb::config_dump:
             return dump(asked);
-        case gateway::verb::lint_card:
+        case gateway::cli::verb::lint_card:
             return lint_card(asked);
-        case gateway::verb::agents:
-            return gateway::run_agents_command(asked.rest, environment_variable);
-        case gateway::verb::version:
-            std::cout << "cardea " << gateway::version() << '\n';
+        case gateway::cli::verb::agents:
+            return gateway::cli::run_agents_command(asked.rest, environment_variable);
+        case gateway::cli::verb::version:
+            std::cout << "cardea " << gateway::model::version() << '\n';
             return EXIT_SUCCESS;
-        case gateway::verb::help:
-            std::cout << gateway::help_text();
+        case gateway::cli::verb::help:
+            std::cout << gateway::cli::help_text();
             return EXIT_SUCCESS;
     }
     return exit_failure;
@@ -203,7 +205,7 @@ int main(int argc, char** argv)
 {
     open_standard_descriptors();
     try {
-        const auto code = carry_out(gateway::parse_command_line({argv + 1, argv + argc}));
+        const auto code = carry_out(gateway::cli::parse_command_line({argv + 1, argv + argc}));
         std::cout.flush();
         if (!std::cout) {
             complain("what was asked for could not be written to stdout");

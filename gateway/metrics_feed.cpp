@@ -11,20 +11,21 @@ namespace gateway {
 namespace {
 
 struct worker_part {
-    loop_totals totals;
+    telemetry::loop_totals totals;
     std::set<std::string, std::less<>> lingering;
     std::size_t idle_upstream_connections = 0;
 };
 
-net::task<worker_part> part_of(const worker& which)
+net::task<worker_part> part_of(const traffic::worker& which)
 {
     co_return worker_part{which.metrics().totals(), which.metrics().lingering(), which.idle_upstream_connections()};
 }
 
 // A reference: `agents` is of whoever awaits this.
-net::task<std::vector<agent_counters>> counters_in(const worker& which, const std::vector<std::string>& agents)
+net::task<std::vector<telemetry::agent_counters>>
+counters_in(const traffic::worker& which, const std::vector<std::string>& agents)
 {
-    std::vector<agent_counters> out(agents.size());
+    std::vector<telemetry::agent_counters> out(agents.size());
     for (std::size_t i = 0; i < agents.size(); ++i) {
         if (const auto* found = which.metrics().find(agents[i])) {
             out[i].merge(*found);
@@ -33,15 +34,15 @@ net::task<std::vector<agent_counters>> counters_in(const worker& which, const st
     co_return out;
 }
 
-card_sample sample_of(const card_status& status)
+telemetry::card_sample sample_of(const cards::card_status& status)
 {
-    card_sample out;
+    telemetry::card_sample out;
     out.fetched = status.fetched;
     out.not_modified = status.not_modified;
     out.failures = status.failures;
     out.changes = status.changes;
     if (status.card) {
-        const auto age = seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
+        const auto age = cards::seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
         out.age = std::chrono::duration_cast<core::duration>(age);
     }
     return out;
@@ -49,10 +50,10 @@ card_sample sample_of(const card_status& status)
 
 }  // namespace
 
-metrics_feed::metrics_feed(sources from, gateway_sample gateway)
+metrics_feed::metrics_feed(sources from, telemetry::gateway_sample gateway)
     : from_{from},
       gateway_{std::move(gateway)},
-      families_{agent_families()}
+      families_{telemetry::agent_families()}
 {
 }
 
@@ -87,7 +88,7 @@ net::task<std::string> metrics_feed::next()
 
 net::task<std::string> metrics_feed::begin()
 {
-    loop_totals sum;
+    telemetry::loop_totals sum;
     for (const auto& each : from_.workers) {
         auto asking = part_of(*each);
         auto part = co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);
@@ -96,14 +97,14 @@ net::task<std::string> metrics_feed::begin()
         gateway_.idle_upstream_connections += part.idle_upstream_connections;
     }
     counted_ = sum.agents;
-    co_return process_metrics(sum, gateway_);
+    co_return telemetry::process_metrics(sum, gateway_);
 }
 
 // In the order of their ids; empty: the family has all of them.
 std::vector<std::string> metrics_feed::next_agents() const
 {
     std::vector<std::string> out;
-    if (families_.front().part == sample_part::counters && counted_ == 0) {
+    if (families_.front().part == telemetry::sample_part::counters && counted_ == 0) {
         return out;
     }
     const auto& all = from_.agents.all();
@@ -126,7 +127,7 @@ std::vector<std::string> metrics_feed::next_agents() const
 net::task<> metrics_feed::add(std::vector<std::string> agents)
 {
     const auto& now = families_.front();
-    if (now.part == sample_part::counters) {
+    if (now.part == telemetry::sample_part::counters) {
         const auto counted = co_await counters_of(agents);
         for (std::size_t i = 0; i < agents.size(); ++i) {
             now.add(*current_, {.id = agents[i], .counters = &counted[i]});
@@ -134,7 +135,7 @@ net::task<> metrics_feed::add(std::vector<std::string> agents)
         co_return;
     }
     for (const auto& id : agents) {
-        if (now.part == sample_part::card) {
+        if (now.part == telemetry::sample_part::card) {
             if (const auto* status = from_.cards.status(id)) {
                 const auto card = sample_of(*status);
                 now.add(*current_, {.id = id, .card = &card});
@@ -146,9 +147,9 @@ net::task<> metrics_feed::add(std::vector<std::string> agents)
     }
 }
 
-net::task<std::vector<agent_counters>> metrics_feed::counters_of(std::vector<std::string> agents) const
+net::task<std::vector<telemetry::agent_counters>> metrics_feed::counters_of(std::vector<std::string> agents) const
 {
-    std::vector<agent_counters> sum(agents.size());
+    std::vector<telemetry::agent_counters> sum(agents.size());
     for (const auto& each : from_.workers) {
         auto asking = counters_in(*each, agents);
         const auto part = co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);

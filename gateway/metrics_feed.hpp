@@ -2,12 +2,12 @@
 // however many agents there are. On the control loop's thread; asks the workers by posting.
 #pragma once
 
-#include "gateway/card_plane.hpp"
-#include "gateway/metrics_page.hpp"
-#include "gateway/registry.hpp"
-#include "gateway/session_plane.hpp"
-#include "gateway/turns.hpp"
-#include "gateway/worker.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/management/registry.hpp"
+#include "gateway/model/turns.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/telemetry/metrics_page.hpp"
+#include "gateway/traffic/worker.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -30,14 +30,14 @@ public:
 
     // References outlive the feed.
     struct sources {
-        const std::vector<std::unique_ptr<worker>>& workers;
-        const registry& agents;
-        const card_plane& cards;
-        const session_plane& sessions;
-        turns& by;
+        const std::vector<std::unique_ptr<traffic::worker>>& workers;
+        const management::registry& agents;
+        const cards::card_plane& cards;
+        const sessions::session_plane& sessions;
+        model::turns& by;
     };
 
-    metrics_feed(sources from, gateway_sample gateway);
+    metrics_feed(sources from, telemetry::gateway_sample gateway);
 
     // The next piece; empty: that was all. An agent that comes or goes meanwhile is in a part of the families, and no series
     // comes twice.
@@ -47,15 +47,15 @@ private:
     net::task<std::string> begin();
     std::vector<std::string> next_agents() const;
     net::task<> add(std::vector<std::string> agents);
-    net::task<std::vector<agent_counters>> counters_of(std::vector<std::string> agents) const;
+    net::task<std::vector<telemetry::agent_counters>> counters_of(std::vector<std::string> agents) const;
 
     sources from_;
-    gateway_sample gateway_;
-    std::set<std::string, std::less<>> lingering_;  // agents that are gone, whose streams are not
-    std::size_t counted_ = 0;                       // agents that any worker has counters of
-    std::span<const agent_family> families_;        // that are not finished
-    std::optional<family> current_;                 // the first of them, if it has been begun
-    std::string after_;                             // the last agent in it
+    telemetry::gateway_sample gateway_;
+    std::set<std::string, std::less<>> lingering_;       // agents that are gone, whose streams are not
+    std::size_t counted_ = 0;                            // agents that any worker has counters of
+    std::span<const telemetry::agent_family> families_;  // that are not finished
+    std::optional<telemetry::family> current_;           // the first of them, if it has been begun
+    std::string after_;                                  // the last agent in it
     bool begun_ = false;
 };
 

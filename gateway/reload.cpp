@@ -69,7 +69,7 @@ void log_warnings(const std::vector<std::string>& warnings, const core::logger& 
 reloader::reloader(
     net::loop& control,
     configuration_source from,
-    registry& agents,
+    management::registry& agents,
     config::settings& settings,
     const core::logger& log
 )
@@ -105,7 +105,7 @@ void reloader::watch(const std::set<std::string>& directories)
     }
     const auto any_new = watch_.set(directories);
     if (!any_new) {
-        log_.write(core::log_level::warn, "config_not_watched", {{"reason", any_new.error().detail}});
+        log_.write(core::log_level::warn, "config_watch_failed", {{"reason", any_new.error().detail}});
     } else if (*any_new) {
         on_change();  // it may have changed after it was read and before it was watched
     }
@@ -133,7 +133,7 @@ void reloader::begin(reload_trigger by)
             try {
                 std::rethrow_exception(bug);
             } catch (const std::exception& e) {
-                log_.write(core::log_level::error, "bug", {{"where", "reload"}, {"what", e.what()}});
+                log_.write(core::log_level::error, "internal_error", {{"where", "reload"}, {"what", e.what()}});
             }
         }
     });
@@ -248,7 +248,7 @@ void reloader::write_refusal(reload_trigger by, const std::vector<std::string>& 
     }
     log_.write(
         core::log_level::error,
-        "config_refused",
+        "config_rejected",
         {{"trigger", name(by)}, {"problems", problems.size()}, {"reason", reason}}
     );
 }

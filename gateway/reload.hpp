@@ -7,8 +7,8 @@
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "gateway/configuration.hpp"
-#include "gateway/registry.hpp"
-#include "gateway/side_thread.hpp"
+#include "gateway/management/registry.hpp"
+#include "gateway/model/side_thread.hpp"
 #include "net/directory_watch.hpp"
 #include "net/loop.hpp"
 #include "net/task_signal.hpp"
@@ -55,7 +55,7 @@ struct reload_counts {
 struct configuration_source {
     std::function<configuration()> read;
     std::map<std::string, file_stamp> files;       // of the one that the gateway started with
-    std::map<std::string, std::size_t> tls_files;  // likewise
+    std::map<std::string, std::size_t> tls_files;  // of the same
 };
 
 class reloader {
@@ -64,7 +64,7 @@ public:
     reloader(
         net::loop& control,
         configuration_source from,
-        registry& agents,
+        management::registry& agents,
         config::settings& settings,
         const core::logger& log
     );
@@ -112,7 +112,7 @@ private:
 
     net::loop& loop_;
     configuration_source from_;
-    registry& registry_;
+    management::registry& registry_;
     config::settings& settings_;
     const core::logger& log_;
     observer applied_;
@@ -123,7 +123,7 @@ private:
     bool settling_ = false;
     bool busy_ = false;
     bool stopped_ = false;
-    side_thread thread_;  // last: what it still does uses the others
+    model::side_thread thread_;  // last: what it still does uses the others
 };
 
 }  // namespace gateway

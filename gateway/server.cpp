@@ -1,9 +1,9 @@
 #include "gateway/server.hpp"
 
-#include "gateway/answer.hpp"
-#include "gateway/process_stats.hpp"
-#include "gateway/tls_files.hpp"
-#include "gateway/version.hpp"
+#include "gateway/model/answer.hpp"
+#include "gateway/model/tls_files.hpp"
+#include "gateway/model/version.hpp"
+#include "gateway/telemetry/process_stats.hpp"
 #include "mcp/stdio_transport.hpp"
 #include "net/descriptor_budget.hpp"
 
@@ -60,8 +60,8 @@ server::server(
       signals_{control_.get_executor()},
       poll_{control_.get_executor()},
       certificate_watch_{control_.get_executor()},
-      traffic_tls_{"traffic", tls_certificates(settings_.tls), log_},
-      admin_tls_{"admin", tls_certificates(settings_.admin_tls), log_}
+      traffic_tls_{"traffic", model::tls_certificates(settings_.tls), log_},
+      admin_tls_{"admin", model::tls_certificates(settings_.admin_tls), log_}
 {
 }
 
@@ -69,26 +69,26 @@ server::~server() = default;
 
 core::result<> server::start()
 {
-    fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(version()));
-    card_thread_ = std::make_unique<card_thread>(settings_.cards);
-    source_ = std::make_unique<card_source>(*fetcher_, card_thread_->editor(), settings_);
-    cards_ = std::make_unique<card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
-    keeper_ = std::make_unique<card_keeper>(control_, store_, log_);
+    fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(model::version()));
+    card_thread_ = std::make_unique<cards::card_thread>(settings_.cards);
+    source_ = std::make_unique<cards::card_source>(*fetcher_, card_thread_->editor(), settings_);
+    cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
+    keeper_ = std::make_unique<cards::card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
-    program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
-    sessions_ = std::make_unique<session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
-    registry_ = std::make_unique<registry>(settings_, store_, log_, turns_.operators);
-    directory_ = std::make_unique<gateway::directory>(*registry_, *cards_, turns_.callers);
-    management_ = std::make_unique<management>(settings_, *registry_, *cards_, *sessions_, turns_);
+    sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
+    sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
+    registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
+    directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
+    management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
-    control_services& as_control = *this;
+    model::control_services& as_control = *this;
     admin_ = std::make_unique<admin_handler>(static_cast<admin_services&>(*this), *management_, settings_, log_);
-    auto for_operators = connection_settings(settings_, shared_);
+    auto for_operators = traffic::connection_settings(settings_, shared_);
     for_operators.bodies = &shared_.operator_bodies;
     admin_service_ = std::make_unique<net::http_service>(control_, *admin_, for_operators);
     std::vector<net::http_service*> services;
     for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
-        workers_.push_back(std::make_unique<worker>(as_control, settings_, shared_, log_));
+        workers_.push_back(std::make_unique<traffic::worker>(as_control, settings_, shared_, log_));
         services.push_back(&workers_.back()->service());
     }
     auto bound = open_listeners(std::move(services));
@@ -103,12 +103,12 @@ core::result<> server::start()
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
-    auto signer = make_signer(settings_.cards);
+    auto signer = cards::make_signer(settings_.cards);
     if (!signer) {
         return std::move(signer).error();
     }
     if (*signer) {
-        registry_->set_key_set(make_card_bytes(body_with_strong_etag((*signer)->key_set())));
+        registry_->set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
     }
     card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
     publish_agents(registry_->take_snapshot(std::move(public_base)));
@@ -129,7 +129,7 @@ core::result<> server::open_listeners(std::vector<net::http_service*> services)
     traffic_listener_->set_limits(
         {.connections = connections > 0 ? connections : net::default_connections(),
          .may_use_reserve = false,
-         .refusal = settings_.tls.empty() ? refusal_of_connection() : std::string{}}
+         .refusal = settings_.tls.empty() ? model::refusal_of_connection() : std::string{}}
     );
     auto bound = traffic_listener_->open(settings_.listen.host, settings_.listen.port);
     if (bound) {
@@ -138,18 +138,18 @@ core::result<> server::open_listeners(std::vector<net::http_service*> services)
     return bound;
 }
 
-void server::publish_agents(std::shared_ptr<const snapshot> now)
+void server::publish_agents(std::shared_ptr<const model::snapshot> now)
 {
     for (const auto& each : workers_) {
         each->publish(now);
     }
     directory_->set_public_base(now->public_base);
-    cards_->set_publisher([this](const std::string& id, std::shared_ptr<const published_card> card) {
+    cards_->set_publisher([this](const std::string& id, std::shared_ptr<const model::published_card> card) {
         for (const auto& each : workers_) {
             each->publish_card(id, card);
         }
     });
-    registry_->set_publisher([this](const std::string& id, std::shared_ptr<const agent_entry> agent) {
+    registry_->set_publisher([this](const std::string& id, std::shared_ptr<const model::agent_entry> agent) {
         for (const auto& each : workers_) {
             each->publish_agent(id, agent);
         }
@@ -262,7 +262,7 @@ void server::begin_stop()
             try {
                 std::rethrow_exception(bug);
             } catch (const std::exception& e) {
-                log_.write(core::log_level::error, "bug", {{"where", "shutdown"}, {"what", e.what()}});
+                log_.write(core::log_level::error, "internal_error", {{"where", "shutdown"}, {"what", e.what()}});
             }
         }
     });
@@ -333,19 +333,19 @@ std::size_t server::open_connections() const noexcept
     return open;
 }
 
-net::task<card_answer> server::card(std::string agent_id)
+net::task<model::card_answer> server::card(std::string agent_id)
 {
     co_return co_await cards_->obtain(std::move(agent_id));
 }
 
-net::task<std::shared_ptr<const directory_page>> server::directory(directory_request asked)
+net::task<std::shared_ptr<const model::directory_page>> server::directory(model::directory_request asked)
 {
     co_return co_await directory_->render(std::move(asked));
 }
 
-net::task<managed> server::manage(std::string body, std::stop_token left)
+net::task<model::rpc_answer> server::manage(std::string body, std::stop_token left)
 {
-    rpc_caller anybody;
+    management::rpc_caller anybody;
     anybody.left = std::move(left);
     co_return co_await management_->handle(std::move(body), std::move(anybody));
 }
@@ -357,9 +357,9 @@ net::task<reload_report> server::reload()
 
 std::unique_ptr<metrics_feed> server::metrics()
 {
-    gateway_sample now;
-    now.version = version();
-    now.compiler = compiler();
+    telemetry::gateway_sample now;
+    now.version = model::version();
+    now.compiler = model::compiler();
     now.started = started_;
     now.ready = ready_;
     now.agents = cards_->agents();
@@ -371,7 +371,7 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.config_refusals = reloads.refused;
     now.config_since = reloads.last_success;
     now.config_refused_last = reloads.refused_last;
-    if (auto process = read_process_stats()) {
+    if (auto process = telemetry::read_process_stats()) {
         now.process = *process;
     }
     const metrics_feed::sources from{workers_, *registry_, *cards_, *sessions_, turns_.operators};

@@ -5,18 +5,18 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/admin_handler.hpp"
-#include "gateway/card_plane.hpp"
-#include "gateway/card_source.hpp"
-#include "gateway/card_thread.hpp"
-#include "gateway/control_services.hpp"
-#include "gateway/directory.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/cards/card_source.hpp"
+#include "gateway/cards/card_thread.hpp"
 #include "gateway/listener_tls.hpp"
-#include "gateway/management.hpp"
+#include "gateway/management/directory.hpp"
+#include "gateway/management/management.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/model/store_thread.hpp"
 #include "gateway/reload.hpp"
-#include "gateway/session_plane.hpp"
-#include "gateway/snapshot.hpp"
-#include "gateway/store_thread.hpp"
-#include "gateway/worker.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/traffic/worker.hpp"
 #include "net/fetch.hpp"
 #include "net/http_service.hpp"
 #include "net/listener.hpp"
@@ -34,7 +34,7 @@
 
 namespace gateway {
 
-class server final : private control_services, private admin_services {
+class server final : private model::control_services, private admin_services {
 public:
     // `log` and its sink outlive the server. `dropped_lines`: how many log lines were lost, for the metrics.
     server(
@@ -57,7 +57,7 @@ public:
     std::string admin_address() const { return net::to_text(admin_listener_->local()); }
 
     // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates
-    // and the configuration anew.
+    // and the configuration again.
     void handle_signals();
 
     // Serves until stop(); then no new work, calls in flight finish within timeouts.drain and streams within
@@ -69,19 +69,23 @@ public:
 
 private:
     net::executor executor() override { return control_.get_executor(); }
-    net::task<card_answer> card(std::string agent_id) override;
-    net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) override;
-    card_editor& editor() override { return card_thread_->editor(); }
+    net::task<model::card_answer> card(std::string agent_id) override;
+    net::task<std::shared_ptr<const model::directory_page>> directory(model::directory_request asked) override;
+    net::task<core::result<model::edited_answer>> edit(model::answered_card what) override
+    {
+        return card_thread_->editor().edit(std::move(what));
+    }
+    net::executor card_executor() override { return card_thread_->editor().executor(); }
     std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
-    side_thread& long_bodies() override { return long_bodies_; }
-    net::task<managed> manage(std::string body, std::stop_token left) override;
+    model::side_thread& long_bodies() override { return long_bodies_; }
+    net::task<model::rpc_answer> manage(std::string body, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
     std::unique_ptr<metrics_feed> metrics() override;
     net::task<reload_report> reload() override;
 
     core::result<> start_tls();
     core::result<> open_listeners(std::vector<net::http_service*> services);
-    void publish_agents(std::shared_ptr<const snapshot> now);
+    void publish_agents(std::shared_ptr<const model::snapshot> now);
     void refresh_certificates(bool asked);
     void watch_certificates();
     void wait_for_signal();
@@ -97,29 +101,29 @@ private:
         net::executor>;
 
     config::settings settings_;
-    shared_limits shared_{settings_.limits};
+    traffic::shared_limits shared_{settings_.limits};
     const core::logger& log_;
     std::function<std::uint64_t()> dropped_lines_;
     core::wall_time started_;
     std::atomic<std::uint64_t> largest_card_;
     net::loop control_;
-    turn_lines turns_;  // of the control loop
-    store_thread store_;
+    model::turn_lines turns_;  // of the control loop
+    model::store_thread store_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
-    std::unique_ptr<card_thread> card_thread_;
-    std::unique_ptr<card_source> source_;
-    std::unique_ptr<card_keeper> keeper_;
-    std::unique_ptr<card_plane> cards_;
-    side_thread long_bodies_;
-    std::unique_ptr<session_plane> sessions_;
-    std::unique_ptr<registry> registry_;
-    std::unique_ptr<gateway::directory> directory_;
-    std::unique_ptr<management> management_;
+    std::unique_ptr<cards::card_thread> card_thread_;
+    std::unique_ptr<cards::card_source> source_;
+    std::unique_ptr<cards::card_keeper> keeper_;
+    std::unique_ptr<cards::card_plane> cards_;
+    model::side_thread long_bodies_;
+    std::unique_ptr<sessions::session_plane> sessions_;
+    std::unique_ptr<management::registry> registry_;
+    std::unique_ptr<gateway::management::directory> directory_;
+    std::unique_ptr<management::management> management_;
     configuration_source from_;
     std::unique_ptr<reloader> reloader_;
     std::unique_ptr<admin_handler> admin_;
     std::unique_ptr<net::http_service> admin_service_;
-    std::vector<std::unique_ptr<worker>> workers_;
+    std::vector<std::unique_ptr<traffic::worker>> workers_;
     std::unique_ptr<net::listener> traffic_listener_;
     std::unique_ptr<net::listener> admin_listener_;
     net::asio::basic_signal_set<net::executor> signals_;

@@ -2,10 +2,10 @@
 
 namespace gateway {
 
-session_sample sample_of(const session_facts& session)
+telemetry::session_sample sample_of(const sessions::session_facts& session)
 {
     const auto& counts = session.counts;
-    session_sample out;
+    telemetry::session_sample out;
     out.state = mcp::name(session.state);
     out.up = session.ready_since.has_value();
     for (std::size_t i = 0; i < session.losses.size(); ++i) {
@@ -13,7 +13,7 @@ session_sample sample_of(const session_facts& session)
             out.losses.emplace_back(mcp::name(static_cast<mcp::session_reason>(i)), session.losses[i]);
         }
     }
-    out.restarts = restarts_of(session);
+    out.restarts = sessions::restarts_of(session);
     if (counts.handshakes > 0) {
         out.initialize = counts.latest_handshake;
     }

@@ -1,11 +1,11 @@
 // A session's facts as the metrics page shows them. Pure; any thread.
 #pragma once
 
-#include "gateway/metrics_page.hpp"
-#include "gateway/session_plane.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/telemetry/metrics_page.hpp"
 
 namespace gateway {
 
-session_sample sample_of(const session_facts& session);
+telemetry::session_sample sample_of(const sessions::session_facts& session);
 
 }  // namespace gateway

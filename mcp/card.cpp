@@ -58,7 +58,7 @@ json interface_of(const a2a::public_address& at, std::string_view version)
 }
 
 // What A2A wants of a card, without anything of MCP.
-json plain_card(const snapshot& from, const card_request& asked)
+json plain_card(const server_lists& from, const card_request& asked)
 {
     const auto& server = from.server;
     json card;
@@ -103,7 +103,7 @@ std::string tool_text(const listed_item& tool)
     return out;
 }
 
-std::string list_text(const snapshot& from, std::size_t which)
+std::string list_text(const server_lists& from, std::size_t which)
 {
     std::string out{"["};
     for (const auto& item : from.lists[which]) {
@@ -114,7 +114,7 @@ std::string list_text(const snapshot& from, std::size_t which)
 }
 
 // The lists from `first` on that the server offers.
-void append_lists(std::string& out, const snapshot& from, std::size_t first)
+void append_lists(std::string& out, const server_lists& from, std::size_t first)
 {
     for (auto i = first; i < list_kinds; ++i) {
         if (from.server.offers[i]) {
@@ -145,7 +145,7 @@ std::string server_text(const server_facts& server)
     return out;
 }
 
-std::string superset(const snapshot& from, const json& plain)
+std::string superset(const server_lists& from, const json& plain)
 {
     const auto text_of_member = [&](const char* name) { return core::to_text(plain[name]); };
     std::string out{"{"};
@@ -187,7 +187,7 @@ std::string superset(const snapshot& from, const json& plain)
     return out;
 }
 
-std::string extension_text(const snapshot& from, const json& extension)
+std::string extension_text(const server_lists& from, const json& extension)
 {
     std::string params{"{"};
     append_text_member(params, "era", name(from.server.speaks));
@@ -217,7 +217,7 @@ void offer_no_calls(json& card)
     }
 }
 
-core::result<std::string> strict(const snapshot& from, json plain, const card_request& asked)
+core::result<std::string> strict(const server_lists& from, json plain, const card_request& asked)
 {
     plain["capabilities"]["extensions"] = json::array({json{
         {"uri", std::string{card_extension}},
@@ -249,7 +249,7 @@ core::result<std::string> strict(const snapshot& from, json plain, const card_re
 }
 
 // Bytes of the lists that stand in a card of any shape as they are; not counted further than beyond `limit`.
-std::size_t least_size(const snapshot& from, std::size_t limit)
+std::size_t least_size(const server_lists& from, std::size_t limit)
 {
     std::size_t sum = 0;
     for (std::size_t i = 0; i < list_kinds; ++i) {
@@ -270,7 +270,7 @@ std::size_t least_size(const snapshot& from, std::size_t limit)
 }
 
 // `how` reads " of 5 bytes".
-core::error too_large(const snapshot& from, const card_request& asked, const std::string& how)
+core::error too_large(const server_lists& from, const card_request& asked, const std::string& how)
 {
     auto detail = std::string{core::name(asked.shape)} + " card" + how + ":";
     for (std::size_t i = 0; i < list_kinds; ++i) {
@@ -286,7 +286,7 @@ core::error too_large(const snapshot& from, const card_request& asked, const std
 
 }  // namespace
 
-card_writer::card_writer(const snapshot& from, card_request asked)
+card_writer::card_writer(const server_lists& from, card_request asked)
     : from_{from},
       asked_{std::move(asked)}
 {
@@ -335,7 +335,7 @@ core::result<written_card> card_writer::write(core::card_shape shape)
     return written_card{std::move(*text), std::move(*read)};
 }
 
-core::result<std::string> synthesize_card(const snapshot& from, const card_request& asked)
+core::result<std::string> synthesize_card(const server_lists& from, const card_request& asked)
 {
     auto made = card_writer{from, asked}.write(asked.shape);
     if (!made) {

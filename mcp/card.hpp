@@ -36,7 +36,7 @@ struct card_request {
 // `annotations.title`, else its name); its tags are those that FastMCP gives the tool, and say what the annotations do. Icons
 // and pages are shown as mcp/card_links.hpp says. Fails with card_too_large, and the detail says of which shape, and what takes
 // how much room; nothing is ever cut. Fails with card_unrewritable if `at` is no address.
-core::result<std::string> synthesize_card(const snapshot& from, const card_request& asked);
+core::result<std::string> synthesize_card(const server_lists& from, const card_request& asked);
 
 // A card as text, and what its readers make of it.
 struct written_card {
@@ -47,8 +47,8 @@ struct written_card {
 // As synthesize_card(), of several shapes: what they have in common is made once.
 class card_writer {
 public:
-    // The snapshot outlives this.
-    card_writer(const snapshot& from, card_request asked);
+    // The lists outlive this.
+    card_writer(const server_lists& from, card_request asked);
 
     // Makes what the shapes have in common, which takes as long as one of them; write() does it otherwise.
     core::result<> prepare();
@@ -57,7 +57,7 @@ public:
     core::result<written_card> write(core::card_shape shape);
 
 private:
-    const snapshot& from_;
+    const server_lists& from_;
     card_request asked_;
     std::optional<core::json> plain_;  // what A2A wants of a card, of any shape; nothing: not made yet
 };

@@ -9,7 +9,7 @@ namespace mcp {
 // An http or https URL (RFC 3986) with a host and without a user.
 bool is_page(std::string_view address);
 
-// An https URL likewise, or an image as a `data:` URL.
+// An https URL with a host and without a user, or an image as a `data:` URL.
 bool is_icon(std::string_view address);
 
 // Whether a member of this name may not be shown as it is.

@@ -67,7 +67,7 @@ std::string said_of(const rpc_failure& failure)
 
 }  // namespace
 
-bool same_content(const snapshot& a, const snapshot& b) noexcept
+bool same_content(const server_lists& a, const server_lists& b) noexcept
 {
     return a.server == b.server && a.lists == b.lists && a.shareable == b.shareable;
 }
@@ -253,7 +253,7 @@ core::error discovery_walk::failed(std::string_view why)
     return core::upstream_error(core::errc::upstream_protocol, detail + ": " + std::string{why});
 }
 
-snapshot discovery_walk::onto(snapshot base) &&
+server_lists discovery_walk::onto(server_lists base) &&
 {
     for (std::size_t i = 0; i < list_kinds; ++i) {
         if (wanted_[i] && !left_[i]) {

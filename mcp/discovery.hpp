@@ -36,10 +36,10 @@ struct left_out_items {
 
 inline constexpr std::size_t most_told_items = 8;
 
-struct snapshot {
+struct server_lists {
     server_facts server;
     std::array<std::vector<listed_item>, list_kinds> lists;  // by index_of(), in the server's order
-    std::array<left_out_items, list_kinds> left_out;         // likewise; for operators
+    std::array<left_out_items, list_kinds> left_out;         // by index_of(); for operators
 
     // Of the modern era: how long the server holds it for fresh, at most a day, and whether other principals may see it.
     // Nothing: the era has no such word.
@@ -50,7 +50,7 @@ struct snapshot {
 };
 
 // Nothing that a caller could see differs; the times to live may, and what was left out.
-bool same_content(const snapshot& a, const snapshot& b) noexcept;
+bool same_content(const server_lists& a, const server_lists& b) noexcept;
 
 // Of all lists.
 left_out_items joined(const std::array<left_out_items, list_kinds>& lists);
@@ -96,8 +96,8 @@ public:
     // The error answer to the question asked last.
     core::result<> refuse(const rpc_failure& failure);
 
-    // The base with what was walked in place of what it had (but for an order), once next() says nothing and no call has failed.
-    snapshot onto(snapshot base) &&;
+    // The base with what was walked instead of what it had (but for an order), once next() says nothing and no call has failed.
+    server_lists onto(server_lists base) &&;
 
     const list_set& left() const noexcept { return left_; }
 
@@ -127,8 +127,8 @@ private:
     std::size_t at_ = 0;  // the list under way; list_kinds: none
     std::string cursor_;
     std::set<std::string, std::less<>> cursors_;  // of the list under way
-    std::set<std::string, std::less<>> keys_;     // likewise
-    std::size_t pages_ = 0;                       // likewise
+    std::set<std::string, std::less<>> keys_;     // of the list under way
+    std::size_t pages_ = 0;                       // of the list under way
     std::size_t items_ = 0;
     std::size_t bytes_ = 0;
     std::optional<core::duration> time_to_live_;

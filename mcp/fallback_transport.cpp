@@ -83,7 +83,7 @@ core::result<> fallback_transport::send(outgoing what)
     return {};
 }
 
-// What is told of the transport of before may be what ends it here.
+// What the previous transport reports may be what ends it here.
 void fallback_transport::fall_back(std::optional<core::error> why)
 {
     first_answer_ = std::move(why);

@@ -1,4 +1,4 @@
-// What a server says unasked over streamable HTTP: a GET, made anew when it has ended, for as long as this lives, or
+// What a server says unasked over streamable HTTP: a GET, made again when it has ended, for as long as this lives, or
 // `subscriptions/listen` in the modern era, of which each needs an id of its own. Seen by http_transport.cpp only.
 #pragma once
 

@@ -31,9 +31,9 @@ struct http_settings {
     core::mcp_server server;
     core::redaction secrets = {};       // of what is told in the server's words
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
-    core::duration longest_retry{30'000};           // likewise, after several that failed
+    core::duration longest_retry{30'000};           // after several that failed
     core::duration shortest_retry{100};             // of what the server says
-    core::duration longest_asked_retry{3'600'000};  // likewise: until then a server is not asked before (HTML, 9.2)
+    core::duration longest_asked_retry{3'600'000};  // the longest `retry` of a server that is followed (HTML, 9.2)
     core::duration steady_stream{10'000};           // one that stood so long was not part of a row of failures
     core::duration linger{1'000};                   // for what follows an answer on its stream
     core::duration end_session_timeout{2'000};
@@ -111,7 +111,7 @@ public:
     {
     }
 
-    // A new stream begins; the id and the delay of before stand.
+    // A new stream begins; the previous id and delay stand.
     void begin() { splitter_ = net::sse_splitter{max_message_ + extra}; }
     void feed(std::string_view bytes) { splitter_.feed(bytes); }
 

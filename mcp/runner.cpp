@@ -288,7 +288,7 @@ bool runner::needs_operator() const noexcept
     return running_->needs_operator();
 }
 
-const std::shared_ptr<const snapshot>& runner::latest() const noexcept
+const std::shared_ptr<const server_lists>& runner::latest() const noexcept
 {
     return running_->latest();
 }

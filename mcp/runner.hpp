@@ -1,5 +1,5 @@
 // Keeps one session with one MCP server: carries out what session_state.hpp says, on real transports and timers, and holds
-// the latest snapshot of what the server lists. On the control loop's thread.
+// the latest lists of the server. On the control loop's thread.
 #pragma once
 
 #include "core/clock.hpp"
@@ -42,7 +42,7 @@ public:
     virtual void session_changed(session_state state, session_reason why) = 0;
 
     // What the server lists has changed in a way that callers can see.
-    virtual void listed(std::shared_ptr<const snapshot> what) = 0;
+    virtual void listed(std::shared_ptr<const server_lists> what) = 0;
 
     // A walk is over, behind what listed() says of it; or why it came to nothing.
     virtual void walked(const core::result<walk_outcome>& /*how*/) {}
@@ -51,7 +51,7 @@ public:
 struct runner_counts {
     std::uint64_t connections = 0;  // opened; all but the first are restarts
     std::uint64_t handshakes = 0;   // that succeeded
-    std::uint64_t walks = 0;        // likewise
+    std::uint64_t walks = 0;        // that succeeded
     std::uint64_t walks_changed = 0;
     std::uint64_t walks_incomplete = 0;
     std::uint64_t walks_failed = 0;
@@ -62,7 +62,7 @@ struct runner_counts {
 };
 
 // What a server lists just now, or why it cannot be told.
-using look_result = core::result<std::shared_ptr<const snapshot>>;
+using look_result = core::result<std::shared_ptr<const server_lists>>;
 
 class runner {
 public:
@@ -113,7 +113,7 @@ public:
     bool needs_operator() const noexcept;
 
     // Null: there was none yet. Kept while the session is gone.
-    const std::shared_ptr<const snapshot>& latest() const noexcept;
+    const std::shared_ptr<const server_lists>& latest() const noexcept;
 
     // Since when it is ready or degraded; nothing: it is not.
     std::optional<core::steady_time> ready_since() const noexcept;

@@ -195,7 +195,7 @@ void runner::running::take_handshake(std::string_view result)
     }
     fell_back_ = link_ != nullptr && link_->wire->fell_back();
     if (fell_back_) {
-        log_.write(core::log_level::info, "mcp_fell_back", {{"agent", name_}, {"transport", "sse"}});
+        log_.write(core::log_level::info, "mcp_transport_changed", {{"agent", name_}, {"transport", "sse"}});
     }
     needs_operator_ = false;
     ++counts_.handshakes;

@@ -55,7 +55,7 @@ public:
     void abandon();
     void set_walk(core::duration interval);
     const session& state() const noexcept { return session_; }
-    const std::shared_ptr<const snapshot>& latest() const noexcept { return latest_; }
+    const std::shared_ptr<const server_lists>& latest() const noexcept { return latest_; }
     const runner_counts& counts() const noexcept { return counts_; }
     std::optional<core::steady_time> ready_since() const noexcept { return ready_since_; }
     std::optional<core::steady_time> next_attempt() const noexcept
@@ -191,7 +191,7 @@ private:
     void shake_hands(const session_action& what);
     void open_stream();
     void begin_walk(bool changed_only);
-    snapshot base_of_walk(bool changed_only) const;
+    server_lists base_of_walk(bool changed_only) const;
     void ask_next();
     discovery_walk walk_of(list_set wanted) const;
     void end_walk();
@@ -247,9 +247,9 @@ private:
     std::optional<discovery_walk> walk_;
     std::optional<side_walk> look_;
     bool complete_ = true;  // the latest walk
-    snapshot base_;
-    snapshot found_;
-    std::shared_ptr<const snapshot> latest_;
+    server_lists base_;
+    server_lists found_;
+    std::shared_ptr<const server_lists> latest_;
     std::optional<core::steady_time> ready_since_;
     core::steady_time handshake_began_{};
     std::array<std::string, session_reasons> words_;  // of each trouble that there is or is about to be

@@ -140,11 +140,11 @@ void runner::running::refuse(link& from, const refused_text& what)
     if (what.limit) {
         log_.write(
             level,
-            "mcp_message_refused",
+            "mcp_message_rejected",
             {{"agent", name_}, {"detail", detail}, {"size", what.size}, {"limit", *what.limit}}
         );
     } else {
-        log_.write(level, "mcp_message_refused", {{"agent", name_}, {"detail", detail}, {"size", what.size}});
+        log_.write(level, "mcp_message_rejected", {{"agent", name_}, {"detail", detail}, {"size", what.size}});
     }
     if (requests.empty()) {
         return;
@@ -172,7 +172,7 @@ void runner::running::note_not_taken(link& from, const core::error& why)
 {
     log_.write(
         std::exchange(from.refused_ours, true) ? core::log_level::debug : core::log_level::warn,
-        "mcp_not_taken",
+        "mcp_notification_rejected",
         {{"agent", name_}, {"detail", shown(std::string{core::name(why.code)} + ": " + why.detail)}}
     );
 }

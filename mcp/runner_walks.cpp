@@ -18,9 +18,9 @@ discovery_walk runner::running::walk_of(list_set wanted) const
 }
 
 // A list that cannot be had stays as it was; one that is no longer offered does not.
-snapshot runner::running::base_of_walk(bool changed_only) const
+server_lists runner::running::base_of_walk(bool changed_only) const
 {
-    auto base = latest_ ? *latest_ : snapshot{};
+    auto base = latest_ ? *latest_ : server_lists{};
     base.server = facts_;
     if (!changed_only) {
         base.time_to_live.reset();
@@ -110,11 +110,7 @@ void runner::running::note_left_out(left_out_items what) const
     for (const auto& each : what.first) {
         first.append(first.empty() ? "" : "; ").append(shown(each));
     }
-    log_.write(
-        core::log_level::warn,
-        "mcp_items_left_out",
-        {{"agent", name_}, {"count", what.count}, {"first", first}}
-    );
+    log_.write(core::log_level::warn, "mcp_items_omitted", {{"agent", name_}, {"count", what.count}, {"first", first}});
 }
 
 void runner::running::note_walk_trouble(session_reason about, std::string_view why)
@@ -208,7 +204,7 @@ void runner::running::cancel_ping()
 void runner::running::publish()
 {
     const bool changed = latest_ == nullptr || !same_content(*latest_, found_);
-    latest_ = std::make_shared<const snapshot>(std::move(found_));
+    latest_ = std::make_shared<const server_lists>(std::move(found_));
     found_ = {};
     if (changed && observer_ != nullptr) {
         observer_->listed(latest_);
@@ -235,7 +231,7 @@ void runner::running::ask_next_look()
 {
     const auto question = look_->walk.next();
     if (!question) {
-        return end_look(std::make_shared<const snapshot>(std::move(look_->walk).onto(base_of_walk(false))));
+        return end_look(std::make_shared<const server_lists>(std::move(look_->walk).onto(base_of_walk(false))));
     }
     ask(purpose::look, *question);
 }

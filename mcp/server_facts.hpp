@@ -23,9 +23,9 @@ struct server_facts {
     std::string instructions;
     std::vector<std::string> icons;   // addresses
     std::string info = "{}";          // `serverInfo` as JSON on one line
-    std::string capabilities = "{}";  // likewise
+    std::string capabilities = "{}";  // as JSON on one line
     list_set offers;                  // by capabilities; templates go with resources
-    list_set announces;               // changes of these, likewise
+    list_set announces;               // changes of these, by capabilities
 
     friend bool operator==(const server_facts&, const server_facts&) = default;
 };
@@ -36,7 +36,7 @@ inline constexpr unsigned deepest_fact = 56;  // of nested containers: a card pu
 // speak or that has no `initialize`, or capabilities that are not usable(). Other members of a wrong type are absent.
 core::result<server_facts> read_initialize_result(std::string_view raw);
 
-// The result of `server/discover`: the newest version of the modern era that both speak; likewise.
+// The result of `server/discover`: the newest version of the modern era that both speak. Fails as above.
 core::result<server_facts> read_discover_result(std::string_view raw);
 
 }  // namespace mcp

@@ -122,7 +122,7 @@ void session_rules::walk_over()
     settle();
 }
 
-// Armed once and not anew by each change: a storm of them delays the walk by no more than this.
+// Armed once and not again by each change: a storm of them delays the walk by no more than this.
 void session_rules::on_list_changed()
 {
     if (s.walking_) {
@@ -185,7 +185,7 @@ void session_rules::settle()
 }
 
 // What changed while nobody listened was not told, also not before the stream stood for the first time. One that is made
-// anew again and again without having been down must not have the lists walked each time.
+// again and again without having been down must not have the lists walked each time.
 void session_rules::on_stream_up()
 {
     if (s.troubles_[bit(trouble::stream)] || !s.listened_) {

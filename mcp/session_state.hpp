@@ -124,28 +124,28 @@ struct session_event {
     bool stands = true;  // the connection of the probe can be used on
     std::string version = {};
     bool complete = true;                                       // every list answered
-    std::optional<core::duration> time_to_live = std::nullopt;  // snapshot::time_to_live
+    std::optional<core::duration> time_to_live = std::nullopt;  // server_lists::time_to_live
 };
 
 enum class action_kind : std::uint8_t {
     probe,            // `server/discover` on a connection that carries nothing else; era_probed
-    keep_probe,       // that connection becomes the session's, in place of one that is open
+    keep_probe,       // that connection becomes the session's, instead of one that is open
     drop_probe,       // that connection; with `open`, that one stays
     open,             // spawn or connect, beside a probe that is open; connected, connect_failed
     drop_connection,  // what `open` made, while the probe stays
     close,            // what is open, whatever is under way on it; DELETE first if `end_session`; closed
     send_initialize,  // with `version`, without the id of a session before; handshake_done, handshake_refused
     send_initialized,
-    send_discover,  // likewise with `version`
+    send_discover,  // with `version`; answered as send_initialize
     open_stream,    // of notifications: a GET, or `subscriptions/listen`; stream_up, stream_down, stream_none
     walk,  // all lists that are offered, or of those with `changed_only` what change_tracker::take() says, which is
            // to be called either way; walk_done, walk_failed, which are not told of one that this takes the place of
     cancel_walk,
-    publish,       // the walk's snapshot, if its content differs from what is published
+    publish,       // the walk's lists, if their content differs from what is published
     send_ping,     // ping_answered
     cancel_ping,   // the server need not answer it; a late answer is one all the same
     finish_calls,  // take no more, wait for those under way; calls_finished
-    arm,           // `timer` in `after`; again: anew
+    arm,           // `timer` in `after`; one that runs starts over
     disarm,        // `timer`: no event of it may come any more, also not one that is queued
     report,        // `state`, `reason`: metrics, log, what callers are told
 };
@@ -242,7 +242,7 @@ private:
     std::bitset<3> troubles_;  // by `trouble`
     unsigned missed_pings_ = 0;
     unsigned stream_failures_ = 0;   // in a row
-    unsigned walk_failures_ = 0;     // likewise
+    unsigned walk_failures_ = 0;     // in a row
     core::steady_time walked_at_{};  // all lists, the last time that each was there
     std::optional<core::steady_time> stream_since_;
     unsigned changes_ = 0;  // walks in a row because lists had changed

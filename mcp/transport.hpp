@@ -16,7 +16,7 @@
 
 namespace mcp {
 
-// What becomes of the stream of what the server says unasked. `stands` twice in a row: it was made anew, and what was said
+// What becomes of the stream of what the server says unasked. `stands` twice in a row: it was made again, and what was said
 // meanwhile was not heard. `none`: it offers none, which is no failure.
 enum class stream_news : std::uint8_t { stands, gone, none };
 
@@ -89,7 +89,7 @@ public:
     virtual std::size_t queued() const noexcept { return 0; }
 
     // Listens to what the server says unasked; `listen` is the request for it in the modern era, else empty. Nothing where
-    // that comes by itself. A stream of the modern era that has ended is not made anew unless this is called again.
+    // that comes by itself. A stream of the modern era that has ended is not made again unless this is called again.
     virtual void open_stream(outgoing listen) = 0;
 
     // Ends everything; with `end_session` the server is told to forget the session first. Then closed().

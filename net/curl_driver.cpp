@@ -39,7 +39,7 @@ struct curl_driver::watch {
 
     asio::posix::basic_stream_descriptor<asio::io_context::executor_type> descriptor;
     int wanted = 0;   // CURL_POLL_IN | CURL_POLL_OUT
-    int waiting = 0;  // likewise; an armed wait that is no longer wanted is left to run out
+    int waiting = 0;  // of these, armed; an armed wait that is no longer wanted is left to run out
 };
 
 curl_driver::curl_driver(asio::io_context& io)

@@ -182,7 +182,7 @@ curl_socket_t exchange_client::transfer::on_open(void* self, curlsocktype /*kind
     return made;
 }
 
-// libcurl sends a body anew when a kept connection was gone, if it can: not when there is no way back to its beginning.
+// libcurl sends a body again when a kept connection was gone, if it can: not when there is no way back to its beginning.
 void exchange_client::transfer::set_method()
 {
     if (!request_.body) {
@@ -333,7 +333,7 @@ void exchange_client::transfer::await(core::duration patience)
     }
 }
 
-// One wait at a time; a deadline that has moved on meanwhile is waited for anew.
+// One wait at a time; a deadline that has moved on meanwhile is waited for again.
 void exchange_client::transfer::arm()
 {
     armed_ = true;

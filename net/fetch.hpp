@@ -33,7 +33,7 @@ struct fetch_response {
     std::string body;                                          // decoded
 };
 
-// An interface so that tests can answer in place of the network.
+// An interface so that tests can answer instead of the network.
 class fetcher {
 public:
     using executor_type = boost::asio::io_context::executor_type;

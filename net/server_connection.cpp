@@ -103,11 +103,11 @@ routine<bool> server_connection::shake_hands()
     alarm_.stop();
     if (!caller_.opening() && !caller_.ended() && !caller_.closed()) {
         const bool resumed = ::SSL_session_reused(&caller_.wire().tls()) == 1;
-        handler_.shaken(resumed ? handshake::resumed : handshake::complete, peer_, {});
+        handler_.on_handshake(resumed ? handshake::resumed : handshake::complete, peer_, {});
         co_return true;
     }
     if (!draining_) {
-        handler_.shaken(handshake::failed, peer_, late ? "took too long" : caller_.read_error().message());
+        handler_.on_handshake(handshake::failed, peer_, late ? "took too long" : caller_.read_error().message());
     }
     caller_.close();
     co_return false;

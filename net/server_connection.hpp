@@ -45,7 +45,7 @@ public:
     virtual void failed(std::string_view what) noexcept = 0;
 
     // A caller's TLS handshake has ended. If it failed, the connection ends without a request.
-    virtual void shaken(handshake how, std::string_view peer, std::string_view why) noexcept = 0;
+    virtual void on_handshake(handshake how, std::string_view peer, std::string_view why) noexcept = 0;
 };
 
 // A connection that has come, and whose it is.

@@ -47,7 +47,7 @@ private:
 // What the event says: its `data` lines, joined with LF, a last line that is not ended included. Nothing: it has none.
 std::optional<std::string> sse_data(std::string_view event);
 
-// The event with other data, which has no CR, in place of its own; all other lines stay.
+// The event with other data, which has no CR, instead of its own; all other lines stay.
 std::string with_sse_data(std::string_view event, std::string_view data);
 
 }  // namespace net

@@ -271,7 +271,7 @@ upstream_lease upstream_pool::take_idle(const upstream_target& target)
         if (!last->side().ended() && last->side().received().empty()) {
             return last;
         }
-        bury(std::move(last));
+        discard(std::move(last));
     }
     return nullptr;
 }
@@ -288,7 +288,7 @@ void upstream_pool::give_back(upstream_lease connection)
     auto& list = idle_[connection->target().key];
     if (closed_ || side.ended() || side.writing() || !side.received().empty() ||
         list.size() >= settings_.idle_connections) {
-        bury(std::move(connection));
+        discard(std::move(connection));
         return;
     }
     connection->mark_reused();
@@ -299,7 +299,7 @@ void upstream_pool::give_back(upstream_lease connection)
     ++idle_count_;
 }
 
-void upstream_pool::bury(upstream_lease connection)
+void upstream_pool::discard(upstream_lease connection)
 {
     connection->set_listener(nullptr);
     connection->close();
@@ -310,7 +310,7 @@ void upstream_pool::close()
     closed_ = true;
     for (auto& [key, list] : idle_) {
         while (!list.empty()) {
-            bury(std::move(list.back()));
+            discard(std::move(list.back()));
             list.pop_back();
         }
     }
@@ -324,7 +324,7 @@ void upstream_pool::on_sweep(core::steady_time now)
             auto& each = *list[i];
             const auto idle_for = now - each.idle_since;
             if (each.side().ended() || !each.side().received().empty() || idle_for > settings_.keep) {
-                bury(std::move(list[i]));
+                discard(std::move(list[i]));
                 list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
                 --idle_count_;
             }

@@ -29,13 +29,13 @@ struct upstream_target {
     tls_context tls;        // null: plain
 };
 
-// Contexts for agents, one for each set of files: an agent's own would read and keep all authorities anew.
+// Contexts for agents, one for each set of files, so that the authorities are read and kept once.
 class client_contexts {
 public:
     // As make_client_tls().
     core::result<tls_context> get(const tls_client_files& files);
 
-    // From now on files are read anew, and what is made from them shares no connections with what was made before.
+    // From now on files are read again, and what is made from them shares no connections with what was made before.
     void renew();
     unsigned generation() const noexcept { return generation_; }
 
@@ -130,9 +130,9 @@ public:
     // A new one, not yet connected.
     upstream_lease make(std::shared_ptr<const upstream_target> target);
 
-    // After an exchange that left it clean: for the next one. Else: bury().
+    // After an exchange that left it clean: for the next one. Else: discard().
     void give_back(upstream_lease connection);
-    void bury(upstream_lease connection);
+    void discard(upstream_lease connection);
 
     // Closes what is idle and keeps nothing from now on.
     void close();

@@ -102,7 +102,7 @@ private:
     file_lock lock_;
     ballast ballast_;
     std::uint64_t limited_for_ = 0;          // bytes of ballast that the limit of the log is made for
-    std::unique_ptr<sqlite_connection> db_;  // null: the file is opened anew by whoever needs it next
+    std::unique_ptr<sqlite_connection> db_;  // null: the file is opened again by whoever needs it next
 };
 
 core::error about(const std::string& path, core::error why)
@@ -256,7 +256,7 @@ core::result<std::uint64_t> sqlite::change_within(need what, room where, const s
     return version;
 }
 
-// After a commit that failed, the write may be in the log all the same. What the file says once it has been opened anew
+// After a commit that failed, the write may be in the log all the same. What the file says once it has been opened again
 // is what holds; a checkpoint brings that to the disk.
 core::result<std::uint64_t> sqlite::settle(core::error why, std::uint64_t version)
 {

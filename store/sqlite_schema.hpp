@@ -1,4 +1,4 @@
-// What the file of a store looks like, and how it comes to be so.
+// What the file of a store looks like, and how it is made.
 #pragma once
 
 #include "core/error.hpp"

@@ -60,7 +60,7 @@ const std::string_view* find(const field_list& fields, field_name id) noexcept;
 const std::string_view* find(const field_list& fields, std::string_view name) noexcept;
 
 // RFC 9110 section 7.6.1: what ends at this hop, whatever `Connection` says. Includes Content-Length and
-// Transfer-Encoding, because framing is made anew on output, and Trailer, because trailers are dropped.
+// Transfer-Encoding, because framing is made again on output, and Trailer, because trailers are dropped.
 bool hop_by_hop(field_name id) noexcept;
 
 // Whether a `Connection` field of the message names `name` (RFC 9110 section 7.6.1): such a field ends here too.

@@ -22,7 +22,7 @@ public:
     {
     }
 
-    // `words` in place of the reason that the status has (RFC 9112 section 4: for people); empty: that one.
+    // `words` instead of the reason that the status has (RFC 9112 section 4: for people); empty: that one.
     void status_line(unsigned status, std::string_view words = {});
     void request_line(method verb, std::string_view target);
 

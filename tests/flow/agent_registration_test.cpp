@@ -142,7 +142,7 @@ TEST_CASE("a registration that cannot be used is refused like any other write")
     CHECK(got.status == 400);
     CHECK(got.header("Cardea-Error") == "invalid_params");
     CHECK(
-        parsed(got.body)["error"]["problems"] == parsed(R"([{"path":"version","what":"is no text; text is meant"}])")
+        parsed(got.body)["error"]["problems"] == parsed(R"([{"path":"version","what":"is no text; expected text"}])")
     );
     got = enroll(gateway, sent("ftp://h/"));
     CHECK(got.status == 400);

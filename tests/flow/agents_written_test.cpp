@@ -140,7 +140,7 @@ TEST_CASE("a write under a condition says which version is there when it is anot
     CHECK(result_of(gateway, "agents/delete", {{"id", "a"}, {"ifVersion", 2}})["deleted"] == true);
 }
 
-TEST_CASE("what is wrong with an agent is said as for the file: where, what, and what is meant")
+TEST_CASE("what is wrong with an agent is said as for the file: where, what, and what was expected")
 {
     const running_gateway gateway{quick_settings()};
     const auto problems = [&](const json& params) {
@@ -154,38 +154,38 @@ TEST_CASE("what is wrong with an agent is said as for the file: where, what, and
         return lines;
     };
     const auto of_agent = [&](const json& agent) { return problems({{"id", "a"}, {"agent", agent}}); };
-    const std::string url_meant = "; an http or https URL such as http://10.0.0.7:9000/a2a is meant\n";
-    CHECK(of_agent({}) == "agent: is no object; a map of the agent's settings is meant\n");
+    const std::string url_meant = "; expected an http or https URL such as http://10.0.0.7:9000/a2a\n";
+    CHECK(of_agent({}) == "agent: is no object; expected a map of the agent's settings\n");
     CHECK(of_agent(json::object()) == "agent.url: is missing" + url_meant);
     CHECK(of_agent({{"url", "ftp://h"}}).starts_with("agent.url: "));
     CHECK(
         of_agent({{"urk", "http://h"}, {"url", "http://h"}, {"timeout", 5}}) ==
         "agent.urk: is not a known key; did you mean `url`?\n"
-        "agent.timeout: \"5\" has no unit; a duration such as 500ms, 5s, 5m or 1h is meant\n"
+        "agent.timeout: \"5\" has no unit; expected a duration such as 500ms, 5s, 5m or 1h\n"
     );
     CHECK(of_agent({{"url", "http://h"}, {"tls", {{"ca_file", "/none.pem"}}}}).starts_with("agent.tls.ca_file: "));
     CHECK(
         of_agent({{"url", "http://h"}, {"bearer_file", "/etc/hostname"}}) ==
-        "agent.bearer_file: \"/etc/hostname\" cannot be read here; the path of a file with a token is meant\n"
+        "agent.bearer_file: \"/etc/hostname\" cannot be read here; expected the path of a file with a token\n"
     );
     CHECK(
         of_agent({{"url", "http://h"}, {"bearer", core::masked}, {"card_headers", {{"X-Key", "${HOME}"}}}}) ==
-        "agent.bearer: is the mask of a credential; the credential itself is meant\n"
-        "agent.card_headers.X-Key: has a variable in it, which only the configuration file may; its value is meant\n"
+        "agent.bearer: is the mask of a credential; expected the credential itself\n"
+        "agent.card_headers.X-Key: has a variable in it, which only the configuration file may; expected its value\n"
     );
     CHECK(
         problems({{"id", "a b"}, {"agent", {{"url", "http://h"}}}}) ==
-        "agent: is not an agent's id; 1 to 128 letters, digits, '.', '_' and '-', without '..', are meant\n"
+        "agent: is not an agent's id; expected 1 to 128 letters, digits, '.', '_' and '-', without '..'\n"
     );
-    CHECK(problems({{"agent", {{"url", "http://h"}}}}) == "id: is missing; the agent's id is meant\n");
+    CHECK(problems({{"agent", {{"url", "http://h"}}}}) == "id: is missing; expected the agent's id\n");
     CHECK(
         problems({{"id", "a"}, {"agent", {{"id", "b"}, {"url", "http://h"}}}}) ==
-        "agent.id: is not the id; the id once is meant\n"
+        "agent.id: is not the id; expected the same id\n"
     );
     CHECK(
         problems({{"id", "a"}, {"agent", {{"url", "http://h"}}}, {"ifversion", 1}, {"ifVersion", "1"}}) ==
         "ifversion: is not a known key; did you mean `ifVersion`?\n"
-        "ifVersion: is no whole number; one that is not negative is meant\n"
+        "ifVersion: is no whole number; expected one that is not negative\n"
     );
     CHECK(problems(json::array({"a"})).find("agent: is missing") != std::string::npos);
     CHECK(result_of(gateway, "agents/list", {})["agents"].empty());
@@ -231,8 +231,8 @@ TEST_CASE("a program is refused as an agent by default, and one that was stored 
         CHECK(error["code"] == -32602);
         CHECK(
             error["data"]["problems"] ==
-            parsed(R"([{"path":"agent.transport","what":"is a program, which is started only for agents of the )"
-                   R"(configuration; a url, or `admin_programs: true` there, is meant"}])")
+            parsed(R"([{"path":"agent.transport","what":"is a program, which only agents of the configuration may be; )"
+                   R"(expected a url, or `admin_programs: true`"}])")
         );
         CHECK(error_of(gateway, "agents/get", {{"id", "m"}})["data"]["code"] == "agent_not_found");
     }

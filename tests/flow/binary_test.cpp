@@ -238,7 +238,7 @@ TEST_CASE("validate warns on stderr of what has no effect, and a client's own fi
     CHECK(dumped.err == done.err);
 }
 
-TEST_CASE("every problem of a file is a line with its place, its key and what is meant, and exit code 2")
+TEST_CASE("every problem of a file is a line with its place, its key and what was expected, and exit code 2")
 {
     const written_file file{broken_file};
     const auto done = cardea({"validate", "-c", file.path()});
@@ -273,7 +273,7 @@ TEST_CASE("certificates and authorities that cannot be used are problems of the 
         CHECK(
             lines[1] == file.path() +
                             ":6:16: agents.a.tls.ca_file: \"/none.pem\" cannot be opened: No such file or directory; "
-                            "the path of a PEM file is meant"
+                            "expected the path of a PEM file"
         );
         CHECK(lines[2].starts_with(file.path() + ":8:12: agents.a.tls.key: "));
         CHECK(lines[2].find(" has no private key in PEM") != std::string::npos);
@@ -428,7 +428,7 @@ TEST_CASE("SIGHUP reads the certificates anew and ends nothing")
     test_support::http_client before{gateway.port("traffic"), how};
     gateway.process.signal(SIGHUP);
     const auto read = gateway.process.wait_for_line([](auto each) {
-        return each.find(R"("event":"certificates_read","listener":"traffic","count":1)") != std::string_view::npos;
+        return each.find(R"("event":"certificates_reloaded","listener":"traffic","count":1)") != std::string_view::npos;
     });
     CHECK(read.has_value());
     test_support::http_client after{gateway.port("traffic"), how};

@@ -373,8 +373,9 @@ TEST_CASE("new certificates are shown to new callers; not one call is lost, and 
     CHECK(shows("after"));
     CHECK(call(kept).status == 200);
     std::filesystem::resize_file(cert, 100);
-    const auto line =
-        x.gateway.log().wait_for([](auto each) { return each.find("certificates_kept") != std::string_view::npos; });
+    const auto line = x.gateway.log().wait_for([](auto each) {
+        return each.find("certificate_reload_failed") != std::string_view::npos;
+    });
     CHECK(line.value_or("").find("live.pem has no certificate in PEM") != std::string::npos);
     CHECK(shown_name(http_client{x.port(), how}) == "after");
     enough = true;

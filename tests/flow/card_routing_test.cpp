@@ -111,7 +111,7 @@ TEST_CASE("calls go to the registered address where trust_card_url is never, and
         "is not followed, because trust_card_url is never: the gateway sends calls to the agent's url"
     );
     CHECK(agent.x.gateway.log().wait_for([](std::string_view line) {
-        return line.find(R"("event":"card_address_unused","agent":"a","path":"url","what":"is not followed)") !=
+        return line.find(R"("event":"card_address_ignored","agent":"a","path":"url","what":"is not followed)") !=
                std::string_view::npos;
     }));
     CHECK(manage(agent.x.gateway, "agents/get", {{"id", "a"}})["trust_card_url"] == "never");

@@ -68,7 +68,7 @@ TEST_CASE("by default a caller gets the shape of the A2A-Version it names, else 
     CHECK(card_for(gateway, "0.3", modern.header("ETag")).status == 200);
     CHECK(agent.request_count() == 1);
     const auto line = gateway.log().wait_for([](std::string_view each) {
-        return each.find("agent_card_lossy") != each.npos && each.find("\"v1\"") != each.npos;
+        return each.find("card_members_lost") != each.npos && each.find("\"v1\"") != each.npos;
     });
     REQUIRE(line.has_value());
     CHECK(parsed(*line)["lost"] == "capabilities.stateTransitionHistory, x-own");

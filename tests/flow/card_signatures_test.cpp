@@ -176,7 +176,7 @@ TEST_CASE(
     CHECK(get(gateway, card_path).body == first.body);
     CHECK(get(gateway, card_path, {{"If-None-Match", tag}}).status == 304);
     CHECK(manage(gateway, "agents/get", {{"id", "a"}})["card_status"]["signed_by"] == verified->kid);
-    const auto line = gateway.log().wait_for([](auto each) { return each.find("agent_card_published") != each.npos; });
+    const auto line = gateway.log().wait_for([](auto each) { return each.find("card_published") != each.npos; });
     CHECK(line.value_or("").find("\"signed_by\":\"" + verified->kid) != std::string::npos);
 }
 

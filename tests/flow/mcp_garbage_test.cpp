@@ -29,7 +29,7 @@ TEST_CASE("noise of every kind around the answers, and each answer twice, does n
     REQUIRE(gateway.reaches("noise", "ready"));
     CHECK(gateway.skills("noise") == 1);
     CHECK(gateway.pids("noise").size() == 1);
-    CHECK(gateway.event("mcp_message_refused", R"("agent":"noise")"));
+    CHECK(gateway.event("mcp_message_rejected", R"("agent":"noise")"));
     gateway.served_within();
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("an answer that cannot be taken ends what waits for it at once, and op
         REQUIRE(gateway.reaches(agent, "backoff", "discovery_failed"));
         CHECK(gateway.session(agent, true).value("detail", "").find(reasons[i]) != std::string::npos);
         CHECK_FALSE(gateway.session(agent).contains("detail"));
-        CHECK(gateway.event("mcp_message_refused", "\"agent\":\"" + agent + '"'));
+        CHECK(gateway.event("mcp_message_rejected", "\"agent\":\"" + agent + '"'));
         CHECK(gateway.event("mcp_walk_failed", "\"agent\":\"" + agent + '"', reasons[i]));
     }
     gateway.served_within();
@@ -114,7 +114,7 @@ TEST_CASE("a line of a hundred megabytes is dropped as it comes, and what follow
     const auto before = flow::facts_of(gateway.id()).peak_memory;
     REQUIRE(gateway.reaches("long_line", "ready"));
     CHECK(gateway.skills("long_line") == 1);
-    CHECK(gateway.event("mcp_message_refused", "a message is over max_message, 1048576 bytes", R"("limit":1048576)"));
+    CHECK(gateway.event("mcp_message_rejected", "a message is over max_message, 1048576 bytes", R"("limit":1048576)"));
     CHECK(flow::facts_of(gateway.id()).peak_memory < before + some_messages);
     gateway.served_within();
 }

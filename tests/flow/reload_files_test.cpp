@@ -110,7 +110,7 @@ TEST_CASE("a file that a refused configuration misses is awaited, and what makes
     reloading_gateway gateway{file};
     const auto more = ", bearer_file: \"" + secrets.file("token") + "\"";
     write_whole(file, "agents:\n" + inline_agent("a", "Second", more));
-    CHECK(gateway.event("config_refused", "agents.a.bearer_file").has_value());
+    CHECK(gateway.event("config_rejected", "agents.a.bearer_file").has_value());
     CHECK(gateway.metric("cardea_config_last_reload_successful") == "0");
     CHECK(gateway.card_name("a") == "First");
     write_whole(secrets.file("token"), "t0ken");

@@ -149,7 +149,7 @@ TEST_CASE("a file with problems changes nothing, and answer, log and metric say 
     CHECK(error["problems"][1] == file + ":6:1: wrokers: is not a known key; did you mean `workers`?");
     CHECK(gateway.card_name("a") == "A");
     CHECK(gateway.card("b").status == 404);
-    CHECK(gateway.event("config_refused", R"("trigger":"request","problems":2)", "did you mean `workers`?").has_value()
+    CHECK(gateway.event("config_rejected", R"("trigger":"request","problems":2)", "did you mean `workers`?").has_value()
     );
     CHECK(gateway.metric(R"(cardea_config_reloads_total{outcome="refused"})") == "1");
     CHECK(gateway.metric(R"(cardea_config_reloads_total{outcome="ok"})") == "0");
@@ -199,7 +199,7 @@ TEST_CASE("SIGHUP reloads")
     CHECK(gateway.card_name("a") == "A2");
     write_whole(file, "agents: [");
     gateway.process.signal(SIGHUP);
-    CHECK(gateway.event("config_refused", R"("trigger":"signal")").has_value());
+    CHECK(gateway.event("config_rejected", R"("trigger":"signal")").has_value());
     CHECK(gateway.card_name("a") == "A2");
 }
 
@@ -216,12 +216,12 @@ TEST_CASE("a file that is written, replaced, removed or made anew is noticed")
     put(file, watched(inline_agent("a", "Replaced")));
     CHECK(gateway.serves("a", "Replaced"));
     fs::rename(file, file + "~");
-    CHECK(gateway.event("config_refused", R"("trigger":"file")", "No such file").has_value());
+    CHECK(gateway.event("config_rejected", R"("trigger":"file")", "No such file").has_value());
     CHECK(gateway.card_name("a") == "Replaced");
     write_whole(file, watched(inline_agent("a", "Anew")));
     CHECK(gateway.serves("a", "Anew"));
     write_whole(file, "agents: [");
-    CHECK(gateway.event("config_refused", R"("trigger":"file")", "c.yml:1:").has_value());
+    CHECK(gateway.event("config_rejected", R"("trigger":"file")", "c.yml:1:").has_value());
     CHECK(gateway.card_name("a") == "Anew");
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("a bearer in a file of its own is noticed, and so is the file's whole 
     put(token, "second\n");
     CHECK(flow::becomes_true([&] { return sent() == "Bearer second"; }));
     fs::rename(here.path() / "secrets", here.path() / "old");
-    CHECK(gateway.event("config_refused", "agents.a.bearer_file", "No such file").has_value());
+    CHECK(gateway.event("config_rejected", "agents.a.bearer_file", "No such file").has_value());
     CHECK(sent() == "Bearer second");
     fs::create_directory(here.path() / "secrets");
     write_whole(token, "third\n");

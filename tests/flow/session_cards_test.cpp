@@ -192,7 +192,7 @@ TEST_CASE("a version of a card that is too large is refused to who names it, and
     CHECK(parsed(refused.body)["error"]["agent"] == "m");
     const std::string shape = v1 > v03 ? "v1" : "v0.3";
     CHECK(gateway.event(
-        "card_version_refused",
+        "card_shape_failed",
         R"("served":")" + shape + R"(","code":"card_too_large","detail":")" + shape + " card of " +
             std::to_string(larger) + " bytes, over " + std::to_string(larger - 1) + ": 100 tools of "
     ));

@@ -150,7 +150,7 @@ done
     };
     CHECK(logged(R"("detail":"bad key ********")"));
     CHECK(logged(R"("text":"the key is ********")"));
-    CHECK(logged(R"("event":"agent_card_published","agent":"telling","name":"telling","version":"1 ********")"));
+    CHECK(logged(R"("event":"card_published","agent":"telling","name":"telling","version":"1 ********")"));
     for (const auto& line : gateway.log().all()) {
         CHECK(line.find("hunter2") == std::string::npos);
     }

@@ -22,7 +22,7 @@ std::string_view take_line(std::string_view& text)
 }
 
 // Nothing: the walk failed. Lines that run out are errors, of which the first is that there is no such method.
-std::optional<mcp::snapshot> walked(mcp::server_facts facts, std::string_view lines)
+std::optional<mcp::server_lists> walked(mcp::server_facts facts, std::string_view lines)
 {
     mcp::discovery_walk walk{mcp::list_set{}.set(), facts.speaks, limits};
     std::size_t asked = 0;
@@ -37,12 +37,12 @@ std::optional<mcp::snapshot> walked(mcp::server_facts facts, std::string_view li
             return std::nullopt;
         }
     }
-    mcp::snapshot base;
+    mcp::server_lists base;
     base.server = std::move(facts);
     return std::move(walk).onto(std::move(base));
 }
 
-void check_card(const mcp::snapshot& found, core::card_shape shape)
+void check_card(const mcp::server_lists& found, core::card_shape shape)
 {
     const mcp::card_request asked{.agent_id = "x", .at = {"https://gw.example/agents/x"}, .shape = shape};
     const auto card = mcp::synthesize_card(found, asked);

@@ -2,8 +2,8 @@
 // resolves dots would go too, or nowhere; and patterns of relay_paths fit what a plain recursive reading of them fits.
 // The input is a target, and after a line feed a pattern.
 #include "core/agent.hpp"
-#include "gateway/path_pattern.hpp"
-#include "gateway/router.hpp"
+#include "gateway/traffic/path_pattern.hpp"
+#include "gateway/traffic/router.hpp"
 #include "net/http1/head.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-using gateway::route;
+using gateway::model::route;
 
 std::vector<std::string> split(std::string_view path)
 {
@@ -78,7 +78,7 @@ std::string joined(const std::vector<std::string>& segments)
     return text;
 }
 
-void check_found(std::string_view target, const gateway::destination& to)
+void check_found(std::string_view target, const gateway::traffic::destination& to)
 {
     const auto path = target.substr(0, target.find('?'));
     const auto lax = read_laxly(path);
@@ -109,7 +109,7 @@ void check_found(std::string_view target, const gateway::destination& to)
     }
 }
 
-void check_nowhere(std::string_view target, const gateway::destination& to)
+void check_nowhere(std::string_view target, const gateway::traffic::destination& to)
 {
     const auto path = target.substr(0, target.find('?'));
     tests::require(path != "/rpc", "the management is found", target);
@@ -163,7 +163,7 @@ void check_target(std::string_view target)
         return;
     }
     const auto taken = parser.head().target;
-    const auto to = gateway::find_destination(taken);
+    const auto to = gateway::traffic::find_destination(taken);
     if (to.where == route::none) {
         check_nowhere(taken, to);
     } else {
@@ -222,7 +222,7 @@ void check_pattern(std::string_view pattern, std::string_view path)
         return;
     }
     const bool plainly = fits_plainly(split(pattern), split(path));
-    tests::require(gateway::fits(pattern, path) == plainly, "a pattern fits what it says", pattern, path);
+    tests::require(gateway::traffic::fits(pattern, path) == plainly, "a pattern fits what it says", pattern, path);
 }
 
 }  // namespace

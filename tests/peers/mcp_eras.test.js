@@ -195,7 +195,7 @@ describe('MCP servers of each era', patience, () => {
         const { left_out } = await session('annotated', gateway.admin);
         assert.equal(left_out.count, 17);
         assert.equal(left_out.first[0], 'tools/list: empty: p: x-mcp-header is empty');
-        assert.ok(gateway.log.some((line) => line.includes('"mcp_items_left_out"') && line.includes('"count":17')));
+        assert.ok(gateway.log.some((line) => line.includes('"mcp_items_omitted"') && line.includes('"count":17')));
     });
 
     test('a published server that knows nothing later than 2024-11-05 has a card', patience, async () => {

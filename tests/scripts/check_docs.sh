@@ -160,7 +160,7 @@ check_keys() {
     while IFS=$'\t' read -r where text; do
         [[ $text =~ ^($section)\.[A-Za-z_]+(:.*)?$ ]] || continue
         text=${text%%:*}
-        grep -qF "\"$text\"" gateway/management.cpp && continue
+        grep -qF "\"$text\"" gateway/management/management.cpp && continue
         is_known "$text" || is_known "agents.ID.$text" || complain "$where: $text is no key of docs/configuration.md"
     done < <(code_spans "${pages[@]}")
 }
@@ -168,7 +168,7 @@ check_keys() {
 check_metrics() {
     local listed served name
     listed=$(code_spans docs/operations.md | grep -oE '\b(cardea|process)_[a-z_]+' | sort -u)
-    served=$(grep -ohE '"(cardea|process)_[a-z_]+"' gateway/metrics_page.cpp gateway/metrics_agents.cpp | tr -d '"' | sort -u)
+    served=$(grep -ohE '"(cardea|process)_[a-z_]+"' gateway/telemetry/metrics_page.cpp gateway/telemetry/metrics_agents.cpp | tr -d '"' | sort -u)
     while read -r name; do
         complain "docs/operations.md and the metrics page: only one of them has $name"
     done < <(comm -3 <(echo "$listed") <(echo "$served") | tr -d '\t')

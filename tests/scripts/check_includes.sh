@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Who may include whom: core <- net <- mcp -> a2a, core <- a2a, core <- config, core <- store. gateway includes everything
-# and nothing includes gateway. A folder always includes itself.
+# and nothing includes gateway. Inside it: model <- telemetry <- traffic and model <- cards <- sessions <- management; cli
+# sees only model; what stands in gateway/ itself sees every room, and no room sees that. A folder always includes itself.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -26,6 +27,14 @@ may store 'core|store'
 may a2a 'core|a2a'
 may mcp 'core|net|a2a|mcp'
 may gateway 'core|net|config|store|a2a|mcp|gateway'
+below='core|net|config|store|a2a|mcp'
+may gateway/model "core|net|config|store|a2a|gateway/model"
+may gateway/telemetry "core|a2a|gateway/(model|telemetry)"
+may gateway/traffic "core|net|config|a2a|gateway/(model|telemetry|traffic)"
+may gateway/cards "$below|gateway/(model|cards)"
+may gateway/sessions "$below|gateway/(model|cards|sessions)"
+may gateway/management "$below|gateway/(model|cards|sessions|management)"
+may gateway/cli "core|net|config|a2a|gateway/(model|cli)"
 may examples 'examples'
 
 # Includes are written from the root: a bare name or a relative path would hide what is included.

@@ -38,21 +38,21 @@ std::string mcp(const std::string& members)
     return "agents:\n  a: {" + members + "}\n";
 }
 
-constexpr const char* url_meant = "an http or https URL such as http://10.0.0.7:9000/a2a is meant\n";
-constexpr const char* card_url_meant = "an http or https URL such as http://10.0.0.7:9000/path is meant\n";
+constexpr const char* expected_url = "expected an http or https URL such as http://10.0.0.7:9000/a2a\n";
+constexpr const char* expected_card_url = "expected an http or https URL such as http://10.0.0.7:9000/path\n";
 
 }  // namespace
 
 TEST_CASE("agents are a map from ids to maps")
 {
     const std::pair<const char*, const char*> rows[] = {
-        {"agents:\n  - id: a\n", "c.yml:2:3: agents: is a list; a map from ids to agents is meant\n"},
-        {"agents: a=http://h", "c.yml:1:9: agents: is a single value; a map from ids to agents is meant\n"},
-        {"agents:\n  a: http://h\n", "c.yml:2:6: agents.a: is a single value; a map of the agent's settings is meant\n"
+        {"agents:\n  - id: a\n", "c.yml:2:3: agents: is a list; expected a map from ids to agents\n"},
+        {"agents: a=http://h", "c.yml:1:9: agents: is a single value; expected a map from ids to agents\n"},
+        {"agents:\n  a: http://h\n", "c.yml:2:6: agents.a: is a single value; expected a map of the agent's settings\n"
         },
-        {"agents:\n  a: [http://h]\n", "c.yml:2:6: agents.a: is a list; a map of the agent's settings is meant\n"},
+        {"agents:\n  a: [http://h]\n", "c.yml:2:6: agents.a: is a list; expected a map of the agent's settings\n"},
         {"agents:\n  a:\n",
-         "c.yml:2:3: agents.a.url: is missing; an http or https URL such as http://10.0.0.7:9000/a2a is meant\n"},
+         "c.yml:2:3: agents.a.url: is missing; expected an http or https URL such as http://10.0.0.7:9000/a2a\n"},
     };
     for (const auto& [text, meant] : rows) {
         CAPTURE(text);
@@ -68,7 +68,7 @@ TEST_CASE("an id is 1 to 128 characters that no path changes")
         return problems_of(text);
     };
     const std::string meant =
-        "is not an agent's id; 1 to 128 letters, digits, '.', '_' and '-', without '..', are meant\n";
+        "is not an agent's id; expected 1 to 128 letters, digits, '.', '_' and '-', without '..'\n";
     for (const auto& id :
          {std::string{"a"}, std::string{"A-1_b.c"}, std::string{"1"}, std::string(127, 'a'), std::string(128, 'a')}) {
         CAPTURE(id);
@@ -97,16 +97,17 @@ TEST_CASE("an id is 1 to 128 characters that no path changes")
 TEST_CASE("an agent's addresses are URLs, and a problem does not repeat them")
 {
     const std::pair<std::string, std::string> rows[] = {
-        {"agents:\n  a: {}\n", "c.yml:2:3: agents.a.url: is missing; " + std::string{url_meant}},
+        {"agents:\n  a: {}\n", "c.yml:2:3: agents.a.url: is missing; " + std::string{expected_url}},
         {"agents:\n  a:\n    url: ${URL_WITH_PASSWORD}\n",
-         "c.yml:3:10: agents.a.url: has a user name or password in it; " + std::string{url_meant}},
+         "c.yml:3:10: agents.a.url: has a user name or password in it; " + std::string{expected_url}},
         {"agents:\n  a:\n    url: http://h/?key=s3cr3t\n",
-         "c.yml:3:10: agents.a.url: has a query (?); " + std::string{url_meant}},
-        {"agents:\n  a:\n    url:\n", "c.yml:3:5: agents.a.url: has no value; " + std::string{url_meant}},
-        {"agents:\n  a:\n    url: \"\"\n", "c.yml:3:10: agents.a.url: is empty; " + std::string{url_meant}},
-        {with("card_url: /card.json"), "c.yml:4:15: agents.a.card_url: is not a URL; " + std::string{card_url_meant}},
+         "c.yml:3:10: agents.a.url: has a query (?); " + std::string{expected_url}},
+        {"agents:\n  a:\n    url:\n", "c.yml:3:5: agents.a.url: has no value; " + std::string{expected_url}},
+        {"agents:\n  a:\n    url: \"\"\n", "c.yml:3:10: agents.a.url: is empty; " + std::string{expected_url}},
+        {with("card_url: /card.json"), "c.yml:4:15: agents.a.card_url: is not a URL; " + std::string{expected_card_url}
+        },
         {with("card_url: http://h/c#x"),
-         "c.yml:4:15: agents.a.card_url: has a fragment (#); " + std::string{card_url_meant}},
+         "c.yml:4:15: agents.a.card_url: has a fragment (#); " + std::string{expected_card_url}},
         {with("card_url: http://h/c?x=1"), ""},
     };
     for (const auto& [text, meant] : rows) {
@@ -125,39 +126,39 @@ TEST_CASE("the protocol is what is said, or what the other keys say")
     CHECK(right(mcp("command: npx")).agents.at(0).speaks == core::protocol::mcp);
     CHECK(
         problems_of(with("protocol: MCP")) ==
-        "c.yml:4:15: agents.a.protocol: \"MCP\" is not a protocol; a2a or mcp is meant\n"
+        "c.yml:4:15: agents.a.protocol: \"MCP\" is not a protocol; expected a2a or mcp\n"
     );
-    CHECK(problems_of(with("protocol: \"\"")) == "c.yml:4:15: agents.a.protocol: is empty; a2a or mcp is meant\n");
+    CHECK(problems_of(with("protocol: \"\"")) == "c.yml:4:15: agents.a.protocol: is empty; expected a2a or mcp\n");
     CHECK(
         problems_of(with("protocol: a2a\ntransport: {url: http://h}")) ==
-        "c.yml:5:16: agents.a.transport: is for MCP servers; protocol: mcp, or a url alone, is meant\n"
+        "c.yml:5:16: agents.a.transport: is for MCP servers; expected protocol: mcp, or a url alone\n"
     );
     CHECK(
         problems_of(with("args: [x]")) ==
-        "c.yml:4:11: agents.a.args: is for MCP servers; protocol: mcp, or a url alone, is meant\n"
+        "c.yml:4:11: agents.a.args: is for MCP servers; expected protocol: mcp, or a url alone\n"
     );
 }
 
 TEST_CASE("an MCP server has one address or command")
 {
     const std::pair<std::string, const char*> rows[] = {
-        {mcp("protocol: mcp"), "c.yml:2:3: agents.a: has neither a url nor a transport; one of the two is meant\n"},
+        {mcp("protocol: mcp"), "c.yml:2:3: agents.a: has neither a url nor a transport; expected one of the two\n"},
         {mcp("transport: {type: sse}"),
-         "c.yml:2:18: agents.a.transport: has neither a url nor a command; a map with a url or a command is meant\n"},
-        {mcp("transport: sse"), "c.yml:2:18: agents.a.transport: is a single value; a map is meant\n"},
+         "c.yml:2:18: agents.a.transport: has neither a url nor a command; expected a map with a url or a command\n"},
+        {mcp("transport: sse"), "c.yml:2:18: agents.a.transport: is a single value; expected a map\n"},
         {mcp("transport: {url: \"http://h:0/?apiKey=s3cr3t\"}"),
-         "c.yml:2:24: agents.a.transport.url: has no valid port (1 to 65535); an http or https URL such as "
-         "http://10.0.0.7:9000/path is meant\n"},
+         "c.yml:2:24: agents.a.transport.url: has no valid port (1 to 65535); expected an http or https URL such as "
+         "http://10.0.0.7:9000/path\n"},
         {mcp("url: \"http://h\", transport: {url: \"http://i\"}"),
-         "c.yml:2:35: agents.a.transport.url: stands beside agents.a.url; one of the two is meant\n"},
+         "c.yml:2:35: agents.a.transport.url: stands beside agents.a.url; expected one of the two\n"},
         {mcp("url: \"http://h\", command: x"),
-         "c.yml:2:33: agents.a.command: stands beside a url; one of the two is meant\n"},
+         "c.yml:2:33: agents.a.command: stands beside a url; expected one of the two\n"},
         {mcp("command: x, transport: {command: x}"),
-         "c.yml:2:16: agents.a.command: stands beside agents.a.transport; one of the two is meant\n"},
+         "c.yml:2:16: agents.a.command: stands beside agents.a.transport; expected one of the two\n"},
         {mcp("transport: {command: x}, args: []"),
-         "c.yml:2:38: agents.a.args: stands without agents.a.command; both are meant\n"},
+         "c.yml:2:38: agents.a.args: stands without agents.a.command; expected both\n"},
         {mcp("command: x, metadata: {transport: y}"),
-         "c.yml:2:29: agents.a.metadata.transport: is where the agent's transport is shown; another name is meant\n"},
+         "c.yml:2:29: agents.a.metadata.transport: is where the agent's transport is shown; expected another name\n"},
         {mcp("transport: {package: {name: x}}"), ""},
     };
     for (const auto& [text, meant] : rows) {
@@ -175,14 +176,14 @@ TEST_CASE("a switch, a note and a path are what they say")
     CHECK(agent("timeout: 0s1ms").timeout == core::duration{1});
     CHECK_FALSE(agent("").timeout.has_value());
     const std::pair<const char*, const char*> rows[] = {
-        {"disabled: yes", "c.yml:4:15: agents.a.disabled: \"yes\" is not a switch; true or false is meant\n"},
-        {"disabled:", "c.yml:4:5: agents.a.disabled: has no value; true or false is meant\n"},
-        {"version: \"\"", "c.yml:4:14: agents.a.version: is empty; a version is meant\n"},
-        {"version: \"1\\n2\"", "c.yml:4:14: agents.a.version: \"1?2\" has a control character; a version is meant\n"},
-        {"tls: x.pem", "c.yml:4:10: agents.a.tls: is a single value; a map with ca_file, or cert and key, is meant\n"},
+        {"disabled: yes", "c.yml:4:15: agents.a.disabled: \"yes\" is not a switch; expected true or false\n"},
+        {"disabled:", "c.yml:4:5: agents.a.disabled: has no value; expected true or false\n"},
+        {"version: \"\"", "c.yml:4:14: agents.a.version: is empty; expected a version\n"},
+        {"version: \"1\\n2\"", "c.yml:4:14: agents.a.version: \"1?2\" has a control character; expected a version\n"},
+        {"tls: x.pem", "c.yml:4:10: agents.a.tls: is a single value; expected a map with ca_file, or cert and key\n"},
         {"tls: {ca_file: \"a\\0b\"}",
-         "c.yml:4:20: agents.a.tls.ca_file: \"a?b\" has a control character; the path of a PEM file is meant\n"},
-        {"metadata: text", "c.yml:4:15: agents.a.metadata: is a single value; a map is meant\n"},
+         "c.yml:4:20: agents.a.tls.ca_file: \"a?b\" has a control character; expected the path of a PEM file\n"},
+        {"metadata: text", "c.yml:4:15: agents.a.metadata: is a single value; expected a map\n"},
     };
     for (const auto& [members, meant] : rows) {
         CAPTURE(members);
@@ -194,14 +195,14 @@ TEST_CASE("an inline card has a name, and is given once")
 {
     CHECK(agent("card: {name: A, x: 1.5}").card == R"({"name":"A","x":1.5})");
     const std::pair<const char*, const char*> rows[] = {
-        {"card: {}", "c.yml:4:11: agents.a.card: has no name; an agent card (a map with a name) is meant\n"},
-        {"card: {name: \"\"}", "c.yml:4:11: agents.a.card: has no name; an agent card (a map with a name) is meant\n"},
-        {"card: {name: 5}", "c.yml:4:11: agents.a.card: has no name; an agent card (a map with a name) is meant\n"},
-        {"card:", "c.yml:4:5: agents.a.card: has no value; an agent card (a map with a name) is meant\n"},
-        {"card: card.json", "c.yml:4:11: agents.a.card: is a single value; an agent card (a map with a name) is meant\n"
+        {"card: {}", "c.yml:4:11: agents.a.card: has no name; expected an agent card (a map with a name)\n"},
+        {"card: {name: \"\"}", "c.yml:4:11: agents.a.card: has no name; expected an agent card (a map with a name)\n"},
+        {"card: {name: 5}", "c.yml:4:11: agents.a.card: has no name; expected an agent card (a map with a name)\n"},
+        {"card:", "c.yml:4:5: agents.a.card: has no value; expected an agent card (a map with a name)\n"},
+        {"card: card.json", "c.yml:4:11: agents.a.card: is a single value; expected an agent card (a map with a name)\n"
         },
         {"card: {name: A}\nmetadata: {agentCard: {name: B}}",
-         "c.yml:4:11: agents.a.card: stands beside agents.a.metadata.agentCard; one of the two is meant\n"},
+         "c.yml:4:11: agents.a.card: stands beside agents.a.metadata.agentCard; expected one of the two\n"},
     };
     for (const auto& [members, meant] : rows) {
         CAPTURE(members);
@@ -222,7 +223,7 @@ TEST_CASE("agentCard without a name gives the card's address and stays in the me
     CHECK(agent("metadata: {agentCard: text}").metadata == R"({"agentCard":"text"})");
     CHECK(
         problems_of(with("metadata: {agentCard: {url: nowhere}}")) ==
-        "c.yml:4:33: agents.a.metadata.agentCard.url: is not a URL; " + std::string{card_url_meant}
+        "c.yml:4:33: agents.a.metadata.agentCard.url: is not a URL; " + std::string{expected_card_url}
     );
 }
 
@@ -266,16 +267,15 @@ TEST_CASE("ID=URL of the command line is an A2A agent")
 TEST_CASE("what is no ID=URL says why")
 {
     const std::pair<const char*, std::string> rows[] = {
-        {"", "has no '='; ID=URL such as weather=http://10.0.0.7:9000/a2a is meant"},
-        {"http://h", "has no '='; ID=URL such as weather=http://10.0.0.7:9000/a2a is meant"},
-        {"=http://h", "the id is not an agent's id; 1 to 128 letters, digits, '.', '_' and '-', without '..', are meant"
-        },
+        {"", "has no '='; expected ID=URL such as weather=http://10.0.0.7:9000/a2a"},
+        {"http://h", "has no '='; expected ID=URL such as weather=http://10.0.0.7:9000/a2a"},
+        {"=http://h", "the id is not an agent's id; expected 1 to 128 letters, digits, '.', '_' and '-', without '..'"},
         {"a/b=http://h",
-         "the id is not an agent's id; 1 to 128 letters, digits, '.', '_' and '-', without '..', are meant"},
-        {"a=", "the URL of a is empty; an http or https URL such as http://10.0.0.7:9000/a2a is meant"},
+         "the id is not an agent's id; expected 1 to 128 letters, digits, '.', '_' and '-', without '..'"},
+        {"a=", "the URL of a is empty; expected an http or https URL such as http://10.0.0.7:9000/a2a"},
         {"a=http://u:s3cr3t@h",
-         "the URL of a has a user name or password in it; an http or https URL such as http://10.0.0.7:9000/a2a is "
-         "meant"},
+         "the URL of a has a user name or password in it; expected an http or https URL such as "
+         "http://10.0.0.7:9000/a2a"},
     };
     for (const auto& [flag, meant] : rows) {
         CAPTURE(flag);

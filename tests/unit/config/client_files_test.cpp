@@ -252,10 +252,10 @@ TEST_CASE("keys of clients do not hide a mistake beside them, and keep their nei
     );
     CHECK(
         lines(read.problems) ==
-        "c.yml:2:3: mcpServers.a: has neither a url nor a transport; one of the two is meant\n"
+        "c.yml:2:3: mcpServers.a: has neither a url nor a transport; expected one of the two\n"
         "c.yml:4:5: mcpServers.a.comand: is not a known key; did you mean `command`?\n"
-        "c.yml:6:11: mcpServers.a.args: stands without mcpServers.a.command; both are meant\n"
-        "c.yml:7:6: mcpServers.b: is a single value; a map of the agent's settings is meant\n"
+        "c.yml:6:11: mcpServers.a.args: stands without mcpServers.a.command; expected both\n"
+        "c.yml:7:6: mcpServers.b: is a single value; expected a map of the agent's settings\n"
     );
     CHECK(read.warnings.size() == 3);
     CHECK(read.value.agents.back().mcp->command == "z");
@@ -279,13 +279,13 @@ TEST_CASE("an id is taken once, in whichever map of servers it stands")
             load_named("agents: {a: {command: x}}\nservers: {a: {command: y}}\nmcpServers: {a: {command: z}}", "c.yml")
                 .problems
         ) ==
-        "c.yml:2:11: servers.a: is an agent already; another id is meant\n"
-        "c.yml:3:14: mcpServers.a: is an agent already; another id is meant\n"
+        "c.yml:2:11: servers.a: is an agent already; expected another id\n"
+        "c.yml:3:14: mcpServers.a: is an agent already; expected another id\n"
     );
     CHECK(
         lines(load_named("mcpServers: {a: {url: \"http://h\", httpUrl: \"http://i\"}}", "c.yml").problems) ==
-        "c.yml:1:35: mcpServers.a.httpUrl: is the same as mcpServers.a.url, which is given too; one of the two is "
-        "meant\n"
+        "c.yml:1:35: mcpServers.a.httpUrl: is the same as mcpServers.a.url, which is given too; expected one of the "
+        "two\n"
     );
 }
 
@@ -307,7 +307,7 @@ TEST_CASE("comments are taken in JSON of a file with its name, and nowhere else"
     }
     CHECK(
         lines(load_named("{ // c\n  \"workers\": \"x\" /* \xC3\xA9 */, \"wrong\": 1}", "c.json").problems) ==
-        "c.json:2:14: workers: \"x\" is not a whole number; a whole number, 0 to 256 is meant\n"
+        "c.json:2:14: workers: \"x\" is not a whole number; expected a whole number, 0 to 256\n"
         "c.json:2:28: wrong: is not a known key; known here:" +
             load_named("{\"wrong\": 1}", "c.json").problems.front().what.substr(31) + "\n"
     );

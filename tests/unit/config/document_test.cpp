@@ -57,7 +57,7 @@ TEST_CASE("columns count bytes, and neither a byte order mark nor CR LF changes 
     CHECK(
         problems_of("\xEF\xBB\xBFlog: {\xC3\xA9: 1}\r\nworkers: x\r\n") ==
         "c.yml:1:7: log.(...): is not a known key; known here: level\n"
-        "c.yml:2:10: workers: \"x\" is not a whole number; a whole number, 0 to 256 is meant\n"
+        "c.yml:2:10: workers: \"x\" is not a whole number; expected a whole number, 0 to 256\n"
     );
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("an anchor does no harm, and an alias is refused: no document is large
 {
     CHECK(refusal("a: &x [1, 2]\n") == "");
     constexpr const char* alias =
-        "an alias stands here; the value itself is meant (text that starts with * needs quotes)\n";
+        "an alias stands here; expected the value itself (text that starts with * needs quotes)\n";
     CHECK(refusal("a: &x [1, 2]\nb: [*x, *x]\n") == "c.yml:2:5: " + std::string{alias});
     CHECK(refusal("a: &x {b: 1}\nc:\n  <<: *x\n") == "c.yml:3:7: " + std::string{alias});
     CHECK(refusal("&a [*a]") == "c.yml:1:5: " + std::string{alias});
@@ -124,22 +124,22 @@ TEST_CASE("an anchor does no harm, and an alias is refused: no document is large
 TEST_CASE("what is not text is refused before it is read")
 {
     const std::pair<std::string, const char*> rows[] = {
-        {std::string{"a: 1\nb: \0x", 10}, "c.yml:2:4: has the control character 0x00; text is meant\n"},
-        {"a: 1\n\x04workers: x\n", "c.yml:2:1: has the control character 0x04; text is meant\n"},
-        {"a: \x1B[31m", "c.yml:1:4: has the control character 0x1B; text is meant\n"},
-        {"a: \x7F", "c.yml:1:4: has the control character 0x7F; text is meant\n"},
-        {"a: \x80", "c.yml:1:4: is not UTF-8; text in UTF-8 is meant\n"},
-        {"a: \xC3", "c.yml:1:4: is not UTF-8; text in UTF-8 is meant\n"},
-        {"a: \xC0\xAF", "c.yml:1:4: is not UTF-8; text in UTF-8 is meant\n"},
-        {"a: \xED\xA0\x80", "c.yml:1:4: is not UTF-8; text in UTF-8 is meant\n"},
-        {"a: \xF4\x90\x80\x80", "c.yml:1:4: is not UTF-8; text in UTF-8 is meant\n"},
+        {std::string{"a: 1\nb: \0x", 10}, "c.yml:2:4: has the control character 0x00; expected text\n"},
+        {"a: 1\n\x04workers: x\n", "c.yml:2:1: has the control character 0x04; expected text\n"},
+        {"a: \x1B[31m", "c.yml:1:4: has the control character 0x1B; expected text\n"},
+        {"a: \x7F", "c.yml:1:4: has the control character 0x7F; expected text\n"},
+        {"a: \x80", "c.yml:1:4: is not UTF-8; expected text in UTF-8\n"},
+        {"a: \xC3", "c.yml:1:4: is not UTF-8; expected text in UTF-8\n"},
+        {"a: \xC0\xAF", "c.yml:1:4: is not UTF-8; expected text in UTF-8\n"},
+        {"a: \xED\xA0\x80", "c.yml:1:4: is not UTF-8; expected text in UTF-8\n"},
+        {"a: \xF4\x90\x80\x80", "c.yml:1:4: is not UTF-8; expected text in UTF-8\n"},
         {std::string{
              "\xFF\xFE"
              "a\0:\0",
              6
          },
-         "c.yml:1:1: is not UTF-8; text in UTF-8 is meant\n"},
-        {std::string{"\0a\0:", 4}, "c.yml:1:1: has the control character 0x00; text is meant\n"},
+         "c.yml:1:1: is not UTF-8; expected text in UTF-8\n"},
+        {std::string{"\0a\0:", 4}, "c.yml:1:1: has the control character 0x00; expected text\n"},
     };
     for (const auto& [text, meant] : rows) {
         CAPTURE(text);

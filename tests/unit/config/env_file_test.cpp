@@ -117,15 +117,16 @@ TEST_CASE("a program in either form takes a file of variables, and only a progra
     }
     const std::pair<const char*, const char*> rows[]{
         {"agents: {a: {url: \"http://h\", env_file: /e}}",
-         "c.yml:1:41: agents.a.env_file: is for MCP servers; protocol: mcp, or a url alone, is meant\n"},
+         "c.yml:1:41: agents.a.env_file: is for MCP servers; expected protocol: mcp, or a url alone\n"},
         {"mcpServers: {a: {url: \"http://h\", env_file: /e}}",
-         "c.yml:1:45: mcpServers.a.env_file: stands without a command; both are meant\n"},
+         "c.yml:1:45: mcpServers.a.env_file: stands without a command; expected both\n"},
         {"mcpServers: {a: {command: x, env_file: /none}}",
-         "c.yml:1:40: mcpServers.a.env_file: \"/none\" cannot be opened: no such file; the path of a file with "
-         "environment variables is meant\n"},
+         "c.yml:1:40: mcpServers.a.env_file: \"/none\" cannot be opened: no such file; expected the path of a file "
+         "with "
+         "environment variables\n"},
         {"mcpServers: {a: {command: x, env_file: /e, envFile: /e}}",
-         "c.yml:1:44: mcpServers.a.envFile: is the same as mcpServers.a.env_file, which is given too; one of the two "
-         "is meant\n"},
+         "c.yml:1:44: mcpServers.a.envFile: is the same as mcpServers.a.env_file, which is given too; expected one of "
+         "the two\n"},
     };
     for (const auto& [text, said] : rows) {
         CAPTURE(text);
@@ -147,7 +148,7 @@ TEST_CASE("callers of the management API name no file, and no key of clients")
         const auto problem = said(R"({"command":"x",")" + std::string{key} + R"(":"/etc/shadow"})");
         CAPTURE(problem);
         CHECK(
-            problem.find("cannot be read here; the path of a file with environment variables is meant") !=
+            problem.find("cannot be read here; expected the path of a file with environment variables") !=
             std::string::npos
         );
     }

@@ -56,7 +56,7 @@ TEST_CASE("variables are replaced, and nothing else")
 TEST_CASE("what is no variable is refused, and what a variable holds is not said")
 {
     const std::string form =
-        "failed: a ${ is not followed by a variable's name; ${NAME} or ${NAME:-default} is meant ($${ for a literal "
+        "failed: a ${ is not followed by a variable's name; expected ${NAME} or ${NAME:-default} ($${ for a literal "
         "${)";
     const std::pair<const char*, std::string> rows[] = {
         {"${UNSET}", "failed: the variable UNSET is not set; ${UNSET:-default} gives it a default"},
@@ -65,7 +65,7 @@ TEST_CASE("what is no variable is refused, and what a variable holds is not said
         {"${1A}", form},
         {"${A B}", form},
         {"${A-x}", form},
-        {"${TOKEN", "failed: a ${ has no }; ${NAME} or ${NAME:-default} is meant ($${ for a literal ${)"},
+        {"${TOKEN", "failed: a ${ has no }; expected ${NAME} or ${NAME:-default} ($${ for a literal ${)"},
         {"${env:UNSET}", "failed: the variable UNSET is not set; ${UNSET:-default} gives it a default"},
         {"${input:other key}",
          "failed: the variable INPUT_OTHER_KEY is not set; it replaces the input other(...), which only an editor can "
@@ -75,7 +75,7 @@ TEST_CASE("what is no variable is refused, and what a variable holds is not said
         {"${env:}", form},
         {"${input:}", form},
         {"${other:TTL}", form},
-        {"${UNSET:-${TTL}}", "failed: the default of the variable UNSET has a variable in it; plain text is meant"},
+        {"${UNSET:-${TTL}}", "failed: the default of the variable UNSET has a variable in it; expected plain text"},
     };
     for (const auto& [text, meant] : rows) {
         CAPTURE(text);
@@ -118,8 +118,8 @@ TEST_CASE("keys are not expanded")
 {
     CHECK(
         problems_of("agents:\n  \"${TOKEN}\":\n    url: http://h/\n") ==
-        "c.yml:2:3: agents.(...): is not an agent's id; 1 to 128 letters, digits, '.', '_' and '-', without '..', are "
-        "meant\n"
+        "c.yml:2:3: agents.(...): is not an agent's id; expected 1 to 128 letters, digits, '.', '_' and '-', without "
+        "'..'\n"
     );
 }
 

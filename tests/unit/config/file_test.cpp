@@ -56,7 +56,7 @@ TEST_CASE("a file larger than one read is whole as well")
 
 TEST_CASE("what is no file says why")
 {
-    CHECK(shown(config::read_file("/tmp")) == "failed: is a directory; a file is meant");
+    CHECK(shown(config::read_file("/tmp")) == "failed: is a directory; expected a file");
     CHECK(shown(config::read_file("/nowhere/at/all")) == "failed: cannot be opened: No such file or directory");
     CHECK(shown(config::read_file("")) == "failed: cannot be opened: No such file or directory");
     CHECK(shown(config::read_file(std::string{"/dev/null\0x", 11})) == "failed: has a NUL in its name");

@@ -102,7 +102,7 @@ TEST_CASE("each number is taken at its limits and refused one step beyond")
             const auto column = std::to_string(text.find(": " + std::string{beyond}) + 3);
             CHECK(
                 problems_of(text) ==
-                "c.yml:1:" + column + ": " + r.path + ": \"" + beyond + "\" is out of range; " + r.meant + " is meant\n"
+                "c.yml:1:" + column + ": " + r.path + ": \"" + beyond + "\" is out of range; expected " + r.meant + "\n"
             );
         }
     }
@@ -132,8 +132,8 @@ TEST_CASE("an agent's own timeout has the limits of the others")
     };
     CHECK(with_timeout("1ms") == "");
     CHECK(with_timeout("24h") == "");
-    CHECK(with_timeout("0") == "c.yml:1:40: agents.a.timeout: \"0\" is out of range; 1ms to 1d is meant\n");
-    CHECK(with_timeout("24h1ms") == "c.yml:1:40: agents.a.timeout: \"24h1ms\" is out of range; 1ms to 1d is meant\n");
+    CHECK(with_timeout("0") == "c.yml:1:40: agents.a.timeout: \"0\" is out of range; expected 1ms to 1d\n");
+    CHECK(with_timeout("24h1ms") == "c.yml:1:40: agents.a.timeout: \"24h1ms\" is out of range; expected 1ms to 1d\n");
 }
 
 TEST_SUITE_END();

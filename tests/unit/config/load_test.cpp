@@ -227,12 +227,15 @@ TEST_CASE("trusted_proxies are addresses and blocks")
     CHECK(problems_of("trusted_proxies: [10.0.0.0/8, \"2001:db8::/32\", 192.0.2.1, \"::1\"]") == "");
     CHECK(
         problems_of("trusted_proxies: [10.0.0.1/8, \"\", proxy]") ==
-        "c.yml:1:19: trusted_proxies[0]: \"10.0.0.1/8\" is not an IP address or block; an address such as 192.0.2.1 or "
-        "2001:db8::1, or a block such as 10.0.0.0/8, is meant\n"
-        "c.yml:1:31: trusted_proxies[1]: is empty; an address such as 192.0.2.1 or 2001:db8::1, or a block such as "
-        "10.0.0.0/8, is meant\n"
-        "c.yml:1:35: trusted_proxies[2]: \"proxy\" is not an IP address or block; an address such as 192.0.2.1 or "
-        "2001:db8::1, or a block such as 10.0.0.0/8, is meant\n"
+        "c.yml:1:19: trusted_proxies[0]: \"10.0.0.1/8\" is not an IP address or block; expected an address such as "
+        "192.0.2.1 or "
+        "2001:db8::1, or a block such as 10.0.0.0/8\n"
+        "c.yml:1:31: trusted_proxies[1]: is empty; expected an address such as 192.0.2.1 or 2001:db8::1, or a block "
+        "such as "
+        "10.0.0.0/8\n"
+        "c.yml:1:35: trusted_proxies[2]: \"proxy\" is not an IP address or block; expected an address such as "
+        "192.0.2.1 or "
+        "2001:db8::1, or a block such as 10.0.0.0/8\n"
     );
 }
 
@@ -250,7 +253,7 @@ TEST_CASE("a card is trusted with the path of calls or not at all")
 {
     CHECK(
         problems_of("agents: {a: {url: \"http://h\", trust_card_url: always}}") ==
-        "c.yml:1:47: agents.a.trust_card_url: \"always\" is not one of the two; never or same-origin is meant\n"
+        "c.yml:1:47: agents.a.trust_card_url: \"always\" is not one of the two; expected never or same-origin\n"
     );
     CHECK(problems_of("agents: {a: {url: \"http://h\", trust_card_url: never}}") == "");
 }
@@ -259,7 +262,7 @@ TEST_CASE("an extended card is passed on or it is not, where the agent has crede
 {
     CHECK(
         problems_of("agents: {a: {url: \"http://h\", extended_card: yes}}") ==
-        "c.yml:1:46: agents.a.extended_card: \"yes\" is not one of the two; auto or proxy is meant\n"
+        "c.yml:1:46: agents.a.extended_card: \"yes\" is not one of the two; expected auto or proxy\n"
     );
     for (const auto& [written, passes] : {std::pair{"", false}, {"auto", false}, {"proxy", true}}) {
         const auto key = *written == '\0' ? std::string{} : ", extended_card: " + std::string{written};
@@ -278,11 +281,11 @@ TEST_CASE("a shape of cards is one of four, for all agents and for one")
 {
     CHECK(
         problems_of("cards: {shape: v2}") ==
-        "c.yml:1:16: cards.shape: \"v2\" is not a shape of cards; auto, v1, v0.3 or hybrid is meant\n"
+        "c.yml:1:16: cards.shape: \"v2\" is not a shape of cards; expected auto, v1, v0.3 or hybrid\n"
     );
     CHECK(
         problems_of("agents: {a: {url: \"http://h\", shape: \"\"}}") ==
-        "c.yml:1:38: agents.a.shape: is empty; auto, v1, v0.3 or hybrid is meant\n"
+        "c.yml:1:38: agents.a.shape: is empty; expected auto, v1, v0.3 or hybrid\n"
     );
 }
 
@@ -290,20 +293,20 @@ TEST_CASE("hosts and relay_paths say what is wrong with each element")
 {
     CHECK(
         problems_of("hosts: [a.example, \"b.example:80\", \"\", \"*\"]") ==
-        "c.yml:1:20: hosts[1]: \"b.example:80\" is not a host name; a name or address without a port, or *, is meant\n"
-        "c.yml:1:36: hosts[2]: is empty; a name or address without a port, or *, is meant\n"
+        "c.yml:1:20: hosts[1]: \"b.example:80\" is not a host name; expected a name or address without a port, or *\n"
+        "c.yml:1:36: hosts[2]: is empty; expected a name or address without a port, or *\n"
     );
-    CHECK(problems_of("hosts:\n  - a.example\n  -\n") == "c.yml:2:3: hosts[1]: has no value; a host name is meant\n");
+    CHECK(problems_of("hosts:\n  - a.example\n  -\n") == "c.yml:2:3: hosts[1]: has no value; expected a host name\n");
     CHECK(
-        problems_of("hosts: gw") == "c.yml:1:8: hosts: is a single value; a list of host names or addresses is meant\n"
+        problems_of("hosts: gw") == "c.yml:1:8: hosts: is a single value; expected a list of host names or addresses\n"
     );
     CHECK(
         problems_of("agents: {a: {url: \"http://h\", relay_paths: [v1, /a/../b, \"/a?b\", /ok/**]}}") ==
-        "c.yml:1:45: agents.a.relay_paths[0]: \"v1\" does not begin with '/'; a pattern such as /v1/* or /** is meant\n"
-        "c.yml:1:49: agents.a.relay_paths[1]: \"/a/../b\" is not a pattern of paths; a pattern such as /v1/* or /** is "
-        "meant\n"
-        "c.yml:1:58: agents.a.relay_paths[2]: \"/a?b\" is not a pattern of paths; a pattern such as /v1/* or /** is "
-        "meant\n"
+        "c.yml:1:45: agents.a.relay_paths[0]: \"v1\" does not begin with '/'; expected a pattern such as /v1/* or /**\n"
+        "c.yml:1:49: agents.a.relay_paths[1]: \"/a/../b\" is not a pattern of paths; expected a pattern such as /v1/* "
+        "or /**\n"
+        "c.yml:1:58: agents.a.relay_paths[2]: \"/a?b\" is not a pattern of paths; expected a pattern such as /v1/* or "
+        "/**\n"
     );
 }
 
@@ -345,25 +348,25 @@ TEST_CASE("settings that contradict each other are a problem, whichever of them 
 {
     const std::pair<const char*, const char*> rows[] = {
         {"cards: {min_ttl: 2d}",
-         "c.yml:1:18: cards.min_ttl: 2d is more than cards.max_ttl (1d); at most cards.max_ttl is meant\n"},
+         "c.yml:1:18: cards.min_ttl: 2d is more than cards.max_ttl (1d); expected at most cards.max_ttl\n"},
         {"cards: {max_ttl: 9s}",
-         "c.yml:1:18: cards.min_ttl: 10s is more than cards.max_ttl (9s); at most cards.max_ttl is meant\n"},
+         "c.yml:1:18: cards.min_ttl: 10s is more than cards.max_ttl (9s); expected at most cards.max_ttl\n"},
         {"cards: {min_ttl: 1m, max_ttl: 1m}", ""},
         {"cards: {max_ttl: 59s, min_ttl: 1m}",
-         "c.yml:1:32: cards.min_ttl: 1m is more than cards.max_ttl (59s); at most cards.max_ttl is meant\n"},
+         "c.yml:1:32: cards.min_ttl: 1m is more than cards.max_ttl (59s); expected at most cards.max_ttl\n"},
         {"limits: {header: 8KiB}",
-         "c.yml:1:18: limits.target: 8KiB is not less than limits.header (8KiB); a target that fits into the head is "
-         "meant\n"},
+         "c.yml:1:18: limits.target: 8KiB is not less than limits.header (8KiB); expected a target that fits into the "
+         "head\n"},
         {"limits: {header: 8193}", ""},
         {"limits: {target: 16KiB}",
-         "c.yml:1:18: limits.target: 16KiB is not less than limits.header (16KiB); a target that fits into the head is "
-         "meant\n"},
+         "c.yml:1:18: limits.target: 16KiB is not less than limits.header (16KiB); expected a target that fits into "
+         "the head\n"},
         {"limits: {target: 16383}", ""},
         {"limits: {target: 20KiB, header: 1}",
-         "c.yml:1:33: limits.header: \"1\" is out of range; 1KiB to 1MiB is meant\n"},
+         "c.yml:1:33: limits.header: \"1\" is out of range; expected 1KiB to 1MiB\n"},
         {"listen: 127.0.0.1:4001",
-         "c.yml:1:9: admin: 127.0.0.1:4001 is the same address as listen (127.0.0.1:4001); an address of its own is "
-         "meant\n"},
+         "c.yml:1:9: admin: 127.0.0.1:4001 is the same address as listen (127.0.0.1:4001); expected an address of its "
+         "own\n"},
         {"listen: 127.0.0.1:0\nadmin: 127.0.0.1:0", ""},
         {"admin_programs: true", ""},
         {"admin_programs: true\nadmin: localhost:1", ""},
@@ -371,17 +374,20 @@ TEST_CASE("settings that contradict each other are a problem, whichever of them 
         {"admin_programs: true\nadmin: 127.9.9.9:1", ""},
         {"admin: 0.0.0.0:1\nadmin_programs: false", ""},
         {"admin: 0.0.0.0:1\nadmin_programs: true",
-         "c.yml:2:17: admin_programs: true is for a loopback address alone, unlike admin (0.0.0.0:1); 127.0.0.1 as its "
-         "host, or false, is meant\n"},
+         "c.yml:2:17: admin_programs: true is for a loopback address alone, unlike admin (0.0.0.0:1); expected "
+         "127.0.0.1 as its "
+         "host, or false\n"},
         {"admin_programs: true\nadmin: \"[::]:1\"",
-         "c.yml:1:17: admin_programs: true is for a loopback address alone, unlike admin ([::]:1); 127.0.0.1 as its "
-         "host, or false, is meant\n"},
+         "c.yml:1:17: admin_programs: true is for a loopback address alone, unlike admin ([::]:1); expected 127.0.0.1 "
+         "as its "
+         "host, or false\n"},
         {"admin_programs: true\nadmin: localhost.example:1",
          "c.yml:1:17: admin_programs: true is for a loopback address alone, unlike admin (localhost.example:1); "
-         "127.0.0.1 as its host, or false, is meant\n"},
+         "expected 127.0.0.1 as its host, or false\n"},
         {"admin_programs: true\nhosts: [a.example, \"*\"]",
-         "c.yml:1:17: admin_programs: true does not go with any name in hosts (a.example, *); the names alone, or "
-         "false, is meant\n"},
+         "c.yml:1:17: admin_programs: true does not go with any name in hosts (a.example, *); expected the names "
+         "alone, or "
+         "false\n"},
     };
     for (const auto& [text, meant] : rows) {
         CAPTURE(text);
@@ -395,12 +401,12 @@ TEST_CASE("all problems of a file are told, in its order")
         problems_of(
             "workers: many\nlisten: nowhere\nagents:\n  a: {}\n  b: {url: ftp://h, timeout: 5}\nadmin: ${UNSET}\n"
         ) ==
-        "c.yml:1:10: workers: \"many\" is not a whole number; a whole number, 0 to 256 is meant\n"
-        "c.yml:2:9: listen: \"nowhere\" has no port; host:port such as 127.0.0.1:4000 or \"[::1]:4000\" is meant\n"
-        "c.yml:4:3: agents.a.url: is missing; an http or https URL such as http://10.0.0.7:9000/a2a is meant\n"
-        "c.yml:5:12: agents.b.url: is not an http or https URL; an http or https URL such as http://10.0.0.7:9000/a2a "
-        "is meant\n"
-        "c.yml:5:30: agents.b.timeout: \"5\" has no unit; a duration such as 500ms, 5s, 5m or 1h is meant\n"
+        "c.yml:1:10: workers: \"many\" is not a whole number; expected a whole number, 0 to 256\n"
+        "c.yml:2:9: listen: \"nowhere\" has no port; expected host:port such as 127.0.0.1:4000 or \"[::1]:4000\"\n"
+        "c.yml:4:3: agents.a.url: is missing; expected an http or https URL such as http://10.0.0.7:9000/a2a\n"
+        "c.yml:5:12: agents.b.url: is not an http or https URL; expected an http or https URL such as "
+        "http://10.0.0.7:9000/a2a\n"
+        "c.yml:5:30: agents.b.timeout: \"5\" has no unit; expected a duration such as 500ms, 5s, 5m or 1h\n"
         "c.yml:6:8: admin: the variable UNSET is not set; ${UNSET:-default} gives it a default\n"
     );
 }

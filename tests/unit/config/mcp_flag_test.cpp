@@ -41,20 +41,21 @@ TEST_CASE("what is neither says why, and shows nothing of the command")
 {
     const std::pair<const char*, const char*> rows[] = {
         {"npx -y server",
-         "has no '='; ID=COMMAND such as 'files=npx -y @modelcontextprotocol/server-filesystem /srv', or ID=URL, is "
-         "meant"},
-        {"npx -y server --port=1", "what is before the first '=' is not an agent's id; ID=COMMAND such as"},
+         "has no '='; expected ID=COMMAND such as 'files=npx -y @modelcontextprotocol/server-filesystem /srv', or "
+         "ID=URL"},
+        {"npx -y server --port=1", "what is before the first '=' is not an agent's id; expected ID=COMMAND such as"},
         {"=npx", "what is before the first '=' is not an agent's id"},
-        {"a=", "the command of a is empty; ID=COMMAND such as"},
+        {"a=", "the command of a is empty; expected ID=COMMAND such as"},
         {"a= \t", "the command of a is empty"},
         {"a='' -y", "the command of a is empty"},
         {"a=npx s3cr3t | tee", "the command of a has '|' that a shell would act on, and none runs it (column 12)"},
         {"a=npx 's3cr3t", "the command of a has a ' that nothing closes (column 5)"},
-        {"a=API_KEY=s3cr3t npx x", "the command of a begins with a variable, and no shell sets it; `env`"},
-        {"a='s3cr3t\ny'", "the program of a has a control character in its name; its path or name is meant"},
+        {"a=API_KEY=s3cr3t npx x", "the command of a begins with a variable, and no shell sets it; expected `env`"},
+        {"a='s3cr3t\ny'", "the program of a has a control character in its name; expected its path or name"},
         {"a=ws://h/s3cr3t", "the URL of a"},
         {"a=http://h/mcp s3cr3t", "the URL of a"},
-        {"a=http://u:s3cr3t@h", "the URL of a has a user name or password in it; an http or https URL such as"},
+        {"a=http://u:s3cr3t@h", "the URL of a has a user name or password in it; expected an http or https URL such as"
+        },
     };
     for (const auto& [flag, meant] : rows) {
         CAPTURE(flag);

@@ -57,15 +57,15 @@ TEST_CASE("the transport is what its type says, or else what else it has")
     }
     CHECK(
         problems("transport: {type: pigeon, url: \"http://h\"}") ==
-        "c.yml:1:32: agents.a.transport.type: \"pigeon\" is not a transport; stdio, streamable-http or sse is meant\n"
+        "c.yml:1:32: agents.a.transport.type: \"pigeon\" is not a transport; expected stdio, streamable-http or sse\n"
     );
     CHECK(
         problems("transport: {type: stdio, url: \"http://h\"}") ==
-        "c.yml:1:32: agents.a.transport.type: \"stdio\" needs a command; stdio, streamable-http or sse is meant\n"
+        "c.yml:1:32: agents.a.transport.type: \"stdio\" needs a command; expected stdio, streamable-http or sse\n"
     );
     CHECK(
         problems("transport: {type: sse, command: x}") ==
-        "c.yml:1:32: agents.a.transport.type: \"sse\" needs a url; stdio, streamable-http or sse is meant\n"
+        "c.yml:1:32: agents.a.transport.type: \"sse\" needs a url; expected stdio, streamable-http or sse\n"
     );
     CHECK(
         problems("transport: {url: \"http://h\", headrs: {}}") ==
@@ -80,7 +80,7 @@ TEST_CASE("the HTTP+SSE transport has no era without sessions")
     CHECK(server(sse + ", era: legacy").era == core::mcp_era::legacy);
     CHECK(
         problems(sse + ", era: modern") ==
-        "c.yml:1:60: agents.a.era: stands beside the type sse, which has no modern era; auto or legacy is meant\n"
+        "c.yml:1:60: agents.a.era: stands beside the type sse, which has no modern era; expected auto or legacy\n"
     );
     CHECK(
         problems("type: sse, url: \"http://h\", protocol: mcp, era: modern")
@@ -99,11 +99,11 @@ TEST_CASE("a program gets its arguments, its variables and its directory as they
     CHECK(all.directory == "/srv");
     CHECK(
         problems("command: x, env: {\"A=B\": c}") ==
-        "c.yml:1:32: agents.a.env.A(...): is not a variable's name; a name such as API_KEY is meant\n"
+        "c.yml:1:32: agents.a.env.A(...): is not a variable's name; expected a name such as API_KEY\n"
     );
     CHECK(
         problems("command: x, args: y") ==
-        "c.yml:1:32: agents.a.args: is a single value; a list of arguments is meant\n"
+        "c.yml:1:32: agents.a.args: is a single value; expected a list of arguments\n"
     );
     CHECK(problems("command: \"\"").find("agents.a.command: is empty") != std::string::npos);
 }
@@ -113,11 +113,10 @@ TEST_CASE("headers go with a URL, once, and are none that the gateway sets")
     CHECK(server("transport: {url: \"http://h\", headers: {X-Key: k}}").headers.size() == 1);
     CHECK(
         problems("transport: {url: \"http://h\", headers: {A: b}}, headers: {A: c}") ==
-        "c.yml:1:70: agents.a.headers: stands beside the headers of the transport; one of the two is meant\n"
+        "c.yml:1:70: agents.a.headers: stands beside the headers of the transport; expected one of the two\n"
     );
     CHECK(
-        problems("command: x, headers: {A: b}") ==
-        "c.yml:1:35: agents.a.headers: stands without a url; both are meant\n"
+        problems("command: x, headers: {A: b}") == "c.yml:1:35: agents.a.headers: stands without a url; expected both\n"
     );
     CHECK(
         problems("url: \"http://h\", protocol: mcp, headers: {Host: b}").find("is set by the gateway") !=
@@ -149,7 +148,7 @@ TEST_CASE("what MCP clients have in their configuration is taken as it is")
     CHECK(agents[4].speaks == core::protocol::a2a);
     CHECK(
         problems_of("agents: {a: {url: \"http://h\"}}\nmcpServers: {a: {command: x}}") ==
-        "c.yml:2:14: mcpServers.a: is an agent already; another id is meant\n"
+        "c.yml:2:14: mcpServers.a: is an agent already; expected another id\n"
     );
     CHECK(problems_of("mcpServers: {a: {comand: x}}").find("did you mean `command`?") != std::string::npos);
 }
@@ -168,7 +167,7 @@ TEST_CASE("a command that is a whole line is none, and shows nothing of it; a pa
 {
     CHECK(
         problems("command: npx -y s3cr3t") ==
-        "c.yml:1:23: agents.a.command: is a whole line; the program alone, with its arguments in args, is meant\n"
+        "c.yml:1:23: agents.a.command: is a whole line; expected the program alone, with its arguments in args\n"
     );
     CHECK(problems("transport: {command: uvx x}").find("is a whole line") != std::string::npos);
     CHECK(server("command: /opt/my server/bin/x").command == "/opt/my server/bin/x");
@@ -204,20 +203,20 @@ TEST_CASE("what is not said of a session has its default, and what is said its b
     CHECK(server("command: x, max_message: 64KiB").max_message == 65536);
     CHECK(server("command: x, max_message: 1GiB").max_message == 1024 * 1024 * 1024);
     const std::pair<const char*, const char*> rows[]{
-        {"command: x, start: soon", "agents.a.start: \"soon\" is not one of them; eager or lazy is meant"},
-        {"command: x, era: old", "agents.a.era: \"old\" is not one of them; auto, legacy or modern is meant"},
-        {"command: x, max_message: 65535", "agents.a.max_message: \"65535\" is out of range; 64KiB to 1GiB is meant"},
+        {"command: x, start: soon", "agents.a.start: \"soon\" is not one of them; expected eager or lazy"},
+        {"command: x, era: old", "agents.a.era: \"old\" is not one of them; expected auto, legacy or modern"},
+        {"command: x, max_message: 65535", "agents.a.max_message: \"65535\" is out of range; expected 64KiB to 1GiB"},
         {"command: x, max_message: 1073741825",
-         "agents.a.max_message: \"1073741825\" is out of range; 64KiB to 1GiB is meant"},
-        {"command: x, max_message: 1025MiB", "agents.a.max_message: \"1025MiB\" is out of range; 64KiB to 1GiB is meant"
+         "agents.a.max_message: \"1073741825\" is out of range; expected 64KiB to 1GiB"},
+        {"command: x, max_message: 1025MiB", "agents.a.max_message: \"1025MiB\" is out of range; expected 64KiB to 1GiB"
         },
         {"command: x, timeouts: {initialize: 0}",
-         "agents.a.timeouts.initialize: \"0\" is out of range; 1ms to 1d is meant"},
-        {"command: x, walk: 25h", "agents.a.walk: \"25h\" is out of range; 0 to 1d is meant"},
-        {"command: x, restart: {backoff: 9ms}", "agents.a.restart.backoff: \"9ms\" is out of range; 10ms to 1d is meant"
+         "agents.a.timeouts.initialize: \"0\" is out of range; expected 1ms to 1d"},
+        {"command: x, walk: 25h", "agents.a.walk: \"25h\" is out of range; expected 0 to 1d"},
+        {"command: x, restart: {backoff: 9ms}", "agents.a.restart.backoff: \"9ms\" is out of range; expected 10ms to 1d"
         },
         {"command: x, restart: {backoff: 2m}",
-         "agents.a.restart: has a backoff over its max_backoff; at most max_backoff is meant"},
+         "agents.a.restart: has a backoff over its max_backoff; expected at most max_backoff"},
         {"command: x, timeouts: {init: 1s}", "agents.a.timeouts.init: is not a known key"},
         {"url: \"http://h\", start: lazy", "agents.a.start: is for MCP servers"},
     };
@@ -268,7 +267,7 @@ TEST_CASE("the header fields of the protocol are the gateway's own, in either pl
           "Mcp-Method",
           "mcp-name"}) {
         CAPTURE(own);
-        const auto said = own + ": is set by the gateway itself; another header field is meant\n";
+        const auto said = own + ": is set by the gateway itself; expected another header field\n";
         CHECK(
             api_problems(R"({"protocol":"mcp","url":"http://h","headers":{")" + own + R"(":"x"}})") ==
             "agent.headers." + said
@@ -296,7 +295,7 @@ TEST_CASE("over the management API no variable is set that decides which code is
     );
     CHECK(
         api_problems(R"({"transport":{"url":"http://h","headers":{"Authorization":"********"}}})") ==
-        "agent.transport.headers.Authorization: is the mask of a credential; the credential itself is meant\n"
+        "agent.transport.headers.Authorization: is the mask of a credential; expected the credential itself\n"
     );
     CHECK(api_problems(R"({"command":"x","env":{"A":"b"},"args":["-y"]})") == "");
     CHECK(server("command: x, env: {PATH: /opt/bin}").environment.size() == 1);

@@ -31,7 +31,7 @@ void check(const row (&rows)[N])
 
 TEST_CASE("a file that is no map of settings is told so")
 {
-    constexpr const char* empty = "c.yml:1:1: is empty; settings are meant (`{}` for none)\n";
+    constexpr const char* empty = "c.yml:1:1: is empty; expected settings (`{}` for none)\n";
     const row rows[] = {
         {"", empty},
         {"\n\n", empty},
@@ -39,12 +39,12 @@ TEST_CASE("a file that is no map of settings is told so")
         {"---\n...\n", empty},
         {"~", empty},
         {"null", empty},
-        {"just text", "c.yml:1:1: is a single value; a map of settings is meant\n"},
-        {"42", "c.yml:1:1: is a single value; a map of settings is meant\n"},
-        {"- a\n- b\n", "c.yml:1:1: is a list; a map of settings is meant\n"},
-        {"[]", "c.yml:1:1: is a list; a map of settings is meant\n"},
+        {"just text", "c.yml:1:1: is a single value; expected a map of settings\n"},
+        {"42", "c.yml:1:1: is a single value; expected a map of settings\n"},
+        {"- a\n- b\n", "c.yml:1:1: is a list; expected a map of settings\n"},
+        {"[]", "c.yml:1:1: is a list; expected a map of settings\n"},
         {"listen: 1.2.3.4:5\n---\nadmin: 1.2.3.4:6\n",
-         "c.yml:2:1: a second document starts here; one document is meant\n"},
+         "c.yml:2:1: a second document starts here; expected one document\n"},
     };
     check(rows);
 }
@@ -52,7 +52,7 @@ TEST_CASE("a file that is no map of settings is told so")
 TEST_CASE("what is not YAML is told where it stops to be")
 {
     const row rows[] = {
-        {"cards:\n\tttl: 5m\n", "c.yml:2:1: is not YAML: a tab stands where the indentation is; spaces are meant\n"},
+        {"cards:\n\tttl: 5m\n", "c.yml:2:1: is not YAML: a tab stands where the indentation is; expected spaces\n"},
         {"cards:\n  ttl: 5m\n min_ttl: 3s\n",
          "c.yml:3:2: is not YAML: the indentation does not fit, a key has no ': ', or text that starts with [ or { has "
          "no quotes\n"},
@@ -84,23 +84,23 @@ TEST_CASE("what is not YAML is told where it stops to be")
          "c.yml:1:9: is not YAML: a character stands here that starts no value (text that starts with it needs "
          "quotes)\n"},
         {"listen: *s3cr3t",
-         "c.yml:1:9: is not YAML: an alias stands here; the value itself is meant (text that starts with * needs "
+         "c.yml:1:9: is not YAML: an alias stands here; expected the value itself (text that starts with * needs "
          "quotes)\n"},
         {"listen: &a x:1\nadmin: *a\n",
-         "c.yml:2:8: an alias stands here; the value itself is meant (text that starts with * needs quotes)\n"},
+         "c.yml:2:8: an alias stands here; expected the value itself (text that starts with * needs quotes)\n"},
         {"listen: !!binary aGVsbG8=",
-         "c.yml:1:9: a tag stands here; a value without a tag is meant (text that starts with ! needs quotes)\n"},
+         "c.yml:1:9: a tag stands here; expected a value without a tag (text that starts with ! needs quotes)\n"},
         {"cards: !x {}",
-         "c.yml:1:8: a tag stands here; a value without a tag is meant (text that starts with ! needs quotes)\n"},
-        {"? [a, b]\n: c\n", "c.yml:1:3: a { or [ has no end, or stands as a key; text is meant as a key\n"},
-        {"{a: b}: c\n", "c.yml:1:1: a { or [ has no end, or stands as a key; text is meant as a key\n"},
-        {"{\"cards\": {\"ttl\": \"5m\"}", "c.yml:1:1: a { or [ has no end, or stands as a key; text is meant as a key\n"
+         "c.yml:1:8: a tag stands here; expected a value without a tag (text that starts with ! needs quotes)\n"},
+        {"? [a, b]\n: c\n", "c.yml:1:3: a { or [ has no end, or stands as a key; expected text as a key\n"},
+        {"{a: b}: c\n", "c.yml:1:1: a { or [ has no end, or stands as a key; expected text as a key\n"},
+        {"{\"cards\": {\"ttl\": \"5m\"}", "c.yml:1:1: a { or [ has no end, or stands as a key; expected text as a key\n"
         },
         {"{\"log\": {\"level\" \"info\"}}",
          "c.yml:1:18: is not YAML: a { has no }, or a ',' or ': ' is missing (a ${NAME} within { } or [ ] needs "
          "quotes)\n"},
-        {": x", "c.yml:1:1: a key is missing or null, or a ',' or ': ' beside it is missing; text is meant as a key\n"},
-        {"~: x", "c.yml:1:1: a key is missing or null, or a ',' or ': ' beside it is missing; text is meant as a key\n"
+        {": x", "c.yml:1:1: a key is missing or null, or a ',' or ': ' beside it is missing; expected text as a key\n"},
+        {"~: x", "c.yml:1:1: a key is missing or null, or a ',' or ': ' beside it is missing; expected text as a key\n"
         },
     };
     check(rows);
@@ -117,8 +117,9 @@ TEST_CASE("a key that is given twice is told, wherever it is, and the first one 
         {"agents:\n  a:\n    url: http://h\n    metadata:\n      x: [0, {k: 1, k: 2}]\n",
          "c.yml:5:21: agents.a.metadata.x[1].k: is given twice; line 5 has it first\n"},
         {"agents:\n  a:\n    url: http://h\n    protocolVersion: 1\n    protocol_version: 1\n",
-         "c.yml:5:5: agents.a.protocol_version: is the same as agents.a.protocolVersion, which is given too; one of "
-         "the two is meant\n"},
+         "c.yml:5:5: agents.a.protocol_version: is the same as agents.a.protocolVersion, which is given too; expected "
+         "one of "
+         "the two\n"},
     };
     check(rows);
 }
@@ -135,7 +136,7 @@ TEST_CASE("an unknown key is told with the nearest that is known there")
         {"agent: {}", "c.yml:1:1: agent: is not a known key; did you mean `agents`?\n"},
         {"cards:\n  tll: 5m\n", "c.yml:2:3: cards.tll: is not a known key; did you mean `ttl`?\n"},
         {"ttl: 5m", "c.yml:1:1: ttl: is not a known key here; did you mean `cards.ttl`?\n"},
-        {"cards.ttl: 5m", "c.yml:1:1: cards.ttl: is not a known key; a map `cards` with the key `ttl` is meant\n"},
+        {"cards.ttl: 5m", "c.yml:1:1: cards.ttl: is not a known key; expected a map `cards` with the key `ttl`\n"},
         {"log: {format: json}", "c.yml:1:7: log.format: is not a known key; known here: level\n"},
         {"cards: {<<: {ttl: 5m}}",
          "c.yml:1:9: cards.(...): is not a known key; known here: ttl, min_ttl, max_ttl, stale_if_error, negative_ttl, "
@@ -150,9 +151,9 @@ TEST_CASE("an unknown key is told with the nearest that is known there")
     check(rows);
 }
 
-TEST_CASE("a value of the wrong kind is told, and what is meant")
+TEST_CASE("A value of the wrong kind is reported, and what was expected")
 {
-    constexpr const char* address = "host:port such as 127.0.0.1:4000 or \"[::1]:4000\" is meant\n";
+    constexpr const char* address = "expected host:port such as 127.0.0.1:4000 or \"[::1]:4000\"\n";
     const std::string rows[][2] = {
         {"listen:", "c.yml:1:1: listen: has no value; " + std::string{address}},
         {"listen: ~", "c.yml:1:1: listen: has no value; " + std::string{address}},
@@ -161,25 +162,25 @@ TEST_CASE("a value of the wrong kind is told, and what is meant")
         {"listen: \"\"", "c.yml:1:9: listen: is empty; " + std::string{address}},
         {"listen: 4000", "c.yml:1:9: listen: \"4000\" has no port; " + std::string{address}},
         {"admin: h:99999", "c.yml:1:8: admin: \"h:99999\" has no valid port; " + std::string{address}},
-        {"cards: 5m", "c.yml:1:8: cards: is a single value; a map of settings is meant\n"},
-        {"cards: []", "c.yml:1:8: cards: is a list; a map of settings is meant\n"},
+        {"cards: 5m", "c.yml:1:8: cards: is a single value; expected a map of settings\n"},
+        {"cards: []", "c.yml:1:8: cards: is a list; expected a map of settings\n"},
         {"cards: {ttl: 5}",
-         "c.yml:1:14: cards.ttl: \"5\" has no unit; a duration such as 500ms, 5s, 5m or 1h is meant\n"},
-        {"cards: {ttl: {}}", "c.yml:1:14: cards.ttl: is a map; a duration such as 500ms, 5s, 5m or 1h is meant\n"},
+         "c.yml:1:14: cards.ttl: \"5\" has no unit; expected a duration such as 500ms, 5s, 5m or 1h\n"},
+        {"cards: {ttl: {}}", "c.yml:1:14: cards.ttl: is a map; expected a duration such as 500ms, 5s, 5m or 1h\n"},
         {"cards: {max_size: 1KB}",
-         "c.yml:1:19: cards.max_size: \"1KB\" is not a size; a size such as 512, 16KiB or 1MiB is meant\n"},
-        {"workers: -1", "c.yml:1:10: workers: \"-1\" is negative; a whole number, 0 to 256 is meant\n"},
-        {"workers: 4.5", "c.yml:1:10: workers: \"4.5\" is not a whole number; a whole number, 0 to 256 is meant\n"},
-        {"workers: .nan", "c.yml:1:10: workers: \".nan\" is not a whole number; a whole number, 0 to 256 is meant\n"},
+         "c.yml:1:19: cards.max_size: \"1KB\" is not a size; expected a size such as 512, 16KiB or 1MiB\n"},
+        {"workers: -1", "c.yml:1:10: workers: \"-1\" is negative; expected a whole number, 0 to 256\n"},
+        {"workers: 4.5", "c.yml:1:10: workers: \"4.5\" is not a whole number; expected a whole number, 0 to 256\n"},
+        {"workers: .nan", "c.yml:1:10: workers: \".nan\" is not a whole number; expected a whole number, 0 to 256\n"},
         {"log: {level: loud}",
-         "c.yml:1:14: log.level: \"loud\" is not a level; debug, info, warn, error or off is meant\n"},
-        {"store: disk", "c.yml:1:8: store: is not a store; memory or sqlite:PATH is meant\n"},
-        {"store: \"sqlite:\"", "c.yml:1:8: store: names no file; memory or sqlite:PATH is meant\n"},
-        {"store: sqlite", "c.yml:1:8: store: is not a store; memory or sqlite:PATH is meant\n"},
+         "c.yml:1:14: log.level: \"loud\" is not a level; expected debug, info, warn, error or off\n"},
+        {"store: disk", "c.yml:1:8: store: is not a store; expected memory or sqlite:PATH\n"},
+        {"store: \"sqlite:\"", "c.yml:1:8: store: names no file; expected memory or sqlite:PATH\n"},
+        {"store: sqlite", "c.yml:1:8: store: is not a store; expected memory or sqlite:PATH\n"},
         {"public_url: agents.example.com",
-         "c.yml:1:13: public_url: is not a URL; an http or https URL without query and fragment is meant\n"},
+         "c.yml:1:13: public_url: is not a URL; expected an http or https URL without query and fragment\n"},
         {"public_url: https://h/?a=b",
-         "c.yml:1:13: public_url: has a query (?); an http or https URL without query and fragment is meant\n"},
+         "c.yml:1:13: public_url: has a query (?); expected an http or https URL without query and fragment\n"},
     };
     for (const auto& [text, meant] : rows) {
         CAPTURE(text);
@@ -191,12 +192,12 @@ TEST_CASE("a value is shown short and without control characters")
 {
     CHECK(
         problems_of("workers: \"\\e[31m\\x07\xC3\xA9\"") ==
-        "c.yml:1:10: workers: \"?[31m???\" is not a whole number; a whole number, 0 to 256 is meant\n"
+        "c.yml:1:10: workers: \"?[31m???\" is not a whole number; expected a whole number, 0 to 256\n"
     );
     CHECK(
         problems_of("workers: " + std::string(1000, 'x')) ==
         "c.yml:1:10: workers: \"" + std::string(40, 'x') +
-            "...\" is not a whole number; a whole number, 0 to 256 is meant\n"
+            "...\" is not a whole number; expected a whole number, 0 to 256\n"
     );
     CHECK(problems_of(std::string(65, 'q') + ": 1")
               .starts_with("c.yml:1:1: " + std::string(64, 'q') + "(...): is not a known key;"));

@@ -96,7 +96,7 @@ TEST_CASE("an unknown key that is known elsewhere is answered with its path")
     );
     CHECK(
         config::unknown_key("log.level", {"listen", "log"}) ==
-        "is not a known key; a map `log` with the key `level` is meant"
+        "is not a known key; expected a map `log` with the key `level`"
     );
 }
 

@@ -43,7 +43,7 @@ core::agent agent(const std::string& members)
     return std::move(result.value.agents.at(0));
 }
 
-constexpr const char* token_meant = "; the token alone, without `Bearer `, is meant\n";
+constexpr const char* expected_token = "; expected the token alone, without `Bearer `\n";
 
 }  // namespace
 
@@ -61,16 +61,16 @@ TEST_CASE("what is no bearer is refused without being said")
 {
     const std::pair<std::string, std::string> rows[] = {
         {"bearer: Bearer s3cr3t",
-         "c.yml:4:13: agents.a.bearer: has a character that no bearer has" + std::string{token_meant}},
+         "c.yml:4:13: agents.a.bearer: has a character that no bearer has" + std::string{expected_token}},
         {"bearer: ${BREAK}",
-         "c.yml:4:13: agents.a.bearer: has a character that no bearer has" + std::string{token_meant}},
+         "c.yml:4:13: agents.a.bearer: has a character that no bearer has" + std::string{expected_token}},
         {"bearer: \"s3cr3t\\0\"",
-         "c.yml:4:13: agents.a.bearer: has a character that no bearer has" + std::string{token_meant}},
+         "c.yml:4:13: agents.a.bearer: has a character that no bearer has" + std::string{expected_token}},
         {"bearer: s3cr3t\xC3\xA9",
-         "c.yml:4:13: agents.a.bearer: has a character that no bearer has" + std::string{token_meant}},
-        {"bearer: [s3cr3t]", "c.yml:4:13: agents.a.bearer: is a list; a token is meant\n"},
-        {"bearer: {s3cr3t: x}", "c.yml:4:13: agents.a.bearer: is a map; a token is meant\n"},
-        {"bearer:", "c.yml:4:5: agents.a.bearer: has no value; a token is meant\n"},
+         "c.yml:4:13: agents.a.bearer: has a character that no bearer has" + std::string{expected_token}},
+        {"bearer: [s3cr3t]", "c.yml:4:13: agents.a.bearer: is a list; expected a token\n"},
+        {"bearer: {s3cr3t: x}", "c.yml:4:13: agents.a.bearer: is a map; expected a token\n"},
+        {"bearer:", "c.yml:4:5: agents.a.bearer: has no value; expected a token\n"},
         {"bearer: ${NO_SUCH}",
          "c.yml:4:13: agents.a.bearer: the variable NO_SUCH is not set; ${NO_SUCH:-default} gives it a default\n"},
     };
@@ -86,14 +86,14 @@ TEST_CASE("a bearer and a header's value have at most 16 KiB")
     CHECK(problem_of("bearer: " + std::string(16'384, 't')) == "");
     CHECK(
         problem_of("bearer: " + std::string(16'385, 't')) ==
-        "c.yml:4:13: agents.a.bearer: is longer than 16KiB" + std::string{token_meant}
+        "c.yml:4:13: agents.a.bearer: is longer than 16KiB" + std::string{expected_token}
     );
     const auto header = [](std::size_t n) { return problem_of("card_headers: {X: " + std::string(n, 't') + "}"); };
     CHECK(header(16'383) == "");
     CHECK(header(16'384) == "");
     CHECK(
         header(16'385) ==
-        "c.yml:4:23: agents.a.card_headers.X: is longer than 16KiB; the value of a header field is meant\n"
+        "c.yml:4:23: agents.a.card_headers.X: is longer than 16KiB; expected the value of a header field\n"
     );
 }
 
@@ -103,16 +103,17 @@ TEST_CASE("a bearer may stand in a file")
     CHECK(agent("bearer: \"\"\n    bearer_file: /run/token").bearer.reveal() == "file-token");
     const std::pair<std::string, std::string> rows[] = {
         {"bearer_file: /run/empty",
-         "c.yml:4:18: agents.a.bearer_file: \"/run/empty\" is a file without a token; the path of a file with a token "
-         "is meant\n"},
+         "c.yml:4:18: agents.a.bearer_file: \"/run/empty\" is a file without a token; expected the path of a file with "
+         "a token\n"},
         {"bearer_file: /run/no",
-         "c.yml:4:18: agents.a.bearer_file: \"/run/no\" cannot be opened: No such file or directory; the path of a "
-         "file with a token is meant\n"},
+         "c.yml:4:18: agents.a.bearer_file: \"/run/no\" cannot be opened: No such file or directory; expected the path "
+         "of a "
+         "file with a token\n"},
         {"bearer_file: /run/two-lines",
-         "c.yml:4:18: agents.a.bearer_file: has a character that no bearer has" + std::string{token_meant}},
-        {"bearer_file: \"\"", "c.yml:4:18: agents.a.bearer_file: is empty; the path of a file with a token is meant\n"},
+         "c.yml:4:18: agents.a.bearer_file: has a character that no bearer has" + std::string{expected_token}},
+        {"bearer_file: \"\"", "c.yml:4:18: agents.a.bearer_file: is empty; expected the path of a file with a token\n"},
         {"bearer: x\n    bearer_file: /run/token",
-         "c.yml:5:18: agents.a.bearer_file: stands beside agents.a.bearer; one of the two is meant\n"},
+         "c.yml:5:18: agents.a.bearer_file: stands beside agents.a.bearer; expected one of the two\n"},
     };
     for (const auto& [members, meant] : rows) {
         CAPTURE(members);
@@ -120,8 +121,8 @@ TEST_CASE("a bearer may stand in a file")
     }
     CHECK(
         problems_of("agents: {a: {url: \"http://h\", bearer_file: /run/token}}") ==
-        "c.yml:1:44: agents.a.bearer_file: \"/run/token\" cannot be read here; the path of a file with a token is "
-        "meant\n"
+        "c.yml:1:44: agents.a.bearer_file: \"/run/token\" cannot be read here; expected the path of a file with a "
+        "token\n"
     );
 }
 
@@ -135,10 +136,10 @@ TEST_CASE("card headers are what a header field can be, and none that frames the
     CHECK(headers[1].second.reveal() == "a\tb \xC3\xA9");
     CHECK(agent("card_headers:").card_headers.empty());
 
-    const std::string value = "; the value of a header field is meant\n";
-    const std::string name = "is not a header field's name; a name such as X-Api-Key is meant\n";
+    const std::string value = "; expected the value of a header field\n";
+    const std::string name = "is not a header field's name; expected a name such as X-Api-Key\n";
     const std::pair<std::string, std::string> rows[] = {
-        {"card_headers: [s3cr3t]", "c.yml:4:19: agents.a.card_headers: is a list; a map of header fields is meant\n"},
+        {"card_headers: [s3cr3t]", "c.yml:4:19: agents.a.card_headers: is a list; expected a map of header fields\n"},
         {"card_headers: {\"X Y\": s3cr3t}", "c.yml:4:20: agents.a.card_headers.X(...): " + name},
         {"card_headers: {\"\": s3cr3t}", "c.yml:4:20: agents.a.card_headers.: " + name},
         {"card_headers: {\"X:s3cr3t\": y}", "c.yml:4:20: agents.a.card_headers.X(...): " + name},
@@ -177,7 +178,7 @@ TEST_CASE("card headers are what a header field can be, and none that frames the
         CHECK(
             problem_of("card_headers: {" + reserved + ": s3cr3t}") ==
             "c.yml:4:20: agents.a.card_headers." + reserved +
-                ": is set by the gateway itself; another header field is meant\n"
+                ": is set by the gateway itself; expected another header field\n"
         );
     }
 }

@@ -45,13 +45,12 @@ TEST_CASE("a policy for signatures is one of four, for all agents and for one")
 {
     CHECK(
         problems_of("cards: {signatures: all}") ==
-        "c.yml:1:21: cards.signatures: \"all\" is not a policy for signatures; strip, verify, sign or verify_and_sign "
-        "is "
-        "meant\n"
+        "c.yml:1:21: cards.signatures: \"all\" is not a policy for signatures; expected strip, verify, sign or "
+        "verify_and_sign\n"
     );
     CHECK(
         problems_of(agent_with("signatures: \"\"")) ==
-        "c.yml:1:43: agents.a.signatures: is empty; strip, verify, sign or verify_and_sign is meant\n"
+        "c.yml:1:43: agents.a.signatures: is empty; expected strip, verify, sign or verify_and_sign\n"
     );
     for (const auto* policy : {"strip", "verify", "sign", "verify_and_sign"}) {
         CAPTURE(policy);
@@ -64,11 +63,11 @@ TEST_CASE("key files are looked at")
 {
     CHECK(
         problems_of("cards: {signing_key: bad}") ==
-        "c.yml:1:22: cards.signing_key: \"bad\" cannot be opened; the path of a private key (PEM) is meant\n"
+        "c.yml:1:22: cards.signing_key: \"bad\" cannot be opened; expected the path of a private key (PEM)\n"
     );
     CHECK(
         problems_of(agent_with("trusted_keys: bad")) ==
-        "c.yml:1:45: agents.a.trusted_keys: \"bad\" cannot be opened; the path of a JWK Set is meant\n"
+        "c.yml:1:45: agents.a.trusted_keys: \"bad\" cannot be opened; expected the path of a JWK Set\n"
     );
     CHECK(problems_of("cards: {retired_keys: ok, trusted_keys: ok, signing_key: ok}") == "");
 }
@@ -78,13 +77,13 @@ TEST_CASE("key sets are fetched from https origins and from nothing else")
     CHECK(problems_of("cards: {key_set_origins: [\"https://h\", \"https://h:8443/\"]}") == "");
     CHECK(
         problems_of("cards: {key_set_origins: [\"http://h\", \"https://h/keys\", \"*\", \"https://u:p@h\"]}") ==
-        "c.yml:1:27: cards.key_set_origins[0]: is not https; an https origin such as https://keys.example.com is "
-        "meant\n"
-        "c.yml:1:39: cards.key_set_origins[1]: has a path; an https origin such as https://keys.example.com is meant\n"
-        "c.yml:1:57: cards.key_set_origins[2]: is not a URL; an https origin such as https://keys.example.com is "
-        "meant\n"
-        "c.yml:1:62: cards.key_set_origins[3]: has a user name or password in it; an https origin such as "
-        "https://keys.example.com is meant\n"
+        "c.yml:1:27: cards.key_set_origins[0]: is not https; expected an https origin such as "
+        "https://keys.example.com\n"
+        "c.yml:1:39: cards.key_set_origins[1]: has a path; expected an https origin such as https://keys.example.com\n"
+        "c.yml:1:57: cards.key_set_origins[2]: is not a URL; expected an https origin such as "
+        "https://keys.example.com\n"
+        "c.yml:1:62: cards.key_set_origins[3]: has a user name or password in it; expected an https origin such as "
+        "https://keys.example.com\n"
     );
 }
 
@@ -92,22 +91,21 @@ TEST_CASE("a policy that cannot be followed is a problem at the agent that has i
 {
     CHECK(
         problems_of("cards:\n  signatures: sign\n") ==
-        "c.yml:2:15: cards.signatures: is sign without a key; `cards.signing_key` is meant\n"
+        "c.yml:2:15: cards.signatures: is sign without a key; expected `cards.signing_key`\n"
     );
     CHECK(
         problems_of(agent_with("signatures: sign")) ==
-        "c.yml:1:10: agents.a.signatures: is sign without a key; `cards.signing_key` is meant\n"
+        "c.yml:1:10: agents.a.signatures: is sign without a key; expected `cards.signing_key`\n"
     );
     CHECK(
         problems_of(agent_with("signatures: verify")) ==
-        "c.yml:1:10: agents.a.signatures: is verify without a key to verify with; `trusted_keys` or `key_set_origins` "
-        "is "
-        "meant\n"
+        "c.yml:1:10: agents.a.signatures: is verify without a key to verify with; expected `trusted_keys` or "
+        "`key_set_origins`\n"
     );
     CHECK(
         problems_of("cards: {signing_key: k}\n" + agent_with("signatures: sign, shape: hybrid")) ==
-        "c.yml:2:10: agents.a.signatures: is sign, but a card of shape hybrid cannot be signed; shape auto or v1 is "
-        "meant\n"
+        "c.yml:2:10: agents.a.signatures: is sign, but a card of shape hybrid cannot be signed; expected shape auto or "
+        "v1\n"
     );
     CHECK(problems_of("cards: {signing_key: k, signatures: sign}\n" + agent_with("shape: hybrid")) == "");
 }

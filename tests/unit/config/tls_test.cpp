@@ -63,24 +63,25 @@ TEST_CASE("a file that cannot be used is told at its place")
     CHECK(problems("tls: {cert: a.pem, key: a.key}") == "");
     CHECK(
         problems("tls: {cert: missing.pem, key: missing.key}") ==
-        "c.yml:1:13: tls.cert: \"missing.pem\" cannot be opened: No such file or directory; the path of a PEM file is "
-        "meant\n"
-        "c.yml:1:31: tls.key: \"missing.key\" cannot be opened: No such file or directory; the path of a PEM file is "
-        "meant\n"
+        "c.yml:1:13: tls.cert: \"missing.pem\" cannot be opened: No such file or directory; expected the path of a PEM "
+        "file\n"
+        "c.yml:1:31: tls.key: \"missing.key\" cannot be opened: No such file or directory; expected the path of a PEM "
+        "file\n"
     );
     CHECK(
         problems("admin_tls:\n  - {cert: a.pem, key: a.key}\n  - {cert: b.pem, key: a.key}\n") ==
-        "c.yml:3:24: admin_tls[1].key: \"a.key\" is not the key of the certificate; the path of a PEM file is meant\n"
+        "c.yml:3:24: admin_tls[1].key: \"a.key\" is not the key of the certificate; expected the path of a PEM file\n"
     );
     CHECK(
         of_agent("{ca_file: missing.pem}") ==
-        "c.yml:4:20: agents.a.tls.ca_file: \"missing.pem\" cannot be opened: No such file or directory; the path of a "
-        "PEM file is meant\n"
+        "c.yml:4:20: agents.a.tls.ca_file: \"missing.pem\" cannot be opened: No such file or directory; expected the "
+        "path of a "
+        "PEM file\n"
     );
     CHECK(of_agent("{ca_file: a.pem, cert: b.pem, key: b.key}") == "");
     CHECK(
         of_agent("{cert: b.pem, key: c.key}") ==
-        "c.yml:4:29: agents.a.tls.key: \"c.key\" is not the key of the certificate; the path of a PEM file is meant\n"
+        "c.yml:4:29: agents.a.tls.key: \"c.key\" is not the key of the certificate; expected the path of a PEM file\n"
     );
 }
 
@@ -90,7 +91,7 @@ TEST_CASE("a certificate beside others needs a name, its own or a given one")
     CHECK(problems("tls: [{cert: a.pem, key: a.key}, {cert: nameless.pem, key: nameless.key, names: [x.test]}]") == "");
     CHECK(
         problems("tls: [{cert: a.pem, key: a.key}, {cert: nameless.pem, key: nameless.key}]") ==
-        "c.yml:1:41: tls[1].cert: \"nameless.pem\" has no DNS name; the path of a PEM file is meant\n"
+        "c.yml:1:41: tls[1].cert: \"nameless.pem\" has no DNS name; expected the path of a PEM file\n"
     );
 }
 
@@ -101,30 +102,29 @@ TEST_CASE("a certificate without its key, or the other way round, is told, and w
         const char* problem;
     };
     const row rows[] = {
-        {"{cert: a.pem}", "c.yml:1:13: tls.cert: stands without `key`; both are meant\n"},
-        {"{key: a.key}", "c.yml:1:12: tls.key: stands without `cert`; both are meant\n"},
-        {"", "c.yml:1:1: tls: has no value; a map with cert and key, or a list of these, is meant\n"},
-        {"[]", "c.yml:1:6: tls: is empty; a map with cert and key, or a list of these, is meant\n"},
-        {"{}", "c.yml:1:6: tls: has neither cert nor key; a map with cert and key is meant\n"},
-        {"[{}]", "c.yml:1:7: tls[0]: has neither cert nor key; a map with cert and key is meant\n"},
-        {"true", "c.yml:1:6: tls: is a single value; a map with cert and key, or a list of these, is meant\n"},
-        {"[a.pem]", "c.yml:1:7: tls[0]: is a single value; a map with cert and key is meant\n"},
-        {"{cert: \"\", key: a.key}", "c.yml:1:13: tls.cert: is empty; the path of a PEM file is meant\n"},
+        {"{cert: a.pem}", "c.yml:1:13: tls.cert: stands without `key`; expected both\n"},
+        {"{key: a.key}", "c.yml:1:12: tls.key: stands without `cert`; expected both\n"},
+        {"", "c.yml:1:1: tls: has no value; expected a map with cert and key, or a list of these\n"},
+        {"[]", "c.yml:1:6: tls: is empty; expected a map with cert and key, or a list of these\n"},
+        {"{}", "c.yml:1:6: tls: has neither cert nor key; expected a map with cert and key\n"},
+        {"[{}]", "c.yml:1:7: tls[0]: has neither cert nor key; expected a map with cert and key\n"},
+        {"true", "c.yml:1:6: tls: is a single value; expected a map with cert and key, or a list of these\n"},
+        {"[a.pem]", "c.yml:1:7: tls[0]: is a single value; expected a map with cert and key\n"},
+        {"{cert: \"\", key: a.key}", "c.yml:1:13: tls.cert: is empty; expected the path of a PEM file\n"},
         {"{certs: a.pem, key: a.key, cert: a.pem}", "c.yml:1:7: tls.certs: is not a known key; did you mean `cert`?\n"},
         {"{cert: a.pem, key: a.key, names: x.test}",
-         "c.yml:1:39: tls.names: is a single value; a list of DNS names is meant\n"},
+         "c.yml:1:39: tls.names: is a single value; expected a list of DNS names\n"},
         {"{cert: a.pem, key: a.key, names: [x.test, \"*.x.test\", \"a*.test\", \"10.0.0.1:1\"]}",
-         "c.yml:1:60: tls.names[2]: \"a*.test\" is not a DNS name; a DNS name such as a.example.com or *.example.com "
-         "is "
-         "meant\n"
-         "c.yml:1:71: tls.names[3]: \"10.0.0.1:1\" is not a DNS name; a DNS name such as a.example.com or "
-         "*.example.com is meant\n"},
+         "c.yml:1:60: tls.names[2]: \"a*.test\" is not a DNS name; expected a DNS name such as a.example.com or "
+         "*.example.com\n"
+         "c.yml:1:71: tls.names[3]: \"10.0.0.1:1\" is not a DNS name; expected a DNS name such as a.example.com or "
+         "*.example.com\n"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.tls);
         CHECK(problems("tls: " + std::string{row.tls}) == row.problem);
     }
-    CHECK(of_agent("{cert: a.pem}") == "c.yml:4:17: agents.a.tls.cert: stands without `key`; both are meant\n");
+    CHECK(of_agent("{cert: a.pem}") == "c.yml:4:17: agents.a.tls.cert: stands without `key`; expected both\n");
 }
 
 TEST_SUITE_END();

@@ -64,10 +64,11 @@ TEST_CASE("what a shell would act on is refused by its place, and is text in quo
         const auto quoted = "'" + std::string{sign} + "' b";
         CHECK(split(quoted) == words{sign, "b"});
         CHECK(
-            refused("ab " + std::string{sign} + " c") == "has '" + std::string{sign} +
-                                                             "' that a shell would act on, and none runs it (column "
-                                                             "4); a backslash before it if it is text, or else "
-                                                             "a script as the program is meant"
+            refused("ab " + std::string{sign} + " c") ==
+            "has '" + std::string{sign} +
+                "' that a shell would act on, and none runs it (column "
+                "4); expected a backslash before it if it is text, or else "
+                "a script as the program"
         );
         CHECK(refused("ab" + std::string{sign}).find("(column 3)") != std::string::npos);
     }
@@ -81,11 +82,11 @@ TEST_CASE("what a shell would act on is refused by its place, and is text in quo
 
 TEST_CASE("what nothing closes is refused, and nothing of the line is shown")
 {
-    CHECK(refused("a 'b\"") == "has a ' that nothing closes (column 3); another one, or \\' is meant");
-    CHECK(refused("a \"b'") == "has a \" that nothing closes (column 3); another one, or \\\" is meant");
-    CHECK(refused("\"a\\\"") == "has a \" that nothing closes (column 1); another one, or \\\" is meant");
-    CHECK(refused("\"a\\") == "has a \" that nothing closes (column 1); another one, or \\\" is meant");
-    CHECK(refused("a\\") == "ends with a backslash (column 2); a character behind it, or two of them is meant");
+    CHECK(refused("a 'b\"") == "has a ' that nothing closes (column 3); expected another one, or \\'");
+    CHECK(refused("a \"b'") == "has a \" that nothing closes (column 3); expected another one, or \\\"");
+    CHECK(refused("\"a\\\"") == "has a \" that nothing closes (column 1); expected another one, or \\\"");
+    CHECK(refused("\"a\\") == "has a \" that nothing closes (column 1); expected another one, or \\\"");
+    CHECK(refused("a\\") == "ends with a backslash (column 2); expected a character behind it, or two of them");
     CHECK(refused(std::string_view{"a\0b", 3}).find("has a NUL (column 2)") == 0);
     CHECK(refused("s3cr3t s3cr3t|s3cr3t").find("s3cr3t") == std::string::npos);
 }

@@ -28,9 +28,9 @@ strings directories_of_file(const std::string& path)
     return directories_of({{path, gateway::stamp_of(path)}});
 }
 
-gateway::command_line asked_for(const std::string& file)
+gateway::cli::command_line asked_for(const std::string& file)
 {
-    return gateway::parse_command_line({"run", "-c", file});
+    return gateway::cli::parse_command_line({"run", "-c", file});
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ TEST_CASE("the command line stands in place of the file, each time it is read")
     const auto file = here.file("c.yml");
     write_whole(file, "listen: 127.0.0.1:1\nagents: {a: {url: \"http://h/\"}}");
     const auto asked =
-        gateway::parse_command_line({"run", "-c", file, "--listen", "127.0.0.1:2", "--agent", "b=http://b/"});
+        gateway::cli::parse_command_line({"run", "-c", file, "--listen", "127.0.0.1:2", "--agent", "b=http://b/"});
     const auto read = read_configuration(asked, nullptr, reading::again);
     CHECK(read.problems.empty());
     CHECK(read.settings.listen.port == 2);
@@ -117,7 +117,7 @@ TEST_CASE("admin_programs needs a loopback address of the command line's too")
     const scratch_directory here;
     const auto file = here.file("c.yml");
     const auto problems = [&](const std::string& admin) {
-        const auto asked = gateway::parse_command_line({"run", "-c", file, "--admin", admin});
+        const auto asked = gateway::cli::parse_command_line({"run", "-c", file, "--admin", admin});
         return read_configuration(asked, nullptr, reading::again).problems;
     };
     write_whole(file, "admin_programs: true");
@@ -133,7 +133,7 @@ TEST_CASE("MCP servers of the command line stand beside all other agents, and ea
     const auto read = [](std::vector<std::string> more) {
         std::vector<std::string> all{"run", "--agent", "a=http://h/"};
         all.insert(all.end(), more.begin(), more.end());
-        return read_configuration(gateway::parse_command_line(all), nullptr, reading::first);
+        return read_configuration(gateway::cli::parse_command_line(all), nullptr, reading::first);
     };
     const auto both = read({"--mcp", "b=npx -y c", "--mcp", "d=https://h/mcp"});
     CHECK(both.problems.empty());
@@ -144,7 +144,7 @@ TEST_CASE("MCP servers of the command line stand beside all other agents, and ea
     REQUIRE(wrong.problems.size() == 2);
     CHECK(wrong.problems[0] == "--mcp: there is an agent with the id 'a' already");
     CHECK(wrong.problems[1].starts_with("--mcp: the command of b has '|' that a shell would act on"));
-    const auto flags = gateway::flags_of(gateway::parse_command_line({"run", "--mcp", "b=npx --c=d"}));
+    const auto flags = gateway::flags_of(gateway::cli::parse_command_line({"run", "--mcp", "b=npx --c=d"}));
     CHECK(flags == std::map<std::string, std::string>{{"agents.b", "--mcp"}});
 }
 

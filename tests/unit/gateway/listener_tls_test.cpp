@@ -55,7 +55,7 @@ TEST_CASE("files that have not changed are not read again, unless it is asked")
     CHECK(x.tls.current().get() == first);
     CHECK(x.tls.refresh(true));
     CHECK(x.tls.current().get() != first);
-    CHECK(x.said(R"("event":"certificates_read","listener":"traffic","count":1)"));
+    CHECK(x.said(R"("event":"certificates_reloaded","listener":"traffic","count":1)"));
 }
 
 TEST_CASE("files that have changed are read, once")
@@ -94,7 +94,9 @@ TEST_CASE("what cannot be used keeps what is there, says why once, and is got ov
     fs::copy_file(next.cert_file, x.cert, fs::copy_options::overwrite_existing);
     CHECK_FALSE(x.tls.refresh(false));
     CHECK(x.tls.current().get() == first);
-    CHECK(x.said(R"("event":"certificates_kept","listener":"traffic","reason":")" + x.key + " is not the key of"));
+    CHECK(
+        x.said(R"("event":"certificate_reload_failed","listener":"traffic","reason":")" + x.key + " is not the key of")
+    );
     x.sink.text.clear();
     CHECK_FALSE(x.tls.refresh(false));
     CHECK(x.sink.text.empty());
@@ -120,14 +122,14 @@ TEST_CASE("a certificate that ends within two weeks, or has ended, is served wit
     put(hours{-3}, test_support::chain_kind::direct);
     REQUIRE(x.started());
     CHECK(x.said(
-        R"("level":"warn","event":"certificate_ends","listener":"traffic","cert":")" + x.cert + R"(","hours":-3)"
+        R"("level":"warn","event":"certificate_expiring","listener":"traffic","cert":")" + x.cert + R"(","hours":-3)"
     ));
     put(hours{15 * 24}, test_support::chain_kind::intermediate);
     CHECK(x.tls.refresh(false));
-    CHECK_FALSE(x.said("certificate_ends"));
+    CHECK_FALSE(x.said("certificate_expiring"));
     put(hours{14 * 24} - hours{1}, test_support::chain_kind::direct);
     CHECK(x.tls.refresh(false));
-    CHECK(x.said("certificate_ends"));
+    CHECK(x.said("certificate_expiring"));
 }
 
 TEST_CASE("at the start, what cannot be used is an error; without certificates there is nothing to do")

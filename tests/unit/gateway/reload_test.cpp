@@ -136,9 +136,9 @@ TEST_CASE("All who wait for a reload when the gateway ends are told so")
     config::settings settings;
     no_lines nowhere;
     const core::logger log{nowhere, core::log_level::error};
-    gateway::store_thread store{store::make_memory()};
-    gateway::turns by;
-    gateway::registry agents{settings, store, log, by};
+    gateway::model::store_thread store{store::make_memory()};
+    gateway::model::turns by;
+    gateway::management::registry agents{settings, store, log, by};
     net::loop loop;
     std::promise<void> go;
     gateway::configuration_source from;

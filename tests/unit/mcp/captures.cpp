@@ -59,7 +59,7 @@ std::string list_result(mcp::list_kind list, std::string_view items)
     return std::string{"{\""} + members[mcp::index_of(list)] + "\":" + std::string{items} + "}";
 }
 
-mcp::snapshot discovered(const capture& from)
+mcp::server_lists discovered(const capture& from)
 {
     auto facts = mcp::read_initialize_result(from.initialize);
     REQUIRE(facts.has_value());
@@ -71,7 +71,7 @@ mcp::snapshot discovered(const capture& from)
         REQUIRE_MESSAGE(taken.has_value(), from.file);
     }
     REQUIRE_MESSAGE(walk.left_out().count == 0, from.file);
-    mcp::snapshot base;
+    mcp::server_lists base;
     base.server = std::move(*facts);
     return std::move(walk).onto(std::move(base));
 }

@@ -23,6 +23,6 @@ const std::vector<capture>& captures();
 std::string list_result(mcp::list_kind list, std::string_view items);
 
 // The capture as the walk finds it.
-mcp::snapshot discovered(const capture& from);
+mcp::server_lists discovered(const capture& from);
 
 }  // namespace tests

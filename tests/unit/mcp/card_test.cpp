@@ -33,7 +33,7 @@ mcp::card_request request(card_shape shape, std::string id = "exa_search")
 }
 
 // What a server says when asked for all of this; `initialize` without the version.
-mcp::snapshot snapshot_of(std::string_view initialize, std::string_view tools)
+mcp::server_lists snapshot_of(std::string_view initialize, std::string_view tools)
 {
     auto facts = mcp::read_initialize_result(R"({"protocolVersion":"2024-11-05",)" + std::string{initialize} + "}");
     REQUIRE(facts.has_value());
@@ -42,7 +42,7 @@ mcp::snapshot snapshot_of(std::string_view initialize, std::string_view tools)
         const auto items = question->list == list_kind::tools ? tools : std::string_view{"[]"};
         REQUIRE(walk.accept(tests::list_result(question->list, items)).has_value());
     }
-    mcp::snapshot base;
+    mcp::server_lists base;
     base.server = std::move(*facts);
     return std::move(walk).onto(std::move(base));
 }
@@ -56,14 +56,14 @@ constexpr std::string_view exa_tools = R"([
     {"name":"get_contents","description":"Get full contents of URLs","inputSchema":{"type":"object","properties":{
         "urls":{"type":"array","items":{"type":"string"}}},"required":["urls"]}}])";
 
-std::string made(const mcp::snapshot& from, card_shape shape)
+std::string made(const mcp::server_lists& from, card_shape shape)
 {
     const auto card = mcp::synthesize_card(from, request(shape));
     REQUIRE_MESSAGE(card.has_value(), card.error().detail);
     return *card;
 }
 
-json document(const mcp::snapshot& from, card_shape shape)
+json document(const mcp::server_lists& from, card_shape shape)
 {
     auto read = core::parse_json(made(from, shape));
     REQUIRE(read.has_value());

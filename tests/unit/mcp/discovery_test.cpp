@@ -253,7 +253,7 @@ TEST_CASE("only what is wanted is asked for, in this order, each with its own me
 
 TEST_CASE("a list the server does not know is empty; another error ends the walk for tools and leaves other lists")
 {
-    mcp::snapshot base;
+    mcp::server_lists base;
     base.lists[index_of(list_kind::tools)] = {{"old", tool("old")}};
     base.lists[index_of(list_kind::resources)] = {{"old:", "{}"}};
     base.lists[index_of(list_kind::prompts)] = {{"old", tool("old")}};
@@ -283,7 +283,7 @@ TEST_CASE("a list the server does not know is empty; another error ends the walk
 
 TEST_CASE("walking some lists again replaces those and nothing else")
 {
-    mcp::snapshot base;
+    mcp::server_lists base;
     base.server.name = "s";
     base.lists[index_of(list_kind::tools)] = {{"old", tool("old")}};
     base.lists[index_of(list_kind::prompts)] = {{"p", tool("p")}};
@@ -301,7 +301,7 @@ TEST_CASE("walking some lists again replaces those and nothing else")
 
 TEST_CASE("a list that differs only in its order stays in the order that it had")
 {
-    const auto listed = [](const std::string& items, mcp::snapshot base) {
+    const auto listed = [](const std::string& items, mcp::server_lists base) {
         discovery_walk walk{tools_only, mcp::era::legacy};
         REQUIRE(walk.accept(page(items)).has_value());
         return std::move(walk).onto(std::move(base));
@@ -317,7 +317,7 @@ TEST_CASE("a list that differs only in its order stays in the order that it had"
 
 TEST_CASE("Among many items in another order one that differs is found")
 {
-    const auto listed = [](bool backwards, const std::string& last, mcp::snapshot base) {
+    const auto listed = [](bool backwards, const std::string& last, mcp::server_lists base) {
         std::vector<std::string> all;
         for (int i = 0; i < 200; ++i) {
             all.push_back(tool("tool-" + std::to_string(i)));
@@ -359,7 +359,7 @@ TEST_CASE("of the modern era, the shortest time to live of a page counts, and on
         CHECK(lifetime({open + odd}).first == 0);
     }
     CHECK(lifetime({""}) == std::pair{0L, false});
-    mcp::snapshot known;
+    mcp::server_lists known;
     known.shareable = false;
     discovery_walk partial{tools_only, mcp::era::modern};
     REQUIRE(partial.accept(R"({"tools":[])" + open + "1}").has_value());

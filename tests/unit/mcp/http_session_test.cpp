@@ -195,9 +195,9 @@ TEST_CASE("a tool that has to be rejected is not listed, and each walk tells onc
     REQUIRE(told.first.size() == 1);
     CHECK(told.first[0].ends_with(": p: x-mcp-header is not of an integer, a string or a boolean"));
     CHECK(told.first[0].find("s3cret") == std::string::npos);
-    const auto line = x.sink.text.find("mcp_items_left_out");
+    const auto line = x.sink.text.find("mcp_items_omitted");
     REQUIRE(line != std::string::npos);
-    CHECK(x.sink.text.find("mcp_items_left_out", line + 1) == std::string::npos);
+    CHECK(x.sink.text.find("mcp_items_omitted", line + 1) == std::string::npos);
     CHECK(x.sink.text.find(R"("count":1,"first":"tools/list: tell-)", line) != std::string::npos);
     CHECK(x.sink.text.find("s3cret") == std::string::npos);
     x.stop();
@@ -323,7 +323,7 @@ TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is con
     REQUIRE(x.wait_for(session_state::ready));
     CHECK(x.published.size() == 1);
     CHECK(x.runner->fell_back() == unsaid);
-    CHECK((x.sink.text.find("mcp_fell_back") != std::string::npos) == unsaid);
+    CHECK((x.sink.text.find("mcp_transport_changed") != std::string::npos) == unsaid);
     const auto before = posts();
     CHECK(before == (unsaid ? 2 : 1));
     agent->cut_streams();

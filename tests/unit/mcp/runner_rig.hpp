@@ -205,7 +205,7 @@ public:
     rig& operator=(const rig&) = delete;
 
     void session_changed(session_state state, session_reason why) override { states.emplace_back(state, why); }
-    void listed(std::shared_ptr<const mcp::snapshot> what) override { published.push_back(std::move(what)); }
+    void listed(std::shared_ptr<const mcp::server_lists> what) override { published.push_back(std::move(what)); }
     void walked(const core::result<mcp::walk_outcome>& how) override { walks.push_back(how); }
 
     void start() { start(server.factory()); }
@@ -237,7 +237,7 @@ public:
     kept_log sink;
     core::logger log{sink, core::log_level::debug};
     std::vector<std::pair<session_state, session_reason>> states;
-    std::vector<std::shared_ptr<const mcp::snapshot>> published;
+    std::vector<std::shared_ptr<const mcp::server_lists>> published;
     std::vector<core::result<mcp::walk_outcome>> walks;
     std::unique_ptr<mcp::runner> runner;
 };

@@ -69,7 +69,7 @@ TEST_CASE("a list whose answer is refused fails the walk at once, and the reason
         CHECK(x.walks[0].error().detail.find("answer refused: message: ") != std::string::npos);
         CHECK(x.runner->detail().find(why) != std::string::npos);
         CHECK(x.runner->detail().find("answer refused: message: ") != std::string::npos);
-        CHECK(x.sink.text.find("mcp_message_refused") != std::string::npos);
+        CHECK(x.sink.text.find("mcp_message_rejected") != std::string::npos);
         CHECK(
             x.sink.text.find(R"("reason":"discovery_failed","detail":"upstream_protocol: answer refused: message: )") !=
             std::string::npos
@@ -188,7 +188,7 @@ TEST_CASE("what is too long fails the request that it answers, or the only one t
     CHECK(x.runner->counts().refused == 3);
     CHECK(
         x.sink.text.find(
-            R"("event":"mcp_message_refused","agent":"agent","detail":"a message is over max_message, 1024 bytes")"
+            R"("event":"mcp_message_rejected","agent":"agent","detail":"a message is over max_message, 1024 bytes")"
         ) != std::string::npos
     );
     CHECK(x.sink.text.find(R"("limit":1024)") != std::string::npos);
@@ -320,7 +320,7 @@ TEST_CASE("what did not arrive and is no request is logged, the first of a conne
     x.server.wires.back()->observer().failed(0, refused, std::nullopt);
     x.server.wires.back()->observer().failed(0, refused, std::nullopt);
     const std::string line =
-        R"("event":"mcp_not_taken","agent":"agent","detail":"upstream_status: status 500 to notifications/initialized")";
+        R"("event":"mcp_notification_rejected","agent":"agent","detail":"upstream_status: status 500 to notifications/initialized")";
     CHECK(x.sink.text.find(R"("level":"warn",)" + line) != std::string::npos);
     CHECK(x.sink.text.find(R"("level":"debug",)" + line) != std::string::npos);
     CHECK(x.runner->state() == session_state::ready);

@@ -37,7 +37,7 @@ public:
         co_return;
     }
     void failed(std::string_view what) noexcept override { FAIL(what); }
-    void shaken(net::handshake, std::string_view, std::string_view) noexcept override {}
+    void on_handshake(net::handshake, std::string_view, std::string_view) noexcept override {}
 
     std::optional<core::error> failure;
 };
@@ -54,7 +54,7 @@ public:
     }
     net::routine<> refuse(net::server_connection& caller, core::error) override { co_await handle(caller); }
     void failed(std::string_view what) noexcept override { FAIL(what); }
-    void shaken(net::handshake, std::string_view, std::string_view) noexcept override {}
+    void on_handshake(net::handshake, std::string_view, std::string_view) noexcept override {}
 };
 
 // Reads the body of each request, waits for its caller to leave as a relay does, and looks at the head then.
@@ -79,7 +79,7 @@ public:
         co_return;
     }
     void failed(std::string_view what) noexcept override { FAIL(what); }
-    void shaken(net::handshake, std::string_view, std::string_view) noexcept override {}
+    void on_handshake(net::handshake, std::string_view, std::string_view) noexcept override {}
 
     std::vector<std::string> targets;
 };

@@ -91,7 +91,7 @@ net::routine<> take_the_latest(rig& r)
     auto taken = r.pool.take_idle(*target);
     CHECK(taken.get() == second_address);
     CHECK(taken->reused());
-    r.pool.bury(std::move(taken));
+    r.pool.discard(std::move(taken));
     CHECK(r.pool.idle() == 1);
 }
 
@@ -122,7 +122,7 @@ net::routine<> give_up_while_connecting(rig& r)
     auto lease = r.pool.make(target_of(r.agent.url()));
     lease->connect(changed);
     CHECK(lease->connecting());
-    r.pool.bury(std::move(lease));
+    r.pool.discard(std::move(lease));
     CHECK(r.pool.idle() == 0);
     co_return;
 }
@@ -193,7 +193,7 @@ net::routine<> count_from_the_last_use(rig& r)
         lease = r.pool.take_idle(there->target());
         REQUIRE(lease != nullptr);
     }
-    r.pool.bury(std::move(lease));
+    r.pool.discard(std::move(lease));
 }
 
 net::routine<> come_back_late(rig& r)

@@ -1,0 +1,73 @@
+// All work on cards: those that are fetched, written by the operator, listed by MCP servers or recalled from the store, and
+// those that agents hand out in answers to calls. It is done on one thread, so that a card, which its agent may make as
+// expensive as it likes, holds up neither calls nor the control loop. Nothing is kept here but the keys that cards are
+// verified with.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "gateway/cards/card_maker.hpp"
+#include "gateway/cards/card_signer.hpp"
+#include "gateway/cards/card_turns.hpp"
+#include "gateway/cards/card_verifier.hpp"
+#include "gateway/model/answered_card.hpp"
+#include "net/fetch.hpp"
+#include "net/types.hpp"
+
+#include <memory>
+#include <string>
+
+namespace gateway::cards {
+
+class card_editor final : public card_maker {
+public:
+    // Works on the thread that runs `io`. Both outlive the editor, `key_sets` only until stop() has been carried out there.
+    card_editor(net::asio::io_context& io, net::fetcher& key_sets, config::card_settings settings);
+
+    // Once, before anything is asked. A null signer: cards are not signed. `public_base` as in the snapshot.
+    void start(std::shared_ptr<const card_signer> signer, std::string public_base);
+
+    // Any thread: what is begun from now on goes by these.
+    void set_settings(config::card_settings now);
+
+    // Where edit() runs; any thread may ask.
+    net::executor executor() noexcept { return io_.get_executor(); }
+
+    // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Fails with card_not_json,
+    // card_invalid, card_too_large, card_unrewritable and card_signature, as a fetched card would, and with draining.
+    net::task<core::result<model::edited_answer>> edit(model::answered_card what);
+
+    net::task<core::result<made_card>> make(std::shared_ptr<const core::agent> agent, card_document what) override;
+    net::task<core::result<made_card>>
+    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) override;
+    net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair what) override;
+
+    // On the thread that runs `io`: what has not begun fails from now on.
+    void stop();
+
+private:
+    template <class T>
+    net::task<T> ask(net::task<T> work);
+
+    // Until its step() says that there is no more, or fails; in pieces, each in the agent's turn. `work` outlives this.
+    template <class Work>
+    net::task<core::result<>> work_off(std::string agent, bool in_pieces, Work* work);
+
+    net::task<core::result<made_card>> make_here(std::shared_ptr<const core::agent> agent, card_document what);
+    net::task<core::result<made_card>>
+    make_of_lists_here(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists);
+    net::task<core::result<std::string>> compare_here(std::shared_ptr<const core::agent> agent, card_pair what);
+    net::task<core::result<std::string>>
+    edit_card(std::shared_ptr<const model::agent_entry> agent, std::string document, a2a::card_dialect dialect);
+    card_making making() const { return {settings_, signer_.get(), public_base_}; }
+
+    net::asio::io_context& io_;
+    config::card_settings settings_;
+    std::shared_ptr<const card_signer> signer_;
+    std::string public_base_;
+    card_turns turns_;
+    card_verifier verifier_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::cards

@@ -1,0 +1,83 @@
+#include "gateway/cards/card_keeper.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace gateway::cards {
+
+card_keeper::card_keeper(net::loop& control, model::store_thread& store, const core::logger& log, clock now)
+    : loop_{control},
+      store_{store},
+      log_{log},
+      now_{std::move(now)}
+{
+}
+
+void card_keeper::keep(store::kept_card card)
+{
+    if (!store_.durable()) {
+        return;
+    }
+    card.fetched = now_();
+    const auto there = waiting_.find(card.agent);
+    if (there != waiting_.end() && card.document.empty()) {
+        card.document = std::move(there->second.document);  // its writing is still to come
+    }
+    waiting_.insert_or_assign(card.agent, std::move(card));
+    if (std::exchange(writing_, true)) {
+        return;
+    }
+    net::asio::co_spawn(loop_.get_executor(), write(), [this](const std::exception_ptr& bug) {
+        writing_ = false;
+        if (bug) {
+            try {
+                std::rethrow_exception(bug);
+            } catch (const std::exception& e) {
+                log_.write(core::log_level::error, "internal_error", {{"where", "card_keeper"}, {"what", e.what()}});
+            }
+        }
+    });
+}
+
+net::task<> card_keeper::write()
+{
+    while (!waiting_.empty()) {
+        std::vector<store::kept_card> batch;
+        for (auto& [agent, card] : std::exchange(waiting_, {})) {
+            batch.push_back(std::move(card));
+        }
+        std::function<core::result<>(store::engine&)> work = [cards = std::move(batch)](store::engine& engine) {
+            return engine.keep_cards(cards);
+        };
+        const auto kept = co_await store_.ask(std::move(work));
+        if (!kept && !failing_) {
+            log_.write(
+                core::log_level::warn,
+                "card_persist_failed",
+                {{"code", core::name(kept.error().code)}, {"detail", kept.error().detail}}
+            );
+        }
+        failing_ = !kept;
+    }
+}
+
+net::task<std::optional<recalled_card>> card_keeper::recall(std::string agent)
+{
+    if (!store_.durable()) {
+        co_return std::nullopt;
+    }
+    std::function<core::result<std::optional<store::kept_card>>(store::engine&)> work =
+        [id = std::move(agent)](store::engine& engine) { return engine.card(id); };
+    auto found = co_await store_.ask(std::move(work));
+    if (!found || !*found) {
+        co_return std::nullopt;
+    }
+    const auto age = std::chrono::duration_cast<core::duration>(now_() - (**found).fetched);
+    co_return recalled_card{std::move(**found), std::max(age, core::duration{0})};
+}
+
+}  // namespace gateway::cards

@@ -1,0 +1,46 @@
+// Who makes cards of what the control loop has fetched, read or been told; never on the control loop itself.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/cards/made_card.hpp"
+#include "net/types.hpp"
+
+#include <memory>
+#include <string>
+
+namespace gateway::cards {
+
+// A card's text, as its agent or the operator wrote it.
+struct card_document {
+    std::string text;
+    std::string url = {};  // where it was found
+    // Whether it has to be signed as the agent's rules ask for, and how long it may take to fetch the keys.
+    bool verified = false;
+    core::duration timeout{};
+};
+
+// Two cards as JSON text.
+struct card_pair {
+    std::shared_ptr<const model::card_bytes> before;  // null: there was none
+    std::shared_ptr<const model::card_bytes> after;
+};
+
+class card_maker {
+public:
+    virtual ~card_maker() = default;
+
+    // Each returns on the loop of whoever awaits it. What is asked for one agent is begun in that order; long work of one
+    // agent goes on in turn. All fail with draining when the gateway ends.
+
+    // Fails with card_not_json, card_invalid, card_too_large, card_unrewritable, card_signature and internal.
+    virtual net::task<core::result<made_card>> make(std::shared_ptr<const core::agent> agent, card_document what) = 0;
+
+    // Of what an MCP server lists. Fails as session_card_maker does.
+    virtual net::task<core::result<made_card>>
+    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) = 0;
+
+    // What changes between two cards of the agent: a JSON Patch (RFC 6902), as text.
+    virtual net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair what) = 0;
+};
+
+}  // namespace gateway::cards

@@ -1,0 +1,228 @@
+#include "gateway/cards/card_source.hpp"
+
+#include "config/signatures.hpp"
+#include "config/url.hpp"
+#include "gateway/cards/card_cache.hpp"
+#include "gateway/model/tls_files.hpp"
+#include "net/upstream.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace gateway::cards {
+namespace {
+
+using core::errc;
+
+constexpr std::string_view card_path = "/.well-known/agent-card.json";
+constexpr int most_redirects = 3;
+constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
+
+std::string_view header(const net::fetch_response& response, std::string_view name)
+{
+    for (const auto& [key, value] : response.headers) {
+        if (key == name) {
+            return value;
+        }
+    }
+    return {};
+}
+
+// Several Cache-Control lines are one list (RFC 9110 section 5.3).
+std::string joined_header(const net::fetch_response& response, std::string_view name)
+{
+    std::string all;
+    for (const auto& [key, value] : response.headers) {
+        if (key == name) {
+            all += all.empty() ? value : ", " + value;
+        }
+    }
+    return all;
+}
+
+net::fetch_request make_request(const core::agent& agent, const std::string& url, const card_validators& last)
+{
+    net::fetch_request request;
+    request.url = url;
+    request.tls = model::tls_files(agent);
+    request.headers.emplace_back("Accept", "application/json");
+    if (last.url == url && !last.etag.empty()) {
+        request.headers.emplace_back("If-None-Match", last.etag);
+    } else if (last.url == url && !last.last_modified.empty()) {
+        request.headers.emplace_back("If-Modified-Since", last.last_modified);
+    }
+    const bool at_home = net::origin_of(url) == net::origin_of(agent.url);
+    if (!at_home) {
+        request.tls.cert_file.clear();
+        request.tls.key_file.clear();
+    }
+    if (!agent.bearer.empty() && at_home) {
+        request.headers.emplace_back("Authorization", "Bearer " + agent.bearer.reveal());
+    }
+    for (const auto& [name, value] : agent.card_headers) {
+        request.headers.emplace_back(name, value.reveal());
+    }
+    return request;
+}
+
+// Where a redirect within the same origin leads (RFC 9110 section 15.4); empty for every other answer. What leads elsewhere
+// is not followed: the agent's credentials and its trust store are for its own origin.
+std::string redirected(const std::string& url, const net::fetch_response& answer)
+{
+    constexpr std::array<unsigned, 5> redirects{301, 302, 303, 307, 308};
+    if (std::find(redirects.begin(), redirects.end(), answer.status) == redirects.end()) {
+        return {};
+    }
+    const auto location = header(answer, "location");
+    auto next = location.empty() ? std::string{} : net::resolved(url, location);
+    return net::origin_of(next) == net::origin_of(url) ? next : std::string{};
+}
+
+// Whether the card may still be at another of the locations: the agent answered, but not with a card.
+bool worth_another_try(const core::error& why)
+{
+    return why.code == errc::upstream_status || why.code == errc::card_not_json || why.code == errc::card_invalid;
+}
+
+}  // namespace
+
+std::vector<std::string> card_locations(const core::agent& agent)
+{
+    if (!agent.card_url.empty()) {
+        return {agent.card_url};
+    }
+    auto base = agent.url.substr(0, agent.url.find('?'));
+    while (base.ends_with('/')) {
+        base.pop_back();
+    }
+    const auto origin = net::origin_of(agent.url);
+    std::vector<std::string> all;
+    for (const auto& at : {base, origin}) {
+        for (const auto path : {card_path, legacy_card_path}) {
+            auto url = at + std::string(path);
+            if (std::find(all.begin(), all.end(), url) == all.end()) {
+                all.push_back(std::move(url));
+            }
+        }
+    }
+    // `http://agent:80` and `http://agent` are one place: do not ask it twice.
+    if (net::origin_of(base) == origin && base.find('/', base.find("//") + 2) == std::string::npos) {
+        all.resize(2);
+    }
+    return all;
+}
+
+card_source::card_source(net::fetcher& fetcher, card_maker& maker, const config::settings& settings)
+    : fetcher_{fetcher},
+      maker_{maker},
+      settings_{settings}
+{
+}
+
+net::task<core::result<fetched_card>> card_source::fetch(core::agent agent, card_validators last)
+{
+    auto locations = card_locations(agent);
+    if (const auto known = std::find(locations.begin(), locations.end(), last.url); known != locations.end()) {
+        std::rotate(locations.begin(), known, known + 1);
+    }
+    const auto by = std::chrono::steady_clock::now() + settings_.cards.timeout;
+    std::optional<core::error> first;
+    for (const auto& url : locations) {
+        if (stopped_) {
+            co_return core::gateway_error(errc::draining);
+        }
+        const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
+        if (left <= core::duration::zero()) {
+            co_return core::upstream_error(errc::upstream_timeout, "card: all locations together took too long");
+        }
+        auto outcome = co_await fetch_one(agent, url, last, left);
+        if (outcome || !worth_another_try(outcome.error())) {
+            co_return outcome;
+        }
+        if (!first) {
+            first = std::move(outcome).error();
+        }
+    }
+    co_return std::move(*first);
+}
+
+net::task<core::result<card_source::followed>> card_source::fetch_followed(net::fetch_request request)
+{
+    const auto by = std::chrono::steady_clock::now() + request.timeout;
+    for (int redirects = 0;; ++redirects) {
+        auto answer = co_await fetcher_.fetch(request);
+        const auto next = answer && redirects < most_redirects ? redirected(request.url, *answer) : std::string{};
+        if (!answer) {
+            co_return std::move(answer).error();
+        }
+        if (next.empty()) {
+            co_return followed{std::move(*answer), std::move(request.url)};
+        }
+        request.url = next;
+        request.timeout = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
+        if (stopped_) {
+            co_return core::gateway_error(errc::draining);
+        }
+        if (request.timeout <= core::duration::zero()) {
+            co_return core::upstream_error(errc::upstream_timeout, "card: redirects took too long");
+        }
+    }
+}
+
+net::task<core::result<fetched_card>>
+card_source::fetch_one(core::agent agent, std::string url, card_validators last, core::duration timeout)
+{
+    const auto rules = config::signature_rules_of(agent, settings_.cards);
+    if (rules.verify) {
+        last.etag.clear();
+        last.last_modified.clear();
+    }
+    const auto by = std::chrono::steady_clock::now() + timeout;
+    auto request = make_request(agent, url, last);
+    request.max_size = settings_.cards.max_size;
+    request.timeout = timeout;
+    request.connect_timeout = std::min(timeout, settings_.timeouts.connect);
+    const bool conditional = last.url == url && (!last.etag.empty() || !last.last_modified.empty());
+    auto fetched = co_await fetch_followed(std::move(request));
+    if (!fetched) {
+        co_return std::move(fetched).error();
+    }
+    auto& answer = fetched->answer;
+    fetched_card card;
+    card.fresh_for = freshness(joined_header(answer, "cache-control"), header(answer, "age"), settings_.cards);
+    if (answer.status == 304 && conditional) {
+        card.not_modified = true;
+        card.validators = std::move(last);
+        co_return card;
+    }
+    if (answer.status != 200) {
+        co_return core::upstream_error(
+            errc::upstream_status,
+            config::shown_url(url) + ": status " + std::to_string(answer.status)
+        );
+    }
+    const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
+    card_document what{.text = answer.body, .url = fetched->url, .verified = true, .timeout = left};
+    auto made = co_await maker_.make(std::make_shared<const core::agent>(std::move(agent)), std::move(what));
+    if (!made) {
+        auto why = std::move(made).error();
+        if (why.code == errc::card_not_json || why.code == errc::card_invalid || why.code == errc::card_too_large) {
+            why.detail = config::shown_url(url) + ": " + why.detail;
+        }
+        co_return why;
+    }
+    card.made = std::move(*made);
+    card.validators = {
+        .url = fetched->url,
+        .etag = std::string(header(answer, "etag")),
+        .last_modified = std::string(header(answer, "last-modified"))
+    };
+    card.document = std::move(answer.body);
+    co_return card;
+}
+
+}  // namespace gateway::cards

@@ -1,0 +1,66 @@
+// Fetches an agent's card from wherever it is: the search order, conditional requests, and which credentials go where.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/agent.hpp"
+#include "core/error.hpp"
+#include "gateway/cards/card_maker.hpp"
+#include "net/fetch.hpp"
+#include "net/types.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gateway::cards {
+
+// What makes the next fetch conditional (RFC 9110 section 13). Belongs to one URL.
+struct card_validators {
+    std::string url;  // where the card was found, behind redirects; tried first if it is a location of the agent
+    std::string etag;
+    std::string last_modified;
+};
+
+struct fetched_card {
+    bool not_modified = false;  // 304: the card of last time
+    std::string document;       // unless not_modified: as the agent sent it
+    made_card made;             // of that
+    core::duration fresh_for{};
+    card_validators validators;
+};
+
+// Where a card is looked for, in this order: its own URL if it has one, and nothing else; else the two well-known paths
+// (of 0.3 and later, and of 0.2) below the agent's URL without its query, then at its origin.
+std::vector<std::string> card_locations(const core::agent& agent);
+
+class card_source {
+public:
+    // References outlive the source, the fetcher only until stop(). `maker` reads what was fetched.
+    card_source(net::fetcher& fetcher, card_maker& maker, const config::settings& settings);
+
+    // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; and as card_maker::make(). All locations together take at most cards.timeout. The agent's bearer goes to its own
+    // origin only. A card that has to be verified is fetched whole each time, so that a key that has been withdrawn is
+    // noticed although the card is the same.
+    net::task<core::result<fetched_card>> fetch(core::agent agent, card_validators last);
+
+    // From now on the fetcher is not touched: a fetch that would ask a further location fails with draining.
+    void stop() noexcept { stopped_ = true; }
+
+private:
+    net::task<core::result<fetched_card>>
+    fetch_one(core::agent agent, std::string url, card_validators last, core::duration timeout);
+
+    struct followed {
+        net::fetch_response answer;
+        std::string url;  // of the answer
+    };
+
+    // Follows up to three redirects within the same origin.
+    net::task<core::result<followed>> fetch_followed(net::fetch_request request);
+
+    net::fetcher& fetcher_;
+    card_maker& maker_;
+    const config::settings& settings_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::cards

@@ -1,0 +1,41 @@
+// The one thread on which cards are worked on, and what it has of its own.
+#pragma once
+
+#include "gateway/cards/card_editor.hpp"
+#include "net/fetch.hpp"
+#include "net/types.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace gateway::cards {
+
+class card_thread {
+public:
+    explicit card_thread(const config::card_settings& settings);
+
+    // Waits for what was asked, which after stop() is not long.
+    ~card_thread();
+    card_thread(const card_thread&) = delete;
+    card_thread& operator=(const card_thread&) = delete;
+
+    card_editor& editor() noexcept { return editor_; }
+
+    // Once; as card_editor::start().
+    void start(std::shared_ptr<const card_signer> signer, std::string public_base);
+
+    // Any thread: what has not begun fails from now on.
+    void stop();
+
+private:
+    net::asio::io_context io_{1};
+    net::asio::executor_work_guard<net::executor> work_;
+    std::unique_ptr<net::curl_fetcher> fetcher_;
+    card_editor editor_;
+    std::thread thread_;
+};
+
+}  // namespace gateway::cards

@@ -1,0 +1,41 @@
+// How an agent is, as far as the gateway knows: nothing is asked of anybody for it. Pure; any thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/management/registry.hpp"
+#include "gateway/sessions/session_plane.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace gateway::management {
+
+enum class health : std::uint8_t {
+    healthy,
+    degraded,   // it is served, but something about it has failed
+    unhealthy,  // it is not served, or not as it should be
+    unknown,    // nothing says so or otherwise, such as a session that nobody has asked for
+};
+
+inline constexpr std::array healths{health::healthy, health::degraded, health::unhealthy, health::unknown};
+
+std::string_view name(health h) noexcept;
+
+struct judgement {
+    health status = health::unknown;
+    // Why; empty: healthy. A code of core::errc, a session's mcp::session_reason, or `disabled`, `unusable` (as stored),
+    // `inline_card` (there is nothing to go by), `not_fetched`, `card_stale`.
+    std::string_view reason;
+};
+
+// Null: it has no card state (it is not served), it has no session.
+judgement judge(
+    const registered_agent& agent,
+    const cards::card_status* card,
+    const sessions::session_facts* session,
+    core::steady_time now
+);
+
+}  // namespace gateway::management

@@ -1,0 +1,103 @@
+#include "gateway/management/directory.hpp"
+
+#include "gateway/management/agent_walk.hpp"
+#include "gateway/model/agent_filter.hpp"
+
+#include <stop_token>
+#include <utility>
+
+namespace gateway::management {
+namespace {
+
+model::agent_state state_of(const core::agent& agent, const cards::card_status* status)
+{
+    if (agent.speaks == core::protocol::mcp) {
+        return model::agent_state::not_callable;
+    }
+    if (status == nullptr || (!status->card && !status->failure)) {
+        return model::agent_state::unknown;
+    }
+    return status->failure ? model::agent_state::unavailable : model::agent_state::ready;
+}
+
+}  // namespace
+
+directory::directory(const registry& agents, const cards::card_plane& cards, model::turns& by)
+    : registry_{agents},
+      cards_{cards},
+      turns_{by}
+{
+}
+
+model::listed_agent directory::listed(const model::agent_entry& agent) const
+{
+    const auto& record = agent.record;
+    const auto* status = cards_.status(record.id);
+    const bool known = status != nullptr && status->card != nullptr;
+    model::listed_agent out;
+    out.id = record.id;
+    out.speaks = record.speaks;
+    if (known) {
+        out.name = status->facts.name;
+        out.description = status->facts.description;
+        out.version = status->facts.version;
+    }
+    out.tags = model::tags_of(agent.tags, known ? status->words : model::no_words, model::listed_tags);
+    out.state = state_of(record, status);
+    return out;
+}
+
+net::task<std::shared_ptr<const model::directory_page>> directory::render(model::directory_request request) const
+{
+    if (request.kind != model::directory_kind::agents && !request.cursor) {
+        const auto pages = co_await cursors();
+        if (pages.size() > 1) {
+            co_return std::make_shared<const model::directory_page>(model::index_of(request.kind, base_, pages));
+        }
+    }
+    model::page_writer page{request, base_};
+    std::size_t count = 0;
+    std::string last;
+    std::string next;
+    agent_visitor take = [&](const std::string& id, const registered_agent& agent) {
+        if (!agent.served()) {
+            return true;
+        }
+        if (count == request.limit) {
+            next = last;
+            return false;
+        }
+        ++count;
+        last = id;
+        page.add(listed(*agent.entry));
+        return true;
+    };
+    auto behind = request.cursor.value_or(std::string{});
+    std::stop_token to_its_end;
+    co_await walk_agents(registry_, turns_, std::move(behind), std::move(take), to_its_end);
+    co_return std::make_shared<const model::directory_page>(page.finish(next));
+}
+
+net::task<std::vector<std::string>> directory::cursors() const
+{
+    std::vector<std::string> out{{}};
+    std::size_t count = 0;
+    std::string last;
+    agent_visitor take = [&](const std::string& id, const registered_agent& agent) {
+        if (agent.served()) {
+            if (count == model::largest_page) {
+                out.push_back(last);
+                count = 0;
+            }
+            ++count;
+            last = id;
+        }
+        return true;
+    };
+    std::string from_the_first;
+    std::stop_token to_its_end;
+    co_await walk_agents(registry_, turns_, from_the_first, std::move(take), to_its_end);
+    co_return out;
+}
+
+}  // namespace gateway::management

@@ -1,0 +1,38 @@
+// What operators are shown of agents, cards and sessions. Pure; any thread.
+#pragma once
+
+#include "core/agent.hpp"
+#include "core/clock.hpp"
+#include "core/json.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/sessions/session_plane.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::management {
+
+// An agent's record with every secret masked, without its metadata. Keys are those of the configuration.
+core::json agent_record(const core::agent& agent);
+
+// Of an agent's card: its state, age, validators, problems, the latest failure.
+core::json card_status_record(const cards::card_status& status, core::steady_time now);
+
+// The same in short: its state, age, the latest failure's code.
+core::json card_summary(const cards::card_status& status, core::steady_time now);
+
+// Of a session with an MCP server: its state and why, what is spoken, for how long it has been ready, restarts.
+// `for_operator`: with what the server itself said of it.
+core::json session_record(const sessions::session_facts& session, core::steady_time now, bool for_operator);
+
+// Path, wording and weight of each.
+core::json card_problems_record(const std::vector<a2a::card_problem>& problems);
+
+// RFC 3339, in UTC.
+std::string shown_time(core::wall_time at);
+
+// JSON text; null: it is none.
+core::json parsed_or_null(std::string_view text);
+
+}  // namespace gateway::management

@@ -1,0 +1,198 @@
+// What the management methods change, and the trail of it.
+#include "config/json_value.hpp"
+#include "config/schema.hpp"
+#include "core/status.hpp"
+#include "gateway/management/management.hpp"
+#include "gateway/management/management_records.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gateway::management {
+namespace {
+
+using core::errc;
+using core::json;
+
+constexpr std::uint64_t most_changes = 1000;
+
+config::problem problem_of(std::string key, std::string what)
+{
+    return {{}, 1, 1, std::move(key), std::move(what)};
+}
+
+bool whole_number(const json& value)
+{
+    return value.is_number_unsigned() || (value.is_number_integer() && value >= 0);
+}
+
+// What a key is that `known` does not have. Positional parameters have no keys.
+void check_keys(const json& params, const std::vector<std::string_view>& known, std::vector<config::problem>& problems)
+{
+    for (const auto& [key, value] : params.items()) {
+        if (params.is_object() && std::find(known.begin(), known.end(), key) == known.end()) {
+            problems.push_back(problem_of(config::shown_key(key), config::unknown_key(key, known)));
+        }
+    }
+}
+
+std::optional<std::uint64_t> read_number(const json& params, const char* key, std::vector<config::problem>& problems)
+{
+    const auto* value = core::member(params, key);
+    if (value == nullptr || value->is_null()) {
+        return std::nullopt;
+    }
+    if (!whole_number(*value)) {
+        problems.push_back(problem_of(key, "is no whole number; expected one that is not negative"));
+        return std::nullopt;
+    }
+    return value->get<std::uint64_t>();
+}
+
+store::author author_of(const rpc_caller& caller, std::optional<std::uint64_t> if_version)
+{
+    return {caller.who, std::chrono::system_clock::now(), if_version};
+}
+
+struct upsert_params {
+    std::string id;
+    json definition = json::object();
+    std::optional<std::uint64_t> if_version;
+    std::vector<config::problem> problems;
+};
+
+// `{id, agent: {…}, ifVersion}`; the id may stand in the agent instead.
+upsert_params read_upsert(const json& params)
+{
+    upsert_params out;
+    check_keys(params, {"id", "agentId", "name", "agent", "ifVersion"}, out.problems);
+    out.if_version = read_number(params, "ifVersion", out.problems);
+    out.id = agent_parameter(params);
+    const auto* agent = core::member(params, "agent");
+    if (agent == nullptr || !agent->is_object()) {
+        out.problems.push_back(problem_of(
+            "agent",
+            std::string{agent == nullptr ? "is missing" : "is no object"} + "; expected a map of the agent's settings"
+        ));
+        return out;
+    }
+    for (const auto& [key, value] : agent->items()) {
+        if (key != "id") {
+            config::append_member(out.definition, key, value);
+        } else if (!value.is_string() || (!out.id.empty() && value != out.id)) {
+            out.problems.push_back(problem_of("agent.id", "is not the id; expected the same id"));
+        } else {
+            out.id = value.get<std::string>();
+        }
+    }
+    if (out.id.empty()) {
+        out.problems.push_back(problem_of("id", "is missing; expected the agent's id"));
+    }
+    return out;
+}
+
+}  // namespace
+
+json problem_list(const std::vector<config::problem>& problems)
+{
+    auto list = json::array();
+    for (const auto& each : problems) {
+        list.push_back({{"path", each.key}, {"what", each.what}});
+    }
+    return list;
+}
+
+std::string refuse_params(const core::rpc_request& request, const std::vector<config::problem>& problems)
+{
+    return core::make_error(request.id, errc::invalid_params, {{"problems", problem_list(problems)}});
+}
+
+std::string management::refuse_write(const core::rpc_request& request, const std::string& id, const core::error& why)
+    const
+{
+    json data{{"agent", id}, {"retryable", core::retryable(why.code)}};
+    const auto* there = registry_.find(id);
+    if (why.code == errc::version_conflict) {
+        data["version"] = there == nullptr ? 0 : there->version;
+    }
+    return core::make_error(request.id, why.code, data);
+}
+
+net::task<std::string> management::upsert(core::rpc_request request, rpc_caller caller)
+{
+    auto asked = read_upsert(request.params);
+    if (!asked.problems.empty()) {
+        co_return refuse_params(request, asked.problems);
+    }
+    auto proposed = registry_.propose(asked.id, asked.definition, "agent");
+    if (!proposed.problems.empty()) {
+        co_return refuse_params(request, proposed.problems);
+    }
+    const bool known = registry_.find(asked.id) != nullptr;
+    auto by = author_of(caller, asked.if_version);
+    const auto version = co_await registry_.upsert(asked.id, std::move(proposed), std::move(by));
+    if (!version) {
+        co_return refuse_write(request, asked.id, version.error());
+    }
+    co_await cards_.settled(asked.id);
+    json result{{"id", asked.id}, {"version", *version}, {"created", !known}, {"durable", registry_.durable()}};
+    auto text = core::make_result(request.id, result);
+    if (const auto* there = registry_.find(asked.id)) {
+        text.resize(text.size() - model::card_end.size());
+        text.append(R"(,"agent":)").append(record_text(*there, true)).append(model::card_end);
+    }
+    co_return text;
+}
+
+net::task<std::string> management::remove(core::rpc_request request, rpc_caller caller)
+{
+    std::vector<config::problem> problems;
+    check_keys(request.params, {"id", "agentId", "name", "ifVersion"}, problems);
+    const auto if_version = read_number(request.params, "ifVersion", problems);
+    const auto id = agent_parameter(request.params);
+    if (id.empty()) {
+        problems.push_back(problem_of("id", "is missing; expected the agent's id"));
+    }
+    if (!problems.empty()) {
+        co_return refuse_params(request, problems);
+    }
+    auto by = author_of(caller, if_version);
+    const auto version = co_await registry_.remove(id, std::move(by));
+    if (!version) {
+        co_return refuse_write(request, id, version.error());
+    }
+    co_return core::make_result(
+        request.id,
+        {{"id", id}, {"version", *version}, {"deleted", true}, {"durable", registry_.durable()}}
+    );
+}
+
+net::task<std::string> management::changes(core::rpc_request request)
+{
+    std::vector<config::problem> problems;
+    check_keys(request.params, {"after", "limit"}, problems);
+    const auto after = read_number(request.params, "after", problems);
+    const auto limit = read_number(request.params, "limit", problems);
+    if (!problems.empty()) {
+        co_return refuse_params(request, problems);
+    }
+    const auto most = std::clamp<std::uint64_t>(limit.value_or(100), 1, most_changes);
+    const auto found = co_await registry_.changes(after.value_or(0), most);
+    if (!found) {
+        co_return core::make_error(request.id, found.error().code);
+    }
+    auto list = json::array();
+    for (const auto& each : *found) {
+        list.push_back(
+            {{"version", each.version},
+             {"at", shown_time(each.at)},
+             {"by", each.who},
+             {"action", store::name(each.what)},
+             {"agent", each.agent}}
+        );
+    }
+    co_return core::make_result(request.id, {{"changes", std::move(list)}});
+}
+
+}  // namespace gateway::management

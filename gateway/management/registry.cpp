@@ -1,0 +1,399 @@
+#include "gateway/management/registry.hpp"
+
+#include "config/signatures.hpp"
+#include "gateway/management/file_checks.hpp"
+
+#include <utility>
+
+namespace gateway::management {
+namespace {
+
+using core::errc;
+
+constexpr std::string_view stored_path = "agent";
+
+std::shared_ptr<const model::agent_entry> entry_of_id(const std::string& id)
+{
+    auto entry = std::make_shared<model::agent_entry>();
+    entry->record.id = id;
+    return entry;
+}
+
+bool starts_program(const core::agent& agent)
+{
+    return agent.mcp && agent.mcp->transport == core::mcp_transport::stdio;
+}
+
+}  // namespace
+
+registry::registry(
+    const config::settings& settings,
+    model::store_thread& store,
+    const core::logger& log,
+    model::turns& by
+)
+    : settings_{settings},
+      store_{store},
+      log_{log},
+      turns_{by}
+{
+}
+
+core::result<> registry::load()
+{
+    for (const auto& record : settings_.agents) {
+        auto entry = model::make_entry(record, settings_.timeouts.upstream_head, contexts_);
+        if (!entry) {
+            return std::move(entry).error();
+        }
+        agents_.emplace(record.id, registered_agent{std::move(*entry), 0, {}, {}});
+    }
+    const auto stored = store_.engine().load();
+    if (!stored) {
+        return core::gateway_error(stored.error().code, "store: " + stored.error().detail);
+    }
+    const auto checks = tls_checks();
+    for (const auto& each : *stored) {
+        if (agents_.contains(each.id)) {
+            hide(each.id);
+        } else {
+            adopt(each, checks);
+        }
+    }
+    return {};
+}
+
+void registry::hide(const std::string& id)
+{
+    hidden_.insert(id);
+    log_.write(core::log_level::warn, "stored_agent_hidden", {{"agent", id}});
+}
+
+void registry::adopt(const store::record& record, const config::tls_checks& checks)
+{
+    const auto definition = core::parse_json(record.definition);
+    auto read = propose(record.id, definition ? *definition : core::json{}, stored_path, checks);
+    if (!read.problems.empty()) {
+        log_.write(
+            core::log_level::error,
+            "stored_agent_unusable",
+            {{"agent", record.id}, {"key", read.problems.front().key}, {"what", read.problems.front().what}}
+        );
+        read.entry = entry_of_id(record.id);
+    }
+    take(record.id, {std::move(read.entry), record.version, record.written, std::move(read.problems)});
+}
+
+const registered_agent* registry::find(std::string_view id) const
+{
+    const auto found = agents_.find(id);
+    return found == agents_.end() ? nullptr : &found->second;
+}
+
+std::shared_ptr<const model::snapshot> registry::take_snapshot(std::string public_base) const
+{
+    auto made = std::make_shared<model::snapshot>();
+    made->public_base = std::move(public_base);
+    made->key_set = key_set_;
+    for (const auto& [id, agent] : agents_) {
+        if (agent.served()) {
+            made->agents.emplace(id, agent.entry);
+        }
+    }
+    return made;
+}
+
+proposed_agent registry::propose(std::string_view id, const core::json& definition, std::string_view path)
+{
+    return propose(id, definition, path, tls_checks());
+}
+
+proposed_agent registry::propose(
+    std::string_view id,
+    const core::json& definition,
+    std::string_view path,
+    const config::tls_checks& checks
+)
+{
+    auto read = config::read_agent(id, definition, path, checks);
+    proposed_agent out{core::to_text(definition), nullptr, std::move(read.problems)};
+    if (const auto what = config::signature_contradiction(read.agent, settings_.cards); what && out.problems.empty()) {
+        out.problems.push_back({{}, 1, 1, std::string{path} + ".signatures", *what});
+    }
+    if (out.problems.empty() && !settings_.admin_programs && starts_program(read.agent)) {
+        out.problems.push_back(
+            {{},
+             1,
+             1,
+             std::string{path} + (definition.contains("command") ? ".command" : ".transport"),
+             "is a program, which only agents of the configuration may be; expected a url, or `admin_programs: true`"}
+        );
+    }
+    if (out.problems.empty()) {
+        auto entry = model::make_entry(read.agent, settings_.timeouts.upstream_head, contexts_);
+        if (entry) {
+            out.entry = std::move(*entry);
+        } else {
+            out.problems.push_back({{}, 1, 1, std::string{path}, entry.error().detail});
+        }
+    }
+    return out;
+}
+
+core::result<> registry::may_write(const std::string& id) const
+{
+    const auto* there = find(id);
+    if (there != nullptr && there->declared()) {
+        return core::caller_error(errc::agent_read_only);
+    }
+    return {};
+}
+
+net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed_agent agent, store::author by)
+{
+    if (auto may = may_write(id); !may) {
+        co_return std::move(may).error();
+    }
+    std::function<core::result<store::record>(store::engine&)> work =
+        [id, definition = std::move(agent.definition), by](store::engine& engine) {
+            return engine.put(id, definition, by);
+        };
+    auto written = co_await store_.ask(std::move(work));
+    if (!written) {
+        auto why = std::move(written).error();
+        co_await look_again(id, why);
+        co_return why;
+    }
+    const auto version = written->version;
+    if (auto may = may_write(id); !may) {
+        hide(id);
+        co_return std::move(may).error();
+    }
+    const auto what = find(id) == nullptr ? store::action::created : store::action::updated;
+    take(id, {std::move(agent.entry), version, written->written, {}});
+    write_audit_line(id, what, version, by.who);
+    co_return version;
+}
+
+net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::author by)
+{
+    if (auto may = may_write(id); !may) {
+        co_return std::move(may).error();
+    }
+    std::function<core::result<std::uint64_t>(store::engine&)> work = [id, by](store::engine& engine) {
+        return engine.remove(id, by);
+    };
+    auto version = co_await store_.ask(std::move(work));
+    if (!version) {
+        auto why = std::move(version).error();
+        co_await look_again(id, why);
+        co_return why;
+    }
+    if (may_write(id)) {
+        drop(id);
+    }
+    hidden_.erase(id);
+    write_audit_line(id, store::action::deleted, *version, by.who);
+    co_return *version;
+}
+
+void registry::route(const std::string& id, const std::string& call_url)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end() || !found->second.served()) {
+        return;
+    }
+    auto& there = found->second;
+    const auto& wanted = call_url.empty() ? there.entry->record.url : call_url;
+    const bool moves = wanted != there.entry->call_url;
+    if (!moves && !there.entry->awaits_card) {
+        return;
+    }
+    auto entry = model::make_entry(there.entry->record, settings_.timeouts.upstream_head, contexts_, wanted);
+    if (!entry) {
+        log_.write(core::log_level::warn, "agent_route_failed", {{"agent", id}, {"detail", entry.error().detail}});
+        return;
+    }
+    there.entry = std::move(*entry);
+    if (moves) {
+        log_.write(core::log_level::info, "agent_routed", {{"agent", id}, {"url", wanted}});
+    }
+    if (publish_) {
+        publish_(id, there.entry);
+    }
+}
+
+net::task<core::result<>>
+registry::declare(std::vector<core::agent> there, std::vector<std::string> gone, bool files_changed)
+{
+    if (files_changed) {
+        contexts_.renew();
+    }
+    co_await turns_.wait();
+    std::vector<std::shared_ptr<const model::agent_entry>> entries;
+    for (auto& each : there) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
+        const auto record = std::move(each);  // its end is a part of this turn
+        auto entry = model::make_entry(record, settings_.timeouts.upstream_head, contexts_);
+        if (!entry) {
+            co_return std::move(entry).error();
+        }
+        entries.push_back(std::move(*entry));
+    }
+    const auto shown_again = co_await hidden_among(gone);
+    co_await turns_.wait();
+    for (auto& entry : entries) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
+        take_declared(std::move(entry));
+    }
+    const auto checks = tls_checks();
+    for (const auto& record : shown_again) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
+        adopt(record, checks);
+        hidden_.erase(record.id);
+    }
+    for (const auto& id : gone) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
+        if (const auto* before = find(id); before != nullptr && before->declared()) {
+            drop(id);
+        }
+    }
+    co_return core::result<>{};
+}
+
+void registry::take_declared(std::shared_ptr<const model::agent_entry> entry)
+{
+    const auto id = entry->record.id;
+    const auto* before = find(id);
+    if (before != nullptr && !before->declared()) {
+        hide(id);
+    }
+    take(id, {std::move(entry), 0, {}, {}});
+}
+
+// The records of those that the configuration hides. What the store cannot give stays hidden until the next start.
+net::task<std::vector<store::record>> registry::hidden_among(std::vector<std::string> ids)
+{
+    std::vector<store::record> records;
+    for (const auto& id : ids) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
+        if (!hidden_.contains(id)) {
+            continue;
+        }
+        std::function<core::result<std::optional<store::record>>(store::engine&)> work = [id](store::engine& engine) {
+            return engine.find(id);
+        };
+        auto found = co_await store_.ask(std::move(work));
+        if (found && *found) {
+            records.push_back(std::move(**found));
+        }
+    }
+    co_return records;
+}
+
+net::task<core::result<std::optional<store::record>>> registry::stored(std::string id)
+{
+    std::function<core::result<std::optional<store::record>>(store::engine&)> work =
+        [id = std::move(id)](store::engine& engine) { return engine.find(id); };
+    co_return co_await store_.ask(std::move(work));
+}
+
+net::task<core::result<std::vector<store::change>>> registry::changes(std::uint64_t after, std::size_t most)
+{
+    std::function<core::result<std::vector<store::change>>(store::engine&)> work =
+        [after, most](store::engine& engine) { return engine.changes(after, most); };
+    co_return co_await store_.ask(std::move(work));
+}
+
+// After a disk that could not say whether it had written: what is served is what the file says.
+net::task<> registry::look_again(std::string id, core::error why)
+{
+    if (why.code != errc::store_failed && why.code != errc::store_full) {
+        co_return;
+    }
+    log_.write(
+        core::log_level::error,
+        "store_write_failed",
+        {{"agent", id}, {"code", core::name(why.code)}, {"detail", why.detail}}
+    );
+    std::function<core::result<std::optional<store::record>>(store::engine&)> work = [id](store::engine& engine) {
+        return engine.find(id);
+    };
+    const auto found = co_await store_.ask(std::move(work));
+    if (!found) {
+        co_return;
+    }
+    const auto* there = find(id);
+    if (!may_write(id)) {
+        co_return;
+    }
+    if (!*found && there != nullptr) {
+        drop(id);
+    } else if (*found && (there == nullptr || there->version != (**found).version)) {
+        adopt(**found, tls_checks());
+    }
+}
+
+// The same record again keeps its card, and with it where calls go.
+void registry::keep_route(const registered_agent& before, registered_agent& now)
+{
+    if (before.entry == nullptr || before.entry->awaits_card || !now.entry->awaits_card ||
+        before.entry->record != now.entry->record) {
+        return;
+    }
+    auto entry =
+        model::make_entry(now.entry->record, settings_.timeouts.upstream_head, contexts_, before.entry->call_url);
+    if (entry) {
+        now.entry = std::move(*entry);
+    }
+}
+
+void registry::take(const std::string& id, registered_agent agent)
+{
+    auto& there = agents_[id];
+    keep_route(there, agent);
+    const bool was_served = there.entry != nullptr && there.served();
+    there = std::move(agent);
+    if (publish_ && (there.served() || was_served)) {
+        publish_(id, there.served() ? there.entry : nullptr);
+    }
+}
+
+void registry::drop(const std::string& id)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end()) {
+        return;
+    }
+    const bool was_served = found->second.served();
+    agents_.erase(found);
+    if (publish_ && was_served) {
+        publish_(id, nullptr);
+    }
+}
+
+void registry::write_audit_line(
+    const std::string& id,
+    store::action what,
+    std::uint64_t version,
+    const std::string& who
+)
+{
+    log_.write(
+        core::log_level::info,
+        "agent_changed",
+        {{"agent", id}, {"action", store::name(what)}, {"version", version}, {"by", who}}
+    );
+}
+
+}  // namespace gateway::management

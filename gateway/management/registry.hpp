@@ -1,0 +1,124 @@
+// Which agents there are: those that the configuration declares, and those that came through the management API and live
+// in the store. On the control loop's thread.
+#pragma once
+
+#include "config/agents.hpp"
+#include "config/problem.hpp"
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "core/log.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/model/store_thread.hpp"
+#include "gateway/model/turns.hpp"
+#include "net/types.hpp"
+#include "store/engine.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::management {
+
+struct registered_agent {
+    std::shared_ptr<const model::agent_entry> entry;  // of one with problems: its id and nothing else
+    std::uint64_t version = 0;                        // in the store; 0: declared by the configuration
+    core::wall_time written{};
+    std::vector<config::problem> problems;  // not empty: it was stored under other circumstances, and is not served
+
+    bool declared() const noexcept { return version == 0; }
+    bool served() const noexcept { return problems.empty() && !entry->record.disabled; }
+};
+
+// An agent as it was sent to be written, read and checked.
+struct proposed_agent {
+    std::string definition;                           // as it is stored
+    std::shared_ptr<const model::agent_entry> entry;  // null if there are problems
+    std::vector<config::problem> problems;
+};
+
+class registry {
+public:
+    // By id, which is the order of lists.
+    using agents = std::map<std::string, registered_agent, std::less<>>;
+    using publisher = std::function<void(const std::string& id, std::shared_ptr<const model::agent_entry> agent)>;
+
+    // References outlive the registry.
+    registry(const config::settings& settings, model::store_thread& store, const core::logger& log, model::turns& by);
+
+    // Declared agents, then stored ones; before anything is asked of the store's thread. Fails with config_invalid for
+    // a declared agent that cannot be used, and with store_failed. A stored agent that cannot be used stays, unserved.
+    core::result<> load();
+
+    const agents& all() const noexcept { return agents_; }
+    const registered_agent* find(std::string_view id) const;
+    bool durable() const noexcept { return store_.durable(); }
+
+    // All that are served.
+    std::shared_ptr<const model::snapshot> take_snapshot(std::string public_base) const;
+
+    // What snapshots say of the gateway's keys.
+    void set_key_set(std::shared_ptr<const model::card_bytes> keys) { key_set_ = std::move(keys); }
+
+    // From now on every change of what is served goes here; null: it is served no more.
+    void set_publisher(publisher publish) { publish_ = std::move(publish); }
+
+    // Reads and checks what would be written; `path` begins the keys of its problems. One that is a program is a problem
+    // without admin_programs.
+    proposed_agent propose(std::string_view id, const core::json& definition, std::string_view path);
+
+    // Returns the new version, once it is on disk and served. Fails with agent_read_only, version_conflict, store_full,
+    // store_failed; nothing is changed then, unless the configuration came to declare the agent meanwhile: it is
+    // agent_read_only, and stored beneath.
+    net::task<core::result<std::uint64_t>> upsert(std::string id, proposed_agent agent, store::author by);
+
+    // Likewise; the version of the removal. Fails with agent_not_found too.
+    net::task<core::result<std::uint64_t>> remove(std::string id, store::author by);
+
+    // From now on calls of this agent go there; empty: to its own URL. What cannot be called stays as it is.
+    void route(const std::string& id, const std::string& call_url);
+
+    // What a new configuration declares: `there` are the agents that are new or different in it, `gone` those that it no
+    // longer has. One that hides a stored agent, or no longer does, is what a start would make of it. Fails with
+    // config_invalid if an agent cannot be used; nothing is changed then. Else agents change one after the other, in turns:
+    // what else happens meanwhile finds some of them changed. `files_changed`: the agents' TLS files are read again.
+    net::task<core::result<>>
+    declare(std::vector<core::agent> there, std::vector<std::string> gone, bool files_changed = false);
+
+    // What the store has of an agent, also one that a declared agent hides; nothing: it has none.
+    net::task<core::result<std::optional<store::record>>> stored(std::string id);
+
+    // The audit trail behind `after`, oldest first.
+    net::task<core::result<std::vector<store::change>>> changes(std::uint64_t after, std::size_t most);
+
+private:
+    proposed_agent
+    propose(std::string_view id, const core::json& definition, std::string_view path, const config::tls_checks& checks);
+    void take_declared(std::shared_ptr<const model::agent_entry> entry);
+    void adopt(const store::record& record, const config::tls_checks& checks);
+    void take(const std::string& id, registered_agent agent);
+    void keep_route(const registered_agent& before, registered_agent& now);
+    void drop(const std::string& id);
+    core::result<> may_write(const std::string& id) const;
+    void hide(const std::string& id);
+    net::task<std::vector<store::record>> hidden_among(std::vector<std::string> ids);
+    net::task<> look_again(std::string id, core::error why);
+    void write_audit_line(const std::string& id, store::action what, std::uint64_t version, const std::string& who);
+
+    const config::settings& settings_;
+    model::store_thread& store_;
+    const core::logger& log_;
+    model::turns& turns_;
+    publisher publish_;
+    std::shared_ptr<const model::card_bytes> key_set_;
+    net::client_contexts contexts_;  // shared by agents with the same files
+    agents agents_;
+    std::set<std::string> hidden_;  // in the store, and declared by the configuration
+};
+
+}  // namespace gateway::management

@@ -1,0 +1,196 @@
+#include "gateway/model/agent_filter.hpp"
+
+#include "gateway/model/cut_text.hpp"
+
+#include <string.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace gateway::model {
+namespace {
+
+using core::json;
+
+constexpr std::int64_t most_listed = 1000;
+
+std::string in_small_letters(std::string_view text)
+{
+    std::string out{text};
+    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    });
+    return out;
+}
+
+class filter_reader {
+public:
+    filter_reader(const json& params, std::vector<config::problem>& problems)
+        : params_{params},
+          problems_{problems}
+    {
+    }
+
+    std::string text(const char* key)
+    {
+        const auto* value = core::member(params_, key);
+        if (value == nullptr || value->is_null()) {
+            return {};
+        }
+        if (!value->is_string()) {
+            refuse(key, "is no text; expected text");
+            return {};
+        }
+        return value->get<std::string>();
+    }
+
+    std::optional<core::protocol> protocol()
+    {
+        const auto name = text("protocol");
+        for (const auto each : {core::protocol::a2a, core::protocol::mcp}) {
+            if (name == core::name(each)) {
+                return each;
+            }
+        }
+        if (!name.empty()) {
+            refuse("protocol", "is not a protocol; expected a2a or mcp");
+        }
+        return std::nullopt;
+    }
+
+    std::size_t limit(std::size_t otherwise)
+    {
+        const auto* value = core::member(params_, "limit");
+        if (value == nullptr || value->is_null()) {
+            return otherwise;
+        }
+        const bool whole = value->is_number_integer() && *value >= 1 && *value <= most_listed;
+        if (!whole) {
+            refuse("limit", "is no limit; expected a whole number, 1 to " + std::to_string(most_listed));
+            return otherwise;
+        }
+        return value->get<std::size_t>();
+    }
+
+private:
+    void refuse(const char* key, std::string what) { problems_.push_back({{}, 1, 1, key, std::move(what)}); }
+
+    const json& params_;
+    std::vector<config::problem>& problems_;
+};
+
+void add_tags(const json& from, std::vector<std::string>& tags)
+{
+    const auto* list = core::member(from, "tags");
+    for (std::size_t i = 0; list != nullptr && list->is_array() && i < list->size(); ++i) {
+        if (const auto& each = (*list)[i]; each.is_string()) {
+            tags.push_back(each.get<std::string>());
+        }
+    }
+}
+
+void keep_each_once(std::vector<std::string>& tags)
+{
+    std::sort(tags.begin(), tags.end());
+    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+}
+
+bool has_tag(const std::vector<std::string>& own, const card_words& card, const std::string& tag)
+{
+    return std::binary_search(card.tags.begin(), card.tags.end(), tag) ||
+           std::binary_search(own.begin(), own.end(), tag);
+}
+
+// std::string::find() takes quadratic time for texts that are made for it, and callers and agents choose both of them.
+bool contains(std::string_view text, std::string_view wanted)
+{
+    return ::memmem(text.data(), text.size(), wanted.data(), wanted.size()) != nullptr;
+}
+
+}  // namespace
+
+agent_filter read_filter(const json& params, std::vector<config::problem>& problems)
+{
+    filter_reader read{params, problems};
+    agent_filter out;
+    out.tag = read.text("tag");
+    out.protocol = read.protocol();
+    out.text = in_small_letters(read.text("text"));
+    out.after = read.text("after");
+    out.limit = read.limit(out.limit);
+    return out;
+}
+
+std::vector<std::string> metadata_tags(const std::string& metadata)
+{
+    std::vector<std::string> tags;
+    if (metadata.find("\"tags\"") != std::string::npos) {
+        if (const auto parsed = core::parse_json(metadata, {.bytes = metadata.size()})) {
+            add_tags(*parsed, tags);
+        }
+    }
+    keep_each_once(tags);
+    return tags;
+}
+
+std::vector<std::string> tags_of(const std::vector<std::string>& own, const card_words& card, tag_bounds bounds)
+{
+    std::vector<std::string> tags;
+    const auto add = [&](const std::vector<std::string>& from) {
+        std::size_t taken = 0;
+        for (auto each = from.begin(); each != from.end() && taken < bounds.most; ++each) {
+            if (!each->empty() && each->size() <= bounds.longest) {
+                tags.push_back(*each);
+                ++taken;
+            }
+        }
+    };
+    add(own);
+    add(card.tags);
+    keep_each_once(tags);
+    tags.resize(std::min(tags.size(), bounds.most));
+    return tags;
+}
+
+card_words words_of(const json& card)
+{
+    constexpr std::size_t most_tags = 1000;
+    constexpr std::size_t longest_tag = 256;
+    constexpr std::size_t longest_text = 8192;
+    card_words out;
+    const auto* skills = core::member(card, "skills");
+    for (std::size_t i = 0; skills != nullptr && skills->is_array() && i < skills->size(); ++i) {
+        add_tags((*skills)[i], out.tags);
+    }
+    keep_each_once(out.tags);
+    std::erase_if(out.tags, [](const std::string& tag) { return tag.size() > longest_tag; });
+    out.tags.resize(std::min(out.tags.size(), most_tags));
+    out.tags.shrink_to_fit();
+    for (const auto* key : {"name", "description"}) {
+        if (const auto* words = core::string_member(card, key)) {
+            out.text += in_small_letters(cut_text(*words, longest_text)) + '\n';
+        }
+    }
+    return out;
+}
+
+bool shows(
+    const agent_filter& filter,
+    const core::agent& agent,
+    const std::vector<std::string>& own,
+    const card_words& card
+)
+{
+    if (filter.protocol && *filter.protocol != agent.speaks) {
+        return false;
+    }
+    if (!filter.tag.empty() && !has_tag(own, card, filter.tag)) {
+        return false;
+    }
+    return filter.text.empty() || contains(in_small_letters(agent.id), filter.text) ||
+           contains(card.text, filter.text) || contains(in_small_letters(agent.metadata), filter.text);
+}
+
+}  // namespace gateway::model

@@ -1,0 +1,153 @@
+#include "gateway/model/answer.hpp"
+
+#include "core/json.hpp"
+#include "core/jsonrpc_server.hpp"
+#include "core/status.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gateway::model {
+namespace {
+
+answer failure(core::errc code, std::string body, std::uint64_t retry_after = usual_retry_after)
+{
+    answer out;
+    out.status = core::http_status(code);
+    net::http1::head_writer head{out.fields};
+    head.field("Cardea-Error", core::name(code));
+    head.field("Cache-Control", "no-store");
+    if (out.status == 503 && core::retryable(code)) {
+        head.field("Retry-After", retry_after);
+    }
+    out.body = std::move(body);
+    return out;
+}
+
+}  // namespace
+
+answer error_answer(core::errc code, std::string_view agent, std::uint64_t retry_after)
+{
+    return failure(code, core::http_error_body(code, agent), retry_after);
+}
+
+std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noexcept
+{
+    using std::chrono::seconds;
+    constexpr seconds least{1};
+    constexpr seconds most{300};
+    const auto left = std::chrono::ceil<seconds>(again_at - now);
+    return static_cast<std::uint64_t>(std::clamp(left, least, most).count());
+}
+
+answer explained_answer(core::errc code, std::string_view message)
+{
+    std::string body = R"({"error":{"code":)";
+    core::append_json_string(body, core::name(code));
+    body += R"(,"message":)";
+    core::append_json_string(body, message);
+    body += core::retryable(code) ? R"(,"retryable":true}})" : R"(,"retryable":false}})";
+    return failure(code, std::move(body));
+}
+
+answer config_error_answer(const std::vector<std::string>& problems)
+{
+    constexpr auto code = core::errc::config_invalid;
+    const core::json error{
+        {"code", core::name(code)},
+        {"message", core::message(code)},
+        {"retryable", core::retryable(code)},
+        {"problems", problems}
+    };
+    return failure(code, core::to_text({{"error", error}}));
+}
+
+answer no_calls_answer(std::string_view agent, std::string_view id)
+{
+    constexpr auto code = core::errc::not_implemented;
+    constexpr std::string_view said = "This agent is an MCP server: calls to MCP servers are not passed on yet.";
+    return failure(
+        code,
+        id.empty() ? core::http_error_body(code, agent, said) : core::jsonrpc_error_body(id, code, agent, said)
+    );
+}
+
+answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
+{
+    auto out = failure(code, core::jsonrpc_error_body(id, code, agent));
+    out.status = core::jsonrpc_http_status(code);
+    return out;
+}
+
+answer call_error(core::errc code, std::string_view agent, std::string_view id)
+{
+    return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);
+}
+
+std::string refusal_of_connection()
+{
+    const auto what = error_answer(core::errc::overloaded, {});
+    std::string text;
+    net::http1::head_writer head{text};
+    head.status_line(what.status);
+    head.field("Connection", "close");
+    head.field("Content-Type", what.content_type);
+    head.field("Content-Length", what.body.size());
+    text += what.fields;
+    head.end();
+    return text + what.body;
+}
+
+answer method_not_allowed(std::string_view allowed)
+{
+    auto out = error_answer(core::errc::method_not_allowed, {});
+    net::http1::head_writer head{out.fields};
+    head.field("Allow", allowed);
+    return out;
+}
+
+answer options_answer()
+{
+    answer out;
+    out.status = 204;
+    net::http1::head_writer head{out.fields};
+    head.field("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+    return out;
+}
+
+void begin_head(std::string& head, net::server_connection& caller, unsigned status, std::string_view reason)
+{
+    head.clear();
+    net::http1::head_writer out{head};
+    out.status_line(status, reason);
+    out.field("Date", caller.owner().http_date());
+    if (caller.closing()) {
+        out.field("Connection", "close");
+    }
+}
+
+net::routine<core::result<>> send_answer(net::server_connection& caller, answer what)
+{
+    auto& head = caller.scratch();
+    begin_head(head, caller, what.status, what.reason);
+    net::http1::head_writer out{head};
+    const bool has_body = what.status != 204 && what.status != 304;
+    if (has_body) {
+        out.field("Content-Type", what.content_type);
+        out.field("Content-Length", what.body.size() + what.rest.size() + what.end.size());
+    }
+    head += what.fields;
+    out.end();
+    net::pieces pieces;
+    pieces.add(head);
+    if (has_body && caller.head().verb != net::http1::method::head) {
+        pieces.add(what.body);
+        pieces.add(what.rest);
+        pieces.add(what.end);
+    }
+    co_return co_await caller.send(pieces);
+}
+
+}  // namespace gateway::model

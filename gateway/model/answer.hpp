@@ -1,0 +1,65 @@
+// The answers that the gateway gives itself: cards, errors, management, admin pages.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "net/server_connection.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::model {
+
+struct answer {
+    unsigned status = 200;
+    std::string_view reason;                             // a constant; empty: the one that the status has
+    std::string_view content_type = "application/json";  // a constant
+    std::string fields;                                  // further header lines, each with its CRLF
+    std::string body;
+    std::string_view rest;             // follows the body
+    std::string_view end;              // follows that
+    std::shared_ptr<const void> kept;  // what these two lie in; given up when the answer is out
+};
+
+inline constexpr std::uint64_t usual_retry_after = 5;  // seconds
+
+// {"error":{…}} with Cardea-Error; for 503 with Retry-After. `agent` is an id of ours, or empty.
+answer error_answer(core::errc code, std::string_view agent, std::uint64_t retry_after = usual_retry_after);
+
+// Whole seconds until asking may help, for Retry-After: at least 1, at most 300, since what is waited for may come sooner.
+std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noexcept;
+
+// The same with a message of this case's, which may quote what the caller sent.
+answer explained_answer(core::errc code, std::string_view message);
+
+// config_invalid, with the problems as they are shown in `error.problems`.
+answer config_error_answer(const std::vector<std::string>& problems);
+
+// 501 to whoever calls an MCP server: with the raw id of the call; empty: it is no JSON-RPC, or a notification.
+answer no_calls_answer(std::string_view agent, std::string_view id);
+
+// The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
+answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
+
+// The same to a call whose id may be empty: a notification has none to answer to, and gets the plain form.
+answer call_error(core::errc code, std::string_view agent, std::string_view id);
+
+// A whole answer, head included, for a connection that is closed at once.
+std::string refusal_of_connection();
+
+// 405 with what would be allowed (RFC 9110 section 15.5.6).
+answer method_not_allowed(std::string_view allowed);
+
+// To OPTIONS that goes no further than the gateway (RFC 9110 section 9.3.7): 204 with every method that is known.
+answer options_answer();
+
+// Writes status line and the fields that every answer has (Date, and Connection when the connection ends) to `head`.
+void begin_head(std::string& head, net::server_connection& caller, unsigned status, std::string_view reason = {});
+
+// Sends the whole answer; to HEAD without its body. Fails with caller_gone.
+net::routine<core::result<>> send_answer(net::server_connection& caller, answer what);
+
+}  // namespace gateway::model

@@ -1,0 +1,34 @@
+// A card inside an agent's answer to a call, from the relay, which has the bytes, to the card plane, which knows what
+// callers may see of it.
+#pragma once
+
+#include "a2a/extended_card.hpp"
+#include "gateway/model/snapshot.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace gateway::model {
+
+// Where the card stands in the answer, and in whose words.
+struct card_position {
+    a2a::card_dialect dialect = a2a::card_dialect::v03;
+    bool in_result = true;  // of a JSON-RPC answer; else it is the whole body
+};
+
+// What the answer may be longer than the card in it: the envelope, and white space.
+inline constexpr std::uint64_t card_envelope = 64 * 1024;
+
+struct answered_card {
+    std::shared_ptr<const agent_entry> agent;
+    std::string text;  // the whole answer, or the data of one event
+    card_position where;
+};
+
+struct edited_answer {
+    std::string text;
+    bool edited = false;  // false: it holds no card, and stays as it is
+};
+
+}  // namespace gateway::model

@@ -1,0 +1,30 @@
+// Where the calls of an agent go. The operator says to which host: the agent's credentials are for that one. Its card may say to
+// which path. Pure; any thread.
+#pragma once
+
+#include "a2a/card.hpp"
+#include "core/agent.hpp"
+#include "core/error.hpp"
+#include "core/json.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::model {
+
+struct call_address {
+    std::string url;  // of the host and port of the agent's own `url`; empty: that URL as it is
+    std::optional<a2a::card_problem> problem;  // a warning: calls do not go where the card says
+};
+
+// `card` as it came, repaired or not; `found_at`: the URL that it was fetched from, empty if the operator wrote it.
+// The card's path is taken if its address has the scheme, host and port of the agent's `url`, where all names of loopback
+// (localhost, 127.0.0.0/8, [::1]) are one host, and if the card is this agent's beyond doubt: one found at the root of
+// the origin while `url` has a path may be another agent's.
+call_address call_address_of(const core::agent& agent, const core::json& card, std::string_view found_at);
+
+// Whether an agent of which a card cannot be had for this reason answers: then its calls arrive, and need not wait for a card.
+bool answers(core::errc why) noexcept;
+
+}  // namespace gateway::model

@@ -1,0 +1,56 @@
+#include "gateway/model/content_type.hpp"
+
+#include <algorithm>
+
+namespace gateway::model {
+namespace {
+
+using net::http1::equal_ignoring_case;
+using net::http1::field_name;
+
+// Its reader would see another text than the one that is looked at here.
+bool is_coded(const net::http1::field& line)
+{
+    return line.id == field_name::content_encoding && !equal_ignoring_case(line.value, "identity");
+}
+
+bool is_json(std::string_view essence)
+{
+    constexpr std::string_view prefix = "application/";
+    constexpr std::string_view suffix = "+json";
+    return equal_ignoring_case(essence, "application/json") ||
+           (essence.size() > prefix.size() + suffix.size() &&
+            equal_ignoring_case(essence.substr(0, prefix.size()), prefix) &&
+            equal_ignoring_case(essence.substr(essence.size() - suffix.size()), suffix));
+}
+
+bool is_utf8(std::string_view parameters)
+{
+    constexpr std::string_view key = "charset=";
+    for (std::size_t at = 0; at + key.size() <= parameters.size(); ++at) {
+        if (equal_ignoring_case(parameters.substr(at, key.size()), key)) {
+            auto value = parameters.substr(at + key.size());
+            value = value.substr(0, value.find_first_of("; \t"));
+            return equal_ignoring_case(value, "utf-8") || equal_ignoring_case(value, "\"utf-8\"");
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+bool takes_json(const net::http1::request_head& head) noexcept
+{
+    if (std::any_of(head.fields.begin(), head.fields.end(), is_coded)) {
+        return false;
+    }
+    const auto* type = net::http1::find(head.fields, field_name::content_type);
+    if (type == nullptr) {
+        return net::http1::find(head.fields, field_name::origin) == nullptr;
+    }
+    const auto end = type->find_first_of("; \t");
+    const auto parameters = end == std::string_view::npos ? std::string_view{} : type->substr(end);
+    return is_json(type->substr(0, end)) && is_utf8(parameters);
+}
+
+}  // namespace gateway::model

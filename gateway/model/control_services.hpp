@@ -1,0 +1,45 @@
+// What the workers ask of the rest. The coroutines run on the control loop: start them on its executor.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/model/answered_card.hpp"
+#include "gateway/model/card_answer.hpp"
+#include "gateway/model/directory_page.hpp"
+#include "gateway/model/rpc_answer.hpp"
+#include "gateway/model/side_thread.hpp"
+#include "net/types.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace gateway::model {
+
+class control_services {
+public:
+    virtual ~control_services() = default;
+
+    virtual net::executor executor() = 0;
+
+    // `cards.max_size`, which a reload changes. Any thread may ask.
+    virtual std::uint64_t largest_card() const noexcept = 0;
+
+    virtual net::task<card_answer> card(std::string agent_id) = 0;
+
+    virtual net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) = 0;
+
+    // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Runs on card_executor(), which
+    // any thread may ask for. Fails with card_not_json, card_invalid, card_too_large, card_unrewritable and card_signature,
+    // as a fetched card would, and with draining.
+    virtual net::task<core::result<edited_answer>> edit(answered_card what) = 0;
+    virtual net::executor card_executor() = 0;
+
+    // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
+    virtual side_thread& long_bodies() = 0;
+
+    // Carries out a body sent to /rpc of the traffic listener: what writes is refused. Stops soon after `left` says so.
+    virtual net::task<rpc_answer> manage(std::string body, std::stop_token left) = 0;
+};
+
+}  // namespace gateway::model

@@ -1,0 +1,94 @@
+// What callers find without knowing an agent's name: pages of GET /agents, of /.well-known/api-catalog (RFC 9727, in the
+// form of RFC 9264) and of /.well-known/ai-catalog.json (AI Catalog 1.0, a draft of the Agent Card working group, in its
+// state of June 2026). Agents to text; pure. No address of an agent and no credential comes in here.
+#pragma once
+
+#include "core/agent.hpp"
+#include "core/error.hpp"
+#include "gateway/model/agent_filter.hpp"
+#include "gateway/model/directory_kind.hpp"
+#include "gateway/model/json_text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::model {
+
+inline constexpr tag_bounds listed_tags{.most = 32, .longest = 64};  // of an agent
+
+inline constexpr std::size_t largest_page = 1000;  // agents; catalogs with more of them are catalogs of pages
+
+struct directory_request {
+    directory_kind kind = directory_kind::agents;
+    std::optional<std::string> cursor;  // only agents with ids behind this one; empty: from the first
+    std::size_t limit = largest_page;
+
+    // What most callers ask for: no parameter was given.
+    bool plain() const noexcept;
+};
+
+// `query` is what follows the path, with its '?', or empty: `limit` (agents only, 1 to 1000, otherwise 100) and `cursor`.
+// Nothing is decoded. Fails with invalid_params; the detail is for the caller and says what was expected.
+core::result<directory_request> read_directory_request(directory_kind kind, std::string_view query);
+
+// What is worth knowing before a call; the names are public.
+enum class agent_state : std::uint8_t {
+    ready,         // its card is known
+    unavailable,   // its card could not be got when that was tried last
+    unknown,       // its card has not been asked for yet
+    not_callable,  // an MCP server: calls to it are refused
+};
+
+std::string_view name(agent_state s) noexcept;
+
+struct listed_agent {
+    std::string_view id;
+    core::protocol speaks = core::protocol::a2a;
+    std::string_view name;          // of its card; empty: none is known
+    std::string_view description;   // of its card
+    std::string_view version;       // of its card
+    std::vector<std::string> tags;  // as listed_tags allows
+    agent_state state = agent_state::unknown;
+};
+
+struct directory_page {
+    std::string body;
+    std::string fields;      // header lines: Content-Type, Content-Length, Link
+    std::string validators;  // ETag and Cache-Control; 304 has these too
+    std::string etag;
+};
+
+// A page as it is written, agent by agent. Descriptions, names and tags are cut to what a list has room for.
+class page_writer {
+public:
+    // `base` is the public address without a slash at the end.
+    page_writer(const directory_request& asked, std::string base);
+
+    void add(const listed_agent& agent);
+
+    // `next` is the cursor of what follows; empty: nothing does. The last call.
+    directory_page finish(std::string_view next);
+
+private:
+    void add_to_agents(const listed_agent& agent);
+    void add_to_api_catalog(const listed_agent& agent);
+    void add_to_ai_catalog(const listed_agent& agent);
+
+    directory_kind kind_;
+    std::size_t limit_;
+    std::string base_;
+    json_text out_;
+    json_text contexts_;  // of an API catalog: what stands behind the items
+};
+
+// A catalog of pages: the cursors of all of them, of which the first is empty.
+directory_page index_of(directory_kind kind, std::string_view base, const std::vector<std::string>& cursors);
+
+// What GET of an agent's own address answers.
+std::string description_of(const core::agent& agent, std::string_view base);
+
+}  // namespace gateway::model

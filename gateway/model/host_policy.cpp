@@ -1,0 +1,48 @@
+#include "gateway/model/host_policy.hpp"
+
+#include "config/values.hpp"
+#include "net/http1/fields.hpp"
+#include "net/upstream.hpp"
+
+#include <algorithm>
+
+namespace gateway::model {
+namespace {
+
+// Without the port and the brackets of an IPv6 literal.
+std::string_view host_of(std::string_view authority) noexcept
+{
+    if (authority.starts_with('[')) {
+        return authority.substr(1, authority.find(']') - 1);
+    }
+    return authority.substr(0, authority.rfind(':'));
+}
+
+}  // namespace
+
+host_policy::host_policy(const config::settings& settings, const config::endpoint& listen)
+    : names_{settings.hosts}
+{
+    if (names_.empty() && config::is_loopback(listen)) {
+        names_ = {"localhost", "127.0.0.1", "::1", listen.host};
+        if (const auto origin = net::origin_of(settings.public_url); !origin.empty()) {
+            names_.emplace_back(host_of(std::string_view{origin}.substr(origin.find("//") + 2)));
+        }
+    } else if (names_.empty()) {
+        any_ = true;
+    }
+    any_ = any_ || std::find(names_.begin(), names_.end(), "*") != names_.end();
+}
+
+bool host_policy::answers(std::string_view authority) const noexcept
+{
+    if (any_ || authority.empty()) {
+        return true;
+    }
+    const auto host = host_of(authority);
+    return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
+        return net::http1::equal_ignoring_case(name, host);
+    });
+}
+
+}  // namespace gateway::model

@@ -1,0 +1,53 @@
+// What is written down of one request, whatever happened to it: one access line and one set of counters. Filled by the
+// handler, handed over once when the answer is out or cannot be finished.
+#pragma once
+
+#include "a2a/method.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace gateway::model {
+
+// The bounded set of what a request can be for; also a metric label.
+enum class route : std::uint8_t { card, call, relay, management, key_set, directory, none };
+
+std::string_view name(route r) noexcept;
+
+// How a stream of events ended; also a metric label.
+enum class stream_end : std::uint8_t { complete, caller, upstream, idle, drain };
+
+std::string_view name(stream_end e) noexcept;
+
+// What the card cache did for a request; also a metric label.
+enum class card_use : std::uint8_t { hit, stale, miss, negative };
+
+std::string_view name(card_use u) noexcept;
+
+struct request_record {
+    route where = route::none;
+    std::string_view http_method;           // of the bounded set of methods; empty when no request could be read
+    std::string_view peer;                  // the address that the connection came from
+    std::string_view client;                // of the caller behind trusted proxies; empty: the peer is no such proxy
+    std::string_view agent;                 // an id of the snapshot, never what the caller wrote; empty: none
+    std::optional<a2a::method> rpc_method;  // of a call that was read
+    std::string_view management_method;     // of the bounded set of management methods, or "other", or empty
+    unsigned status = 0;                    // as sent; 499 when the caller left before
+    std::optional<core::errc> code;         // what failed; nullopt: nothing
+    core::side from = core::side::gateway;  // whose failure it was; only with `code`
+    std::string_view detail;                // of the failure, for the log
+    std::uint64_t bytes_in = 0;
+    std::uint64_t bytes_out = 0;
+    std::chrono::nanoseconds total{};
+    std::chrono::nanoseconds first_byte{};  // from the request's start to the first byte of its answer
+    std::optional<std::chrono::nanoseconds> upstream_first_byte;  // until the agent's answer began
+    std::optional<stream_end> stream;                             // the answer was a stream of events
+    std::optional<card_use> card;
+    bool upstream_reused = false;
+};
+
+}  // namespace gateway::model

@@ -1,0 +1,38 @@
+// What the management API answers to one body of POST /rpc, and how long that body may be. Values: they pass from the control
+// loop to the caller's.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/memory_budget.hpp"
+#include "gateway/model/answered_card.hpp"
+#include "gateway/model/published_card.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::model {
+
+// Of an answer that ends with a card: behind it, the result and the answer are closed.
+inline constexpr std::string_view card_end = "}}";
+
+struct rpc_answer {
+    std::string body;                        // empty: nothing may be answered (notifications only)
+    std::shared_ptr<const card_bytes> card;  // not null: the body goes on with this card, as it is served, and card_end
+    std::string_view method;  // for the log: a management method, "other", "batch", or empty for what is no request
+    std::optional<core::errc> refused;  // overloaded or caller_gone: nothing but that is answered
+    core::memory_share memory;          // what the answer takes; for as long as it exists
+};
+
+// The most that a body of the management API may have, in bytes: `limits.body`, but no more than a card and what stands
+// around it, because the control loop reads it in one go.
+inline std::uint64_t management_body(const config::limit_settings& limits, std::uint64_t largest_card) noexcept
+{
+    return std::min(limits.body, largest_card + card_envelope);
+}
+
+}  // namespace gateway::model

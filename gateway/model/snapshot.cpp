@@ -1,0 +1,89 @@
+#include "gateway/model/snapshot.hpp"
+
+#include "gateway/model/agent_filter.hpp"
+#include "gateway/model/tls_files.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::model {
+namespace {
+
+std::string fixed_fields(const core::agent& record, const net::upstream_target& target)
+{
+    std::string out;
+    net::http1::head_writer head{out};
+    head.field("Host", target.authority);
+    if (!record.bearer.empty()) {
+        head.field("Authorization", "Bearer " + record.bearer.reveal());
+    }
+    return out;
+}
+
+// Of a URL that config::parse_http_url() made, without its query.
+std::string path_of(const std::string& url)
+{
+    const auto begin = std::min(url.find_first_of("/?", url.find("//") + 2), url.size());
+    auto path = url.substr(begin, url.find('?', begin) - begin);
+    return path.empty() ? "/" : path;
+}
+
+}  // namespace
+
+core::result<std::shared_ptr<const agent_entry>> make_entry(
+    const core::agent& record,
+    core::duration head_timeout,
+    net::client_contexts& contexts,
+    const std::string& call_url
+)
+{
+    auto entry = std::make_shared<agent_entry>();
+    entry->record = record;
+    entry->tags = metadata_tags(record.metadata);
+    entry->call_url = call_url.empty() ? record.url : call_url;
+    entry->awaits_card = call_url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
+                         record.trust == core::card_trust::same_origin;
+    entry->head_timeout = record.timeout.value_or(head_timeout);
+    if (record.speaks == core::protocol::a2a && !record.url.empty()) {
+        auto target = net::make_target(entry->call_url, tls_files(record), contexts);
+        if (!target) {
+            return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
+        }
+        entry->fixed_fields = fixed_fields(record, *target);
+        net::http1::head_writer{entry->call_head}.request_line(net::http1::method::post, target->path);
+        entry->call_head += entry->fixed_fields;
+        entry->own_path = path_of(record.url);
+        entry->base_path = entry->own_path;
+        while (entry->base_path.ends_with('/')) {
+            entry->base_path.pop_back();
+        }
+        entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
+    }
+    return std::shared_ptr<const agent_entry>{std::move(entry)};
+}
+
+core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base)
+{
+    auto made = std::make_shared<snapshot>();
+    made->public_base = std::move(public_base);
+    net::client_contexts contexts;
+    for (const auto& record : settings.agents) {
+        if (record.disabled) {
+            continue;
+        }
+        auto entry = make_entry(record, settings.timeouts.upstream_head, contexts);
+        if (!entry) {
+            return std::move(entry).error();
+        }
+        made->agents.emplace(record.id, std::move(*entry));
+    }
+    return std::shared_ptr<const snapshot>{std::move(made)};
+}
+
+std::string public_address(const std::string& public_base, const std::string& agent_id)
+{
+    return public_base + "/agents/" + agent_id;
+}
+
+}  // namespace gateway::model

@@ -1,0 +1,62 @@
+// What the control loop publishes and the workers read: the agents as they are configured, ready to be called. Immutable;
+// a request in flight keeps what it began with.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/agent.hpp"
+#include "core/error.hpp"
+#include "gateway/model/published_card.hpp"
+#include "net/upstream.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gateway::model {
+
+struct string_hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+};
+
+template <class Value>
+using string_map = std::unordered_map<std::string, Value, string_hash, std::equal_to<>>;
+
+struct agent_entry {
+    core::agent record;
+    std::vector<std::string> tags;                         // of the record's metadata, sorted, each once
+    std::shared_ptr<const net::upstream_target> upstream;  // null: this agent cannot be called (docs: protocol mcp)
+    std::string call_url;      // where calls go: the record's own url, unless its card is trusted with that
+    bool awaits_card = false;  // its card may say where calls go, and has not been seen since the record changed
+    std::string call_head;     // the part of every call's head that does not change; holds the agent's bearer
+    std::string fixed_fields;  // the same without the request line, for requests of other methods and paths
+    std::string own_path;      // of the record's URL; at least "/"
+    std::string base_path;     // the same without slashes at the end
+    core::duration head_timeout{};
+};
+
+struct snapshot {
+    string_map<std::shared_ptr<const agent_entry>> agents;  // disabled ones are not here
+    std::string public_base;                                // scheme and authority, no slash at the end
+    std::shared_ptr<const card_bytes> key_set;              // what cards are verified with; null: none is signed
+};
+
+// Calls go to `call_url`; empty: to the record's own, until its card has been seen. Fails with config_invalid if the URL or
+// the trust store cannot be used; the detail names the agent.
+core::result<std::shared_ptr<const agent_entry>> make_entry(
+    const core::agent& record,
+    core::duration head_timeout,
+    net::client_contexts& contexts,
+    const std::string& call_url = {}
+);
+
+// Fails with config_invalid if an agent's URL or trust store cannot be used; the detail names the agent.
+core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base);
+
+// Where callers reach an agent, and what its card advertises.
+std::string public_address(const std::string& public_base, const std::string& agent_id);
+
+}  // namespace gateway::model

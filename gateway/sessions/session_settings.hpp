@@ -1,0 +1,18 @@
+// What an agent's record means for the session with it. Pure.
+#pragma once
+
+#include "core/agent.hpp"
+#include "mcp/http_transport.hpp"
+#include "mcp/runner.hpp"
+
+namespace gateway::sessions {
+
+// `turns`: for what is a program of this machine; anything else waits for nobody. `walk`: mcp.walk.
+mcp::runner_settings
+runner_settings_of(const core::agent& record, mcp::start_turns* turns = nullptr, core::duration walk = {});
+
+// Of one that is reached over HTTP. The agent's bearer is for its MCP server too, unless the server's own headers say who is
+// calling.
+mcp::http_settings http_settings_of(const core::agent& record);
+
+}  // namespace gateway::sessions

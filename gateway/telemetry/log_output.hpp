@@ -1,0 +1,45 @@
+// Where log lines end: a file descriptor, written by one thread behind a bounded queue, so that a reader of the log who
+// does not read costs lines and never time. Lines for a terminal are made printable (gateway/model/terminal_text.hpp).
+#pragma once
+
+#include "core/log.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace gateway::telemetry {
+
+struct log_output_settings {
+    int descriptor = 2;                        // stays the caller's; SIGPIPE must be ignored if it can be a pipe
+    std::size_t queue = 1024;                  // writes that wait, at least 1; the oldest makes room for a new one
+    std::chrono::milliseconds patience{2000};  // how long the destructor lets the reader take what waits
+};
+
+class log_output final : public core::log_sink {
+public:
+    explicit log_output(log_output_settings settings = {});
+
+    // Writes what waits and gives up what the reader has not taken within `patience`.
+    ~log_output() override;
+
+    log_output(const log_output&) = delete;
+    log_output& operator=(const log_output&) = delete;
+
+    // Any thread. Copies the lines, appends the last line break and returns; the lock inside is held only while that copy
+    // enters the queue. Empty `lines` write nothing.
+    void write(std::string_view lines) override;
+
+    // Lines that were given to write() and will not be seen: pushed out of the queue, or not taken by the descriptor.
+    // Any thread. Only grows.
+    std::uint64_t dropped() const noexcept;
+
+private:
+    class implementation;
+
+    std::unique_ptr<implementation> implementation_;
+};
+
+}  // namespace gateway::telemetry

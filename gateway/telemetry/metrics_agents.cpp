@@ -1,0 +1,236 @@
+// The families of the metrics page that have series of agents.
+#include "gateway/telemetry/metrics_page.hpp"
+
+#include <array>
+
+namespace gateway::telemetry {
+namespace {
+
+void add_requests(family& into, const agent_sample& of)
+{
+    const auto* calls = of.counters->calls();
+    for (std::size_t i = 0; calls != nullptr && i < calls->requests.size(); ++i) {
+        const auto method = a2a::name(static_cast<a2a::method>(i));
+        each(calls->requests[i], [&](call_outcome outcome, std::uint64_t n) {
+            into.add_some(
+                {{"agent", of.id}, {"protocol", "a2a"}, {"rpc_method", method}, {"outcome", name(outcome)}},
+                n
+            );
+        });
+    }
+}
+
+void add_upstream_errors(family& into, const agent_sample& of)
+{
+    if (const auto* calls = of.counters->calls()) {
+        each(calls->upstream_errors, [&](core::errc reason, std::uint64_t n) {
+            into.add_some({{"agent", of.id}, {"reason", core::name(reason)}}, n);
+        });
+    }
+}
+
+void add_durations(family& into, const agent_sample& of)
+{
+    if (const auto* calls = of.counters->calls()) {
+        into.add({{"agent", of.id}}, calls->duration);
+    }
+}
+
+void add_first_bytes(family& into, const agent_sample& of)
+{
+    if (const auto* calls = of.counters->calls()) {
+        into.add({{"agent", of.id}}, calls->first_byte);
+    }
+}
+
+void add_streams(family& into, const agent_sample& of)
+{
+    if (const auto* calls = of.counters->calls()) {
+        into.add({{"agent", of.id}}, static_cast<double>(calls->streams_active));
+    }
+}
+
+void add_ended_streams(family& into, const agent_sample& of)
+{
+    if (const auto* calls = of.counters->calls()) {
+        each(calls->streams_ended, [&](model::stream_end reason, std::uint64_t n) {
+            into.add_some({{"agent", of.id}, {"reason", model::name(reason)}}, n);
+        });
+    }
+}
+
+void add_card_uses(family& into, const agent_sample& of)
+{
+    each(of.counters->cards(), [&](model::card_use use, std::uint64_t n) {
+        into.add_some({{"agent", of.id}, {"result", model::name(use)}}, n);
+    });
+}
+
+void add_card_fetches(family& into, const agent_sample& of)
+{
+    const auto& card = *of.card;
+    into.add_some({{"agent", of.id}, {"outcome", "ok"}}, card.fetched - card.not_modified);
+    into.add_some({{"agent", of.id}, {"outcome", "not_modified"}}, card.not_modified);
+    for (const auto& [reason, n] : card.failures) {
+        into.add_some({{"agent", of.id}, {"outcome", core::name(reason)}}, n);
+    }
+}
+
+void add_card_age(family& into, const agent_sample& of)
+{
+    if (of.card->age) {
+        into.add({{"agent", of.id}}, seconds(*of.card->age));
+    }
+}
+
+void add_card_changes(family& into, const agent_sample& of)
+{
+    into.add_some({{"agent", of.id}}, of.card->changes);
+}
+
+void add_session_up(family& into, const agent_sample& of)
+{
+    into.add({{"agent", of.id}}, of.session->up ? 1.0 : 0.0);
+}
+
+void add_session_state(family& into, const agent_sample& of)
+{
+    into.add({{"agent", of.id}, {"state", of.session->state}}, 1.0);
+}
+
+void add_session_losses(family& into, const agent_sample& of)
+{
+    for (const auto& [reason, n] : of.session->losses) {
+        into.add_some({{"agent", of.id}, {"reason", reason}}, n);
+    }
+}
+
+void add_session_restarts(family& into, const agent_sample& of)
+{
+    into.add_some({{"agent", of.id}}, of.session->restarts);
+}
+
+void add_handshake_time(family& into, const agent_sample& of)
+{
+    if (of.session->initialize) {
+        into.add({{"agent", of.id}}, seconds(*of.session->initialize));
+    }
+}
+
+void add_walks(family& into, const agent_sample& of)
+{
+    into.add_some({{"agent", of.id}, {"outcome", "changed"}}, of.session->walks_changed);
+    into.add_some({{"agent", of.id}, {"outcome", "unchanged"}}, of.session->walks_unchanged);
+    into.add_some({{"agent", of.id}, {"outcome", "incomplete"}}, of.session->walks_incomplete);
+    into.add_some({{"agent", of.id}, {"outcome", "failed"}}, of.session->walks_failed);
+}
+
+void add_messages(family& into, const agent_sample& of)
+{
+    into.add_some({{"agent", of.id}, {"direction", "received"}}, of.session->received);
+    into.add_some({{"agent", of.id}, {"direction", "sent"}}, of.session->sent);
+}
+
+void add_refused_messages(family& into, const agent_sample& of)
+{
+    into.add_some({{"agent", of.id}}, of.session->refused);
+}
+
+void add_write_queue(family& into, const agent_sample& of)
+{
+    if (of.session->queued) {
+        into.add({{"agent", of.id}}, static_cast<std::uint64_t>(*of.session->queued));
+    }
+}
+
+using enum metric_type;
+using enum sample_part;
+
+constexpr auto all_families = std::to_array<agent_family>({
+    {"cardea_agent_requests_total",
+     "Calls of an agent by protocol, method and outcome.",
+     counter,
+     counters,
+     add_requests},
+    {"cardea_upstream_errors_total",
+     "Calls that failed on the agent's side, by reason.",
+     counter,
+     counters,
+     add_upstream_errors},
+    {"cardea_agent_request_duration_seconds",
+     "Time from a call's start to the end of its answer, without answers that are streams.",
+     histogram,
+     counters,
+     add_durations},
+    {"cardea_agent_time_to_first_byte_seconds",
+     "Time until the agent's answer to a call began, streams included.",
+     histogram,
+     counters,
+     add_first_bytes},
+    {"cardea_streams_active", "Event streams that are open now.", gauge, counters, add_streams},
+    {"cardea_streams_ended_total",
+     "Event streams that have ended, by who or what ended them.",
+     counter,
+     counters,
+     add_ended_streams},
+    {"cardea_card_cache_total", "Requests for an agent's card by what the cache had.", counter, counters, add_card_uses
+    },
+    {"cardea_card_fetch_total",
+     "Fetches of an agent's card by outcome: ok, not_modified or why not.",
+     counter,
+     card,
+     add_card_fetches},
+    {"cardea_card_age_seconds", "Time since an agent's card was fetched or confirmed.", gauge, card, add_card_age},
+    {"cardea_card_changes_total",
+     "How often a different card of an agent was published.",
+     counter,
+     card,
+     add_card_changes},
+    {"cardea_mcp_session_up", "1 while the session with an MCP server is there, else 0.", gauge, session, add_session_up
+    },
+    {"cardea_mcp_session_state",
+     "1, for the state that the session with an MCP server is in.",
+     gauge,
+     session,
+     add_session_state},
+    {"cardea_mcp_session_losses_total",
+     "Sessions with an MCP server that were lost or could not begin, by why.",
+     counter,
+     session,
+     add_session_losses},
+    {"cardea_mcp_session_restarts_total",
+     "Connections to an MCP server that were made after the first.",
+     counter,
+     session,
+     add_session_restarts},
+    {"cardea_mcp_initialize_seconds",
+     "How long the latest handshake with an MCP server took.",
+     gauge,
+     session,
+     add_handshake_time},
+    {"cardea_mcp_list_refreshes_total",
+     "Walks over the lists of an MCP server, by outcome: changed, unchanged, incomplete, failed.",
+     counter,
+     session,
+     add_walks},
+    {"cardea_mcp_messages_total", "Messages from and to an MCP server.", counter, session, add_messages},
+    {"cardea_mcp_messages_refused_total",
+     "What an MCP server sent that is no message of the protocol.",
+     counter,
+     session,
+     add_refused_messages},
+    {"cardea_mcp_write_queue_bytes",
+     "Bytes that an MCP server has not read from its input yet.",
+     gauge,
+     session,
+     add_write_queue},
+});
+
+}  // namespace
+
+std::span<const agent_family> agent_families() noexcept
+{
+    return all_families;
+}
+
+}  // namespace gateway::telemetry

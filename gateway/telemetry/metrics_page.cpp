@@ -1,0 +1,128 @@
+#include "gateway/telemetry/metrics_page.hpp"
+
+namespace gateway::telemetry {
+namespace {
+
+// A sequence of families.
+class page {
+public:
+    void add(family done) { text_ += done.take(); }
+    void add(family which, std::uint64_t value)
+    {
+        which.add({}, value);
+        add(std::move(which));
+    }
+    void add(family which, double value)
+    {
+        which.add({}, value);
+        add(std::move(which));
+    }
+    std::string take() { return std::move(text_); }
+
+private:
+    std::string text_;
+};
+
+void add_http(page& into, const loop_totals& sum)
+{
+    auto requests = counter("cardea_http_requests_total", "Requests by route, HTTP method and status sent.");
+    sum.http.visit([&](model::route where, std::string_view method, std::string_view status, std::uint64_t n) {
+        requests.add({{"route", model::name(where)}, {"method", method}, {"code", status}}, n);
+    });
+    into.add(std::move(requests));
+
+    auto received = counter("cardea_request_bytes_total", "Bytes received from callers.");
+    each(sum.request_bytes, [&](model::route where, std::uint64_t n) {
+        received.add_some({{"route", model::name(where)}}, n);
+    });
+    into.add(std::move(received));
+
+    auto sent = counter("cardea_response_bytes_total", "Bytes sent to callers.");
+    each(sum.response_bytes, [&](model::route where, std::uint64_t n) {
+        sent.add_some({{"route", model::name(where)}}, n);
+    });
+    into.add(std::move(sent));
+}
+
+void add_handshakes(page& into, const loop_totals& sum)
+{
+    auto handshakes = counter("cardea_tls_handshakes_total", "TLS handshakes of callers, by outcome.");
+    each(sum.handshakes, [&](tls_handshake how, std::uint64_t n) { handshakes.add_some({{"outcome", name(how)}}, n); });
+    into.add(std::move(handshakes));
+}
+
+void add_gateway(page& into, const gateway_sample& gateway)
+{
+    auto build = gauge("cardea_build_info", "1, with the version and the compiler as labels.");
+    build.add({{"version", gateway.version}, {"compiler", gateway.compiler}}, 1.0);
+    into.add(std::move(build));
+    into.add(
+        gauge("cardea_start_time_seconds", "When the gateway started, in seconds since 1970."),
+        seconds(gateway.started.time_since_epoch())
+    );
+    into.add(gauge("cardea_ready", "1 while /readyz says ready, else 0."), gateway.ready ? 1.0 : 0.0);
+    into.add(gauge("cardea_agents", "Agents that can be reached through the gateway."), gateway.agents);
+    into.add(gauge("cardea_connections_open", "Connections of callers that are open."), gateway.connections);
+    into.add(
+        gauge("cardea_upstream_connections_idle", "Connections to agents that wait for the next call."),
+        gateway.idle_upstream_connections
+    );
+    into.add(
+        counter("cardea_connections_refused_total", "Connections of callers that found no room."),
+        gateway.refused_connections
+    );
+    into.add(
+        counter("cardea_log_lines_dropped_total", "Log lines lost because nobody took them in time."),
+        gateway.dropped_log_lines
+    );
+}
+
+void add_reloads(page& into, const gateway_sample& gateway)
+{
+    auto reloads =
+        counter("cardea_config_reloads_total", "Reloads of the configuration: ok, or refused for its problems.");
+    reloads.add({{"outcome", "ok"}}, gateway.config_reloads);
+    reloads.add({{"outcome", "refused"}}, gateway.config_refusals);
+    into.add(std::move(reloads));
+    into.add(
+        gauge("cardea_config_last_reload_successful", "0 after a reload that was refused, else 1."),
+        gateway.config_refused_last ? 0.0 : 1.0
+    );
+    into.add(
+        gauge(
+            "cardea_config_last_success_timestamp_seconds",
+            "When the configuration in use was read, in seconds since 1970."
+        ),
+        seconds(gateway.config_since.time_since_epoch())
+    );
+}
+
+void add_process(page& into, const gateway_sample& gateway)
+{
+    auto memory = gauge("process_resident_memory_bytes", "Resident memory size in bytes.");
+    auto descriptors = gauge("process_open_fds", "Number of open file descriptors.");
+    auto cpu = counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.");
+    if (gateway.process) {
+        memory.add({}, gateway.process->resident_bytes);
+        descriptors.add({}, gateway.process->open_descriptors);
+        cpu.add({}, seconds(gateway.process->cpu_time));
+    }
+    into.add(std::move(memory));
+    into.add(std::move(descriptors));
+    into.add(std::move(cpu));
+}
+
+}  // namespace
+
+std::string process_metrics(const loop_totals& loops, const gateway_sample& gateway)
+{
+    page all;
+    add_http(all, loops);
+    add_handshakes(all, loops);
+    add_gateway(all, gateway);
+    add_reloads(all, gateway);
+    add_process(all, gateway);
+    return all.take();
+}
+
+}  // namespace gateway::telemetry

@@ -1,0 +1,327 @@
+#include "gateway/telemetry/worker_metrics.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace gateway::telemetry {
+namespace {
+
+constexpr std::array<std::string_view, http_counters::methods>
+    method_labels{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other", "none"};
+
+constexpr std::size_t other_method = 7;
+constexpr std::size_t no_method = 8;
+
+constexpr std::array<std::string_view, http_counters::statuses> status_labels{
+    "100", "101", "102", "103", "200", "201", "202", "203", "204", "205", "206", "207", "208", "226", "300", "301",
+    "302", "303", "304", "305", "307", "308", "400", "401", "402", "403", "404", "405", "406", "407", "408", "409",
+    "410", "411", "412", "413", "414", "415", "416", "417", "418", "421", "422", "423", "424", "425", "426", "428",
+    "429", "431", "451", "499", "500", "501", "502", "503", "504", "505", "506", "507", "508", "510", "511", "other"
+};
+
+constexpr std::uint8_t other_status = http_counters::statuses - 1;
+constexpr unsigned first_status = 100;
+constexpr unsigned last_status = 599;
+
+consteval auto index_statuses()
+{
+    std::array<std::uint8_t, last_status - first_status + 1> index{};
+    index.fill(other_status);
+    for (std::uint8_t i = 0; i < other_status; ++i) {
+        const auto label = status_labels[i];
+        const auto status = static_cast<unsigned>((label[0] - '0') * 100 + (label[1] - '0') * 10 + (label[2] - '0'));
+        index[status - first_status] = i;
+    }
+    return index;
+}
+
+constexpr auto status_index = index_statuses();
+
+std::size_t index_of_status(unsigned status) noexcept
+{
+    return status < first_status || status > last_status ? other_status : status_index[status - first_status];
+}
+
+std::size_t index_of_method(std::string_view method) noexcept
+{
+    if (method.empty()) {
+        return no_method;
+    }
+    for (std::size_t i = 0; i < other_method; ++i) {
+        if (method_labels[i] == method) {
+            return i;
+        }
+    }
+    return other_method;
+}
+
+std::size_t index_of(model::route where, std::size_t method, std::size_t status) noexcept
+{
+    return (static_cast<std::size_t>(where) * http_counters::methods + method) * http_counters::statuses + status;
+}
+
+}  // namespace
+
+std::string_view name(tls_handshake how) noexcept
+{
+    switch (how) {
+        case tls_handshake::complete:
+            return "complete";
+        case tls_handshake::resumed:
+            return "resumed";
+        case tls_handshake::failed:
+            return "failed";
+    }
+    return "failed";
+}
+
+std::string_view name(call_outcome o) noexcept
+{
+    switch (o) {
+        case call_outcome::ok:
+            return "ok";
+        case call_outcome::caller_error:
+            return "caller_error";
+        case call_outcome::upstream_error:
+            return "upstream_error";
+        case call_outcome::gateway_error:
+            return "gateway_error";
+    }
+    return "gateway_error";
+}
+
+call_outcome outcome_of(const model::request_record& record) noexcept
+{
+    if (record.code) {
+        switch (record.from) {
+            case core::side::caller:
+                return call_outcome::caller_error;
+            case core::side::upstream:
+                return call_outcome::upstream_error;
+            case core::side::gateway:
+                return call_outcome::gateway_error;
+        }
+    }
+    if (record.stream == model::stream_end::upstream || record.stream == model::stream_end::idle ||
+        record.status >= 500) {
+        return call_outcome::upstream_error;
+    }
+    if (record.status >= 400) {
+        return call_outcome::caller_error;
+    }
+    return record.status >= first_status ? call_outcome::ok : call_outcome::gateway_error;
+}
+
+void histogram::observe(std::chrono::nanoseconds value) noexcept
+{
+    const auto bound = std::ranges::lower_bound(histogram_bounds, value);
+    if (bound != histogram_bounds.end()) {
+        ++buckets[static_cast<std::size_t>(bound - histogram_bounds.begin())];
+    }
+    ++count;
+    sum += value;
+}
+
+void histogram::merge(const histogram& other) noexcept
+{
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+        buckets[i] += other.buckets[i];
+    }
+    count += other.count;
+    sum += other.sum;
+}
+
+void http_counters::add(model::route where, std::string_view method, unsigned status) noexcept
+{
+    ++values_[index_of(where, index_of_method(method), index_of_status(status))];
+}
+
+void http_counters::merge(const http_counters& other) noexcept
+{
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        values_[i] += other.values_[i];
+    }
+}
+
+void http_counters::visit(
+    const std::function<void(model::route, std::string_view method, std::string_view status, std::uint64_t)>& take
+) const
+{
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        if (values_[i] > 0) {
+            const auto where = static_cast<model::route>(i / (methods * statuses));
+            take(where, method_labels[i / statuses % methods], status_labels[i % statuses], values_[i]);
+        }
+    }
+}
+
+void call_counters::merge(const call_counters& other)
+{
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        requests[i].merge(other.requests[i]);
+    }
+    duration.merge(other.duration);
+    first_byte.merge(other.first_byte);
+    upstream_errors.merge(other.upstream_errors);
+    streams_active += other.streams_active;
+    streams_ended.merge(other.streams_ended);
+}
+
+agent_counters::agent_counters(const agent_counters& other)
+    : cards_{other.cards_},
+      calls_{other.calls_ ? std::make_unique<call_counters>(*other.calls_) : nullptr}
+{
+}
+
+call_counters& agent_counters::called()
+{
+    if (calls_ == nullptr) {
+        calls_ = std::make_unique<call_counters>();
+    }
+    return *calls_;
+}
+
+void agent_counters::count(const model::request_record& record)
+{
+    if (record.card) {
+        cards_.add(*record.card);
+    }
+    if (record.stream) {
+        auto& calls = called();
+        assert(calls.streams_active > 0);
+        --calls.streams_active;
+        calls.streams_ended.add(*record.stream);
+    }
+    if (record.where != model::route::call) {
+        return;
+    }
+    auto& calls = called();
+    calls.requests[static_cast<std::size_t>(record.rpc_method.value_or(a2a::method::other))].add(outcome_of(record));
+    if (record.upstream_first_byte) {
+        calls.first_byte.observe(*record.upstream_first_byte);
+    }
+    if (record.code && record.from == core::side::upstream) {
+        calls.upstream_errors.add(*record.code);
+    }
+    if (!record.stream) {
+        calls.duration.observe(record.total);
+    }
+}
+
+void agent_counters::stream_started()
+{
+    ++called().streams_active;
+}
+
+void agent_counters::merge(const agent_counters& other)
+{
+    cards_.merge(other.cards_);
+    if (other.calls_ != nullptr) {
+        called().merge(*other.calls_);
+    }
+}
+
+void loop_totals::merge(const loop_totals& other)
+{
+    http.merge(other.http);
+    handshakes.merge(other.handshakes);
+    request_bytes.merge(other.request_bytes);
+    response_bytes.merge(other.response_bytes);
+    agents += other.agents;
+}
+
+void worker_metrics::count(const model::request_record& record, agent_counters* known)
+{
+    totals_.http.add(record.where, record.http_method, record.status);
+    totals_.request_bytes.add(record.where, record.bytes_in);
+    totals_.response_bytes.add(record.where, record.bytes_out);
+    if (record.agent.empty()) {
+        return;
+    }
+    auto& counters = known != nullptr ? *known : find_or_add(record.agent);
+    counters.count(record);
+    if (counters.forgotten_ && !counters.streaming()) {
+        erase(agents_.find(record.agent));
+    }
+}
+
+void worker_metrics::stream_started(std::string_view agent_id)
+{
+    find_or_add(agent_id).stream_started();
+}
+
+agent_counters& worker_metrics::agent(std::string_view id)
+{
+    remember(id);
+    return find_or_add(id);
+}
+
+void worker_metrics::remember(std::string_view id)
+{
+    const auto found = agents_.find(id);
+    if (found != agents_.end() && std::exchange(found->second.forgotten_, false)) {
+        lingering_.erase(found->first);
+    }
+}
+
+agent_counters& worker_metrics::find_or_add(std::string_view id)
+{
+    const auto found = agents_.find(id);
+    if (found != agents_.end()) {
+        return found->second;
+    }
+    ++totals_.agents;
+    return agents_.try_emplace(std::string{id}).first->second;
+}
+
+const agent_counters* worker_metrics::find(std::string_view id) const
+{
+    const auto found = agents_.find(id);
+    return found == agents_.end() ? nullptr : &found->second;
+}
+
+void worker_metrics::linger(std::string_view id, agent_counters& counters)
+{
+    counters.forgotten_ = true;
+    lingering_.emplace(id);
+}
+
+worker_metrics::agent_map::iterator worker_metrics::erase(agent_map::iterator which)
+{
+    if (which->second.forgotten_) {
+        lingering_.erase(which->first);
+    }
+    --totals_.agents;
+    return agents_.erase(which);
+}
+
+void worker_metrics::forget(std::string_view id)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end()) {
+        return;
+    }
+    if (found->second.streaming()) {
+        linger(id, found->second);
+    } else {
+        erase(found);
+    }
+}
+
+void worker_metrics::forget_unless(const std::function<bool(std::string_view id)>& exists)
+{
+    for (auto at = agents_.begin(); at != agents_.end();) {
+        if (exists(at->first)) {
+            remember(at->first);
+            ++at;
+        } else if (at->second.streaming()) {
+            linger(at->first, at->second);
+            ++at;
+        } else {
+            at = erase(at);
+        }
+    }
+}
+
+}  // namespace gateway::telemetry

@@ -1,0 +1,228 @@
+// The counters of one loop: plain integers that one thread owns, without locks or atomics. Every label comes from our
+// own enumerations and from agent ids of the snapshot, so that no request can add a time series. What /metrics shows is
+// the sum of all loops (gateway/metrics_feed.hpp).
+#pragma once
+
+#include "a2a/method.hpp"
+#include "core/error.hpp"
+#include "gateway/model/request_record.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace gateway::telemetry {
+
+// How a call of an agent ended; a metric label.
+enum class call_outcome : std::uint8_t { ok, caller_error, upstream_error, gateway_error };
+
+std::string_view name(call_outcome o) noexcept;
+
+// The side of `code` if something failed. Else a stream that the agent broke off or left silent, or a status from 500
+// that the agent chose itself, is an upstream_error, one from 400 a caller_error, and one below 100 a gateway_error.
+call_outcome outcome_of(const model::request_record& record) noexcept;
+
+// One counter per enumerator of Enum, the last of which is Last.
+template <class Enum, Enum Last>
+class enum_counters {
+public:
+    static constexpr std::size_t size = static_cast<std::size_t>(Last) + 1;
+
+    void add(Enum which, std::uint64_t n = 1) { values_[static_cast<std::size_t>(which)] += n; }
+    std::uint64_t operator[](Enum which) const { return values_[static_cast<std::size_t>(which)]; }
+
+    void merge(const enum_counters& other)
+    {
+        for (std::size_t i = 0; i < size; ++i) {
+            values_[i] += other.values_[i];
+        }
+    }
+
+private:
+    std::array<std::uint64_t, size> values_{};
+};
+
+template <class Enum, Enum Last, class Take>
+void each(const enum_counters<Enum, Last>& counters, Take take)
+{
+    for (std::size_t i = 0; i < counters.size; ++i) {
+        const auto which = static_cast<Enum>(i);
+        take(which, counters[which]);
+    }
+}
+
+// How a caller's TLS handshake ended; a metric label.
+enum class tls_handshake : std::uint8_t { complete, resumed, failed };
+
+std::string_view name(tls_handshake how) noexcept;
+
+using handshake_counters = enum_counters<tls_handshake, tls_handshake::failed>;
+using route_counters = enum_counters<model::route, model::route::none>;
+using errc_counters = enum_counters<core::errc, core::errc::internal>;
+using stream_end_counters = enum_counters<model::stream_end, model::stream_end::drain>;
+using card_use_counters = enum_counters<model::card_use, model::card_use::negative>;
+using outcome_counters = enum_counters<call_outcome, call_outcome::gateway_error>;
+
+// Upper bounds, inclusive. What lies above the last one is only in the count and the sum.
+inline constexpr std::array<std::chrono::microseconds, 15> histogram_bounds{
+    std::chrono::microseconds{1'000},
+    std::chrono::microseconds{2'500},
+    std::chrono::microseconds{5'000},
+    std::chrono::microseconds{10'000},
+    std::chrono::microseconds{25'000},
+    std::chrono::microseconds{50'000},
+    std::chrono::microseconds{100'000},
+    std::chrono::microseconds{250'000},
+    std::chrono::microseconds{500'000},
+    std::chrono::microseconds{1'000'000},
+    std::chrono::microseconds{2'500'000},
+    std::chrono::microseconds{5'000'000},
+    std::chrono::microseconds{10'000'000},
+    std::chrono::microseconds{30'000'000},
+    std::chrono::microseconds{60'000'000},
+};
+
+struct histogram {
+    std::array<std::uint64_t, histogram_bounds.size()> buckets{};  // not cumulative
+    std::uint64_t count = 0;
+    std::chrono::nanoseconds sum{};
+
+    void observe(std::chrono::nanoseconds value) noexcept;
+    void merge(const histogram& other) noexcept;
+};
+
+// Requests by route, HTTP method and status. Methods and statuses that no standard names share one counter each.
+class http_counters {
+public:
+    // GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, "other", and "none" where no request could be read.
+    static constexpr std::size_t methods = 9;
+    // The registered statuses (RFC 9110 section 16.2) and 499; the last one is "other".
+    static constexpr std::size_t statuses = 64;
+
+    void add(model::route where, std::string_view method, unsigned status) noexcept;
+    void merge(const http_counters& other) noexcept;
+
+    // `status` is a number or "other". Only counters above zero are visited.
+    void visit(
+        const std::function<void(model::route, std::string_view method, std::string_view status, std::uint64_t)>& take
+    ) const;
+
+private:
+    std::array<std::uint64_t, route_counters::size * methods * statuses> values_{};
+};
+
+// What is counted of the calls of one agent. About 1.3 kB.
+struct call_counters {
+    std::array<outcome_counters, a2a::method_count> requests{};  // by a2a::method
+    histogram duration;    // answers that are not streams: how long a stream lasts is no delay
+    histogram first_byte;  // until the agent's answer began, streams too
+    errc_counters upstream_errors;
+    std::int64_t streams_active = 0;
+    stream_end_counters streams_ended;
+
+    void merge(const call_counters& other);
+};
+
+// What is counted of one agent. An agent whose card is read and which nobody calls stays small.
+class agent_counters {
+public:
+    agent_counters() = default;
+    agent_counters(const agent_counters& other);
+    agent_counters(agent_counters&&) = default;
+    agent_counters& operator=(const agent_counters&) = delete;
+    agent_counters& operator=(agent_counters&&) = default;
+    ~agent_counters() = default;
+
+    const card_use_counters& cards() const noexcept { return cards_; }
+    const call_counters* calls() const noexcept { return calls_.get(); }  // null: never called
+
+    void count(const model::request_record& record);
+    void stream_started();
+    void merge(const agent_counters& other);
+
+private:
+    friend class worker_metrics;
+
+    call_counters& called();
+    bool streaming() const noexcept { return calls_ != nullptr && calls_->streams_active > 0; }
+
+    card_use_counters cards_;
+    std::unique_ptr<call_counters> calls_;
+    bool forgotten_ = false;
+};
+
+// Of one loop, beside the agents. A copy may travel to another thread.
+struct loop_totals {
+    http_counters http;
+    handshake_counters handshakes;
+    route_counters request_bytes;
+    route_counters response_bytes;
+    std::size_t agents = 0;  // that have counters
+
+    void merge(const loop_totals& other);
+};
+
+// One thread. Allocates only when an agent is seen for the first time and when it is called for the first time.
+class worker_metrics {
+public:
+    // Every record goes here exactly once. `known`, if given, is agent(record.agent), looked up before. What the gateway
+    // answered about a card counts as a use of the card; requests, durations, streams and upstream errors of an agent
+    // are those of route::call.
+    void count(const model::request_record& record, agent_counters* known = nullptr);
+
+    void count_handshake(tls_handshake how) noexcept { totals_.handshakes.add(how); }
+
+    // An answer of this agent begins to stream. Its record must come to count() with `stream` set.
+    void stream_started(std::string_view agent_id);
+
+    // Stays where it is until the agent is forgotten and has no open streams. An agent that was forgotten and is asked
+    // for here is back.
+    agent_counters& agent(std::string_view id);
+
+    // The agent is gone: its series end. If it has open streams, when the last of them does. A later record of it
+    // starts from zero, as if it were new.
+    void forget(std::string_view id);
+
+    // The agent exists, again perhaps: what is counted of it goes on.
+    void remember(std::string_view id);
+
+    // forget() of every agent for which `exists` is false, remember() of the others: what a new snapshot asks for. Also removes what late records
+    // of agents forgotten earlier left behind.
+    void forget_unless(const std::function<bool(std::string_view id)>& exists);
+
+    const loop_totals& totals() const noexcept { return totals_; }
+
+    // Null: nothing has been counted of it.
+    const agent_counters* find(std::string_view id) const;
+
+    // Agents that are forgotten and have open streams.
+    const std::set<std::string, std::less<>>& lingering() const noexcept { return lingering_; }
+
+private:
+    struct string_hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+    };
+
+    agent_counters& find_or_add(std::string_view id);
+
+    void linger(std::string_view id, agent_counters& counters);
+
+    using agent_map = std::unordered_map<std::string, agent_counters, string_hash, std::equal_to<>>;
+    agent_map::iterator erase(agent_map::iterator which);
+
+    loop_totals totals_;
+    agent_map agents_;
+    std::set<std::string, std::less<>> lingering_;
+};
+
+}  // namespace gateway::telemetry

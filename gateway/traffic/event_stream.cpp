@@ -1,0 +1,52 @@
+#include "gateway/traffic/event_stream.hpp"
+
+namespace gateway::traffic {
+
+using net::http1::equal_ignoring_case;
+using net::http1::field_name;
+
+bool is_event_stream(const net::http1::response_head& head) noexcept
+{
+    constexpr std::string_view type = "text/event-stream";
+    const auto* value = net::http1::find(head.fields, field_name::content_type);
+    return value != nullptr && value->size() >= type.size() &&
+           equal_ignoring_case(value->substr(0, type.size()), type) &&
+           (value->size() == type.size() || (*value)[type.size()] == ';' || (*value)[type.size()] == ' ');
+}
+
+bool has_identity_coding(const net::http1::response_head& head) noexcept
+{
+    const auto* coding = net::http1::find(head.fields, field_name::content_encoding);
+    return coding == nullptr || equal_ignoring_case(*coding, "identity");
+}
+
+event_stream::event_stream(std::uint64_t limit, core::duration keep_alive) noexcept
+    : scanner_{limit},
+      keep_alive_{keep_alive}
+{
+}
+
+event_stream::passage event_stream::pass(std::string_view piece) noexcept
+{
+    const bool too_large = !scanner_.feed(piece);
+    if (too_large) {
+        piece = piece.substr(0, scanner_.ahead_of_refused());
+    }
+    return {mark_ ? mark_->take(piece) : net::late_bom::outcome{{}, piece}, too_large};
+}
+
+core::steady_time event_stream::comment_due() const noexcept
+{
+    const bool wanted = keep_alive_ > core::duration::zero() && scanner_.at_boundary();
+    return wanted ? written_ + keep_alive_ : core::steady_time::max();
+}
+
+std::string_view event_stream::comment() noexcept
+{
+    if (scanner_.untouched() && !mark_) {
+        mark_.emplace();
+    }
+    return net::sse_keep_alive;
+}
+
+}  // namespace gateway::traffic

@@ -1,0 +1,160 @@
+#include "gateway/traffic/forwarding.hpp"
+
+#include "net/http1/head_writer.hpp"
+#include "net/via.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace gateway::traffic {
+namespace {
+
+using net::http1::field_name;
+
+bool stays_with_request(field_name id)
+{
+    switch (id) {
+        case field_name::host:
+        case field_name::authorization:
+        case field_name::cookie:
+        case field_name::expect:
+        case field_name::forwarded:
+        case field_name::x_forwarded:
+        case field_name::cardea:
+        case field_name::via:
+            return true;
+        default:
+            return net::http1::hop_by_hop(id);
+    }
+}
+
+// A cookie of one agent would be sent to all agents of the gateway, if it sent any.
+bool stays_with_answer(field_name id)
+{
+    return id == field_name::cardea || id == field_name::set_cookie || net::http1::hop_by_hop(id);
+}
+
+// Fields without which an answer comes whole, whatever the caller has of it, and in no coding.
+constexpr std::array<std::string_view, 11> fields_on_form{
+    "Accept-Encoding",
+    "If-Match",
+    "If-Modified-Since",
+    "If-None-Match",
+    "If-Range",
+    "If-Unmodified-Since",
+    "Range",
+    "TE",
+    "Want-Content-Digest",
+    "Want-Digest",
+    "Want-Repr-Digest",
+};
+
+// Fields that hold of the bytes of an agent's answer, or of how long they may be kept (RFC 9110, 9111, 9421, 9530).
+constexpr std::array<std::string_view, 16> fields_of_bytes{
+    "Accept-Ranges",
+    "Age",
+    "Cache-Control",
+    "Content-Digest",
+    "Content-Encoding",
+    "Content-Location",
+    "Content-MD5",
+    "Content-Range",
+    "Digest",
+    "ETag",
+    "Expires",
+    "Last-Modified",
+    "Pragma",
+    "Repr-Digest",
+    "Signature",
+    "Signature-Input",
+};
+
+template <std::size_t Size>
+bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view name) noexcept
+{
+    return std::ranges::any_of(names, [&](std::string_view each) {
+        return net::http1::equal_ignoring_case(each, name);
+    });
+}
+
+// Of a Max-Forwards that can be read.
+std::optional<std::uint64_t> hops_left(const net::http1::field& field) noexcept
+{
+    std::uint64_t left = 0;
+    const auto* const end = field.value.data() + field.value.size();
+    if (!net::http1::equal_ignoring_case(field.name, "Max-Forwards")) {
+        return std::nullopt;
+    }
+    const auto read = std::from_chars(field.value.data(), end, left);
+    return read.ec == std::errc{} && read.ptr == end ? std::optional{left} : std::nullopt;
+}
+
+}  // namespace
+
+bool ends_here(const net::http1::request_head& head) noexcept
+{
+    return head.verb == net::http1::method::options &&
+           (head.target == "*" || std::any_of(head.fields.begin(), head.fields.end(), [](const auto& field) {
+                return hops_left(field) == 0;
+            }));
+}
+
+void write_request_fields(
+    std::string& text,
+    const net::http1::request_head& head,
+    const outgoing_body& body,
+    const forwarding_hop& hop
+)
+{
+    net::http1::head_writer out{text};
+    net::write_via(text, head.fields, head.minor_version);
+    const bool limited = head.verb == net::http1::method::options;
+    const bool edited = body.answer == body_care::edited;
+    const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
+    for (const auto& field : head.fields) {
+        if (stays_with_request(field.id) || (edited && is_one_of(fields_on_form, field.name)) ||
+            field.name.find('_') != std::string_view::npos ||
+            (nominates && net::http1::named_by_connection(head.fields, field.name))) {
+            continue;
+        }
+        const auto left = limited ? hops_left(field) : std::nullopt;
+        if (left) {
+            out.field(field.name, *left - std::min<std::uint64_t>(*left, 1));
+        } else {
+            out.field(field.name, field.value);
+        }
+    }
+    write_forwarding_fields(text, head.fields, hop);
+    if (edited) {
+        out.field("Accept-Encoding", "identity");
+    }
+    if (body.how == net::http1::framing::length) {
+        out.field("Content-Length", body.size);
+    } else if (body.how == net::http1::framing::chunked) {
+        out.field("Transfer-Encoding", "chunked");
+    }
+    out.end();
+}
+
+void write_answer_fields(std::string& text, const net::http1::response_head& head, body_care body)
+{
+    text.clear();
+    net::http1::head_writer out{text};
+    out.status_line(head.status);
+    const bool edited = body == body_care::edited;
+    const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
+    for (const auto& field : head.fields) {
+        if (stays_with_answer(field.id) || (edited && is_one_of(fields_of_bytes, field.name)) ||
+            (nominates && net::http1::named_by_connection(head.fields, field.name))) {
+            continue;
+        }
+        out.field(field.name, field.value);
+    }
+    if (edited) {
+        out.field("Cache-Control", "private, no-store");
+    }
+}
+
+}  // namespace gateway::traffic

@@ -1,0 +1,40 @@
+// Which fields of a message go on to the other side of the gateway (RFC 9110 section 7.6), in both directions. Pure.
+#pragma once
+
+#include "gateway/traffic/forwarded.hpp"
+#include "net/http1/head.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace gateway::traffic {
+
+// How much of the body of a message is ours: the fields that speak of its bytes go with it.
+enum class body_care : std::uint8_t { passes, edited };
+
+// The body of a request as it goes out.
+struct outgoing_body {
+    net::http1::framing how = net::http1::framing::none;
+    std::uint64_t size = 0;                // with framing::length
+    body_care answer = body_care::passes;  // edited: the answer is asked for whole, now, and in no coding
+};
+
+// Appends to `text`, which holds the agent's own part of a request head (agent_entry::fixed_fields) or nothing: the caller's
+// fields that go on, the way it came (net::write_via(), write_forwarding_fields()), the body's framing, and the empty line. What stays behind: what ends at this hop; what the gateway sets itself; the
+// caller's credentials; names with '_', which turn into one of ours wherever a CGI-like environment reads them.
+void write_request_fields(
+    std::string& text,
+    const net::http1::request_head& head,
+    const outgoing_body& body,
+    const forwarding_hop& hop
+);
+
+// Whether the request is about the gateway itself: OPTIONS of `*`, or one whose Max-Forwards is used up (RFC 9110 sections
+// 7.6.2, 9.3.7). What goes on has one less.
+bool ends_here(const net::http1::request_head& head) noexcept;
+
+// Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line. Of
+// one whose body is edited, what names, dates or sums up the agent's bytes stays behind, and nobody may keep it.
+void write_answer_fields(std::string& text, const net::http1::response_head& head, body_care body = body_care::passes);
+
+}  // namespace gateway::traffic

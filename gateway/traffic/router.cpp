@@ -1,0 +1,98 @@
+#include "gateway/traffic/router.hpp"
+
+#include "core/agent.hpp"
+#include "gateway/model/well_known.hpp"
+#include "gateway/traffic/path_pattern.hpp"
+#include "net/http1/fields.hpp"
+
+#include <optional>
+
+namespace gateway::traffic {
+namespace {
+
+constexpr std::string_view agents_prefix = "/agents/";
+constexpr std::string_view card_path = "/.well-known/agent-card.json";
+constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
+constexpr std::string_view well_known = ".well-known";  // no agent's id, but what clients ask for that have dropped it
+
+std::optional<model::directory_kind> directory_at(std::string_view path) noexcept
+{
+    if (path.size() > agents_prefix.size() && path.starts_with(agents_prefix)) {
+        return std::nullopt;
+    }
+    for (const auto kind :
+         {model::directory_kind::agents, model::directory_kind::api_catalog, model::directory_kind::ai_catalog}) {
+        if (path == model::path_of(kind)) {
+            return kind;
+        }
+    }
+    return path == agents_prefix ? std::optional{model::directory_kind::agents} : std::nullopt;
+}
+
+extended_path extended_path_at(std::string_view below) noexcept
+{
+    if (below == "/agent/authenticatedExtendedCard") {
+        return extended_path::v02;
+    }
+    if (below == "/rest/v1/card") {
+        return extended_path::rest_v03;
+    }
+    return below == "/rest/extendedAgentCard" ? extended_path::rest_v1 : extended_path::none;
+}
+
+}  // namespace
+
+destination find_destination(std::string_view target) noexcept
+{
+    destination to;
+    const auto path = target.substr(0, target.find('?'));
+    if (path.starts_with("//") || (path.starts_with('/') && !unambiguous(path))) {
+        to.refusal = core::errc::bad_request;
+        to.astray = true;
+        return to;
+    }
+    if (path == "/rpc") {
+        to.where = model::route::management;
+        return to;
+    }
+    if (path == model::key_set_path) {
+        to.where = model::route::key_set;
+        return to;
+    }
+    to.query = target.substr(path.size());
+    if (const auto kind = directory_at(path)) {
+        to.where = model::route::directory;
+        to.directory = *kind;
+        return to;
+    }
+    if (!path.starts_with(agents_prefix)) {
+        to.card_of_nobody = path == card_path || path == legacy_card_path;
+        to.astray = net::http1::equal_ignoring_case(path.substr(0, agents_prefix.size()), agents_prefix);
+        return to;
+    }
+    const auto after = path.substr(agents_prefix.size());
+    const auto id = after.substr(0, after.find('/'));
+    if (!core::valid_agent_id(id) && id != well_known) {
+        to.astray = true;
+        return to;
+    }
+    to.below = after.substr(id.size());
+    if (to.below.starts_with("//")) {
+        to.refusal = core::errc::bad_request;
+        to.astray = true;
+        return to;
+    }
+    to.agent = id;
+    if (to.below.empty() || to.below == "/") {
+        to.where = model::route::call;
+    } else if (to.below == card_path || to.below == legacy_card_path) {
+        to.where = model::route::card;
+        to.legacy_card = to.below == legacy_card_path;
+    } else {
+        to.where = model::route::relay;
+        to.extended = extended_path_at(to.below);
+    }
+    return to;
+}
+
+}  // namespace gateway::traffic

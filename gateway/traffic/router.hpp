@@ -1,0 +1,34 @@
+// From a request target to what it is for. Pure. Nothing is decoded or normalised: a path that only means an agent after
+// decoding means nothing here, so that no spelling reaches another agent or route.
+#pragma once
+
+#include "gateway/model/directory_kind.hpp"
+#include "gateway/model/request_record.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace gateway::traffic {
+
+// The addresses below an agent that a GET may ask for its extended card.
+enum class extended_path : std::uint8_t { none, v02, rest_v03, rest_v1 };
+
+struct destination {
+    model::route where = model::route::none;
+    std::string_view agent;  // of card, call and relay; a view into the target
+    std::string_view below;  // the path below the agent, from its '/'; empty for the agent itself; without the query
+    std::string_view query;  // with its '?', or empty
+    model::directory_kind directory = model::directory_kind::agents;  // of directory
+    extended_path extended = extended_path::none;                     // of relay
+    bool legacy_card = false;     // the card was asked for under its name of 0.2, agent.json
+    bool card_of_nobody = false;  // of none: the well-known place of a card, without an agent
+    // Of none: why. not_found, or bad_request for a path that another reader may take for a different one.
+    core::errc refusal = core::errc::not_found;
+    bool astray =
+        false;  // of none: almost an agent's address, which looks like a try; the connection ends with the answer
+};
+
+// `target` is origin-form or "*" (net/http1/head.hpp).
+destination find_destination(std::string_view target) noexcept;
+
+}  // namespace gateway::traffic

@@ -1,0 +1,114 @@
+#include "gateway/traffic/worker.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace gateway::traffic {
+
+net::server_settings connection_settings(const config::settings& settings, shared_limits& shared)
+{
+    net::server_settings out;
+    out.head = {
+        .bytes = settings.limits.header,
+        .fields = settings.limits.header_fields,
+        .target = settings.limits.target,
+        .value = settings.limits.header_value
+    };
+    out.handshake_timeout = settings.timeouts.handshake;
+    out.header_timeout = settings.timeouts.header;
+    out.body_timeout = settings.timeouts.body;
+    out.idle_timeout = settings.timeouts.idle;
+    out.write_timeout = settings.timeouts.write;
+    out.body_grace = settings.timeouts.body_grace;
+    out.body_rate = settings.limits.body_rate;
+    out.read_ahead = settings.limits.read_ahead;
+    out.requests = settings.limits.requests;
+    out.linger = settings.timeouts.linger;
+    out.linger_bytes = settings.limits.linger_bytes;
+    out.lingering = &shared.lingering;
+    out.bodies = &shared.bodies;
+    return out;
+}
+
+worker::worker(
+    model::control_services& control,
+    const config::settings& settings,
+    shared_limits& shared,
+    const core::logger& log
+)
+    : lines_{log.sink(), settings.log_level, telemetry::access_log::random_first_id()},
+      pool_{
+          loop_,
+          {.head_limit = settings.limits.upstream_header,
+           .idle_connections = settings.limits.upstream_connections,
+           .keep = settings.timeouts.upstream_keep}
+      },
+      traffic_{control, pool_, settings, lines_, log},
+      service_{loop_, traffic_, connection_settings(settings, shared)},
+      flusher_{lines_}
+{
+    traffic_.set_hosts(model::host_policy{settings, settings.listen});
+    loop_.timers().add(flusher_);
+}
+
+worker::~worker()
+{
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void worker::start()
+{
+    thread_ = std::thread{[this] { loop_.run(); }};
+}
+
+void worker::publish(std::shared_ptr<const model::snapshot> now)
+{
+    net::asio::post(executor(), [this, s = std::move(now)] { traffic_.set_snapshot(s); });
+}
+
+void worker::publish_agent(std::string id, std::shared_ptr<const model::agent_entry> agent)
+{
+    net::asio::post(executor(), [this, name = std::move(id), a = std::move(agent)]() mutable {
+        traffic_.set_agent(name, std::move(a));
+    });
+}
+
+void worker::set_tls(net::tls_context tls)
+{
+    net::asio::post(executor(), [this, t = std::move(tls)]() mutable { service_.set_tls(std::move(t)); });
+}
+
+void worker::publish_card(std::string agent_id, std::shared_ptr<const model::published_card> card)
+{
+    net::asio::post(executor(), [this, id = std::move(agent_id), c = std::move(card)]() mutable {
+        traffic_.set_card(id, std::move(c));
+    });
+}
+
+void worker::drain()
+{
+    net::asio::post(executor(), [this] { service_.drain(); });
+}
+
+void worker::end_streams()
+{
+    net::asio::post(executor(), [this] { traffic_.end_streams(); });
+}
+
+void worker::abort()
+{
+    net::asio::post(executor(), [this] { service_.abort(); });
+}
+
+void worker::stop()
+{
+    net::asio::post(executor(), [this] {
+        pool_.close();
+        loop_.stop();
+    });
+}
+
+}  // namespace gateway::traffic

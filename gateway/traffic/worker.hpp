@@ -1,0 +1,96 @@
+// One worker: a thread with its own loop, callers' connections, pool of connections to agents, counters and access log.
+// The control loop talks to it by posting.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/log.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/telemetry/access_log.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
+#include "gateway/traffic/traffic_handler.hpp"
+#include "net/http_service.hpp"
+#include "net/loop.hpp"
+#include "net/shared_budget.hpp"
+#include "net/upstream.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace gateway::traffic {
+
+// What all connections of the process share, on whatever loop.
+struct shared_limits {
+    explicit shared_limits(const config::limit_settings& limits) noexcept
+        : bodies{limits.body_memory},
+          operator_bodies{limits.body_memory},
+          lingering{limits.lingering}
+    {
+    }
+
+    net::shared_budget bodies;
+    net::shared_budget operator_bodies;  // on the admin listener: callers cannot use it up
+    net::shared_budget lingering;
+};
+
+net::server_settings connection_settings(const config::settings& settings, shared_limits& shared);
+
+class worker {
+public:
+    // References outlive the worker.
+    worker(
+        model::control_services& control,
+        const config::settings& settings,
+        shared_limits& shared,
+        const core::logger& log
+    );
+
+    // Joins the thread; stop() must have been called if start() was.
+    ~worker();
+
+    void start();
+
+    // For placement of new connections; any thread may ask it how many are open.
+    net::http_service& service() noexcept { return service_; }
+
+    // From any thread; carried out on the worker's.
+    void publish(std::shared_ptr<const model::snapshot> now);
+    void publish_agent(std::string id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
+    void set_tls(net::tls_context tls);  // for connections that come from now on; null: none
+    void publish_card(std::string agent_id, std::shared_ptr<const model::published_card> card);
+    void drain();
+    void end_streams();
+    void abort();
+    void stop();
+
+    // On the worker's thread.
+    const telemetry::worker_metrics& metrics() const noexcept { return traffic_.metrics(); }
+    std::size_t idle_upstream_connections() const { return pool_.idle(); }
+
+    net::executor executor() noexcept { return loop_.get_executor(); }
+
+private:
+    class flusher final : public net::timed {
+    public:
+        explicit flusher(telemetry::access_log& lines)
+            : lines_{lines}
+        {
+        }
+        void on_due() override {}
+        void on_sweep(core::steady_time) override { lines_.flush(); }
+
+    private:
+        telemetry::access_log& lines_;
+    };
+
+    net::loop loop_;
+    telemetry::access_log lines_;
+    net::upstream_pool pool_;
+    traffic_handler traffic_;
+    net::http_service service_;
+    flusher flusher_;
+    std::thread thread_;
+};
+
+}  // namespace gateway::traffic

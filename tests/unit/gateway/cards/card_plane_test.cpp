@@ -1,0 +1,648 @@
+// over 400 lines: one plane, with agents and sessions that do what a test says.
+#include "gateway/cards/card_plane.hpp"
+
+#include "a2a/etag.hpp"
+#include "gateway/cards/card_editor.hpp"
+#include "gateway/cards/card_source.hpp"
+#include "gateway/management/management_records.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/card_plane");
+
+namespace {
+
+using namespace std::chrono_literals;
+using core::errc;
+using gateway::model::card_answer;
+using gateway::model::card_use;
+
+// The agents, in place of the network: all of them answer alike.
+class agents_stub final : public net::fetcher {
+public:
+    explicit agents_stub(net::loop& loop)
+        : held_{loop.get_executor(), core::steady_time::max()}
+    {
+    }
+
+    boost::asio::awaitable<core::result<net::fetch_response>, executor_type> fetch(net::fetch_request request) override
+    {
+        ++asked[request.url];
+        ++under_way;
+        if (silent) {
+            boost::system::error_code ended;
+            co_await held_.async_wait(boost::asio::redirect_error(net::use_task, ended));
+        }
+        --under_way;
+        if (down) {
+            co_return core::upstream_error(errc::upstream_refused, "down");
+        }
+        co_return net::fetch_response{.status = 200, .headers = {}, .body = R"({"name":")" + name + R"("})"};
+    }
+
+    void answer_all() { held_.cancel(); }
+
+    bool down = false;
+    bool silent = false;
+    std::string name = "first";
+    int under_way = 0;
+    std::map<std::string, int> asked;
+
+private:
+    net::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        net::asio::wait_traits<std::chrono::steady_clock>,
+        net::executor>
+        held_;
+};
+
+// Has cards made by the editor, and while it is slow only when released.
+class slow_maker final : public gateway::cards::card_maker {
+public:
+    explicit slow_maker(gateway::cards::card_editor& editor)
+        : editor_{editor}
+    {
+    }
+
+    net::task<core::result<gateway::cards::made_card>>
+    make(std::shared_ptr<const core::agent> agent, gateway::cards::card_document what) override
+    {
+        co_await hold();
+        co_return co_await editor_.make(std::move(agent), std::move(what));
+    }
+
+    net::task<core::result<gateway::cards::made_card>>
+    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) override
+    {
+        co_await hold();
+        if (refuses_lists) {
+            co_return core::upstream_error(errc::card_too_large);
+        }
+        co_return co_await editor_.make_of_lists(std::move(agent), std::move(lists));
+    }
+
+    net::task<core::result<std::string>>
+    compare(std::shared_ptr<const core::agent> agent, gateway::cards::card_pair what) override
+    {
+        co_return co_await editor_.compare(std::move(agent), std::move(what));
+    }
+
+    void release()
+    {
+        slow = false;
+        for (auto* const each : std::exchange(held_, {})) {
+            each->set();
+        }
+    }
+
+    std::size_t held() const noexcept { return held_.size(); }
+
+    bool slow = false;
+    bool refuses_lists = false;
+
+private:
+    net::task<> hold()
+    {
+        net::task_signal go;
+        if (slow) {
+            held_.push_back(&go);
+            co_await go.wait();
+        }
+    }
+
+    gateway::cards::card_editor& editor_;
+    std::vector<net::task_signal*> held_;
+};
+
+class kept_log final : public core::log_sink {
+public:
+    void write(std::string_view lines) override { text.append(lines) += '\n'; }
+
+    std::string text;
+};
+
+net::task<> obtain_into(gateway::cards::card_plane& plane, std::optional<card_answer>& out)
+{
+    out = co_await plane.obtain("agent-0");
+}
+
+struct rig {
+    explicit rig(
+        std::size_t agents = 1,
+        std::uint64_t background = 32,
+        const std::optional<core::mcp_server>& server = {}
+    )
+    {
+        settings.cards.background = background;
+        for (std::size_t i = 0; i < agents; ++i) {
+            core::agent agent;
+            agent.id = "agent-" + std::to_string(i);
+            agent.url = "http://" + agent.id + "/";
+            agent.card_url = agent.url + "card";
+            if (server) {
+                agent.speaks = core::protocol::mcp;
+                agent.mcp = server;
+            }
+            settings.agents.push_back(std::move(agent));
+        }
+        editor.start(nullptr, "http://gateway");
+        plane.set_publisher([this](const std::string&, const auto& card) { published += card != nullptr ? 1 : 0; });
+        auto made = gateway::model::make_snapshot(settings, "http://gateway");
+        REQUIRE(made.has_value());
+        plane.set_agents(*made);
+    }
+
+    ~rig()
+    {
+        plane.stop();
+        agents.answer_all();
+        maker.release();
+        run();
+    }
+
+    void list(const mcp::server_lists& lists)
+    {
+        plane.set_session_card("agent-0", std::make_shared<const mcp::server_lists>(lists), [this](bool is_card) {
+            told.push_back(is_card);
+        });
+        run();
+    }
+
+    void change(core::agent changed)
+    {
+        net::client_contexts contexts;
+        plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+        run();
+    }
+
+    void run()
+    {
+        loop.io().restart();
+        loop.io().poll();
+    }
+
+    // As if the loop had swept so much later.
+    void pass(core::duration time)
+    {
+        now += time;
+        plane.on_sweep(now);
+        run();
+    }
+
+    // What a caller gets without waiting.
+    std::optional<card_answer> obtained()
+    {
+        auto& out = answers.emplace_back();
+        net::asio::co_spawn(loop.get_executor(), obtain_into(plane, out), net::asio::detached);
+        run();
+        return out;
+    }
+
+    std::string name()
+    {
+        const auto got = obtained();
+        return got && got->card ? a2a::parse_card(got->card->bytes->body)->document["name"].get<std::string>() : "";
+    }
+
+    core::steady_time now{};
+    config::settings settings;
+    net::loop loop;
+    agents_stub agents{loop};
+    kept_log sink;
+    core::logger log{sink, core::log_level::info};
+    gateway::cards::card_editor editor{loop.io(), agents, settings.cards};
+    slow_maker maker{editor};
+    gateway::cards::card_source source{agents, maker, settings};
+    gateway::cards::card_plane plane{loop, source, maker, settings.cards, log, [this] { return now; }};
+    int published = 0;
+    std::vector<bool> told;                         // what list() came to
+    std::list<std::optional<card_answer>> answers;  // who waits, writes here later
+};
+
+}  // namespace
+
+TEST_CASE("a card is there before anybody asks, and is fetched anew before it is stale")
+{
+    rig x;
+    x.pass(0ms);
+    CHECK(x.agents.asked.size() == 1);
+    CHECK(x.published == 1);
+    CHECK(x.obtained()->use == card_use::hit);
+    x.agents.name = "second";
+    for (auto waited = 0s; waited < 5min; waited += 1s) {
+        CHECK(x.obtained()->use == card_use::hit);
+        x.pass(1s);
+    }
+    CHECK(x.name() == "second");
+    CHECK(x.agents.asked.at("http://agent-0/card") == 2);
+}
+
+TEST_CASE("with cards.background of 0 a card is fetched when somebody asks, and not before")
+{
+    rig x{1, 0};
+    x.pass(0ms);
+    x.pass(24h);
+    CHECK(x.agents.asked.empty());
+    CHECK(x.obtained()->use == card_use::miss);
+    x.pass(24h);
+    CHECK(x.agents.asked.at("http://agent-0/card") == 1);
+}
+
+TEST_CASE("an outage of thirty minutes is invisible to callers")
+{
+    rig x;
+    x.pass(0ms);
+    x.agents.down = true;
+    int failed = 0;
+    for (auto waited = 0s; waited < 30min; waited += 1s) {
+        x.pass(1s);
+        const auto got = x.obtained();
+        REQUIRE(got.has_value());  // nobody waits
+        REQUIRE(got->card != nullptr);
+        failed += got->failure ? 1 : 0;
+    }
+    CHECK(failed > 1400);  // stale ones say why
+    CHECK(x.plane.status("agent-0")->failures.front().first == errc::upstream_refused);
+    x.agents.down = false;
+    x.agents.name = "recovered";
+    for (auto waited = 0s; waited < 8min && x.name() != "recovered"; waited += 1s) {
+        x.pass(1s);
+    }
+    CHECK(x.name() == "recovered");
+}
+
+TEST_CASE("an outage longer than stale_if_error is a refusal, and the agent is not asked for each of them")
+{
+    rig x;
+    x.pass(0ms);
+    x.agents.down = true;
+    while (x.now < core::steady_time{} + 5min + 1h) {
+        x.pass(10s);
+    }
+    const auto got = x.obtained();
+    REQUIRE(got.has_value());
+    CHECK(got->card == nullptr);
+    REQUIRE(got->failure.has_value());
+    CHECK(got->failure->code == errc::upstream_refused);
+    const auto asked = x.agents.asked.at("http://agent-0/card");
+    for (int i = 0; i < 100; ++i) {
+        CHECK(x.obtained()->failure.has_value());
+    }
+    CHECK(x.agents.asked.at("http://agent-0/card") <= asked + 1);
+}
+
+TEST_CASE("so many fetches as cards.background are begun unasked, and the others later")
+{
+    rig x{10, 3};
+    x.agents.silent = true;
+    x.pass(1s);
+    CHECK(x.agents.under_way == 3);
+    x.pass(1s);
+    CHECK(x.agents.under_way == 3);
+    CHECK_FALSE(x.obtained().has_value());  // who asks, waits for a fetch of its own if it has to
+    CHECK(x.agents.under_way <= 4);
+    x.agents.silent = false;
+    x.agents.answer_all();
+    x.run();
+    for (int i = 0; i < 10; ++i) {
+        x.pass(100ms);
+    }
+    CHECK(x.agents.asked.size() == 10);
+    CHECK(x.published == 10);
+}
+
+TEST_CASE("a thousand callers that miss one card are one fetch")
+{
+    rig x{1, 0};
+    x.agents.silent = true;
+    std::vector<std::optional<card_answer>> got(1000);
+    for (auto& each : got) {
+        net::asio::co_spawn(x.loop.get_executor(), obtain_into(x.plane, each), net::asio::detached);
+    }
+    x.run();
+    CHECK(x.agents.under_way == 1);
+    x.agents.answer_all();
+    x.run();
+    for (const auto& each : got) {
+        REQUIRE(each.has_value());
+        CHECK(each->card == got.front()->card);
+        CHECK(each->card != nullptr);
+    }
+    CHECK(x.agents.asked.at("http://agent-0/card") == 1);
+}
+
+TEST_CASE("an agent that is gone is not asked any more")
+{
+    rig x;
+    x.pass(0ms);
+    config::settings none;
+    x.plane.set_agents(*gateway::model::make_snapshot(none, "http://gateway"));
+    x.pass(24h);
+    CHECK(x.agents.asked.at("http://agent-0/card") == 1);
+    CHECK(x.obtained()->failure->code == errc::agent_not_found);
+}
+
+TEST_CASE("who waits for the card of an agent that changes meanwhile gets the card of the changed one")
+{
+    rig x;
+    x.agents.silent = true;
+    std::optional<card_answer> got;
+    net::asio::co_spawn(x.loop.get_executor(), obtain_into(x.plane, got), net::asio::detached);
+    x.run();
+    CHECK(x.agents.under_way == 1);
+    auto changed = x.settings.agents.front();
+    changed.card_url = "http://agent-0/other";
+    net::client_contexts contexts;
+    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+    x.agents.silent = false;
+    x.agents.answer_all();
+    x.run();
+    REQUIRE(got.has_value());
+    CHECK(got->card != nullptr);
+    CHECK(x.agents.asked.at("http://agent-0/other") == 1);
+}
+
+TEST_CASE("the card of a session may be kept by caches that ask each time, a private one by the caller's own only")
+{
+    rig x{1, 0, core::mcp_server{}};
+    mcp::server_lists lists;
+    lists.server.name = "lists";
+    x.list(lists);
+    CHECK(x.obtained()->card->caching == gateway::model::card_caching::asking);
+    lists.shareable = false;
+    x.list(lists);
+    CHECK(x.obtained()->card->caching == gateway::model::card_caching::asking_alone);
+    CHECK(x.plane.status("agent-0")->changes == 1);
+    x.now += 24h;
+    const auto got = x.obtained();
+    CHECK(got->use == card_use::hit);
+    CHECK(got->card->caching == gateway::model::card_caching::asking_alone);
+    CHECK(got->card->fetched_at == x.now);
+}
+
+TEST_CASE(
+    "what a session vouched for is of no use once it is gone, but where the operator says so, and ages from then on"
+)
+{
+    for (const bool counts : {false, true}) {
+        CAPTURE(counts);
+        core::mcp_server server;
+        server.stale_if_error = counts;
+        rig x{1, 0, server};
+        x.list({});
+        const auto* status = x.plane.status("agent-0");
+        CHECK(gateway::management::card_summary(*status, x.now)["state"] == "fresh");
+        x.now += 4min;
+        x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+        x.now += 10s;
+        x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_not_ready));
+        CHECK((x.obtained()->card != nullptr) == counts);
+        CHECK(x.obtained()->failure->code == errc::session_not_ready);
+        const auto shown = gateway::management::card_summary(*status, x.now);
+        CHECK(shown["state"] == (counts ? "stale" : "failed"));
+        CHECK(shown["age_seconds"] == 10);
+        x.now += x.settings.cards.stale_if_error - 10s;
+        CHECK(x.obtained()->card == nullptr);
+        CHECK(gateway::management::card_summary(*status, x.now)["state"] == "failed");
+        x.plane.set_session_trouble("agent-0", std::nullopt);
+        CHECK(x.obtained()->use == card_use::hit);
+        CHECK(gateway::management::card_summary(*status, x.now + 1h)["state"] == "fresh");
+    }
+}
+
+TEST_CASE("what a server says of itself is logged without what it was given, and cut")
+{
+    core::mcp_server server;
+    server.headers = {{"X-Key", core::secret{"hunter2-hunter2"}}};
+    for (const std::size_t letters : {255U, 256U, 257U, 20000U}) {
+        CAPTURE(letters);
+        rig x{1, 0, server};
+        mcp::server_lists lists;
+        lists.server.version = std::string(letters, 'v');
+        x.list(lists);
+        const auto shown = R"("version":")" + std::string(std::min<std::size_t>(letters, 256), 'v') + '"';
+        CHECK(x.sink.text.find(shown) != std::string::npos);
+        lists.server.version = std::string(250, 'v') + "hunter2-hunter2";
+        lists.server.protocol_version = "hunter2-hunter2";
+        x.list(lists);
+        CHECK(x.sink.text.find("hunter2") == std::string::npos);
+        CHECK(x.sink.text.find(R"("protocol_version":"********")") != std::string::npos);
+        CHECK(x.sink.text.size() < 3000);
+    }
+}
+
+TEST_CASE("the card of a session stays while its agent changes, unless the server is another one")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.list({});
+    net::client_contexts contexts;
+    auto changed = x.settings.agents.front();
+    changed.metadata = R"({"tags":["new"]})";
+    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+    CHECK(x.obtained()->use == card_use::hit);
+    CHECK(x.plane.status("agent-0")->changes == 1);
+    changed.url = "http://elsewhere/";
+    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+    CHECK(x.obtained()->card == nullptr);
+}
+
+TEST_CASE("each change of a card is one line that says what callers are told, and not the card")
+{
+    rig x;
+    x.agents.name =
+        R"(Named","version":"1.2","url":"http://agent-0/rpc","capabilities":{"streaming":true,)"
+        R"("pushNotifications":true},"securitySchemes":{"key":{"type":"apiKey","in":"header","name":"X-Key"}},)"
+        R"("skills":[],"description":"told to nobody)";
+    x.pass(0ms);
+    const auto card = x.obtained()->card;
+    REQUIRE(card != nullptr);
+    for (const auto& each :
+         {std::string{R"("event":"card_published","agent":"agent-0","name":"Named","version":"1.2")"},
+          std::string{R"("url":"http://gateway/agents/agent-0")"},
+          std::string{R"("capabilities":"streaming,pushNotifications","security_schemes":"key")"},
+          std::string{R"("sha256":")"} + a2a::sha256_hex(card->bytes->body) + '"'}) {
+        CAPTURE(each);
+        CHECK(x.sink.text.find(each) != std::string::npos);
+    }
+    CHECK(x.sink.text.find("told to nobody") == std::string::npos);
+    x.pass(10min);
+    x.pass(10min);
+    const auto first = x.sink.text.find("card_published");
+    CHECK(x.agents.asked.at("http://agent-0/card") >= 2);
+    CHECK(x.sink.text.find("card_published", first + 1) == std::string::npos);
+}
+
+TEST_CASE("A card that the operator wrote is made once, and who asks meanwhile waits")
+{
+    rig x;
+    x.maker.slow = true;
+    auto written = x.settings.agents.front();
+    written.card = R"({"name":"written"})";
+    x.change(written);
+    CHECK(x.maker.held() == 1);
+    CHECK_FALSE(x.obtained().has_value());
+    CHECK_FALSE(x.obtained().has_value());
+    CHECK(x.maker.held() == 1);
+    x.maker.release();
+    x.run();
+    for (const auto& each : x.answers) {
+        REQUIRE(each.has_value());
+        CHECK(each->use == card_use::hit);
+    }
+    x.maker.slow = true;
+    x.now += 24h;
+    CHECK(x.name() == "written");
+    CHECK(x.obtained()->card->fetched_at == x.now);
+    CHECK(x.maker.held() == 0);
+    CHECK(x.plane.status("agent-0")->changes == 1);
+}
+
+TEST_CASE("A card that comes back for an agent that has changed meanwhile is dropped")
+{
+    rig x;
+    auto written = x.settings.agents.front();
+    written.card = R"({"name":"old"})";
+    x.maker.slow = true;
+    x.change(written);
+    CHECK_FALSE(x.obtained().has_value());
+    const auto before = x.published;
+    written.card = R"({"name":"new"})";
+    x.change(written);
+    CHECK(x.maker.held() == 2);
+    x.maker.release();
+    x.run();
+    CHECK(x.published >= before + 1);
+    CHECK(x.sink.text.find("\"old\"") == std::string::npos);
+    REQUIRE(x.answers.front().has_value());
+    CHECK(x.answers.front()->card->bytes->body.find("new") != std::string::npos);
+    CHECK(x.name() == "new");
+}
+
+TEST_CASE("A card that comes back for an agent that is gone is dropped")
+{
+    rig x;
+    auto written = x.settings.agents.front();
+    written.card = R"({"name":"old"})";
+    x.maker.slow = true;
+    x.change(written);
+    CHECK_FALSE(x.obtained().has_value());
+    x.plane.set_agent("agent-0", nullptr);
+    x.maker.release();
+    x.run();
+    CHECK(x.published == 0);
+    REQUIRE(x.answers.front().has_value());
+    CHECK(x.answers.front()->failure->code == errc::agent_not_found);
+}
+
+TEST_CASE("Of a thousand written cards 32 are made at a time, and one that somebody asks for at once")
+{
+    rig x{0};
+    config::settings many;
+    for (int i = 0; i < 1000; ++i) {
+        core::agent agent;
+        agent.id = "agent-" + std::to_string(i);
+        agent.card = R"({"name":"n"})";
+        many.agents.push_back(std::move(agent));
+    }
+    x.maker.slow = true;
+    x.plane.set_agents(*gateway::model::make_snapshot(many, "http://gateway"));
+    x.run();
+    CHECK(x.maker.held() == 32);
+    x.obtained();
+    CHECK(x.maker.held() <= 33);
+    x.maker.release();
+    x.run();
+    CHECK(x.published >= 1000);
+    CHECK(x.name() == "n");
+}
+
+TEST_CASE("Who asks for the card of a session while it is made waits for it, and gets that of the latest lists")
+{
+    rig x{1, 0, core::mcp_server{}};
+    mcp::server_lists lists;
+    lists.server.version = "1";
+    x.maker.slow = true;
+    x.list(lists);
+    CHECK_FALSE(x.obtained().has_value());
+    for (const auto* version : {"2", "3"}) {
+        lists.server.version = version;
+        x.list(lists);
+    }
+    CHECK(x.maker.held() == 1);
+    CHECK(x.told.empty());
+    x.maker.release();
+    x.run();
+    CHECK(x.told == std::vector<bool>{true, true, true});
+    REQUIRE(x.answers.front().has_value());
+    CHECK(x.answers.front()->card->bytes->body.find(R"("version":"3")") != std::string::npos);
+    CHECK(x.plane.status("agent-0")->changes == 2);
+}
+
+TEST_CASE("A session that is lost while its card is made does not vouch for it")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.maker.slow = true;
+    x.list({});
+    x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+    CHECK(x.obtained()->failure->code == errc::session_crashed);
+    x.maker.release();
+    x.run();
+    CHECK(x.told == std::vector<bool>{true});
+    CHECK(x.obtained()->failure->code == errc::session_crashed);
+    CHECK(x.obtained()->card == nullptr);
+    x.plane.set_session_trouble("agent-0", std::nullopt);
+    CHECK(x.obtained()->use == card_use::hit);
+}
+
+TEST_CASE("A session that is well again while its card is made gives no older card")
+{
+    rig x{1, 0, core::mcp_server{}};
+    mcp::server_lists lists;
+    lists.server.version = "old";
+    x.list(lists);
+    x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+    x.maker.slow = true;
+    lists.server.version = "new";
+    x.list(lists);
+    const auto published = x.published;
+    x.plane.set_session_trouble("agent-0", std::nullopt);
+    CHECK(x.published == published);
+    CHECK_FALSE(x.obtained().has_value());
+    x.maker.release();
+    x.run();
+    CHECK(x.answers.back()->card->bytes->body.find(R"("version":"new")") != std::string::npos);
+}
+
+TEST_CASE("Lists that make no card make none when their session was lost meanwhile and is well again")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.list({});
+    x.maker.refuses_lists = true;
+    x.list({});
+    REQUIRE(x.told == std::vector<bool>{true, false});
+    CHECK(x.obtained()->failure->code == errc::card_too_large);
+    x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+    CHECK(x.obtained()->failure->code == errc::session_crashed);
+    x.plane.set_session_trouble("agent-0", std::nullopt);
+    const auto got = x.obtained();
+    CHECK(got->card == nullptr);
+    REQUIRE(got->failure.has_value());
+    CHECK(got->failure->code == errc::card_too_large);
+}
+
+TEST_SUITE_END();

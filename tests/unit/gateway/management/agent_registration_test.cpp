@@ -1,0 +1,123 @@
+#include "gateway/management/agent_registration.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+TEST_SUITE_BEGIN("gateway/agent_registration");
+
+namespace {
+
+using core::json;
+using gateway::management::definition_of;
+using gateway::management::read_registration;
+
+json parsed(std::string_view text)
+{
+    const auto value = core::parse_json(text);
+    REQUIRE(value.has_value());
+    return *value;
+}
+
+gateway::management::registration sent(const std::string& url, const std::string& card_url = {})
+{
+    gateway::management::registration out;
+    out.id = "a";
+    out.url = url;
+    out.card_url = card_url;
+    out.version = "1.0.0";
+    out.name = "A";
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("what AgentUp sends is read, and what else is there is not looked at")
+{
+    const auto read =
+        read_registration(parsed(R"({"agent_url":"http://localhost:8000","name":"My agent","version":"0.5.1",
+            "agent_card_url":"http://localhost:8000/.well-known/agent-card.json","description":null,"more":[1]})"));
+    CHECK(read.problems.empty());
+    CHECK(read.id == "My-agent");
+    CHECK(read.url == "http://localhost:8000");
+    CHECK(read.card_url == "http://localhost:8000/.well-known/agent-card.json");
+    CHECK(read.version == "0.5.1");
+    CHECK(read.description.empty());
+}
+
+TEST_CASE("an id is made of the name")
+{
+    for (const auto& [name, id] :
+         {std::pair{"weather", "weather"},
+          {"Weather.v2_x-1", "Weather.v2_x-1"},
+          {"  my  agent! ", "my-agent"},
+          {"../../etc", "etc"},
+          {"a..b", "a.-b"},
+          {"a/b", "a-b"},
+          {"caf\xc3\xa9 x", "caf-x"}}) {
+        CAPTURE(name);
+        const auto read = read_registration({{"agent_url", "http://h"}, {"name", name}});
+        CHECK(read.problems.empty());
+        CHECK(read.id == id);
+    }
+    const auto longest = read_registration({{"agent_url", "http://h"}, {"name", std::string(300, 'x')}});
+    CHECK(longest.id == std::string(128, 'x'));
+}
+
+TEST_CASE("every member that cannot be read is said")
+{
+    const auto none = read_registration(parsed("[]"));
+    REQUIRE(none.problems.size() == 1);
+    CHECK(none.problems[0].key == "body");
+    const auto read = read_registration(parsed(R"({"name":"","version":1,"agent_card_url":{},"description":false})"));
+    REQUIRE(read.problems.size() == 5);
+    CHECK(read.problems[0].key == "agent_url");
+    CHECK(read.problems[0].what == "is missing; expected text");
+    CHECK(read.problems[1].key == "name");
+    CHECK(read.problems[2].what == "is no text; expected text");
+    const auto nameless = read_registration(parsed(R"({"agent_url":"http://h","name":"\u65e5\u672c"})"));
+    REQUIRE(nameless.problems.size() == 1);
+    CHECK(nameless.problems[0].key == "name");
+}
+
+TEST_CASE("to register again with the same changes nothing")
+{
+    const auto asked = sent("http://h:1/", "http://h:1/card");
+    const auto first = definition_of(asked, json{});
+    CHECK(
+        first ==
+        parsed(R"({"url":"http://h:1/","card_url":"http://h:1/card","version":"1.0.0","metadata":{"name":"A"}})")
+    );
+    CHECK(definition_of(asked, first) == first);
+}
+
+TEST_CASE("what an operator has added stays with the agent's origins, and goes along to no other")
+{
+    const auto stored = parsed(R"({"url":"http://H:1/old","bearer":"s3cret","disabled":true,"version":"0.1",
+        "metadata":{"tags":["x"],"description":"old"}})");
+    const auto same = definition_of(sent("http://h:1/new"), stored);
+    CHECK(same["url"] == "http://h:1/new");
+    CHECK(same["bearer"] == "s3cret");
+    CHECK(same["disabled"] == true);
+    CHECK(same["version"] == "1.0.0");
+    CHECK(same["metadata"] == parsed(R"({"tags":["x"],"name":"A"})"));
+    for (const auto& elsewhere :
+         {sent("http://h:2/new"),
+          sent("https://h:1/"),
+          sent("http://h:1.evil.example/"),
+          sent("http://h:1@evil.example/"),
+          sent("http://h:1/", "http://h:2/card")}) {
+        CAPTURE(elsewhere.url);
+        CHECK_FALSE(definition_of(elsewhere, stored).contains("bearer"));
+    }
+}
+
+TEST_CASE("a problem of the definition is said of the member that was sent")
+{
+    CHECK(gateway::management::registered_key("agent.url") == "agent_url");
+    CHECK(gateway::management::registered_key("agent.card_url") == "agent_card_url");
+    CHECK(gateway::management::registered_key("agent.version") == "version");
+    CHECK(gateway::management::registered_key("agent") == "agent");
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,82 @@
+#include "gateway/model/answer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+TEST_SUITE_BEGIN("gateway/answer");
+
+using namespace std::chrono_literals;
+
+TEST_CASE("Retry-After is in whole seconds, rounded up, and neither none nor for ever")
+{
+    constexpr core::steady_time now{5'000s};
+    const std::pair<std::chrono::nanoseconds, std::uint64_t> rows[]{
+        {-10s, 1},
+        {0s, 1},
+        {1ns, 1},
+        {1s, 1},
+        {1s + 1ns, 2},
+        {60s, 60},
+        {299s + 1ms, 300},
+        {300s, 300},
+        {24h, 300},
+    };
+    for (const auto& [left, seconds] : rows) {
+        CAPTURE(left.count());
+        CHECK(gateway::model::retry_after(now, now + left) == seconds);
+    }
+}
+
+TEST_CASE("an error that will pass says when to come again, and others do not")
+{
+    const auto passing = gateway::model::error_answer(core::errc::session_crashed, "m", 17);
+    CHECK(passing.fields.find("Retry-After: 17\r\n") != std::string::npos);
+    CHECK(
+        gateway::model::error_answer(core::errc::overloaded, {}).fields.find("Retry-After: 5\r\n") != std::string::npos
+    );
+    CHECK(
+        gateway::model::error_answer(core::errc::card_invalid, "m", 17).fields.find("Retry-After") == std::string::npos
+    );
+}
+
+TEST_CASE("An error answer names its code, is not stored, and has the status of the code")
+{
+    const auto plain = gateway::model::error_answer(core::errc::agent_not_found, "weather");
+    CHECK(plain.status == 404);
+    CHECK(plain.fields == "Cardea-Error: agent_not_found\r\nCache-Control: no-store\r\n");
+    CHECK(plain.body.find("\"agent_not_found\"") != std::string::npos);
+    const auto rpc = gateway::model::jsonrpc_error_answer(core::errc::upstream_timeout, "weather", "\"a-1\"");
+    CHECK(rpc.fields.find("Cardea-Error: upstream_timeout\r\n") != std::string::npos);
+    CHECK(rpc.body.find("\"id\":\"a-1\"") != std::string::npos);
+}
+
+TEST_CASE("A refused method names the methods that are allowed")
+{
+    const auto refused = gateway::model::method_not_allowed("GET, HEAD");
+    CHECK(refused.status == 405);
+    CHECK(refused.fields.ends_with("Allow: GET, HEAD\r\n"));
+}
+
+TEST_CASE("A connection that finds no room gets one whole answer, with the length of its body")
+{
+    const auto text = gateway::model::refusal_of_connection();
+    CHECK(text.starts_with("HTTP/1.1 503 "));
+    CHECK(text.find("\r\nConnection: close\r\n") != std::string::npos);
+    CHECK(text.find("\r\nRetry-After: 5\r\n") != std::string::npos);
+    const auto end = text.find("\r\n\r\n");
+    REQUIRE(end != std::string::npos);
+    const auto length = "\r\nContent-Length: " + std::to_string(text.size() - end - 4) + "\r\n";
+    CHECK(text.find(length) != std::string::npos);
+    CHECK(text.find("overloaded", end) != std::string::npos);
+}
+
+TEST_CASE("A refused configuration is explained problem by problem")
+{
+    const auto refused = gateway::model::config_error_answer({"a.yml:1: one", "a.yml:2: \"two\""});
+    CHECK(refused.status == 422);
+    CHECK(refused.body.find(R"("problems":["a.yml:1: one","a.yml:2: \"two\""])") != std::string::npos);
+    CHECK(refused.body.find(R"("retryable":false)") != std::string::npos);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,116 @@
+#include "gateway/model/call_address.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+TEST_SUITE_BEGIN("gateway/call_address");
+
+namespace {
+
+core::agent agent_at(std::string url)
+{
+    core::agent agent;
+    agent.id = "a";
+    agent.url = std::move(url);
+    agent.trust = core::card_trust::same_origin;
+    return agent;
+}
+
+core::json card_at(const std::string& url)
+{
+    return core::json{{"name", "n"}, {"url", url}};
+}
+
+// Where calls go; what is wrong in parentheses.
+std::string route(const core::agent& agent, const core::json& card, const std::string& found_at = {})
+{
+    const auto to = gateway::model::call_address_of(agent, card, found_at);
+    return to.problem ? to.url + "(" + to.problem->path + ")" : to.url;
+}
+
+}  // namespace
+
+TEST_CASE("the path of a card is taken at the scheme, host and port of the agent's url, and that host stays")
+{
+    struct row {
+        const char* registered;
+        const char* said;
+        const char* called;  // empty: the registered URL
+    };
+    for (const auto& each : {
+             row{"http://h:9000", "http://h:9000/a2a/jsonrpc", "http://h:9000/a2a/jsonrpc"},
+             row{"http://h:9000/", "http://H:9000/invoke", "http://h:9000/invoke"},
+             row{"http://h/", "http://h:80/invoke", "http://h/invoke"},
+             row{"https://h:443/", "https://h/invoke", "https://h:443/invoke"},
+             row{"http://127.0.0.1:9/", "http://localhost:9/x", "http://127.0.0.1:9/x"},
+             row{"http://localhost:9/", "http://[::1]:9/x", "http://localhost:9/x"},
+             row{"http://[::1]:9/", "http://127.255.3.4:9/x", "http://[::1]:9/x"},
+             row{"http://h:9000", "http://h:9000/", ""},
+             row{"http://h:9000/x", "http://h:9000/x", ""},
+             row{"http://127.0.0.1:9", "http://localhost:9", ""},
+         }) {
+        CAPTURE(each.registered);
+        CAPTURE(each.said);
+        CHECK(route(agent_at(each.registered), card_at(each.said)) == each.called);
+    }
+}
+
+TEST_CASE("a card that points elsewhere changes nothing, and is a problem")
+{
+    const auto agent = agent_at("http://127.0.0.1:9000/");
+    for (const auto* said : {
+             "http://127.0.0.1:9001/x",         // another port
+             "https://127.0.0.1:9000/x",        // another scheme
+             "http://128.0.0.1:9000/x",         // another host
+             "http://127.evil.example:9000/x",  // no address of loopback
+             "http://localhost.evil:9000/x",
+             "http://[::2]:9000/x",
+             "http://u@127.0.0.1:9000/x",
+             "http://127.0.0.1:9000/x?y",
+             "http://127.0.0.1:9000/x#y",
+             "//127.0.0.1:9000/x",
+             "/x",
+             "ws://127.0.0.1:9000/x",
+             "",
+             "http://127.0.0.1:9000/.well-known/agent-card.json",
+         }) {
+        CAPTURE(said);
+        CHECK(route(agent, card_at(said)) == "(url)");
+    }
+    CHECK(route(agent_at("http://10.0.0.1:9000/"), card_at("http://localhost:9000/x")) == "(url)");
+    CHECK(route(agent, *core::parse_json(R"({"name":"n","url":"http://h/","preferredTransport":"GRPC"})")) == "()");
+}
+
+TEST_CASE("the first interface for JSON-RPC counts, unless the registered url is another one of them")
+{
+    const auto card = *core::parse_json(
+        R"({"supportedInterfaces":[{"url":"http://h/grpc","protocolBinding":"GRPC"},
+        {"url":"http://h/one","protocolBinding":"JSONRPC"},{"url":"http://h/two","protocolBinding":"JSONRPC"}]})"
+    );
+    CHECK(route(agent_at("http://h"), card) == "http://h/one");
+    CHECK(route(agent_at("http://h/two"), card) == "");
+    CHECK(route(agent_at("http://i"), card) == "(supportedInterfaces[1].url)");
+}
+
+TEST_CASE("a card found at the root of the origin says nothing about an agent with a path, which may be another one")
+{
+    const auto card = card_at("http://h/other");
+    auto agent = agent_at("http://h/mine/");
+    const std::string at_root = "http://h/.well-known/agent-card.json";
+    CHECK(route(agent, card, "http://h/mine/.well-known/agent-card.json") == "http://h/other");
+    CHECK(route(agent, card, at_root) == "(url)");
+    agent.card_url = at_root;
+    CHECK(route(agent, card, at_root) == "http://h/other");
+    CHECK(route(agent_at("http://h"), card, at_root) == "http://h/other");
+}
+
+TEST_CASE("no card is followed where trust_card_url is never, and one that says the same is no problem")
+{
+    auto agent = agent_at("http://h/");
+    agent.trust = core::card_trust::never;
+    CHECK(route(agent, card_at("http://h/x")) == "(url)");
+    CHECK(route(agent, card_at("http://h")) == "");
+}
+
+TEST_SUITE_END();

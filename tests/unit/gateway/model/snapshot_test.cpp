@@ -1,0 +1,99 @@
+#include "gateway/model/snapshot.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+TEST_SUITE_BEGIN("gateway/snapshot");
+
+namespace {
+
+using namespace std::chrono_literals;
+
+core::agent agent_at(const std::string& url)
+{
+    core::agent agent;
+    agent.id = "weather";
+    agent.url = url;
+    return agent;
+}
+
+std::shared_ptr<const gateway::model::agent_entry> entry_of(const core::agent& agent, const std::string& call_url = {})
+{
+    net::client_contexts contexts;
+    auto made = gateway::model::make_entry(agent, 30s, contexts, call_url);
+    REQUIRE(made.has_value());
+    return *made;
+}
+
+}  // namespace
+
+TEST_CASE("The head of a call has the agent's own target, with its query, and its authority")
+{
+    const auto entry = entry_of(agent_at("http://agent.test:8080/a2a/v1/?tenant=t"));
+    CHECK(entry->call_head.starts_with("POST /a2a/v1/?tenant=t HTTP/1.1\r\nHost: agent.test:8080\r\n"));
+    CHECK(entry->call_head.ends_with(entry->fixed_fields));
+    CHECK(entry->call_url == "http://agent.test:8080/a2a/v1/?tenant=t");
+}
+
+TEST_CASE("Paths below an agent begin behind its own path, without the query and without a slash at the end")
+{
+    CHECK(entry_of(agent_at("http://agent.test"))->base_path.empty());
+    CHECK(entry_of(agent_at("http://agent.test/"))->base_path.empty());
+    CHECK(entry_of(agent_at("http://agent.test/a2a"))->base_path == "/a2a");
+    CHECK(entry_of(agent_at("http://agent.test/a2a//?x=/y/"))->base_path == "/a2a");
+}
+
+TEST_CASE("Calls go where the card says if that is given, and the record keeps the URL that it was given")
+{
+    const auto entry = entry_of(agent_at("http://agent.test/base"), "http://agent.test/base/rpc");
+    CHECK(entry->call_url == "http://agent.test/base/rpc");
+    CHECK(entry->call_head.starts_with("POST /base/rpc HTTP/1.1\r\n"));
+    CHECK(entry->record.url == "http://agent.test/base");
+}
+
+TEST_CASE("Only an agent with a bearer is sent one")
+{
+    auto agent = agent_at("http://agent.test/");
+    CHECK(entry_of(agent)->call_head.find("Authorization") == std::string::npos);
+    agent.bearer = core::secret{"s3cret"};
+    CHECK(entry_of(agent)->call_head.find("\r\nAuthorization: Bearer s3cret\r\n") != std::string::npos);
+}
+
+TEST_CASE("An agent's own timeout replaces the one for all")
+{
+    auto agent = agent_at("http://agent.test/");
+    CHECK(entry_of(agent)->head_timeout == 30s);
+    agent.timeout = 5s;
+    CHECK(entry_of(agent)->head_timeout == 5s);
+}
+
+TEST_CASE("An MCP server has no address for calls")
+{
+    auto agent = agent_at("http://agent.test/mcp");
+    agent.speaks = core::protocol::mcp;
+    CHECK(entry_of(agent)->upstream == nullptr);
+}
+
+TEST_CASE("A snapshot leaves out what is disabled, and an agent that cannot be used is named")
+{
+    config::settings settings;
+    settings.agents = {agent_at("http://agent.test/"), agent_at("http://other.test/")};
+    settings.agents[1].id = "off";
+    settings.agents[1].disabled = true;
+    const auto made = gateway::model::make_snapshot(settings, "http://gw.test");
+    REQUIRE(made.has_value());
+    CHECK((*made)->agents.size() == 1);
+    CHECK((*made)->agents.contains("weather"));
+    CHECK(gateway::model::public_address((*made)->public_base, "weather") == "http://gw.test/agents/weather");
+
+    settings.agents[0].url = "ftp://agent.test/";
+    const auto refused = gateway::model::make_snapshot(settings, {});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == core::errc::config_invalid);
+    CHECK(refused.error().detail.find("weather") != std::string::npos);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,469 @@
+// over 400 lines: one page, family by family.
+#include "gateway/telemetry/metrics_page.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/metrics_page");
+
+namespace {
+
+using namespace std::chrono_literals;
+
+gateway::model::request_record a_call(std::string_view agent, std::chrono::nanoseconds total)
+{
+    gateway::model::request_record record;
+    record.where = gateway::model::route::call;
+    record.http_method = "POST";
+    record.agent = agent;
+    record.rpc_method = a2a::method::send_message;
+    record.status = 200;
+    record.bytes_in = 5;
+    record.bytes_out = 50;
+    record.total = total;
+    record.upstream_first_byte = total / 2;
+    return record;
+}
+
+gateway::model::request_record a_failed_call(std::string_view agent)
+{
+    auto record = a_call(agent, 40ms);
+    record.rpc_method.reset();
+    record.status = 502;
+    record.code = core::errc::upstream_refused;
+    record.from = core::side::upstream;
+    record.upstream_first_byte.reset();
+    return record;
+}
+
+gateway::model::request_record a_stream(std::string_view agent, gateway::model::stream_end end)
+{
+    auto record = a_call(agent, 90s);
+    record.rpc_method = a2a::method::message_stream;
+    record.stream = end;
+    return record;
+}
+
+gateway::model::request_record a_card_request(std::string_view agent, gateway::model::card_use use)
+{
+    gateway::model::request_record record;
+    record.where = gateway::model::route::card;
+    record.http_method = "GET";
+    record.agent = agent;
+    record.status = 200;
+    record.card = use;
+    return record;
+}
+
+gateway::telemetry::session_sample a_session()
+{
+    gateway::telemetry::session_sample made;
+    made.state = "degraded";
+    made.up = true;
+    made.losses = {{"exited", 2}, {"ping_timeout", 1}};
+    made.restarts = 3;
+    made.initialize = 1250ms;
+    made.walks_changed = 4;
+    made.walks_unchanged = 5;
+    made.walks_incomplete = 6;
+    made.walks_failed = 7;
+    made.received = 8;
+    made.sent = 9;
+    made.refused = 10;
+    made.queued = 0;
+    return made;
+}
+
+using loops = std::vector<const gateway::telemetry::worker_metrics*>;
+
+// What is known of agents beside the loops' counters.
+struct planes {
+    std::map<std::string, gateway::telemetry::card_sample> cards{};
+    std::map<std::string, gateway::telemetry::session_sample> sessions{};
+};
+
+template <class Value>
+const Value* in(const std::map<std::string, Value>& all, const std::string& id)
+{
+    const auto found = all.find(id);
+    return found == all.end() ? nullptr : &found->second;
+}
+
+// The parts of the page, put together as gateway/metrics_feed.cpp does, of all agents that these tests name.
+std::string page_of(const loops& all, const gateway::telemetry::gateway_sample& gateway = {}, const planes& known = {})
+{
+    gateway::telemetry::loop_totals sum;
+    for (const auto* each : all) {
+        sum.merge(each->totals());
+    }
+    auto page = gateway::telemetry::process_metrics(sum, gateway);
+    for (const auto& each : gateway::telemetry::agent_families()) {
+        gateway::telemetry::family written{each.name, each.help, each.type};
+        for (const auto* id : {"a", "b", "b-1", "c.d_e", "m1", "m2", "never fetched", "weather"}) {
+            gateway::telemetry::agent_counters counters;
+            for (const auto* loop : all) {
+                if (const auto* counted = loop->find(id)) {
+                    counters.merge(*counted);
+                }
+            }
+            const gateway::telemetry::agent_sample sample{id, &counters, in(known.cards, id), in(known.sessions, id)};
+            const bool has_part = each.part == gateway::telemetry::sample_part::counters ||
+                                  (each.part == gateway::telemetry::sample_part::card && sample.card != nullptr) ||
+                                  (each.part == gateway::telemetry::sample_part::session && sample.session != nullptr);
+            if (has_part) {
+                each.add(written, sample);
+            }
+        }
+        page += written.take();
+    }
+    return page;
+}
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> lines;
+    std::istringstream stream{text};
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+// The lines of one family, HELP and TYPE included.
+std::string family(const std::string& page, const std::string& name)
+{
+    std::string text;
+    bool within = false;
+    for (const auto& line : lines_of(page)) {
+        if (line.starts_with("# HELP ")) {
+            within = line.starts_with("# HELP " + name + " ");
+        }
+        if (within) {
+            text += line + '\n';
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("handshakes of all loops are added up by outcome")
+{
+    gateway::telemetry::worker_metrics first;
+    first.count_handshake(gateway::telemetry::tls_handshake::complete);
+    first.count_handshake(gateway::telemetry::tls_handshake::failed);
+    gateway::telemetry::worker_metrics second;
+    second.count_handshake(gateway::telemetry::tls_handshake::complete);
+    const auto page = page_of({&first, &second});
+    CHECK(
+        family(page, "cardea_tls_handshakes_total") ==
+        R"(# HELP cardea_tls_handshakes_total TLS handshakes of callers, by outcome.
+# TYPE cardea_tls_handshakes_total counter
+cardea_tls_handshakes_total{outcome="complete"} 2
+cardea_tls_handshakes_total{outcome="failed"} 1
+)"
+    );
+}
+
+TEST_CASE("requests and bytes of all loops are added up by route")
+{
+    gateway::telemetry::worker_metrics first;
+    gateway::telemetry::worker_metrics second;
+    first.count(a_call("weather", 4ms));
+    second.count(a_call("weather", 4ms));
+    second.count(a_failed_call("weather"));
+    second.count(a_card_request("weather", gateway::model::card_use::hit));
+    second.count({});
+    const auto page = page_of({&first, &second});
+    CHECK(
+        family(page, "cardea_http_requests_total") ==
+        R"(# HELP cardea_http_requests_total Requests by route, HTTP method and status sent.
+# TYPE cardea_http_requests_total counter
+cardea_http_requests_total{route="card",method="GET",code="200"} 1
+cardea_http_requests_total{route="call",method="POST",code="200"} 2
+cardea_http_requests_total{route="call",method="POST",code="502"} 1
+cardea_http_requests_total{route="none",method="none",code="other"} 1
+)"
+    );
+    CHECK(
+        family(page, "cardea_request_bytes_total") ==
+        R"(# HELP cardea_request_bytes_total Bytes received from callers.
+# TYPE cardea_request_bytes_total counter
+cardea_request_bytes_total{route="call"} 15
+)"
+    );
+    CHECK(
+        family(page, "cardea_response_bytes_total") ==
+        R"(# HELP cardea_response_bytes_total Bytes sent to callers.
+# TYPE cardea_response_bytes_total counter
+cardea_response_bytes_total{route="call"} 150
+)"
+    );
+}
+
+TEST_CASE("calls of all loops are added up by agent, in the order of the agents")
+{
+    gateway::telemetry::worker_metrics first;
+    gateway::telemetry::worker_metrics second;
+    first.count(a_call("b", 4ms));
+    first.count(a_failed_call("b"));
+    second.count(a_call("b", 4ms));
+    second.count(a_call("a", 4ms));
+    const auto page = page_of({&first, &second});
+    CHECK(
+        family(page, "cardea_agent_requests_total") ==
+        R"(# HELP cardea_agent_requests_total Calls of an agent by protocol, method and outcome.
+# TYPE cardea_agent_requests_total counter
+cardea_agent_requests_total{agent="a",protocol="a2a",rpc_method="SendMessage",outcome="ok"} 1
+cardea_agent_requests_total{agent="b",protocol="a2a",rpc_method="SendMessage",outcome="ok"} 2
+cardea_agent_requests_total{agent="b",protocol="a2a",rpc_method="other",outcome="upstream_error"} 1
+)"
+    );
+    CHECK(
+        family(page, "cardea_upstream_errors_total") ==
+        R"(# HELP cardea_upstream_errors_total Calls that failed on the agent's side, by reason.
+# TYPE cardea_upstream_errors_total counter
+cardea_upstream_errors_total{agent="b",reason="upstream_refused"} 1
+)"
+    );
+}
+
+TEST_CASE("histograms are cumulative, end with +Inf, and are added up")
+{
+    gateway::telemetry::worker_metrics first;
+    gateway::telemetry::worker_metrics second;
+    first.count(a_call("weather", 1ms));
+    first.count(a_call("weather", 61s));
+    second.count(a_call("weather", 30ms));
+    const auto page = page_of({&first, &second});
+    CHECK(
+        family(page, "cardea_agent_request_duration_seconds") ==
+        R"(# HELP cardea_agent_request_duration_seconds Time from a call's start to the end of its answer, without answers that are streams.
+# TYPE cardea_agent_request_duration_seconds histogram
+cardea_agent_request_duration_seconds_count{agent="weather"} 3
+cardea_agent_request_duration_seconds_sum{agent="weather"} 61.031
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.001"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.0025"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.005"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.01"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.025"} 1
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.05"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.1"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.25"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="0.5"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="1"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="2.5"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="5"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="10"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="30"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="60"} 2
+cardea_agent_request_duration_seconds_bucket{agent="weather",le="+Inf"} 3
+)"
+    );
+    const auto first_byte = family(page, "cardea_agent_time_to_first_byte_seconds");
+    CHECK(first_byte.find("_count{agent=\"weather\"} 3\n") != std::string::npos);
+    CHECK(first_byte.find("_sum{agent=\"weather\"} 30.5155\n") != std::string::npos);
+    CHECK(first_byte.find("_bucket{agent=\"weather\",le=\"0.025\"} 2\n") != std::string::npos);
+}
+
+TEST_CASE("streams of all loops are added up by what ended them")
+{
+    gateway::telemetry::worker_metrics first;
+    gateway::telemetry::worker_metrics second;
+    for (auto* loop : {&first, &second}) {
+        for (int i = 0; i < 3; ++i) {
+            loop->stream_started("weather");
+        }
+        loop->count(a_stream("weather", gateway::model::stream_end::complete));
+    }
+    second.count(a_stream("weather", gateway::model::stream_end::caller));
+    const auto page = page_of({&first, &second});
+    CHECK(
+        family(page, "cardea_streams_active") + family(page, "cardea_streams_ended_total") ==
+        R"(# HELP cardea_streams_active Event streams that are open now.
+# TYPE cardea_streams_active gauge
+cardea_streams_active{agent="weather"} 3
+# HELP cardea_streams_ended_total Event streams that have ended, by who or what ended them.
+# TYPE cardea_streams_ended_total counter
+cardea_streams_ended_total{agent="weather",reason="complete"} 2
+cardea_streams_ended_total{agent="weather",reason="caller"} 1
+)"
+    );
+}
+
+TEST_CASE("cards show what the cache did, and how fetches ended")
+{
+    gateway::telemetry::worker_metrics first;
+    gateway::telemetry::worker_metrics second;
+    first.count(a_card_request("b", gateway::model::card_use::hit));
+    second.count(a_card_request("b", gateway::model::card_use::hit));
+    second.count(a_card_request("a", gateway::model::card_use::negative));
+    planes known;
+    known.cards["b"] = {
+        .fetched = 5,
+        .not_modified = 2,
+        .failures = {{core::errc::upstream_timeout, 3}, {core::errc::card_invalid, 1}},
+        .changes = 2,
+        .age = 1500ms
+    };
+    known.cards["a"] = {.failures = {{core::errc::upstream_refused, 7}}};
+    known.cards["never fetched"] = {};
+    const auto page = page_of({&first, &second}, {}, known);
+    CHECK(
+        family(page, "cardea_card_cache_total") ==
+        R"(# HELP cardea_card_cache_total Requests for an agent's card by what the cache had.
+# TYPE cardea_card_cache_total counter
+cardea_card_cache_total{agent="a",result="negative"} 1
+cardea_card_cache_total{agent="b",result="hit"} 2
+)"
+    );
+    CHECK(
+        family(page, "cardea_card_fetch_total") + family(page, "cardea_card_age_seconds") +
+            family(page, "cardea_card_changes_total") ==
+        R"(# HELP cardea_card_fetch_total Fetches of an agent's card by outcome: ok, not_modified or why not.
+# TYPE cardea_card_fetch_total counter
+cardea_card_fetch_total{agent="a",outcome="upstream_refused"} 7
+cardea_card_fetch_total{agent="b",outcome="ok"} 3
+cardea_card_fetch_total{agent="b",outcome="not_modified"} 2
+cardea_card_fetch_total{agent="b",outcome="upstream_timeout"} 3
+cardea_card_fetch_total{agent="b",outcome="card_invalid"} 1
+# HELP cardea_card_age_seconds Time since an agent's card was fetched or confirmed.
+# TYPE cardea_card_age_seconds gauge
+cardea_card_age_seconds{agent="b"} 1.5
+# HELP cardea_card_changes_total How often a different card of an agent was published.
+# TYPE cardea_card_changes_total counter
+cardea_card_changes_total{agent="b"} 2
+)"
+    );
+}
+
+TEST_CASE("sessions show their state, why they were lost, and what passed, in the order of the agents")
+{
+    planes known;
+    known.sessions["b"] = a_session();
+    known.sessions["a"] = {.state = "configured"};
+    std::string values;
+    bool within = false;
+    for (const auto& line : lines_of(page_of({}, {}, known))) {
+        within = line.starts_with("#") ? line.find(" cardea_mcp_") != std::string::npos : within;
+        if (within && !line.starts_with("#")) {
+            values += line + '\n';
+        }
+    }
+    CHECK(
+        values ==
+        R"(cardea_mcp_session_up{agent="a"} 0
+cardea_mcp_session_up{agent="b"} 1
+cardea_mcp_session_state{agent="a",state="configured"} 1
+cardea_mcp_session_state{agent="b",state="degraded"} 1
+cardea_mcp_session_losses_total{agent="b",reason="exited"} 2
+cardea_mcp_session_losses_total{agent="b",reason="ping_timeout"} 1
+cardea_mcp_session_restarts_total{agent="b"} 3
+cardea_mcp_initialize_seconds{agent="b"} 1.25
+cardea_mcp_list_refreshes_total{agent="b",outcome="changed"} 4
+cardea_mcp_list_refreshes_total{agent="b",outcome="unchanged"} 5
+cardea_mcp_list_refreshes_total{agent="b",outcome="incomplete"} 6
+cardea_mcp_list_refreshes_total{agent="b",outcome="failed"} 7
+cardea_mcp_messages_total{agent="b",direction="received"} 8
+cardea_mcp_messages_total{agent="b",direction="sent"} 9
+cardea_mcp_messages_refused_total{agent="b"} 10
+cardea_mcp_write_queue_bytes{agent="b"} 0
+)"
+    );
+}
+
+TEST_CASE("the gateway and its process are described")
+{
+    gateway::telemetry::gateway_sample sample;
+    sample.version = "0.1.0";
+    sample.compiler = "clang \"19\"\n\\";
+    sample.started = core::wall_time{1700000000123ms};
+    sample.ready = true;
+    sample.agents = 3;
+    sample.connections = 4;
+    sample.idle_upstream_connections = 5;
+    sample.dropped_log_lines = 6;
+    sample.refused_connections = 7;
+    sample.config_reloads = 8;
+    sample.config_refusals = 9;
+    sample.config_since = core::wall_time{1700000001500ms};
+    sample.config_refused_last = true;
+    sample.process = {.resident_bytes = 20'000'000'000, .open_descriptors = 17, .cpu_time = 123'456ms};
+    const auto page = page_of({}, sample);
+    const std::vector<std::string> expected{
+        R"(cardea_build_info{version="0.1.0",compiler="clang \"19\"\n\\"} 1)",
+        "cardea_start_time_seconds 1700000000.123",
+        "cardea_ready 1",
+        "cardea_agents 3",
+        "cardea_connections_open 4",
+        "cardea_upstream_connections_idle 5",
+        "cardea_connections_refused_total 7",
+        "cardea_log_lines_dropped_total 6",
+        R"(cardea_config_reloads_total{outcome="ok"} 8)",
+        R"(cardea_config_reloads_total{outcome="refused"} 9)",
+        "cardea_config_last_reload_successful 0",
+        "cardea_config_last_success_timestamp_seconds 1700000001.5",
+        "process_resident_memory_bytes 20000000000",
+        "process_open_fds 17",
+        "process_cpu_seconds_total 123.456",
+    };
+    std::vector<std::string> values;
+    for (const auto& line : lines_of(page)) {
+        if (!line.starts_with("#")) {
+            values.push_back(line);
+        }
+    }
+    CHECK(values == expected);
+
+    const auto without = page_of({});
+    CHECK(without.find("\nprocess_open_fds ") == std::string::npos);
+    CHECK(without.find("\ncardea_ready 0\n") != std::string::npos);
+}
+
+TEST_CASE("every family has one HELP and one TYPE, every line is well formed, and no series comes twice")
+{
+    gateway::telemetry::worker_metrics metrics;
+    for (const auto* agent : {"a", "b-1", "c.d_e"}) {
+        metrics.count(a_call(agent, 4ms));
+        metrics.count(a_failed_call(agent));
+        metrics.stream_started(agent);
+        metrics.count(a_stream(agent, gateway::model::stream_end::idle));
+        metrics.count(a_card_request(agent, gateway::model::card_use::miss));
+    }
+    gateway::telemetry::gateway_sample sample;
+    sample.process = gateway::telemetry::process_stats{};
+    planes known;
+    known.cards["a"] = {.fetched = 1, .changes = 1, .age = 1ms};
+    known.sessions = {{"m2", a_session()}, {"m1", a_session()}};
+    for (const auto& page : {page_of({}), page_of({&metrics, &metrics}, sample, known)}) {
+        const std::regex form{R"re(([a-z_]+)(\{([a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*)?\})? [0-9.e+-]+)re"};
+        std::set<std::string> described;
+        std::set<std::string> series;
+        std::string current;
+        for (const auto& line : lines_of(page)) {
+            CAPTURE(line);
+            if (line.starts_with("# HELP ")) {
+                current = line.substr(7, line.find(' ', 7) - 7);
+                CHECK(described.insert(current).second);
+                CHECK(line.size() > 8 + current.size());
+            } else if (line.starts_with("#")) {
+                CHECK(line.starts_with("# TYPE " + current + " "));
+            } else {
+                CHECK(std::regex_match(line, form));
+                CHECK(line.starts_with(current));
+                CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
+            }
+        }
+        CHECK(described.size() == 37);
+        CHECK(page.ends_with('\n'));
+    }
+}
+
+TEST_SUITE_END();

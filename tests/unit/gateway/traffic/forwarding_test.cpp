@@ -1,0 +1,251 @@
+#include "gateway/traffic/forwarding.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/forwarding");
+
+namespace {
+
+using gateway::traffic::body_care;
+using net::http1::framing;
+using net::http1::method;
+
+using lines = std::vector<std::pair<std::string, std::string>>;
+
+constexpr gateway::traffic::forwarding_hop stranger{"203.0.113.9", "gw.test", "http", false};
+
+// Fields by name, in lower case as they are looked for.
+lines lines_of(const std::string& text)
+{
+    lines found;
+    std::istringstream stream{text};
+    for (std::string line; std::getline(stream, line);) {
+        if (const auto colon = line.find(": "); colon != std::string::npos) {
+            auto name = line.substr(0, colon);
+            std::ranges::transform(name, name.begin(), [](char c) {
+                return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+            });
+            found.emplace_back(std::move(name), line.substr(colon + 2, line.size() - colon - 3));
+        }
+    }
+    return found;
+}
+
+std::vector<std::string> values(const std::string& text, std::string_view name)
+{
+    std::vector<std::string> found;
+    for (const auto& [each, value] : lines_of(text)) {
+        if (each == name) {
+            found.push_back(value);
+        }
+    }
+    return found;
+}
+
+// The fields are views of the lines.
+net::http1::field_list fields_of(const lines&& written) = delete;
+net::http1::field_list fields_of(const lines& written)
+{
+    net::http1::field_list fields;
+    for (const auto& [name, value] : written) {
+        fields.push_back({net::http1::lookup_field(name), name, value});
+    }
+    return fields;
+}
+
+std::string
+request_with(const lines& written, const gateway::traffic::outgoing_body& body = {}, method verb = method::get)
+{
+    net::http1::request_head head;
+    head.verb = verb;
+    head.fields = fields_of(written);
+    std::string text;
+    gateway::traffic::write_request_fields(text, head, body, stranger);
+    return text;
+}
+
+std::string answer_with(const lines& written, body_care body = body_care::passes)
+{
+    net::http1::response_head head;
+    head.status = 200;
+    head.fields = fields_of(written);
+    std::string text = "what was here before";
+    gateway::traffic::write_answer_fields(text, head, body);
+    return text;
+}
+
+using names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("A request keeps the caller's own fields and their order")
+{
+    const auto text = request_with({{"Accept", "a"}, {"X-One", "1"}, {"accept", "b"}, {"A2A-Version", "1.0"}});
+    CHECK(text.find("\r\nAccept: a\r\nX-One: 1\r\naccept: b\r\nA2A-Version: 1.0\r\n") != std::string::npos);
+    CHECK(text.ends_with("\r\n\r\n"));
+}
+
+TEST_CASE("A request loses credentials, fields of this hop, our own names and names with an underscore")
+{
+    for (const auto& name : names{
+             "Authorization",
+             "Cookie",
+             "Host",
+             "Expect",
+             "Connection",
+             "Keep-Alive",
+             "Proxy-Authorization",
+             "Proxy-Authenticate",
+             "Proxy-Connection",
+             "HTTP2-Settings",
+             "TE",
+             "Trailer",
+             "Transfer-Encoding",
+             "Content-Length",
+             "Upgrade",
+             "Cardea-Error",
+             "cardea-anything",
+             "Forwarded",
+             "X-Real-IP",
+             "X-Forwarded-Anything",
+             "X_Forwarded_For",
+             "Content_Length",
+             "_",
+         }) {
+        CAPTURE(name);
+        const auto text = request_with({{"Before", "1"}, {name, "planted"}, {"Behind", "2"}});
+        CHECK(text.find("planted") == std::string::npos);
+        CHECK(values(text, "before") == names{"1"});
+        CHECK(values(text, "behind") == names{"2"});
+    }
+}
+
+TEST_CASE("A field that Connection names ends at the gateway, in both directions")
+{
+    const lines written{{"X-Hop", "planted"}, {"Connection", "close, x-hop"}, {"X-Hops", "1"}, {"x-HOP", "planted"}};
+    for (const auto& text : {request_with(written), answer_with(written)}) {
+        CHECK(text.find("planted") == std::string::npos);
+        CHECK(values(text, "x-hops") == names{"1"});
+    }
+}
+
+TEST_CASE("Max-Forwards counts down in OPTIONS alone, and only where it is a number")
+{
+    CHECK(values(request_with({{"Max-Forwards", "5"}}, {}, method::options), "max-forwards") == names{"4"});
+    CHECK(values(request_with({{"max-forwards", "1"}}, {}, method::options), "max-forwards") == names{"0"});
+    CHECK(values(request_with({{"Max-Forwards", "5"}}, {}, method::get), "max-forwards") == names{"5"});
+    CHECK(values(request_with({{"Max-Forwards", "5x"}}, {}, method::options), "max-forwards") == names{"5x"});
+}
+
+TEST_CASE("OPTIONS of the gateway itself ends here, and so does one whose Max-Forwards is used up")
+{
+    net::http1::request_head head;
+    head.verb = method::options;
+    head.target = "*";
+    CHECK(gateway::traffic::ends_here(head));
+    head.target = "/agents/a";
+    CHECK_FALSE(gateway::traffic::ends_here(head));
+    const lines used_up{{"Other", "0"}, {"Max-Forwards", "0"}};
+    const lines one_left{{"Max-Forwards", "1"}};
+    const lines no_number{{"Max-Forwards", ""}};
+    head.fields = fields_of(used_up);
+    CHECK(gateway::traffic::ends_here(head));
+    head.fields = fields_of(one_left);
+    CHECK_FALSE(gateway::traffic::ends_here(head));
+    head.fields = fields_of(no_number);
+    CHECK_FALSE(gateway::traffic::ends_here(head));
+    head.verb = method::get;
+    head.fields = fields_of(used_up);
+    CHECK_FALSE(gateway::traffic::ends_here(head));
+}
+
+TEST_CASE("A request has the framing of the body as it goes out, and no other")
+{
+    const lines written{{"Content-Length", "7"}, {"Transfer-Encoding", "chunked"}};
+    const auto none = request_with(written);
+    CHECK(values(none, "content-length").empty());
+    CHECK(values(none, "transfer-encoding").empty());
+    const auto length = request_with(written, {framing::length, 0});
+    CHECK(values(length, "content-length") == names{"0"});
+    CHECK(values(length, "transfer-encoding").empty());
+    const auto chunked = request_with(written, {framing::chunked, 12});
+    CHECK(values(chunked, "content-length").empty());
+    CHECK(values(chunked, "transfer-encoding") == names{"chunked"});
+}
+
+TEST_CASE("An answer that will be edited is asked for whole and without a coding")
+{
+    const lines written{
+        {"Accept-Encoding", "gzip"},
+        {"If-Match", "\"a\""},
+        {"If-Modified-Since", "Sun, 22 Nov 2026 06:00:00 GMT"},
+        {"If-None-Match", "\"a\""},
+        {"If-Range", "\"a\""},
+        {"If-Unmodified-Since", "Sun, 22 Nov 2026 06:00:00 GMT"},
+        {"range", "bytes=0-1"},
+        {"Want-Content-Digest", "sha-256=1"},
+        {"Want-Digest", "sha-256"},
+        {"Want-Repr-Digest", "sha-256=1"},
+    };
+    const auto edited = request_with(written, {framing::none, 0, body_care::edited});
+    CHECK(values(edited, "accept-encoding") == names{"identity"});
+    for (const auto& [name, value] : written) {
+        CAPTURE(name);
+        CHECK((name == "Accept-Encoding" || edited.find(name + ": ") == std::string::npos));
+        CHECK(request_with(written).find(name + ": " + value) != std::string::npos);
+    }
+}
+
+TEST_CASE("An answer loses cookies, fields of this hop and our own names, and replaces what was there")
+{
+    const auto text = answer_with({
+        {"Set-Cookie", "planted"},
+        {"Connection", "planted"},
+        {"Keep-Alive", "planted"},
+        {"Transfer-Encoding", "planted"},
+        {"Content-Length", "99"},
+        {"Proxy-Authenticate", "planted"},
+        {"Cardea-Error", "planted"},
+        {"X-Powered-By", "Express"},
+        {"WWW-Authenticate", "Bearer"},
+        {"ETag", "\"a\""},
+    });
+    CHECK(text == "HTTP/1.1 200 OK\r\nX-Powered-By: Express\r\nWWW-Authenticate: Bearer\r\nETag: \"a\"\r\n");
+}
+
+TEST_CASE("An edited answer keeps nothing that speaks of the agent's bytes, and nobody may store it")
+{
+    const names of_bytes{
+        "Accept-Ranges",
+        "Age",
+        "Cache-Control",
+        "Content-Digest",
+        "content-encoding",
+        "Content-Location",
+        "Content-MD5",
+        "Content-Range",
+        "Digest",
+        "ETag",
+        "Expires",
+        "Last-Modified",
+        "Pragma",
+        "Repr-Digest",
+        "Signature",
+        "Signature-Input",
+    };
+    for (const auto& name : of_bytes) {
+        CAPTURE(name);
+        CHECK(answer_with({{name, "planted"}}).find(name + ": planted\r\n") != std::string::npos);
+        const auto edited = answer_with({{name, "planted"}, {"X-Kept", "1"}}, body_care::edited);
+        CHECK(edited == "HTTP/1.1 200 OK\r\nX-Kept: 1\r\nCache-Control: private, no-store\r\n");
+    }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,209 @@
+#include "gateway/traffic/router.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/router");
+
+namespace {
+
+using gateway::model::route;
+using gateway::traffic::find_destination;
+
+struct row {
+    std::string target;
+    route where;
+    std::string_view agent = {};
+    bool legacy = false;
+};
+
+void check(const row& expected)
+{
+    CAPTURE(expected.target);
+    const auto found = find_destination(expected.target);
+    CHECK(found.where == expected.where);
+    CHECK(found.agent == expected.agent);
+    CHECK(found.legacy_card == expected.legacy);
+}
+
+}  // namespace
+
+TEST_CASE("a target leads to a call, a card or the management, and keeps its query to itself")
+{
+    const std::vector<row> rows{
+        {"/agents/a", route::call, "a"},
+        {"/agents/a/", route::call, "a"},
+        {"/agents/a?x=/agents/b", route::call, "a"},
+        {"/agents/a/?x", route::call, "a"},
+        {"/agents/A.b_c-1", route::call, "A.b_c-1"},
+        {"/agents/a/.well-known/agent-card.json", route::card, "a"},
+        {"/agents/a/.well-known/agent-card.json?v=1", route::card, "a"},
+        {"/agents/a/.well-known/agent.json", route::card, "a", true},
+        {"/agents/.well-known/.well-known/agent.json", route::card, ".well-known", true},
+        {"/rpc", route::management},
+        {"/rpc?method=agents/list", route::management},
+        {"/.well-known/jwks.json", route::key_set},
+        {"/.well-known/jwks.json?x", route::key_set},
+    };
+    for (const auto& each : rows) {
+        check(each);
+    }
+}
+
+TEST_CASE("an agent's extended card has an address for each version that has one")
+{
+    using gateway::traffic::extended_path;
+    const std::vector<std::pair<std::string_view, extended_path>> rows{
+        {"/agents/a/agent/authenticatedExtendedCard", extended_path::v02},
+        {"/agents/a/rest/v1/card", extended_path::rest_v03},
+        {"/agents/a/rest/v1/card?tenant=t", extended_path::rest_v03},
+        {"/agents/a/rest/extendedAgentCard", extended_path::rest_v1},
+        {"/agents/a/rest/extendedAgentCard/", extended_path::none},
+        {"/agents/a/rest/extendedagentcard", extended_path::none},
+        {"/agents/a/rest/v1/c%61rd", extended_path::none},
+        {"/agents/a/v1/card", extended_path::none},
+        {"/agents/agent/authenticatedExtendedCard", extended_path::none},
+    };
+    for (const auto& [target, wanted] : rows) {
+        CAPTURE(target);
+        const auto found = find_destination(target);
+        CHECK(found.where == route::relay);
+        CHECK(found.extended == wanted);
+    }
+    CHECK(find_destination("/agents/a/.well-known/agent-card.json").extended == extended_path::none);
+}
+
+TEST_CASE("a target that would mean an agent only after decoding or normalising leads nowhere")
+{
+    for (const auto* target : {
+             "/",
+             "*",
+             "",
+             "/agents//",
+             "/agentsx",
+             "/Agents",
+             "/Agents/",
+             "/.well-known/",
+             "/.well-known/api-catalog/",
+             "/.well-known/API-catalog",
+             "/.well-known/%61pi-catalog",
+             "/.well-known/ai-catalog",
+             "//agents/a",
+             "/Agents/a",
+             "/agents//a",
+             "/agents/./a",
+             "/agents/..",
+             "/agents/.",
+             "/agents/../rpc",
+             "/agents/a/..",
+             "/agents/a%2fb",
+             "/agents/%61",
+             "/agents/a;v=1",
+             "/agents/a\\",
+             "/agents/a b",
+             "/agents/\xc3\xa4",
+             "/rpc/",
+             "/rpc/agents",
+             "/RPC",
+             "/.well-known/agent-card.json",
+         }) {
+        check({target, route::none});
+    }
+}
+
+TEST_CASE("the directory has an address for each of its forms, and that of the agents with a slash, too")
+{
+    using gateway::model::directory_kind;
+    for (const auto& [target, kind] :
+         {std::pair{"/agents", directory_kind::agents},
+          {"/agents/", directory_kind::agents},
+          {"/.well-known/api-catalog", directory_kind::api_catalog},
+          {"/.well-known/ai-catalog.json", directory_kind::ai_catalog}}) {
+        for (const std::string query : {"", "?", "?limit=1&x=/agents/b"}) {
+            const auto whole = target + query;
+            check({whole, route::directory});
+            CHECK(find_destination(whole).directory == kind);
+            CHECK(find_destination(whole).query == query);
+        }
+    }
+}
+
+TEST_CASE("any other path below an agent is one that it may let through, as it was written")
+{
+    for (const std::string below : {
+             "/rest",
+             "/rest//x",
+             "/.well-known",
+             "/.well-known/",
+             "/.well-known/agent-card.json/",
+             "/.well-known/agent-card.json%3f",
+             "/.well-known/Agent-Card.json",
+             "/%2ewell-known/agent-card.json",
+             "/...",
+         }) {
+        const auto target = "/agents/a" + below + "?x=/../y";
+        check({target, route::relay, "a"});
+        CHECK(find_destination(target).below == below);
+        CHECK(find_destination(target).query == "?x=/../y");
+    }
+}
+
+TEST_CASE("a path that another reader may take for a different one is a bad request, a near miss ends the connection")
+{
+    struct refusal {
+        const char* target;
+        core::errc code;
+        bool astray;
+    };
+    for (const auto& each : std::vector<refusal>{
+             {"//agents/a", core::errc::bad_request, true},
+             {"/agents/a//", core::errc::bad_request, true},
+             {"/agents/a//elsewhere.example/x", core::errc::bad_request, true},
+             {"/agents/a//.well-known/agent-card.json", core::errc::bad_request, true},
+             {"/agents/../rpc", core::errc::bad_request, true},
+             {"/agents/a/%2e%2e/b", core::errc::bad_request, true},
+             {"/agents/a/..;x=1/b", core::errc::bad_request, true},
+             {"/agents/a/b%2fc", core::errc::bad_request, true},
+             {"/agents/a/b%5Cc", core::errc::bad_request, true},
+             {"/agents/a/b%00c", core::errc::bad_request, true},
+             {"/AGENTS/a", core::errc::not_found, true},
+             {"/agents/a;x=1", core::errc::not_found, true},
+             {"/agents/a%20b", core::errc::not_found, true},
+             {"/nowhere", core::errc::not_found, false},
+             {"/", core::errc::not_found, false},
+             {"*", core::errc::not_found, false},
+         }) {
+        CAPTURE(each.target);
+        const auto found = find_destination(each.target);
+        CHECK(found.where == route::none);
+        CHECK(found.refusal == each.code);
+        CHECK(found.astray == each.astray);
+    }
+}
+
+TEST_CASE("an id is up to 128 characters long")
+{
+    for (const std::size_t length : {std::size_t{127}, std::size_t{128}, std::size_t{129}}) {
+        const std::string id(length, 'x');
+        const bool known = length <= 128;
+        for (const auto* rest : {"", "/", "/.well-known/agent-card.json"}) {
+            const auto target = "/agents/" + id + rest;
+            const auto found = find_destination(target);
+            CAPTURE(length);
+            CHECK(found.agent == (known ? std::string_view{id} : std::string_view{}));
+            CHECK((found.where == route::none) == !known);
+        }
+    }
+}
+
+TEST_CASE("the id of a destination lies in the target it was found in")
+{
+    const std::string target = "/agents/weather/";
+    const auto found = find_destination(target);
+    CHECK(found.agent.data() == target.data() + std::string_view{"/agents/"}.size());
+}
+
+TEST_SUITE_END();
