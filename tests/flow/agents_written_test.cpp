@@ -3,6 +3,7 @@
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
+#include "tests/support/plain_agent.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/support/scripted_agent.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -116,6 +118,34 @@ TEST_CASE("an agent that is written is served at once, and so is every change of
     CHECK(get_card(gateway, "a").status == 404);
     CHECK(error_of(gateway, "agents/get", {{"id", "a"}})["data"]["code"] == "agent_not_found");
     CHECK(error_of(gateway, "agents/delete", {{"id", "a"}})["data"]["code"] == "agent_not_found");
+}
+
+TEST_CASE("An agent that is deleted and written again while it streams keeps its counters when the stream ends")
+{
+    std::promise<void> end;
+    const auto ended = end.get_future().share();
+    const test_support::plain_agent agent{[&](const test_support::plain_exchange& request) {
+        request.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n");
+        ended.wait();
+        return false;
+    }};
+    const running_gateway gateway{quick_settings()};
+    const json record{{"id", "a"}, {"agent", {{"url", agent.url("/rpc")}, {"trust_card_url", "never"}}}};
+    result_of(gateway, "agents/upsert", record);
+    test_support::http_client caller{gateway.port()};
+    const std::string body = R"({"jsonrpc":"2.0","id":1,"method":"message/stream","params":{}})";
+    caller.send(test_support::request_text("POST", "/agents/a", {{"Content-Type", "application/json"}}, body));
+    caller.read_until("data: 1\n\n");
+    result_of(gateway, "agents/delete", {{"id", "a"}});
+    result_of(gateway, "agents/upsert", record);
+    end.set_value();
+    caller.read_until("\r\n0\r\n\r\n");
+    CHECK(gateway.wait_for_metric(R"(cardea_streams_active{agent="a"})", 0));
+    CHECK(
+        gateway.metric(
+            R"(cardea_agent_requests_total{agent="a",protocol="a2a",rpc_method="message/stream",outcome="ok"})"
+        ) == 1
+    );
 }
 
 TEST_CASE("a write under a condition says which version is there when it is another one")

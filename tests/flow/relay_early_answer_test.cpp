@@ -9,9 +9,12 @@
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <charconv>
 #include <future>
 #include <thread>
+#include <utility>
 
 using namespace std::chrono_literals;
 using flow::call_body;
@@ -149,8 +152,15 @@ TEST_CASE(
     "connection"
 )
 {
-    for (const bool chunked : {false, true}) {
+    // Once so little that all of it has gone out when the answer comes, and once more than sockets take.
+    for (const auto& [chunked, size] : {
+             std::pair{false, std::size_t{100'000}},
+             {true, 100'000},
+             {false, 1'000'000},
+             {true, 1'000'000},
+         }) {
         CAPTURE(chunked);
+        CAPTURE(size);
         const hasty_agent agent{"HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\ntoo much"};
         auto settings = large_calls_to(agent.url());
         settings.agents[0].relay_paths = {"/up"};
@@ -159,10 +169,13 @@ TEST_CASE(
         const flow::running_gateway gateway{std::move(settings)};
         for (std::size_t i = 1; i <= 3; ++i) {
             test_support::http_client caller{gateway.port()};
-            const std::string half(1'000'000, 'u');
-            const std::string size =
-                chunked ? "Transfer-Encoding: chunked\r\n\r\n1E8480\r\n" : "Content-Length: 2000000\r\n\r\n";
-            caller.send("PUT /agents/a/up HTTP/1.1\r\nHost: localhost\r\n" + size + half);
+            const std::string half(size, 'u');
+            std::array<char, 16> hexadecimal{};
+            std::to_chars(hexadecimal.begin(), hexadecimal.end(), 2 * size, 16);
+            const std::string length =
+                chunked ? "Transfer-Encoding: chunked\r\n\r\n" + std::string{hexadecimal.data()} + "\r\n"
+                        : "Content-Length: " + std::to_string(2 * size) + "\r\n\r\n";
+            caller.send("PUT /agents/a/up HTTP/1.1\r\nHost: localhost\r\n" + length + half);
             const auto got = caller.read_response();
             CHECK(got.status == 413);
             CHECK(got.body == "too much");

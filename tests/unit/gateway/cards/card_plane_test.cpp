@@ -52,7 +52,15 @@ public:
         if (down) {
             co_return core::upstream_error(errc::upstream_refused, "down");
         }
-        co_return net::fetch_response{.status = 200, .headers = {}, .body = R"({"name":")" + name + R"("})"};
+        const auto& sent = request.headers;
+        if (std::find(sent.begin(), sent.end(), std::pair{std::string{"If-None-Match"}, tag}) != sent.end()) {
+            co_return net::fetch_response{.status = 304, .headers = {}, .body = {}};
+        }
+        net::fetch_response answer{.status = 200, .headers = {}, .body = R"({"name":")" + name + R"("})"};
+        if (!tag.empty()) {
+            answer.headers.emplace_back("etag", tag);
+        }
+        co_return answer;
     }
 
     void answer_all() { held_.cancel(); }
@@ -60,6 +68,7 @@ public:
     bool down = false;
     bool silent = false;
     std::string name = "first";
+    std::string tag;  // of the card; empty: none
     int under_way = 0;
     std::map<std::string, int> asked;
 
@@ -250,6 +259,29 @@ TEST_CASE("a card is there before anybody asks, and is fetched anew before it is
     }
     CHECK(x.name() == "second");
     CHECK(x.agents.asked.at("http://agent-0/card") == 2);
+}
+
+TEST_CASE("A card that its agent calls unchanged is fetched again before it is stale, each time")
+{
+    rig x;
+    x.agents.tag = "\"1\"";
+    for (auto waited = 0s; waited < 20min; waited += 1s) {
+        x.pass(1s);
+        CHECK(x.obtained()->use == card_use::hit);
+    }
+    const auto* status = x.plane.status("agent-0");
+    CHECK(status->fetched >= 4);
+    CHECK(status->not_modified == status->fetched - 1);
+}
+
+TEST_CASE("Who has a card fetched too soon is refused, and does not put off the next time")
+{
+    rig x;
+    CHECK(x.plane.may_be_fetched("agent-0"));
+    x.now += x.settings.cards.min_ttl - 1ms;
+    CHECK_FALSE(x.plane.may_be_fetched("agent-0"));
+    x.now += 1ms;
+    CHECK(x.plane.may_be_fetched("agent-0"));
 }
 
 TEST_CASE("with cards.background of 0 a card is fetched when somebody asks, and not before")

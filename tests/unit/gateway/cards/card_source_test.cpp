@@ -289,6 +289,21 @@ TEST_CASE("a fetch is conditional only at the URL its validators belong to")
     CHECK_FALSE(sent(dated.asked[0], "If-None-Match"));
 }
 
+TEST_CASE("A card that must be verified is fetched whole each time: who says that it is unchanged signs nothing")
+{
+    auto agent = agent_at("http://agent:9000/rpc");
+    agent.signatures = core::signature_policy::verify;
+    const auto all = card_locations(agent);
+    for (const auto& [tag, date] : {std::pair{"\"1\"", ""}, {"", "yesterday"}, {"\"1\"", "yesterday"}}) {
+        scripted_fetcher network;
+        network.answers.emplace_back(status(304));
+        CHECK(fetch(network, agent, {.url = all[0], .etag = tag, .last_modified = date}).has_error());
+        REQUIRE_FALSE(network.asked.empty());
+        CHECK_FALSE(sent(network.asked[0], "If-None-Match"));
+        CHECK_FALSE(sent(network.asked[0], "If-Modified-Since"));
+    }
+}
+
 TEST_CASE("304 keeps the card and its validators, but only when it was asked for")
 {
     const auto agent = agent_at("http://agent:9000");

@@ -241,6 +241,21 @@ TEST_CASE("a reload declares agents and takes them away, and what hides a stored
     CHECK(f.upsert("stored", "http://other/").has_value());
 }
 
+TEST_CASE("What hides a stored agent that is disabled gives it back, too")
+{
+    fixture f;
+    REQUIRE(f.agents->load().has_value());
+    auto proposed = f.agents->propose("off", json{{"url", "http://stored/"}, {"disabled", true}}, "agent");
+    REQUIRE(proposed.problems.empty());
+    REQUIRE(run(f.agents->upsert("off", std::move(proposed), {"test", {}, {}})).has_value());
+    CHECK(f.declare({agent("off", "http://declared/")}, {}));
+    CHECK(f.url_of("off") == "http://declared/");
+    CHECK(f.declare({}, {"off"}));
+    CHECK(f.url_of("off") == "http://stored/");
+    REQUIRE(f.agents->find("off") != nullptr);
+    CHECK_FALSE(f.agents->find("off")->served());
+}
+
 TEST_CASE("where a card has calls go holds for the agent that it was the card of")
 {
     fixture f{{agent("a", "http://one/")}};

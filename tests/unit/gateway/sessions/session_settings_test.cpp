@@ -48,6 +48,9 @@ TEST_CASE(
     other.mcp->walk = 0s;
     CHECK(gateway::sessions::runner_settings_of(other, nullptr, 300s).states.walk == 0s);
     CHECK(gateway::model::same_session(record, other));
+    other.mcp->start = core::mcp_start::lazy;
+    CHECK_FALSE(gateway::model::same_session(record, other));
+    other = record;
     other.mcp->request_timeout = 1s;
     CHECK_FALSE(gateway::model::same_session(record, other));
 }
