@@ -134,7 +134,8 @@ bool empty_below_agent(std::string_view path)
     }
     const auto after = path.substr(prefix.size());
     const auto end = after.find('/');
-    return end != std::string_view::npos && core::valid_agent_id(after.substr(0, end)) &&
+    const auto id = after.substr(0, end);
+    return end != std::string_view::npos && (core::valid_agent_id(id) || id == ".well-known") &&
            after.substr(end).starts_with("//");
 }
 
