@@ -185,7 +185,7 @@ routine<core::result<>> server_connection::gather_chunks(std::uint64_t enough, s
             }
         }
         coded_at_ += step->consumed;
-        if (!space_->decoder.finished() && coded_at_ == caller_.received().size()) {
+        if (!space_->decoder.finished() && held_ <= enough && coded_at_ == caller_.received().size()) {
             caller_.truncate(head_length_ + held_);
             coded_at_ = head_length_ + held_;
             if (caller_.full()) {

@@ -155,6 +155,7 @@ TEST_CASE(
     // Once so little that all of it has gone out when the answer comes, and once more than sockets take.
     for (const auto& [chunked, size] : {
              std::pair{false, std::size_t{100'000}},
+             {true, 100'000},
              {false, 1'000'000},
              {true, 1'000'000},
          }) {
