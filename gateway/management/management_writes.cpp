@@ -44,7 +44,7 @@ std::optional<std::uint64_t> read_number(const json& params, const char* key, st
         return std::nullopt;
     }
     if (!whole_number(*value)) {
-        problems.push_back(problem_of(key, "is no whole number; expected one that is not negative"));
+        problems.push_back(problem_of(key, "expected a whole number, 0 or greater"));
         return std::nullopt;
     }
     return value->get<std::uint64_t>();

@@ -215,7 +215,7 @@ TEST_CASE("what is wrong with an agent is said as for the file: where, what, and
     CHECK(
         problems({{"id", "a"}, {"agent", {{"url", "http://h"}}}, {"ifversion", 1}, {"ifVersion", "1"}}) ==
         "ifversion: is not a known key; did you mean `ifVersion`?\n"
-        "ifVersion: is no whole number; expected one that is not negative\n"
+        "ifVersion: expected a whole number, 0 or greater\n"
     );
     CHECK(problems(json::array({"a"})).find("agent: is missing") != std::string::npos);
     CHECK(result_of(gateway, "agents/list", {})["agents"].empty());
