@@ -3,8 +3,8 @@
 #pragma once
 
 #include "gateway/cards/card_editor.hpp"
-#include "net/fetch.hpp"
-#include "net/types.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/types.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

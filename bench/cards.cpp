@@ -2,13 +2,13 @@
 // card_editor. Of each work: all of it, and after the slash the longest piece, behind which others wait.
 //   bench_cards [--bytes N] [--runs N] [KIND...]
 // Exit code 1 if a piece of work takes over 200 ms; the least of the runs counts, since other work on the machine only adds.
-#include "a2a/card_lint.hpp"
-#include "a2a/card_signature.hpp"
+#include "a2a/card/card_lint.hpp"
+#include "a2a/card/card_signature.hpp"
 #include "bench/card_pieces.hpp"
 #include "bench/hostile_cards.hpp"
 #include "bench/hostile_lists.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "tests/unit/a2a/signing_keys.hpp"
+#include "tests/unit/a2a/card/signing_keys.hpp"
 
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ public:
     {
         auto keys = core::json::array();
         for (unsigned i = 0; i < a2a::max_verifications; ++i) {
-            keys.push_back(a2a::jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "k")->jwk());
+            keys.push_back(jose::json_web_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "k")->jwk());
         }
         std::ofstream{path_} << core::to_text(core::json{{"keys", std::move(keys)}});
     }
@@ -62,9 +62,9 @@ private:
 
 std::shared_ptr<const gateway::cards::card_signer> signer()
 {
-    auto own = a2a::jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "own");
+    auto own = jose::json_web_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "own");
     return std::make_shared<const gateway::cards::card_signer>(
-        std::make_shared<const a2a::jose_key>(std::move(*own)),
+        std::make_shared<const jose::json_web_key>(std::move(*own)),
         "{}"
     );
 }

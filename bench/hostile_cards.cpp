@@ -1,6 +1,6 @@
 #include "bench/hostile_cards.hpp"
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // What an MCP server may list to keep the gateway busy, as bench/hostile_cards.hpp.
 #pragma once
 
-#include "mcp/discovery.hpp"
+#include "mcp/protocol/discovery.hpp"
 
 #include <cstddef>
 #include <span>

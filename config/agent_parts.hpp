@@ -4,7 +4,7 @@
 #include "config/fields.hpp"
 #include "config/problem.hpp"
 #include "core/agent.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "core/secret.hpp"
 
 #include <cstdint>

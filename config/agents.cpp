@@ -9,7 +9,7 @@
 #include "config/signatures.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <algorithm>
 #include <iterator>

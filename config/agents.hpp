@@ -6,7 +6,7 @@
 #include "config/tls.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 
 #include "config/expand.hpp"
 #include "config/settings.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <map>
 #include <string>

@@ -3,7 +3,7 @@
 // pass. Pure.
 #pragma once
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 namespace config {
 

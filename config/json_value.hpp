@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/document.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <string>
 

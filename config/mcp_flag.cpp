@@ -3,7 +3,7 @@
 #include "config/agents.hpp"
 #include "config/url.hpp"
 #include "config/words.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <algorithm>
 #include <string>

@@ -4,7 +4,7 @@
 #include "config/fields.hpp"
 #include "config/problem.hpp"
 #include "config/schema.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "core/mcp_server.hpp"
 
 #include <map>

@@ -1,6 +1,6 @@
 #include "config/source_text.hpp"
 
-#include "core/json_bytes.hpp"
+#include "core/json/json_bytes.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -4,9 +4,9 @@
 #include "gateway/model/content_type.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 #include "gateway/traffic/rpc_exchange.hpp"
-#include "net/ask.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
 
 #include <utility>
 

@@ -8,7 +8,7 @@
 #include "gateway/model/answer.hpp"
 #include "gateway/model/host_policy.hpp"
 #include "gateway/reload.hpp"
-#include "net/server_connection.hpp"
+#include "net/server/server_connection.hpp"
 
 #include <memory>
 #include <string>

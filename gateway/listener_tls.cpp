@@ -1,6 +1,6 @@
 #include "gateway/listener_tls.hpp"
 
-#include "net/tls_files.hpp"
+#include "net/tls/tls_files.hpp"
 
 #include <chrono>
 #include <utility>

@@ -5,8 +5,8 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/file_stamp.hpp"
-#include "net/tls_context.hpp"
-#include "net/tls_tickets.hpp"
+#include "net/tls/tls_context.hpp"
+#include "net/tls/tls_tickets.hpp"
 
 #include <memory>
 #include <string>

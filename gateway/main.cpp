@@ -11,7 +11,7 @@
 #include "gateway/reload.hpp"
 #include "gateway/server.hpp"
 #include "gateway/telemetry/log_output.hpp"
-#include "net/descriptor_budget.hpp"
+#include "net/loop/descriptor_budget.hpp"
 
 #include <fcntl.h>
 

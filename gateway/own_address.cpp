@@ -1,7 +1,7 @@
 #include "gateway/own_address.hpp"
 
 #include "config/values.hpp"
-#include "net/upstream.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <string_view>
 

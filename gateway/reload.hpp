@@ -4,14 +4,14 @@
 
 #include "config/compare.hpp"
 #include "config/settings.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "core/log.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/model/side_thread.hpp"
-#include "net/directory_watch.hpp"
-#include "net/loop.hpp"
-#include "net/task_signal.hpp"
+#include "net/loop/directory_watch.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/task_signal.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 

@@ -4,8 +4,8 @@
 #include "gateway/model/tls_files.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/telemetry/process_stats.hpp"
-#include "mcp/stdio_transport.hpp"
-#include "net/descriptor_budget.hpp"
+#include "mcp/transport/stdio_transport.hpp"
+#include "net/loop/descriptor_budget.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>

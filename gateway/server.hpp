@@ -17,10 +17,10 @@
 #include "gateway/reload.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/traffic/worker.hpp"
-#include "net/fetch.hpp"
-#include "net/http_service.hpp"
-#include "net/listener.hpp"
-#include "net/loop.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/loop.hpp"
+#include "net/server/http_service.hpp"
+#include "net/server/listener.hpp"
 
 #include <boost/asio/basic_signal_set.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>

@@ -1,7 +1,7 @@
 #include "gateway/cards/card_editor.hpp"
 
 #include "config/signatures.hpp"
-#include "core/json_patch.hpp"
+#include "core/json/json_patch.hpp"
 #include "gateway/cards/card_variants.hpp"
 #include "gateway/model/tls_files.hpp"
 

@@ -11,8 +11,8 @@
 #include "gateway/cards/card_turns.hpp"
 #include "gateway/cards/card_verifier.hpp"
 #include "gateway/model/answered_card.hpp"
-#include "net/fetch.hpp"
-#include "net/types.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/types.hpp"
 
 #include <memory>
 #include <string>

@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/log.hpp"
 #include "gateway/model/store_thread.hpp"
-#include "net/loop.hpp"
+#include "net/loop/loop.hpp"
 #include "store/engine.hpp"
 
 #include <chrono>

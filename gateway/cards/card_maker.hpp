@@ -3,7 +3,7 @@
 
 #include "core/clock.hpp"
 #include "gateway/cards/made_card.hpp"
-#include "net/types.hpp"
+#include "net/loop/types.hpp"
 
 #include <memory>
 #include <string>

@@ -3,7 +3,7 @@
 // are made elsewhere (gateway/cards/card_maker.hpp), and what comes back for an agent that has changed meanwhile is dropped.
 #pragma once
 
-#include "a2a/card.hpp"
+#include "a2a/card/card.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
@@ -16,9 +16,9 @@
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "mcp/discovery.hpp"
-#include "net/loop.hpp"
-#include "net/task_signal.hpp"
+#include "mcp/protocol/discovery.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/task_signal.hpp"
 
 #include <array>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "gateway/cards/card_signer.hpp"
 
-#include "a2a/card_signature.hpp"
+#include "a2a/card/card_signing.hpp"
 #include "config/file.hpp"
 #include "gateway/model/well_known.hpp"
 
@@ -12,22 +12,22 @@ namespace {
 using core::errc;
 using core::json;
 
-core::result<a2a::jose_key> read_key(const std::string& path)
+core::result<jose::json_web_key> read_key(const std::string& path)
 {
     const auto text = config::read_regular_file(path);
     if (!text) {
         return text.error();
     }
-    return a2a::jose_key::from_pem(*text, {});
+    return jose::json_web_key::from_pem(*text, {});
 }
 
-core::result<std::vector<a2a::jose_key>> read_key_set(const std::string& path)
+core::result<std::vector<jose::json_web_key>> read_key_set(const std::string& path)
 {
     const auto text = config::read_regular_file(path);
     if (!text) {
         return text.error();
     }
-    auto keys = a2a::parse_key_set(*text);
+    auto keys = jose::parse_key_set(*text);
     if (!keys) {
         return core::gateway_error(errc::config_invalid, "is no JWK Set: " + keys.error().detail);
     }
@@ -44,7 +44,7 @@ core::error at(const std::string& path, const core::error& why)
 
 }  // namespace
 
-card_signer::card_signer(std::shared_ptr<const a2a::jose_key> key, std::string key_set)
+card_signer::card_signer(std::shared_ptr<const jose::json_web_key> key, std::string key_set)
     : key_{std::move(key)},
       key_set_{std::move(key_set)}
 {
@@ -57,14 +57,14 @@ core::result<json> card_signer::signatures_of(const json& card, const std::strin
 
 core::result<std::shared_ptr<const card_signer>> make_signer(const config::card_settings& settings)
 {
-    std::shared_ptr<const a2a::jose_key> own;
+    std::shared_ptr<const jose::json_web_key> own;
     auto keys = json::array();
     if (!settings.signing_key.empty()) {
         auto key = read_key(settings.signing_key);
         if (!key) {
             return at(settings.signing_key, key.error());
         }
-        own = std::make_shared<const a2a::jose_key>(std::move(*key));
+        own = std::make_shared<const jose::json_web_key>(std::move(*key));
         keys.push_back(own->jwk());
     }
     if (!settings.retired_keys.empty()) {

@@ -1,10 +1,10 @@
 // The gateway's own key: what cards are signed with, and the keys that callers verify them with. Immutable; any thread.
 #pragma once
 
-#include "a2a/jose.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "jose/json_web_key.hpp"
 
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ core::result<std::shared_ptr<const card_signer>> make_signer(const config::card_
 
 class card_signer {
 public:
-    card_signer(std::shared_ptr<const a2a::jose_key> key, std::string key_set);
+    card_signer(std::shared_ptr<const jose::json_web_key> key, std::string key_set);
 
     bool can_sign() const noexcept { return key_ != nullptr; }
 
@@ -31,7 +31,7 @@ public:
     const std::string& key_set() const noexcept { return key_set_; }
 
 private:
-    std::shared_ptr<const a2a::jose_key> key_;
+    std::shared_ptr<const jose::json_web_key> key_;
     std::string key_set_;
 };
 

@@ -4,7 +4,7 @@
 #include "config/url.hpp"
 #include "gateway/cards/card_cache.hpp"
 #include "gateway/model/tls_files.hpp"
-#include "net/upstream.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "gateway/cards/card_maker.hpp"
-#include "net/fetch.hpp"
-#include "net/types.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/types.hpp"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "gateway/cards/card_editor.hpp"
-#include "net/fetch.hpp"
-#include "net/types.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/types.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 

@@ -2,8 +2,8 @@
 // much to do delays every other one by a piece, not by all of it. On one thread.
 #pragma once
 
-#include "net/task_signal.hpp"
-#include "net/types.hpp"
+#include "net/loop/task_signal.hpp"
+#include "net/loop/types.hpp"
 
 #include <boost/asio/post.hpp>
 

@@ -1,7 +1,7 @@
 // The bytes that are served of one card: one body, or one for each generation that a caller may name. Pure; any thread.
 #pragma once
 
-#include "a2a/card.hpp"
+#include "a2a/card/card.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "gateway/cards/card_signer.hpp"

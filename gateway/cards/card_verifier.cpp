@@ -1,11 +1,11 @@
 #include "gateway/cards/card_verifier.hpp"
 
-#include "a2a/card_signature.hpp"
+#include "a2a/card/card_signature.hpp"
 #include "config/file.hpp"
 #include "config/url.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "gateway/cards/card_cache.hpp"
-#include "net/upstream.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -30,16 +30,16 @@ std::string_view header(const net::fetch_response& response, std::string_view na
     return found == response.headers.end() ? std::string_view{} : found->second;
 }
 
-core::result<std::vector<a2a::jose_key>> trusted_keys(const std::string& path)
+core::result<std::vector<jose::json_web_key>> trusted_keys(const std::string& path)
 {
     if (path.empty()) {
-        return std::vector<a2a::jose_key>{};
+        return std::vector<jose::json_web_key>{};
     }
     const auto text = config::read_regular_file(path);
     if (!text) {
         return refused(path + ": " + text.error().detail);
     }
-    return a2a::parse_key_set(*text);
+    return jose::parse_key_set(*text);
 }
 
 good_signature named(const a2a::card_signature& signature)
@@ -63,9 +63,9 @@ with_key_sets(std::vector<a2a::card_signature> all, const config::signature_rule
     return all;
 }
 
-bool has_key(const std::vector<a2a::jose_key>& keys, const std::string& kid)
+bool has_key(const std::vector<jose::json_web_key>& keys, const std::string& kid)
 {
-    return std::ranges::any_of(keys, [&](const a2a::jose_key& each) { return each.kid() == kid; });
+    return std::ranges::any_of(keys, [&](const jose::json_web_key& each) { return each.kid() == kid; });
 }
 
 }  // namespace
@@ -152,11 +152,11 @@ card_verifier::keys_at(std::string url, std::string kid, net::tls_client_files t
     if (answer->status != 200) {
         co_return refused(url + ": status " + std::to_string(answer->status));
     }
-    auto keys = a2a::parse_key_set(answer->body);
+    auto keys = jose::parse_key_set(answer->body);
     if (!keys) {
         co_return refused(url + ": " + keys.error().detail);
     }
-    auto list = std::make_shared<const std::vector<a2a::jose_key>>(std::move(*keys));
+    auto list = std::make_shared<const std::vector<jose::json_web_key>>(std::move(*keys));
     const auto fresh_for = freshness(header(*answer, "cache-control"), header(*answer, "age"), settings_);
     keep(url, {list, now, now + fresh_for});
     co_return list;

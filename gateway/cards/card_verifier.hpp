@@ -2,14 +2,14 @@
 // card thread.
 #pragma once
 
-#include "a2a/jose.hpp"
 #include "config/settings.hpp"
 #include "config/signatures.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/cards/card_turns.hpp"
-#include "net/fetch.hpp"
-#include "net/types.hpp"
+#include "jose/json_web_key.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/types.hpp"
 
 #include <chrono>
 #include <functional>
@@ -56,7 +56,7 @@ public:
     void stop() noexcept { stopped_ = true; }
 
 private:
-    using key_list = std::shared_ptr<const std::vector<a2a::jose_key>>;
+    using key_list = std::shared_ptr<const std::vector<jose::json_web_key>>;
 
     struct kept_key_set {
         key_list keys;

@@ -1,11 +1,11 @@
 #include "gateway/cards/made_card.hpp"
 
-#include "a2a/etag.hpp"
 #include "config/signatures.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/cut_text.hpp"
 #include "gateway/model/shown_words.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "jose/digest.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -80,7 +80,7 @@ void add_variants(made_card& made, card_variants variants, const core::redaction
 {
     made.bytes = std::move(variants.bytes);
     made.signed_by = std::move(variants.signed_by);
-    made.log.sha256 = a2a::sha256_hex(made.bytes->body);
+    made.log.sha256 = jose::sha256_hex(made.bytes->body);
     made.losses = told(variants.losses, secrets);
     made.refusals = told(variants.refusals, secrets);
 }

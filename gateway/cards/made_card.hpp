@@ -2,7 +2,7 @@
 // make long is cut here. Pure; any thread.
 #pragma once
 
-#include "a2a/card.hpp"
+#include "a2a/card/card.hpp"
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
@@ -12,7 +12,7 @@
 #include "gateway/cards/session_card.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/call_address.hpp"
-#include "mcp/discovery.hpp"
+#include "mcp/protocol/discovery.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -4,8 +4,8 @@
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "gateway/cards/card_variants.hpp"
-#include "mcp/card.hpp"
-#include "mcp/discovery.hpp"
+#include "mcp/card/card.hpp"
+#include "mcp/protocol/discovery.hpp"
 
 #include <cstddef>
 #include <optional>

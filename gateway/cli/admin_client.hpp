@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <functional>
 #include <string>

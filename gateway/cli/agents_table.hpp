@@ -1,7 +1,7 @@
 // The answers of the management methods as tables for people. Pure.
 #pragma once
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <string>
 #include <string_view>

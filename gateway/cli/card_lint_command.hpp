@@ -1,7 +1,7 @@
 // `cardea card lint`: a card from a file or from the network, and what is said about it.
 #pragma once
 
-#include "a2a/card_lint.hpp"
+#include "a2a/card/card_lint.hpp"
 #include "core/error.hpp"
 
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "net/fetch.hpp"
+#include "net/client/fetch.hpp"
 
 namespace gateway::cli {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "config/problem.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 
 #include "config/file.hpp"
 #include "gateway/cards/card_signer.hpp"
-#include "net/tls_files.hpp"
+#include "net/tls/tls_files.hpp"
 
 #include <map>
 #include <memory>

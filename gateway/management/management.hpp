@@ -3,8 +3,8 @@
 #pragma once
 
 #include "config/settings.hpp"
-#include "core/json.hpp"
-#include "core/jsonrpc_server.hpp"
+#include "core/json/json.hpp"
+#include "core/json/jsonrpc_server.hpp"
 #include "core/memory_budget.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/registry.hpp"
@@ -13,7 +13,7 @@
 #include "gateway/model/rpc_answer.hpp"
 #include "gateway/model/turns.hpp"
 #include "gateway/sessions/session_plane.hpp"
-#include "net/types.hpp"
+#include "net/loop/types.hpp"
 
 #include <algorithm>
 #include <cstddef>

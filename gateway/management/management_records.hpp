@@ -3,7 +3,7 @@
 
 #include "core/agent.hpp"
 #include "core/clock.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 

@@ -1,7 +1,7 @@
 // What the management works on for one body of /rpc. Seen by the management only.
 #pragma once
 
-#include "core/jsonrpc_server.hpp"
+#include "core/json/jsonrpc_server.hpp"
 #include "core/memory_budget.hpp"
 #include "gateway/management/management.hpp"
 

@@ -1,7 +1,7 @@
 #include "gateway/management/record_page.hpp"
 
-#include "core/json.hpp"
-#include "core/jsonrpc_server.hpp"
+#include "core/json/json.hpp"
+#include "core/json/jsonrpc_server.hpp"
 
 #include <utility>
 

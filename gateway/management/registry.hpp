@@ -6,12 +6,12 @@
 #include "config/problem.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "core/log.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
 #include "gateway/model/turns.hpp"
-#include "net/types.hpp"
+#include "net/loop/types.hpp"
 #include "store/engine.hpp"
 
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include "config/problem.hpp"
 #include "core/agent.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "gateway/model/answer.hpp"
 
-#include "core/json.hpp"
-#include "core/jsonrpc_server.hpp"
+#include "core/json/json.hpp"
+#include "core/json/jsonrpc_server.hpp"
 #include "core/status.hpp"
 #include "net/http1/head_writer.hpp"
 

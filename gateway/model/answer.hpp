@@ -3,7 +3,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "net/server_connection.hpp"
+#include "net/server/server_connection.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 // callers may see of it.
 #pragma once
 
-#include "a2a/extended_card.hpp"
+#include "a2a/card/extended_card.hpp"
 #include "gateway/model/snapshot.hpp"
 
 #include <cstdint>

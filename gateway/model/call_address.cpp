@@ -1,8 +1,8 @@
 #include "gateway/model/call_address.hpp"
 
-#include "a2a/card_endpoints.hpp"
+#include "a2a/card/card_endpoints.hpp"
 #include "config/url.hpp"
-#include "net/upstream.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <algorithm>
 

@@ -2,10 +2,10 @@
 // which path. Pure; any thread.
 #pragma once
 
-#include "a2a/card.hpp"
+#include "a2a/card/card.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <optional>
 #include <string>

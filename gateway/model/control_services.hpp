@@ -7,7 +7,7 @@
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/rpc_answer.hpp"
 #include "gateway/model/side_thread.hpp"
-#include "net/types.hpp"
+#include "net/loop/types.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "gateway/model/directory_page.hpp"
 
-#include "a2a/etag.hpp"
-#include "core/json.hpp"
+#include "a2a/card/etag.hpp"
+#include "core/json/json.hpp"
 #include "gateway/model/cut_text.hpp"
 #include "gateway/model/json_text.hpp"
 #include "net/http1/head_writer.hpp"

@@ -1,5 +1,5 @@
 // The parameters with which callers ask for a page of the directory.
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "gateway/model/directory_page.hpp"
 
 #include <algorithm>

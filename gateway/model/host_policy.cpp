@@ -2,7 +2,7 @@
 
 #include "config/values.hpp"
 #include "net/http1/fields.hpp"
-#include "net/upstream.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <algorithm>
 

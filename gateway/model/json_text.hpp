@@ -1,7 +1,7 @@
 // JSON written straight to text, without a document: for large answers of one shape.
 #pragma once
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <string>
 #include <string_view>

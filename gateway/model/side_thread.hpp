@@ -1,7 +1,7 @@
 // A thread for what blocks and is asked for rarely: one thing after the other, in the order of asking.
 #pragma once
 
-#include "net/types.hpp"
+#include "net/loop/types.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>

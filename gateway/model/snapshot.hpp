@@ -6,7 +6,7 @@
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "gateway/model/published_card.hpp"
-#include "net/upstream.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <functional>
 #include <memory>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "net/types.hpp"
+#include "net/loop/types.hpp"
 #include "store/engine.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -1,7 +1,7 @@
 // Text from elsewhere for a terminal, which obeys some of what it is shown. Pure.
 #pragma once
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 #include "config/settings.hpp"
 #include "config/tls.hpp"
 #include "core/agent.hpp"
-#include "net/tls_context.hpp"
+#include "net/tls/tls_context.hpp"
 
 #include <vector>
 

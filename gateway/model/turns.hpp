@@ -2,8 +2,8 @@
 // loop does whatever else is due: however many such tasks there are, others wait for one turn. On the loop's thread.
 #pragma once
 
-#include "net/task_signal.hpp"
-#include "net/types.hpp"
+#include "net/loop/task_signal.hpp"
+#include "net/loop/types.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>

@@ -7,9 +7,9 @@
 #include "gateway/sessions/session_settings.hpp"
 #include "gateway/sessions/session_trouble.hpp"
 #include "gateway/sessions/session_waiter.hpp"
-#include "mcp/fallback_transport.hpp"
-#include "mcp/sse_transport.hpp"
-#include "mcp/stdio_transport.hpp"
+#include "mcp/transport/fallback_transport.hpp"
+#include "mcp/transport/sse_transport.hpp"
+#include "mcp/transport/stdio_transport.hpp"
 
 #include <boost/asio/post.hpp>
 

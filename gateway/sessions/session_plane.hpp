@@ -7,11 +7,11 @@
 #include "core/log.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "mcp/runner.hpp"
-#include "mcp/start_turns.hpp"
-#include "net/exchange.hpp"
-#include "net/loop.hpp"
-#include "net/types.hpp"
+#include "mcp/session/runner.hpp"
+#include "mcp/session/start_turns.hpp"
+#include "net/client/exchange.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/types.hpp"
 
 #include <array>
 #include <cstdint>

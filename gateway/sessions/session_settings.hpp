@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/agent.hpp"
-#include "mcp/http_transport.hpp"
-#include "mcp/runner.hpp"
+#include "mcp/session/runner.hpp"
+#include "mcp/transport/http_transport.hpp"
 
 namespace gateway::sessions {
 

@@ -1,6 +1,6 @@
 #include "gateway/sessions/session_trouble.hpp"
 
-#include "mcp/runner.hpp"
+#include "mcp/session/runner.hpp"
 
 namespace gateway::sessions {
 

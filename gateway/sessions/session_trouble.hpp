@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "mcp/session_state.hpp"
+#include "mcp/session/session_state.hpp"
 
 #include <optional>
 

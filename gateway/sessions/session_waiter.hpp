@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "net/loop.hpp"
-#include "net/types.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/types.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/redirect_error.hpp>

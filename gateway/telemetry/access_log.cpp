@@ -1,6 +1,6 @@
 #include "gateway/telemetry/access_log.hpp"
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <algorithm>
 #include <array>

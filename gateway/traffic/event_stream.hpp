@@ -4,7 +4,7 @@
 
 #include "core/clock.hpp"
 #include "net/http1/head.hpp"
-#include "net/sse.hpp"
+#include "net/sse/sse.hpp"
 
 #include <cstdint>
 #include <optional>

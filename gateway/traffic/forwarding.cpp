@@ -1,7 +1,7 @@
 #include "gateway/traffic/forwarding.hpp"
 
 #include "net/http1/head_writer.hpp"
-#include "net/via.hpp"
+#include "net/upstream/via.hpp"
 
 #include <algorithm>
 #include <array>

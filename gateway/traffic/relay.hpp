@@ -9,9 +9,9 @@
 #include "gateway/traffic/event_stream.hpp"
 #include "gateway/traffic/forwarding.hpp"
 #include "net/http1/chunked.hpp"
-#include "net/server_connection.hpp"
-#include "net/sse_events.hpp"
-#include "net/upstream.hpp"
+#include "net/server/server_connection.hpp"
+#include "net/sse/sse_events.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <boost/intrusive/list.hpp>
 

@@ -2,8 +2,8 @@
 // them, and sends what came of it with a length and fields of its own.
 #include "gateway/model/control_services.hpp"
 #include "gateway/traffic/relay.hpp"
-#include "net/ask.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
 
 #include <boost/asio/error.hpp>
 

@@ -3,8 +3,8 @@
 
 #include "gateway/model/answer.hpp"
 #include "gateway/model/rpc_answer.hpp"
-#include "net/server_connection.hpp"
-#include "net/types.hpp"
+#include "net/loop/types.hpp"
+#include "net/server/server_connection.hpp"
 
 #include <stop_token>
 

@@ -3,9 +3,9 @@
 #include "gateway/model/content_type.hpp"
 #include "gateway/traffic/rpc_exchange.hpp"
 #include "gateway/traffic/traffic_handler.hpp"
-#include "net/ask.hpp"
 #include "net/http1/head_writer.hpp"
-#include "net/via.hpp"
+#include "net/loop/ask.hpp"
+#include "net/upstream/via.hpp"
 
 #include <algorithm>
 #include <array>

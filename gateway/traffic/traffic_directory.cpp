@@ -1,7 +1,7 @@
 // What the traffic_handler answers to those who look for agents.
 #include "gateway/traffic/traffic_handler.hpp"
-#include "net/ask.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
 
 #include <algorithm>
 #include <array>

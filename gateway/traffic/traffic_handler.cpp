@@ -1,9 +1,9 @@
 #include "gateway/traffic/traffic_handler.hpp"
 
 #include "a2a/method.hpp"
-#include "core/jsonrpc_scan.hpp"
+#include "core/json/jsonrpc_scan.hpp"
 #include "gateway/traffic/path_pattern.hpp"
-#include "net/ask.hpp"
+#include "net/loop/ask.hpp"
 
 #include <chrono>
 #include <utility>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
-#include "core/jsonrpc_scan.hpp"
+#include "core/json/jsonrpc_scan.hpp"
 #include "core/log.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/control_services.hpp"
@@ -17,8 +17,8 @@
 #include "gateway/traffic/forwarded.hpp"
 #include "gateway/traffic/relay.hpp"
 #include "gateway/traffic/router.hpp"
-#include "net/server_connection.hpp"
-#include "net/upstream.hpp"
+#include "net/server/server_connection.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <array>
 #include <memory>

@@ -3,7 +3,7 @@
 #include "gateway/traffic/path_pattern.hpp"
 #include "gateway/traffic/traffic_handler.hpp"
 #include "net/http1/head_writer.hpp"
-#include "net/via.hpp"
+#include "net/upstream/via.hpp"
 
 #include <chrono>
 #include <utility>

@@ -8,10 +8,10 @@
 #include "gateway/telemetry/access_log.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/traffic/traffic_handler.hpp"
-#include "net/http_service.hpp"
-#include "net/loop.hpp"
-#include "net/shared_budget.hpp"
-#include "net/upstream.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/shared_budget.hpp"
+#include "net/server/http_service.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <functional>
 #include <memory>

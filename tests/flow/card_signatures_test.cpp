@@ -1,12 +1,13 @@
 // Signatures of cards through the whole gateway: which agents' cards are accepted, and what callers can verify.
-#include "a2a/card_signature.hpp"
+#include "a2a/card/card_signature.hpp"
+#include "a2a/card/card_signing.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/support/scripted_agent.hpp"
 #include "tests/support/test_ca.hpp"
-#include "tests/unit/a2a/signing_keys.hpp"
+#include "tests/unit/jose/signing_keys.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,12 +19,12 @@ TEST_SUITE_BEGIN("flow/card signatures");
 
 namespace {
 
-using a2a::jose_key;
 using core::json;
 using flow::a2a_agent;
 using flow::manage;
 using flow::quick_settings;
 using flow::running_gateway;
+using jose::json_web_key;
 using test_support::answer_json;
 using test_support::http_response;
 using test_support::recorded_request;
@@ -33,17 +34,17 @@ using test_support::write_whole;
 const std::string card_path = "/agents/a/.well-known/agent-card.json";
 const std::string key_set_path = "/.well-known/jwks.json";
 
-jose_key new_key(std::string kid)
+json_web_key new_key(std::string kid)
 {
-    return jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), std::move(kid)).value();
+    return json_web_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), std::move(kid)).value();
 }
 
-std::string set_of(const jose_key& key)
+std::string set_of(const json_web_key& key)
 {
     return core::to_text(json{{"keys", json::array({key.jwk()})}});
 }
 
-std::string signed_card(const jose_key& key, const std::string& key_set_url = {}, const std::string& name = "A")
+std::string signed_card(const json_web_key& key, const std::string& key_set_url = {}, const std::string& name = "A")
 {
     json card = {{"name", name}, {"version", "1"}};
     REQUIRE(a2a::sign_card(card, key, key_set_url).has_value());
@@ -162,7 +163,7 @@ TEST_CASE(
     CHECK(keys.status == 200);
     CHECK(test_support::first_value(keys.headers, "Content-Type") == "application/jwk-set+json");
     CHECK(test_support::first_value(keys.headers, "Cache-Control") == "public, max-age=300");
-    const auto set = a2a::parse_key_set(keys.body);
+    const auto set = jose::parse_key_set(keys.body);
     REQUIRE(set.has_value());
     const auto first = get(gateway, card_path);
     const auto verified = a2a::verify_card(*core::parse_json(first.body), *set);

@@ -1,15 +1,16 @@
 // Signatures of cards in answers: held to the same as those of public cards.
-#include "a2a/card_signature.hpp"
+#include "a2a/card/card_signature.hpp"
+#include "a2a/card/card_signing.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/scratch.hpp"
-#include "tests/unit/a2a/signing_keys.hpp"
+#include "tests/unit/jose/signing_keys.hpp"
 
-using a2a::jose_key;
 using core::json;
 using flow::call_body;
 using flow::parsed;
 using flow::relayed;
+using jose::json_web_key;
 using test_support::write_whole;
 
 TEST_SUITE_BEGIN("flow/extended_card");
@@ -44,7 +45,7 @@ test_support::script answer_with(const json& what)
 TEST_CASE("an extended card whose signature has to be good is refused without one")
 {
     const test_support::scratch_directory files;
-    const auto key = jose_key::from_pem(key_text(), "k1").value();
+    const auto key = json_web_key::from_pem(key_text(), "k1").value();
     write_whole(files.file("trusted.json"), core::to_text(json{{"keys", json::array({key.jwk()})}}));
     relayed x{test_support::answer(404, ""), [&](config::settings& s) {
                   s.cards.signatures = core::signature_policy::verify;
@@ -75,7 +76,7 @@ TEST_CASE("an extended card of 1.0 is signed by the gateway if cards are, and on
                   s.cards.signatures = core::signature_policy::sign;
                   s.cards.signing_key = files.file("own.pem");
               }};
-    const auto keys = a2a::parse_key_set(test_support::request(x.port(), "GET", "/.well-known/jwks.json").body);
+    const auto keys = jose::parse_key_set(test_support::request(x.port(), "GET", "/.well-known/jwks.json").body);
     REQUIRE(keys.has_value());
     const auto served = parsed(flow::call(x.port(), call_body("1", new_method)).body).at("result");
     CHECK(served.at("supportedInterfaces").at(0).at("url") == x.gateway.base() + "/agents/a");

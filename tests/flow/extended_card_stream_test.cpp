@@ -1,7 +1,7 @@
 // Cards in events: agents may answer any call with a stream.
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
-#include "tests/unit/net/sse_reader.hpp"
+#include "tests/unit/net/sse/sse_reader.hpp"
 
 #include <chrono>
 

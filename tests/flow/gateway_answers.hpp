@@ -1,7 +1,7 @@
 // What tests ask of a running gateway, and what its own answers must look like.
 #pragma once
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
 

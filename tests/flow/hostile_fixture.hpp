@@ -2,7 +2,7 @@
 // served all the while.
 #pragma once
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "tests/flow/child_process.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/scratch.hpp"

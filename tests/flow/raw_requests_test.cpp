@@ -1,7 +1,7 @@
 // Raw bytes against the whole gateway: what must be refused reaches no agent, what may pass is passed with its framing
 // made anew. The cases and what each proves are in tests/data/http/raw_requests.json.
-#include "core/json.hpp"
-#include "net/via.hpp"
+#include "core/json/json.hpp"
+#include "net/upstream/via.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/scripted_agent.hpp"

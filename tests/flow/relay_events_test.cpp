@@ -1,6 +1,6 @@
 // What the gateway itself does to a stream of events: comments in its silence, and a limit for one event.
 #include "tests/flow/relay_fixture.hpp"
-#include "tests/unit/net/sse_reader.hpp"
+#include "tests/unit/net/sse/sse_reader.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "net/via.hpp"
+#include "net/upstream/via.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Requests that come back to the gateway, and the way that requests have come.
-#include "net/via.hpp"
+#include "net/upstream/via.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 

@@ -1,7 +1,7 @@
 // The gateway's own binary on a configuration that tests rewrite while it runs.
 #pragma once
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "tests/flow/child_process.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/support/http_client.hpp"

@@ -1,13 +1,14 @@
 // Three lines as a card that grows: what begins it, an item of which there are many (`#` is the item's number), what ends it.
 // Whatever they are, eight times the bytes cost at most twenty-four times the time, and no byte costs too much. Time is that
 // of this thread alone, and the least of several runs: other work on the machine makes nothing fail.
-#include "a2a/card.hpp"
-#include "a2a/card_lint.hpp"
-#include "a2a/card_shape.hpp"
-#include "a2a/card_signature.hpp"
-#include "core/json_patch.hpp"
+#include "a2a/card/card.hpp"
+#include "a2a/card/card_lint.hpp"
+#include "a2a/card/card_shape.hpp"
+#include "a2a/card/card_signature.hpp"
+#include "a2a/card/card_signing.hpp"
+#include "core/json/json_patch.hpp"
 #include "tests/fuzz/http1_properties.hpp"
-#include "tests/unit/a2a/signing_keys.hpp"
+#include "tests/unit/jose/signing_keys.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -52,9 +53,9 @@ std::string_view take_line(std::string_view& text)
     return line;
 }
 
-const a2a::jose_key& key()
+const jose::json_web_key& key()
 {
-    static const auto made = a2a::jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "k");
+    static const auto made = jose::json_web_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "k");
     return *made;
 }
 

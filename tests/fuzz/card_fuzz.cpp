@@ -1,8 +1,8 @@
 // Any text as a card: read, judged, rewritten and brought into every shape. Whatever an agent sends, no address of its own
 // is served, `v1` and `v0.3` stay what they are when they are made again, and what is served is a sound card.
-#include "a2a/card.hpp"
-#include "a2a/card_lint.hpp"
-#include "a2a/card_shape.hpp"
+#include "a2a/card/card.hpp"
+#include "a2a/card/card_lint.hpp"
+#include "a2a/card/card_shape.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 // Any text as an agent's answer with a card, whole and as a stream of events: what callers get of it is an answer with the
 // same words around the card, names no address of the agent's, and has the shape of its dialect. The first byte chooses that.
-#include "a2a/card_shape.hpp"
-#include "a2a/extended_card.hpp"
-#include "core/jsonrpc_scan.hpp"
-#include "net/sse_events.hpp"
+#include "a2a/card/card_shape.hpp"
+#include "a2a/card/extended_card.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+#include "net/sse/sse_events.hpp"
 #include "tests/fuzz/http1_properties.hpp"
-#include "tests/unit/net/sse_reader.hpp"
+#include "tests/unit/net/sse/sse_reader.hpp"
 
 #include <optional>
 

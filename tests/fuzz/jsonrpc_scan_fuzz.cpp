@@ -2,9 +2,9 @@
 // two kinds of valid text that it refuses), with the same method, id and parameters; what it calls no JSON, the parser
 // calls no JSON; it finds the same with and without vector instructions; its views lie within the body. Run with
 // -max_len=4096 at most: an object can then not have more members than the document parser takes.
-#include "core/json.hpp"
-#include "core/jsonrpc_scan.hpp"
-#include "core/jsonrpc_server.hpp"
+#include "core/json/json.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+#include "core/json/jsonrpc_server.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Any lines as the handshake's result and the results of the walk: whatever a server lists, the walk ends, the same again,
 // and every shape of its card is one that our own linter finds no error in.
-#include "a2a/card_lint.hpp"
-#include "mcp/card.hpp"
-#include "mcp/discovery.hpp"
+#include "a2a/card/card_lint.hpp"
+#include "mcp/card/card.hpp"
+#include "mcp/protocol/discovery.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
 #include <algorithm>

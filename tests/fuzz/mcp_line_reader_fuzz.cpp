@@ -1,5 +1,5 @@
 // A stream gives the same lines however it is cut: those of a reader that has all of it. The first byte is the limit.
-#include "mcp/line_reader.hpp"
+#include "mcp/transport/line_reader.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
 #include <vector>

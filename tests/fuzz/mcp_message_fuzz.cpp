@@ -1,8 +1,8 @@
 // Any text as a message of a server: what is read is read the same from its compact form, its id comes back in an answer
 // digit for digit, and what the gateway answers is a message itself, on one line.
-#include "core/json.hpp"
-#include "mcp/message.hpp"
-#include "mcp/raw_json.hpp"
+#include "core/json/json.hpp"
+#include "mcp/protocol/message.hpp"
+#include "mcp/protocol/raw_json.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
 using mcp::message_kind;

@@ -1,8 +1,8 @@
 // A stream of events stands at the same place however it is cut, as a plain reader of the whole of it says; a comment
 // put in wherever the scanner allows one changes no event; the limit holds for every cut.
-#include "net/sse.hpp"
+#include "net/sse/sse.hpp"
 #include "tests/fuzz/http1_properties.hpp"
-#include "tests/unit/net/sse_reader.hpp"
+#include "tests/unit/net/sse/sse_reader.hpp"
 
 #include <limits>
 

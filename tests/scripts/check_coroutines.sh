@@ -11,7 +11,7 @@ lambdas='\[[^]]+\] *\([^)]*\)[^{;]*-> *(boost::)?(asio::)?awaitable<'
 rvalues='^[[:space:]]*(static )?(boost::)?(asio::)?awaitable<.*[a-z_>]&& [a-z_]+[,)]'
 
 bad=0
-for folder in core net config store a2a mcp gateway examples; do
+for folder in core jose net config store a2a mcp gateway examples; do
     [ -d "$folder" ] || continue
     while IFS= read -r file; do
         # Comments may say co_await in any words they like.

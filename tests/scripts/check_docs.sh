@@ -70,10 +70,10 @@ check_functions() {
     while IFS=$'\t' read -r where text; do
         [[ $text =~ ^[a-z_][a-z0-9_:]*\(\)$ ]] || continue
         name=${text%()}
-        grep -rqE "\b${name##*::}\(" core net config store a2a mcp gateway examples --include='*.hpp' --include='*.cpp' ||
+        grep -rqE "\b${name##*::}\(" core jose net config store a2a mcp gateway examples --include='*.hpp' --include='*.cpp' ||
             complain "$where: there is no function $text"
         if [[ $name == *::* ]]; then
-            grep -rqE "\b${name%%::*}\b" core net config store a2a mcp gateway --include='*.hpp' || complain "$where: there is no $text"
+            grep -rqE "\b${name%%::*}\b" core jose net config store a2a mcp gateway --include='*.hpp' || complain "$where: there is no $text"
         fi
     done < <(code_spans "${pages[@]}")
 }

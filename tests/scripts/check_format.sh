@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 folders=()
-for folder in core net config store a2a mcp gateway examples tests bench; do
+for folder in core jose net config store a2a mcp gateway examples tests bench; do
     if [ -d "$folder" ]; then
         folders+=("$folder")
     fi

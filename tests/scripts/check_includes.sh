@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Who may include whom: core <- net <- mcp -> a2a, core <- a2a, core <- config, core <- store. gateway includes everything
-# and nothing includes gateway. Inside it: model <- telemetry <- traffic and model <- cards <- sessions <- management; cli
+# Who may include whom: core <- jose <- a2a, core <- net <- mcp -> a2a, core <- config, core <- store. gateway includes
+# everything and nothing includes gateway. Inside it: model <- telemetry <- traffic and model <- cards <- sessions <- management; cli
 # sees only model; what stands in gateway/ itself sees every room, and no room sees that. A folder always includes itself.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-all='core|net|config|store|a2a|mcp|gateway|examples|tests|bench'
+all='core|jose|net|config|store|a2a|mcp|gateway|examples|tests|bench'
 bad=0
 
 # may FOLDER ALLOWED: the project headers FOLDER may include, as an alternation of folders.
@@ -21,13 +21,14 @@ may() {
 }
 
 may core 'core'
+may jose 'core|jose'
 may net 'core|net'
 may config 'core|config'
 may store 'core|store'
-may a2a 'core|a2a'
+may a2a 'core|jose|a2a'
 may mcp 'core|net|a2a|mcp'
-may gateway 'core|net|config|store|a2a|mcp|gateway'
-below='core|net|config|store|a2a|mcp'
+may gateway 'core|jose|net|config|store|a2a|mcp|gateway'
+below='core|jose|net|config|store|a2a|mcp'
 may gateway/model "core|net|config|store|a2a|gateway/model"
 may gateway/telemetry "core|a2a|gateway/(model|telemetry)"
 may gateway/traffic "core|net|config|a2a|gateway/(model|telemetry|traffic)"
@@ -38,7 +39,7 @@ may gateway/cli "core|net|config|a2a|gateway/(model|cli)"
 may examples 'examples'
 
 # Includes are written from the root: a bare name or a relative path would hide what is included.
-found=$(for folder in core net config store a2a mcp gateway examples tests; do
+found=$(for folder in core jose net config store a2a mcp gateway examples tests; do
     [ -d "$folder" ] || continue
     grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$folder" --include='*.hpp' --include='*.cpp' --exclude-dir=node_modules |
         grep -vE "\"($all)/" || true

@@ -37,7 +37,7 @@ functions() {
 }
 
 sources=()
-for folder in core net config store a2a mcp gateway examples bench; do
+for folder in core jose net config store a2a mcp gateway examples bench; do
     if [ -d "$folder" ]; then
         sources+=("$folder")
     fi

@@ -1,5 +1,5 @@
 #include "config/agents.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "tests/unit/config/support.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 #include "config/file.hpp"
 #include "config/load.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "tests/unit/config/support.hpp"
 
 #include <doctest/doctest.h>

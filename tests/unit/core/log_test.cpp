@@ -1,6 +1,6 @@
 #include "core/log.hpp"
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #include "tests/unit/mcp/captures.hpp"
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <doctest/doctest.h>
 

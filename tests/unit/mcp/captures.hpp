@@ -1,7 +1,7 @@
 // What public servers answered (tests/data/mcp): the handshake and every list of each, as one snapshot.
 #pragma once
 
-#include "mcp/discovery.hpp"
+#include "mcp/protocol/discovery.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,10 +1,10 @@
 // over 400 lines: one plane, with agents and sessions that do what a test says.
 #include "gateway/cards/card_plane.hpp"
 
-#include "a2a/etag.hpp"
 #include "gateway/cards/card_editor.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/management/management_records.hpp"
+#include "jose/digest.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -507,7 +507,7 @@ TEST_CASE("each change of a card is one line that says what callers are told, an
          {std::string{R"("event":"card_published","agent":"agent-0","name":"Named","version":"1.2")"},
           std::string{R"("url":"http://gateway/agents/agent-0")"},
           std::string{R"("capabilities":"streaming,pushNotifications","security_schemes":"key")"},
-          std::string{R"("sha256":")"} + a2a::sha256_hex(card->bytes->body) + '"'}) {
+          std::string{R"("sha256":")"} + jose::sha256_hex(card->bytes->body) + '"'}) {
         CAPTURE(each);
         CHECK(x.sink.text.find(each) != std::string::npos);
     }

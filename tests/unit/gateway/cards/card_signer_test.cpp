@@ -1,9 +1,9 @@
 #include "gateway/cards/card_signer.hpp"
 
-#include "a2a/card_signature.hpp"
+#include "a2a/card/card_signature.hpp"
 #include "gateway/cards/card_variants.hpp"
 #include "tests/support/scratch.hpp"
-#include "tests/unit/a2a/signing_keys.hpp"
+#include "tests/unit/jose/signing_keys.hpp"
 
 #include <doctest/doctest.h>
 
@@ -63,7 +63,7 @@ json modern()
 
 bool verifies(const std::string& body, const card_signer& signer)
 {
-    const auto keys = a2a::parse_key_set(signer.key_set());
+    const auto keys = jose::parse_key_set(signer.key_set());
     REQUIRE(keys.has_value());
     return a2a::verify_card(*core::parse_json(body), *keys).has_value();
 }

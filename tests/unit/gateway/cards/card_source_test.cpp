@@ -1,7 +1,7 @@
 // over 400 lines: one search, asked through one scripted network.
 #include "gateway/cards/card_source.hpp"
 
-#include "net/upstream.hpp"
+#include "net/upstream/upstream.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

@@ -1,9 +1,10 @@
 #include "gateway/cards/card_verifier.hpp"
 
-#include "a2a/card_signature.hpp"
+#include "a2a/card/card_signature.hpp"
+#include "a2a/card/card_signing.hpp"
 #include "gateway/management/file_checks.hpp"
 #include "tests/support/scratch.hpp"
-#include "tests/unit/a2a/signing_keys.hpp"
+#include "tests/unit/jose/signing_keys.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -23,10 +24,10 @@ TEST_SUITE_BEGIN("gateway/card_verifier");
 namespace {
 
 using namespace std::chrono_literals;
-using a2a::jose_key;
 using core::errc;
 using core::json;
 using gateway::cards::good_signature;
+using jose::json_web_key;
 
 // Key sets by URL, in place of the network.
 class key_servers final : public net::fetcher {
@@ -48,12 +49,12 @@ public:
     std::vector<net::fetch_request> asked;
 };
 
-jose_key new_key(std::string kid)
+json_web_key new_key(std::string kid)
 {
-    return jose_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), std::move(kid)).value();
+    return json_web_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), std::move(kid)).value();
 }
 
-std::string set_of(std::initializer_list<const jose_key*> keys)
+std::string set_of(std::initializer_list<const json_web_key*> keys)
 {
     auto all = json::array();
     for (const auto* each : keys) {
@@ -62,7 +63,7 @@ std::string set_of(std::initializer_list<const jose_key*> keys)
     return core::to_text(json{{"keys", all}});
 }
 
-std::string card_signed_by(const jose_key& key, const std::string& key_set_url = {})
+std::string card_signed_by(const json_web_key& key, const std::string& key_set_url = {})
 {
     json card = {{"name", "a"}};
     REQUIRE(a2a::sign_card(card, key, key_set_url).has_value());
@@ -101,7 +102,7 @@ struct rig {
         return done.error().detail;
     }
 
-    void trust(std::initializer_list<const jose_key*> keys)
+    void trust(std::initializer_list<const json_web_key*> keys)
     {
         rules.trusted_keys = files.file("trusted.json");
         test_support::write_whole(rules.trusted_keys, set_of(keys));

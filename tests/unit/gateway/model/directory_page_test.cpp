@@ -1,6 +1,6 @@
 #include "gateway/model/directory_page.hpp"
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 #include <doctest/doctest.h>
 

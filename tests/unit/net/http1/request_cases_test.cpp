@@ -1,4 +1,4 @@
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "core/status.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head.hpp"

@@ -1,0 +1,112 @@
+// Agent cards of every generation: read liberally, repaired to what their shape requires, made to point at the gateway.
+// Sources: types.ts of 0.2.0 to 0.3.0; a2a.proto of 1.0.1, whose JSON form is ProtoJSON.
+// Everything here is a pure function of its parameters; any thread. Member order and unknown members survive.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/json/json.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace a2a {
+
+// By the members a card has, and only then by what it claims: those of 1.0 and of no version before make it v1, those of
+// versions before and not of 1.0 one of the others, both a hybrid. Which of 0.x: what protocolVersion says, but
+// both `preferredTransport` and `signatures` are 0.3; without one, `authentication` is 0.1, `preferredTransport` or
+// `additionalInterfaces` 0.3, and anything else 0.2.
+enum class card_generation : std::uint8_t { v01, v02, v03, v1, hybrid };
+
+// "v0.1", "v0.2", "v0.3", "v1", "hybrid".
+std::string_view name(card_generation g) noexcept;
+
+enum class problem_severity : std::uint8_t {
+    error,    // a reader that follows the specification may refuse the card, or miss what is meant
+    warning,  // some readers stumble
+    note,     // worth knowing
+};
+
+std::string_view name(problem_severity s) noexcept;
+
+// What is wrong with a card as the agent wrote it. `path` reads "skills[0].id" and may hold member names of the card;
+// `what` is always ours.
+struct card_problem {
+    std::string path;
+    std::string what;
+    problem_severity severity = problem_severity::error;
+
+    friend bool operator==(const card_problem&, const card_problem&) = default;
+};
+
+inline constexpr std::size_t max_card_problems = 100;    // what comes after is counted in one last entry
+inline constexpr std::size_t max_card_skills = 10000;    // the rest is dropped
+inline constexpr std::size_t max_requirements = 64;      // of a `security` list; the rest is dropped
+inline constexpr std::size_t max_required_schemes = 64;  // of one requirement; one with more is dropped
+inline constexpr unsigned max_nested_cards = 4;          // `agentCard` inside `agentCard`; deeper ones are dropped
+
+struct card {
+    core::json document;  // an object with a `name`; repaired; its URLs are still the agent's own
+    card_generation generation = card_generation::v03;
+    std::vector<card_problem> problems;  // every repair, in the order of the walk
+};
+
+// Fails with an upstream error: card_too_large over limits.bytes; card_not_json, also with more than one value for every ten
+// bytes of the limit and more than 1000 (a list of zeros costs as much as ten texts of its size); card_invalid if it is not an
+// object or has no `name` to speak of (a string that is not blank). Anything else is repaired and recorded.
+core::result<card> parse_card(std::string_view text, core::json_limits limits = {});
+
+// What callers reach: `https://gateway/agents/<id>`, without a slash at the end.
+struct public_address {
+    std::string base;
+    bool extended_card = true;  // can be had there
+};
+
+// Where the agent is; must not be seen in a traffic URL. `card_url` may be empty.
+struct upstream_address {
+    std::string url;
+    std::string card_url;
+};
+
+// A binding that the gateway serves for every agent, at the public base followed by `suffix`. Interfaces of bindings
+// that are not listed are dropped from cards. The first one is what a card offers when nothing else is left.
+struct served_binding {
+    std::string_view name;  // as the specification spells it
+    std::string_view suffix;
+};
+
+inline constexpr std::array<served_binding, 1> served_bindings{{{"JSONRPC", ""}}};
+
+// The card as callers see it. Every traffic URL (`url`, `additionalInterfaces[].url`, `supportedInterfaces[].url`, the
+// same in a nested `agentCard`) is the gateway's; identity URLs (provider, documentation, icon, security schemes,
+// extensions, skills) are untouched; `signatures` are gone: they cannot hold for a changed card. One interface is left
+// per binding, protocol version and tenant, 1.x before 0.x; there is always at least one endpoint. The URLs of a card of 0.2
+// that has an extended one end with a slash, so that its callers find that below the agent. Where none can be had, no card
+// says that there is one.
+// Fails with card_unrewritable if a traffic position would still name the agent's address, which is checked by a walk
+// of its own over the result.
+core::result<core::json> rewrite_card(card source, const public_address& at, const upstream_address& upstream);
+
+// The bytes that are served: compact JSON, equal for equal documents.
+std::string render(const core::json& document);
+
+// What agents/get and the audit line say about a card.
+struct card_facts {
+    std::string name;
+    std::string description;
+    std::string version;
+    std::string protocol_version;  // the card's own, else its first interface's, else empty
+    card_generation generation = card_generation::v03;
+    std::size_t skills = 0;
+    std::vector<std::string> capabilities;      // those of the specification that are true
+    std::vector<std::string> security_schemes;  // names
+    std::size_t errors = 0;                     // of the problems that were repaired
+    std::size_t warnings = 0;
+};
+
+card_facts facts(const card& source);
+
+}  // namespace a2a

@@ -1,0 +1,349 @@
+#include "a2a/card/card_shape.hpp"
+
+#include "a2a/card/card_interfaces.hpp"
+#include "a2a/card/card_projection.hpp"
+#include "a2a/card/card_repair.hpp"
+#include "a2a/card/card_schema.hpp"
+#include "a2a/card/card_security.hpp"
+#include "a2a/card/card_verify.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace a2a {
+namespace {
+
+using core::json;
+
+constexpr std::string_view oldest_version = "0.3";  // JSON-RPC of 0.2.5 is that of 0.3
+
+json* object_at(json& card, const std::string& member)
+{
+    const auto found = card.find(member);
+    return found == card.end() || !found->is_object() ? nullptr : &*found;
+}
+
+std::string text_or(const json& object, std::string_view member, std::string_view otherwise)
+{
+    const auto* text = core::string_member(object, member);
+    return text == nullptr ? std::string{otherwise} : *text;
+}
+
+bool has_interfaces(const json& card)
+{
+    const auto* interfaces = core::member(card, "supportedInterfaces");
+    return interfaces != nullptr && interfaces->is_array() && !interfaces->empty();
+}
+
+std::string interface_version(const std::string* written)
+{
+    const auto modern = written == nullptr ? std::nullopt : one_or_later(*written);
+    return std::string{modern.value_or(false) ? major_minor(*written) : oldest_version};
+}
+
+// Null if there was none.
+json take_member(json& object, const std::string& member)
+{
+    const auto found = object.find(member);
+    if (found == object.end()) {
+        return nullptr;
+    }
+    auto value = std::move(*found);
+    object.erase(member);
+    return value;
+}
+
+// What is not null and not there yet.
+void give_member(json& object, const std::string& member, json value)
+{
+    if (!value.is_null() && !object.contains(member)) {
+        object[member] = std::move(value);
+    }
+}
+
+json interfaces_since_1(const json& card)
+{
+    auto list = json::array();
+    if (has_interfaces(card)) {
+        list = card["supportedInterfaces"];
+        for (auto& each : list) {
+            each["protocolVersion"] = interface_version(core::string_member(each, "protocolVersion"));
+        }
+        return list;
+    }
+    const auto version = interface_version(core::string_member(card, "protocolVersion"));
+    const auto add = [&](const json& url, const std::string& binding) {
+        json made{{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}};
+        if (std::ranges::find(list, made) == list.end()) {
+            list.push_back(std::move(made));
+        }
+    };
+    if (const auto* url = core::member(card, "url")) {
+        add(*url, text_or(card, "preferredTransport", "JSONRPC"));
+    }
+    if (const auto* more = core::member(card, "additionalInterfaces")) {
+        for (const auto& each : *more) {
+            add(each["url"], text_or(each, "transport", "JSONRPC"));
+        }
+    }
+    return list;
+}
+
+void security_since_1(json& object, demand_wrapper& wrapper)
+{
+    give_member(object, "securityRequirements", take_member(object, "security"));
+    if (const auto found = object.find("securityRequirements"); found != object.end()) {
+        *found = wrapper.wrapped(*found);
+    }
+}
+
+shaped_card shape_v1(json card)
+{
+    shaped_card made;
+    auto interfaces = interfaces_since_1(card);
+    for (const auto* member : {"url", "preferredTransport", "additionalInterfaces", "protocolVersion"}) {
+        card.erase(member);
+    }
+    card["supportedInterfaces"] = std::move(interfaces);
+    auto extended = take_member(card, "supportsAuthenticatedExtendedCard");
+    auto extended_in_candidate = take_member(card, "supportsExtendedAgentCard");
+    if (auto* capabilities = object_at(card, "capabilities")) {
+        give_member(*capabilities, "extendedAgentCard", std::move(extended));
+        give_member(*capabilities, "extendedAgentCard", std::move(extended_in_candidate));
+        if (const auto found = capabilities->find("extensions"); found != capabilities->end() && found->is_array()) {
+            for (auto& extension : *found) {
+                if (extension.is_object() && !extension.contains("required")) {
+                    extension["required"] = false;
+                }
+            }
+        }
+    }
+    translated_schemes schemes;
+    if (const auto found = card.find("securitySchemes"); found != card.end()) {
+        schemes = wrapped_schemes(*found);
+        *found = std::move(schemes.schemes);
+        made.lost = std::move(schemes.lost);
+    }
+    demand_wrapper wrapper{schemes.split};
+    security_since_1(card, wrapper);
+    if (const auto skills = card.find("skills"); skills != card.end() && skills->is_array()) {
+        for (auto& skill : *skills) {
+            if (skill.is_object()) {
+                security_since_1(skill, wrapper);
+            }
+        }
+    }
+    made.document = projected(std::move(card), card_since_1(), made.lost);
+    return made;
+}
+
+void security_before_1(json& object)
+{
+    give_member(object, "security", take_member(object, "securityRequirements"));
+    if (const auto found = object.find("security"); found != object.end()) {
+        *found = plain_demands(*found);
+    }
+}
+
+// The endpoint of a card that has only interfaces of 1.0: the first one of 0.x, else the first.
+void endpoint_before_1(json& card, std::vector<std::string>& lost)
+{
+    const auto interfaces = card["supportedInterfaces"];  // members that are added move the others
+    const auto old = std::ranges::find_if(interfaces, [](const json& each) {
+        return !one_or_later(text_or(each, "protocolVersion", oldest_version)).value_or(true);
+    });
+    if (old == interfaces.end()) {
+        lost.emplace_back("supportedInterfaces");  // calls of 0.3 go to an agent that offers none
+    }
+    const auto& first = old == interfaces.end() ? interfaces.front() : *old;
+    card["url"] = first["url"];
+    card["preferredTransport"] = text_or(first, "protocolBinding", "JSONRPC");
+    auto more = json::array();
+    for (const auto& each : interfaces) {
+        json made{{"url", each["url"]}, {"transport", text_or(each, "protocolBinding", "JSONRPC")}};
+        if (std::ranges::find(more, made) == more.end()) {
+            more.push_back(std::move(made));
+        }
+    }
+    card["additionalInterfaces"] = std::move(more);
+}
+
+void note_tenants(const json& card, std::vector<std::string>& lost)
+{
+    const auto& interfaces = card["supportedInterfaces"];
+    for (std::size_t i = 0; i < interfaces.size(); ++i) {
+        if (interfaces[i].contains("tenant")) {
+            lost.push_back(indexed("supportedInterfaces", i) + ".tenant");
+        }
+    }
+}
+
+// The version that calls to `url` have to be of. Calls are not translated: to claim 0.3 for an agent that speaks only 1.0
+// would have its callers send what it does not know, while readers of 0.3 cards that speak 1.0 too go by this member.
+std::string spoken_version(const json& card)
+{
+    constexpr std::string_view usual = "0.3.0";
+    const auto* written = core::string_member(card, "protocolVersion");
+    const auto modern = written == nullptr ? std::nullopt : one_or_later(*written);
+    if (modern == false) {
+        return *written;
+    }
+    std::string newer{modern == true ? std::string_view{*written} : usual};
+    if (has_interfaces(card)) {
+        for (const auto& each : card["supportedInterfaces"]) {
+            if (!one_or_later(text_or(each, "protocolVersion", oldest_version)).value_or(true)) {
+                return std::string{usual};
+            }
+        }
+        newer = interface_version(core::string_member(card["supportedInterfaces"].front(), "protocolVersion"));
+    }
+    return newer;
+}
+
+shaped_card shape_v03(json card)
+{
+    shaped_card made;
+    if (has_interfaces(card)) {
+        note_tenants(card, made.lost);
+        if (!card.contains("url")) {
+            endpoint_before_1(card, made.lost);
+        }
+    }
+    if (!card.contains("preferredTransport")) {
+        card["preferredTransport"] = "JSONRPC";
+    }
+    card["protocolVersion"] = spoken_version(card);
+    if (auto* capabilities = object_at(card, "capabilities")) {
+        give_member(card, "supportsAuthenticatedExtendedCard", take_member(*capabilities, "extendedAgentCard"));
+    }
+    give_member(card, "supportsAuthenticatedExtendedCard", take_member(card, "supportsExtendedAgentCard"));
+    if (const auto found = card.find("securitySchemes"); found != card.end()) {
+        auto schemes = typed_schemes(*found);
+        *found = std::move(schemes.schemes);
+        std::ranges::move(schemes.lost, std::back_inserter(made.lost));
+    }
+    security_before_1(card);
+    if (const auto skills = card.find("skills"); skills != card.end() && skills->is_array()) {
+        for (auto& skill : *skills) {
+            if (skill.is_object()) {
+                security_before_1(skill);
+            }
+        }
+    }
+    card.erase("supportedInterfaces");
+    made.document = std::move(card);
+    return made;
+}
+
+json* member_of(json& object, const char* member)
+{
+    const auto found = object.is_object() ? object.find(member) : object.end();
+    return found == object.end() ? nullptr : &*found;
+}
+
+// Moves the members of `from` that `to` lacks.
+void add_members(json& to, json& from, std::initializer_list<const char*> members)
+{
+    for (const auto* member : members) {
+        if (auto* value = member_of(from, member); value != nullptr && !to.contains(member)) {
+            to[member] = std::move(*value);
+        }
+    }
+}
+
+// Gives each scheme its form of 1.0 beside the one before; what only `schemes` has is added.
+void add_wrapped_schemes(json& card, const json& schemes)
+{
+    auto typed = typed_schemes(schemes);
+    const auto& members = schemes.get_ref<const json::object_t&>();
+    const std::span wrapped{members.data(), members.size()};
+    auto* const added =
+        typed.schemes.get_ref<json::object_t&>().data();  // for each of `wrapped`: all have a known form
+    auto both = take_member(card, "securitySchemes");
+    if (!both.is_object()) {
+        both = json::object();
+    }
+    auto& all = both.get_ref<json::object_t&>();
+    all.reserve(all.size() + wrapped.size());
+    std::map<std::string_view, std::size_t> places;
+    for (const auto& each : all) {
+        places.emplace(each.first, places.size());
+    }
+    for (std::size_t i = 0; i < wrapped.size(); ++i) {
+        const auto found = places.find(wrapped[i].first);
+        if (found == places.end()) {
+            all.emplace_back(wrapped[i].first, std::move(added[i].second)).second.update(wrapped[i].second);
+        } else {
+            all.data()[found->second].second.update(wrapped[i].second);
+        }
+    }
+    card["securitySchemes"] = std::move(both);
+}
+
+shaped_card shape_hybrid(json card)
+{
+    auto modern = shape_v1(card);
+    auto made = shape_v03(std::move(card));
+    auto& document = made.document;
+    add_members(document, modern.document, {"supportedInterfaces", "securityRequirements", "skills"});
+    auto* capabilities_since_1 = member_of(modern.document, "capabilities");
+    if (auto* capabilities = object_at(document, "capabilities");
+        capabilities != nullptr && capabilities_since_1 != nullptr) {
+        add_members(*capabilities, *capabilities_since_1, {"extendedAgentCard", "extensions"});
+    }
+    if (const auto* schemes = core::member(modern.document, "securitySchemes")) {
+        add_wrapped_schemes(document, *schemes);
+    }
+    auto* modern_skills = member_of(modern.document, "skills");
+    if (const auto skills = document.find("skills"); skills != document.end() && modern_skills != nullptr) {
+        for (std::size_t i = 0; i < std::min(modern_skills->size(), skills->size()); ++i) {
+            add_members((*skills)[i], (*modern_skills)[i], {"securityRequirements"});
+        }
+    }
+    // Only what neither half can say is lost.
+    const std::set<std::string_view> lost_by_modern{modern.lost.begin(), modern.lost.end()};
+    std::erase_if(made.lost, [&](const std::string& path) {
+        return path.starts_with("supportedInterfaces") || !lost_by_modern.contains(path);
+    });
+    return made;
+}
+
+shaped_card shaped(json rewritten, core::card_shape shape)
+{
+    switch (shape) {
+        case core::card_shape::automatic:
+            break;
+        case core::card_shape::v1:
+            return shape_v1(std::move(rewritten));
+        case core::card_shape::v03:
+            return shape_v03(std::move(rewritten));
+        case core::card_shape::hybrid:
+            return shape_hybrid(std::move(rewritten));
+    }
+    return {std::move(rewritten), {}};
+}
+
+}  // namespace
+
+core::result<shaped_card> shape_card(json rewritten, core::card_shape shape, const public_address& at)
+{
+    auto made = shaped(std::move(rewritten), shape);
+    if (auto checked = check_addresses(made.document, at); !checked) {
+        return std::move(checked).error();
+    }
+    return made;
+}
+
+core::result<> check_addresses(const json& served, const public_address& at)
+{
+    if (const auto leak = find_leak(served, at, {})) {
+        return core::upstream_error(core::errc::card_unrewritable, *leak);
+    }
+    return {};
+}
+
+}  // namespace a2a

@@ -1,0 +1,222 @@
+// What single bytes and short sequences mean in JSON text: the tables and the fast steps under core/json/json_cursor.hpp.
+// Pure functions over [at, end); none of them reads at `end`.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace core {
+
+enum class byte_class : std::uint8_t {
+    space = 1,   // RFC 8259 section 2
+    digit = 2,   // 0-9
+    hex = 4,     // 0-9 a-f A-F
+    plain = 8,   // stands for itself in a string and is ASCII
+    escape = 16  // may follow a backslash, except 'u'
+};
+
+namespace detail {
+
+constexpr std::array<std::uint8_t, 256> classify_bytes()
+{
+    std::array<std::uint8_t, 256> table{};
+    const auto mark = [&table](unsigned byte, byte_class as) {
+        table[byte] = static_cast<std::uint8_t>(table[byte] | static_cast<std::uint8_t>(as));
+    };
+    for (const char c : {' ', '\t', '\n', '\r'}) {
+        mark(static_cast<unsigned char>(c), byte_class::space);
+    }
+    for (unsigned c = '0'; c <= '9'; ++c) {
+        mark(c, byte_class::digit);
+        mark(c, byte_class::hex);
+    }
+    for (unsigned c = 'a'; c <= 'f'; ++c) {
+        mark(c, byte_class::hex);
+        mark(c - 'a' + 'A', byte_class::hex);
+    }
+    for (unsigned c = 0x20; c < 0x80; ++c) {
+        if (c != '"' && c != '\\') {
+            mark(c, byte_class::plain);
+        }
+    }
+    for (const char c : {'"', '\\', '/', 'b', 'f', 'n', 'r', 't'}) {
+        mark(static_cast<unsigned char>(c), byte_class::escape);
+    }
+    return table;
+}
+
+inline constexpr std::array<std::uint8_t, 256> byte_classes = classify_bytes();
+
+}  // namespace detail
+
+inline bool is(char c, byte_class wanted) noexcept
+{
+    return (detail::byte_classes.data()[static_cast<unsigned char>(c)] & static_cast<std::uint8_t>(wanted)) != 0;
+}
+
+// Passes over string bytes that stand for themselves, one by one: ASCII without controls, quote and backslash.
+struct single_bytes {
+    static const char* skip_plain(const char* at, const char* end) noexcept
+    {
+        while (at != end && is(*at, byte_class::plain)) {
+            ++at;
+        }
+        return at;
+    }
+};
+
+#if defined(__SSE2__)
+// The same, sixteen at a time.
+struct wide_bytes {
+    static const char* skip_plain(const char* at, const char* end) noexcept
+    {
+        const auto quote = _mm_set1_epi8('"');
+        const auto backslash = _mm_set1_epi8('\\');
+        const auto space = _mm_set1_epi8(' ');
+        while (end - at >= 16) {
+            const auto block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+            // Signed: bytes from 0x80 are below the space as well as the control characters.
+            const auto special = _mm_or_si128(
+                _mm_cmplt_epi8(block, space),
+                _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash))
+            );
+            const auto mask = static_cast<unsigned>(_mm_movemask_epi8(special));
+            if (mask != 0) {
+                return at + std::countr_zero(mask);
+            }
+            at += 16;
+        }
+        return single_bytes::skip_plain(at, end);
+    }
+};
+#else
+using wide_bytes = single_bytes;
+#endif
+
+// The length of the escape that starts with the backslash at `at`, or 0 (RFC 8259 section 7).
+inline std::size_t escape_length(const char* at, const char* end) noexcept
+{
+    if (end - at < 2) {
+        return 0;
+    }
+    if (is(at[1], byte_class::escape)) {
+        return 2;
+    }
+    if (at[1] != 'u' || end - at < 6) {
+        return 0;
+    }
+    const bool hex = is(at[2], byte_class::hex) && is(at[3], byte_class::hex) && is(at[4], byte_class::hex) &&
+                     is(at[5], byte_class::hex);
+    return hex ? 6 : 0;
+}
+
+// The length of the multi-byte UTF-8 sequence at `at`, or 0 if there is none (RFC 3629 section 4).
+inline std::size_t utf8_length(const char* at, const char* end) noexcept
+{
+    const auto byte = [at](std::size_t i) { return static_cast<unsigned char>(at[i]); };
+    const auto within = [&byte](std::size_t i, unsigned low, unsigned high) {
+        return byte(i) >= low && byte(i) <= high;
+    };
+    const auto left = end - at;
+    const unsigned first = byte(0);
+    if (first >= 0xC2 && first <= 0xDF) {
+        return left >= 2 && within(1, 0x80, 0xBF) ? 2 : 0;
+    }
+    if (first >= 0xE0 && first <= 0xEF) {
+        const unsigned low = first == 0xE0 ? 0xA0 : 0x80;
+        const unsigned high = first == 0xED ? 0x9F : 0xBF;
+        return left >= 3 && within(1, low, high) && within(2, 0x80, 0xBF) ? 3 : 0;
+    }
+    if (first >= 0xF0 && first <= 0xF4) {
+        const unsigned low = first == 0xF0 ? 0x90 : 0x80;
+        const unsigned high = first == 0xF4 ? 0x8F : 0xBF;
+        return left >= 4 && within(1, low, high) && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
+    }
+    return 0;
+}
+
+inline const char* skip_digits(const char* at, const char* end) noexcept
+{
+    while (at != end && is(*at, byte_class::digit)) {
+        ++at;
+    }
+    return at;
+}
+
+// Behind the number at `at`, or null if there is none (RFC 8259 section 6).
+inline const char* number_end(const char* at, const char* end) noexcept
+{
+    if (at != end && *at == '-') {
+        ++at;
+    }
+    const char* behind = skip_digits(at, end);
+    if (behind == at || (*at == '0' && behind != at + 1)) {
+        return nullptr;
+    }
+    if (behind != end && *behind == '.') {
+        at = behind + 1;
+        behind = skip_digits(at, end);
+        if (behind == at) {
+            return nullptr;
+        }
+    }
+    if (behind != end && (*behind == 'e' || *behind == 'E')) {
+        at = behind + 1;
+        if (at != end && (*at == '+' || *at == '-')) {
+            ++at;
+        }
+        behind = skip_digits(at, end);
+        if (behind == at) {
+            return nullptr;
+        }
+    }
+    return behind;
+}
+
+struct passed_string {
+    const char*
+        behind;    // null if the string is not closed, has a bare control character or a bad escape, or is not UTF-8
+    bool escaped;  // has at least one escape
+};
+
+// Passes over the string whose opening quote is at `at` (RFC 8259 section 7).
+template <class Bytes>
+passed_string string_end(const char* at, const char* end) noexcept
+{
+    bool escaped = false;
+    ++at;
+    for (;;) {
+        at = Bytes::skip_plain(at, end);
+        if (at == end) {
+            return {nullptr, escaped};
+        }
+        if (*at == '"') {
+            return {at + 1, escaped};
+        }
+        if (*at == '\\') {
+            const auto length = escape_length(at, end);
+            if (length == 0) {
+                return {nullptr, escaped};
+            }
+            escaped = true;
+            at += length;
+            continue;
+        }
+        // What is not ASCII comes in runs.
+        do {
+            const auto length = utf8_length(at, end);
+            if (length == 0) {
+                return {nullptr, escaped};
+            }
+            at += length;
+        } while (at != end && static_cast<unsigned char>(*at) >= 0x80);
+    }
+}
+
+}  // namespace core

@@ -1,0 +1,63 @@
+// A bounded look at a JSON-RPC 2.0 body that passes through untouched: one pass over the bytes, no document, no copy.
+// The whole body is checked as JSON (core/json/json_cursor.hpp), so that nothing goes on that two readers could read
+// differently; four members of the top-level object are picked out. Pure; any thread.
+#pragma once
+
+#include "core/error.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace core {
+
+struct scan_limits {
+    unsigned depth = 64;  // of nested containers; more than 64 counts as 64
+
+    // Some JSON readers (Go's encoding/json) take `Method` for `method`. What is meant for others is therefore refused
+    // if it has a member that differs from a routed one in case only; our own methods go by the standard, which
+    // ignores it.
+    bool refuse_case_twins = true;
+};
+
+// Views into the body.
+struct jsonrpc_call {
+    std::string_view method;      // raw text between the quotes
+    bool method_escaped = false;  // `method` has escapes: its name is unescape_json(method), as for `message\/send`
+    std::string_view id;          // raw JSON text: `"a"`, `17`, `null`; empty: a notification
+    std::string_view params;      // raw JSON text of an object or array; empty: absent
+};
+
+// What was found. With a problem, only `call.id` may be used, for the error answer: it is set if the body has one
+// id of an allowed type, and always empty after parse_error.
+struct scan_outcome {
+    jsonrpc_call call;
+    std::optional<errc> problem;  // parse_error: not JSON, or too deep; invalid_request: not one JSON-RPC 2.0 request
+    std::string_view why;         // a constant, for the log; `batch` if the body is an array
+};
+
+// One request or notification (JSON-RPC 2.0 section 4). Refused beyond the standard's words: jsonrpc, method, id or
+// params given twice, also in escaped spelling; an empty method.
+scan_outcome scan_jsonrpc(std::string_view body, scan_limits limits = {});
+
+// The same without vector instructions: what machines without SSE2 run, here for comparison.
+scan_outcome scan_jsonrpc_bytewise(std::string_view body, scan_limits limits = {});
+
+struct json_elements {
+    std::vector<std::string_view> raw;  // the first elements, at most as many as asked for; views into the text
+    std::size_t count = 0;              // of all elements
+};
+
+// The elements of a top-level array as raw text. parse_error: not JSON, too deep; invalid_request: not an array.
+result<json_elements> scan_elements(std::string_view text, std::size_t keep, scan_limits limits = {});
+
+// How many members the objects in `text` have, at any depth. parse_error: not JSON, or too deep.
+result<std::size_t> count_members(std::string_view text, scan_limits limits = {});
+
+// What the text between the quotes of a JSON string stands for, in UTF-8. `raw` must have passed a scan. Half a
+// surrogate pair becomes U+FFFD.
+std::string unescape_json(std::string_view raw);
+
+}  // namespace core

@@ -1,0 +1,15 @@
+// RFC 4648 section 5 without padding, as JOSE has it (RFC 7515 section 2). Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace jose {
+
+std::string base64url(std::string_view bytes);
+
+// Nothing if the text holds anything else: padding, white space, another alphabet, bits left over that are not zero.
+std::optional<std::string> from_base64url(std::string_view text);
+
+}  // namespace jose

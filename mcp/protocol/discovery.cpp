@@ -1,0 +1,326 @@
+#include "mcp/protocol/discovery.hpp"
+
+#include "core/json/jsonrpc_scan.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/tool_headers.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+struct list_words {
+    std::string_view items;  // the member of a result
+    std::string_view key;    // the member of an item
+};
+
+constexpr std::array<list_words, list_kinds> words{{
+    {"tools", "name"},
+    {"resources", "uri"},
+    {"resourceTemplates", "uriTemplate"},
+    {"prompts", "name"},
+}};
+
+constexpr core::duration longest_time_to_live = std::chrono::hours{24};
+
+// Nothing: not an integer from 0 on.
+std::optional<std::int64_t> whole_number(std::string_view raw) noexcept
+{
+    std::int64_t value = 0;
+    const auto* const end = raw.data() + raw.size();
+    const auto read = std::from_chars(raw.data(), end, value);
+    return read.ec == std::errc{} && read.ptr == end && value >= 0 ? std::optional{value} : std::nullopt;
+}
+
+// In the order of their keys.
+std::vector<const listed_item*> sorted(const std::vector<listed_item>& items)
+{
+    std::vector<const listed_item*> all;
+    all.reserve(items.size());
+    for (const auto& each : items) {
+        all.push_back(&each);
+    }
+    std::ranges::sort(all, {}, &listed_item::key);
+    return all;
+}
+
+// The same items in whatever order. Keys are of one item each. Sorted, not hashed: a server can choose names whose hashes
+// collide.
+bool same_items(const std::vector<listed_item>& a, const std::vector<listed_item>& b)
+{
+    if (a.size() != b.size()) {
+        return false;
+    }
+    return std::ranges::equal(sorted(a), sorted(b), [](const listed_item* one, const listed_item* other) {
+        return one->key == other->key && one->raw == other->raw;
+    });
+}
+
+std::string said_of(const rpc_failure& failure)
+{
+    auto said = "answered with the error " + std::to_string(failure.code);
+    return failure.text.empty() ? said : said + ": " + failure.text;
+}
+
+}  // namespace
+
+bool same_content(const server_lists& a, const server_lists& b) noexcept
+{
+    return a.server == b.server && a.lists == b.lists && a.shareable == b.shareable;
+}
+
+left_out_items joined(const std::array<left_out_items, list_kinds>& lists)
+{
+    left_out_items all;
+    for (const auto& each : lists) {
+        all.count += each.count;
+        all.first.insert(all.first.end(), each.first.begin(), each.first.end());
+    }
+    return all;
+}
+
+discovery_walk::discovery_walk(list_set wanted, era speaks, discovery_limits limits, tool_headers headers)
+    : wanted_{wanted},
+      speaks_{speaks},
+      limits_{limits},
+      check_headers_{headers == tool_headers::checked && speaks == era::modern}
+{
+    while (at_ < list_kinds && !wanted_[at_]) {
+        ++at_;
+    }
+}
+
+std::optional<list_question> discovery_walk::next() const
+{
+    if (at_ == list_kinds) {
+        return std::nullopt;
+    }
+    return list_question{static_cast<list_kind>(at_), cursor_};
+}
+
+core::result<> discovery_walk::accept(std::string_view result)
+{
+    if (at_ == list_kinds) {
+        return failed("an answer to no question");
+    }
+    const auto read = raw_object::read(result);
+    if (!read) {
+        return failed("the result: " + read.error().detail);
+    }
+    // A server of an earlier version has no such member (2026-07-28, basic).
+    if (const auto type = read->find("resultType"); !type.empty() && text_of(type) != "complete") {
+        return failed("a result that is not complete");
+    }
+    if (++pages_ > limits_.pages) {
+        return failed("over " + std::to_string(limits_.pages) + " pages");
+    }
+    const auto items = read->find(words[at_].items);
+    if (!is_array(items)) {
+        return failed("the result has no list");
+    }
+    if (auto taken = take_items(items); !taken) {
+        return taken;
+    }
+    take_freshness(read->find("ttlMs"), read->find("cacheScope"));
+    return turn_page(read->find("nextCursor"));
+}
+
+core::result<> discovery_walk::refuse(const rpc_failure& failure)
+{
+    if (at_ == list_kinds) {
+        return failed("an answer to no question");
+    }
+    const auto list = static_cast<list_kind>(at_);
+    if (failure.code == method_not_found && pages_ == 0) {
+        found_[at_].clear();
+    } else if (list == list_kind::tools) {
+        return failed(said_of(failure));
+    } else {
+        if (left_.none()) {
+            first_left_ = std::string{method(list)} + ": " + said_of(failure);
+        }
+        left_.set(at_);
+    }
+    next_list();
+    return {};
+}
+
+core::result<> discovery_walk::take_items(std::string_view raw)
+{
+    const auto room = limits_.items - items_;
+    const auto elements = core::scan_elements(raw, room);
+    if (!elements) {
+        return failed("the list: " + elements.error().detail);
+    }
+    if (elements->count > room) {
+        return failed("over " + std::to_string(limits_.items) + " items in all lists");
+    }
+    items_ += elements->count;
+    for (const auto each : elements->raw) {
+        if (auto taken = take_item(each); !taken) {
+            return taken;
+        }
+    }
+    return {};
+}
+
+core::result<> discovery_walk::take_item(std::string_view raw)
+{
+    bytes_ += raw.size();
+    if (bytes_ > limits_.bytes) {
+        return failed("over " + std::to_string(limits_.bytes) + " bytes in all lists");
+    }
+    const auto item = raw_object::read(raw);
+    if (!item) {
+        leave_out({}, item.error().detail);
+        return {};
+    }
+    auto key = item->text(words[at_].key);
+    auto text = usable(raw, deepest_fact);
+    const bool checked = check_headers_ && text && static_cast<list_kind>(at_) == list_kind::tools;
+    const auto headers = checked ? header_problem(item->find("inputSchema")) : std::nullopt;
+    if (key.empty()) {
+        leave_out({}, "has no key");
+    } else if (!text) {
+        leave_out(key, text.error().detail);
+    } else if (headers) {
+        leave_out(key, *headers);
+    } else if (!keys_.insert(key).second) {
+        leave_out(key, "has the key of another");
+    } else {
+        found_[at_].push_back({std::move(key), std::move(*text)});
+    }
+    return {};
+}
+
+core::result<> discovery_walk::turn_page(std::string_view cursor)
+{
+    if (cursor.empty() || cursor == "null") {
+        next_list();
+        return {};
+    }
+    auto text = text_of(cursor);
+    if (!text) {
+        return failed("nextCursor is not a string");
+    }
+    if (cursor.size() > limits_.cursor_bytes) {
+        return failed("a cursor over " + std::to_string(limits_.cursor_bytes) + " bytes");
+    }
+    if (!cursors_.insert(std::move(*text)).second) {
+        return failed("a cursor comes again");
+    }
+    cursor_ = cursor;
+    return {};
+}
+
+void discovery_walk::take_freshness(std::string_view ttl, std::string_view scope)
+{
+    if (speaks_ == era::legacy) {
+        return;
+    }
+    const core::duration said{std::min(whole_number(ttl).value_or(0), std::int64_t{longest_time_to_live.count()})};
+    time_to_live_ = std::min(time_to_live_.value_or(longest_time_to_live), said);
+    shareable_ = shareable_ && text_of(scope) == "public";
+}
+
+void discovery_walk::leave_out(std::string_view key, std::string_view why)
+{
+    auto& these = left_out_[at_];
+    if (++these.count <= most_told_items) {
+        auto& told = these.first.emplace_back(method(static_cast<list_kind>(at_)));
+        told.append(": ").append(key.empty() ? "an item" : key).append(": ").append(why);
+    }
+}
+
+void discovery_walk::next_list()
+{
+    cursor_.clear();
+    cursors_.clear();
+    keys_.clear();
+    pages_ = 0;
+    do {
+        ++at_;
+    } while (at_ < list_kinds && !wanted_[at_]);
+}
+
+core::error discovery_walk::failed(std::string_view why)
+{
+    auto detail = at_ == list_kinds ? std::string{"discovery"} : std::string{method(static_cast<list_kind>(at_))};
+    at_ = list_kinds;
+    return core::upstream_error(core::errc::upstream_protocol, detail + ": " + std::string{why});
+}
+
+server_lists discovery_walk::onto(server_lists base) &&
+{
+    for (std::size_t i = 0; i < list_kinds; ++i) {
+        if (wanted_[i] && !left_[i]) {
+            // Some servers keep their tools in a set, and list them in another order each time.
+            if (!same_items(base.lists[i], found_[i])) {
+                base.lists[i] = std::move(found_[i]);
+            }
+            base.left_out[i] = std::move(left_out_[i]);
+        }
+    }
+    if (time_to_live_) {
+        base.time_to_live = time_to_live_;
+        base.shareable = base.shareable && shareable_;
+    }
+    return base;
+}
+
+list_set changed_by(std::string_view notification) noexcept
+{
+    list_set changed;
+    if (notification == "notifications/tools/list_changed") {
+        changed.set(index_of(list_kind::tools));
+    } else if (notification == "notifications/resources/list_changed") {
+        // There is no such notification for templates.
+        changed.set(index_of(list_kind::resources));
+        changed.set(index_of(list_kind::templates));
+    } else if (notification == "notifications/prompts/list_changed") {
+        changed.set(index_of(list_kind::prompts));
+    }
+    return changed;
+}
+
+bool change_tracker::note(std::string_view notification, const list_set& offers) noexcept
+{
+    const bool first = changed_.none();
+    changed_ |= changed_by(notification) & offers;
+    return first && changed_.any();
+}
+
+list_set change_tracker::take() noexcept
+{
+    return std::exchange(changed_, {});
+}
+
+std::uint64_t in_flight::begin()
+{
+    open_.insert(++last_);
+    return last_;
+}
+
+bool in_flight::end(std::uint64_t id)
+{
+    return open_.erase(id) != 0;
+}
+
+bool in_flight::concerns(const message& progress) const
+{
+    if (progress.kind != message_kind::notification || progress.method != "notifications/progress") {
+        return false;
+    }
+    const auto params = raw_object::read(progress.params);
+    if (!params) {
+        return false;
+    }
+    const auto token = params->find("progressToken");
+    const auto id = whole_number(token);
+    return id && token == std::to_string(*id) && open_.contains(static_cast<std::uint64_t>(*id));
+}
+
+}  // namespace mcp

@@ -1,0 +1,176 @@
+// Everything a server lists, as one immutable value, and the walk that finds it. Pure: who asks and when is the
+// caller's; any thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "mcp/protocol/message.hpp"
+#include "mcp/protocol/server_facts.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp {
+
+// One tool, resource, template or prompt.
+struct listed_item {
+    std::string key;  // its name, URI or URI template: not empty, and of no other item of its list
+    std::string raw;  // the whole object on one line (usable()): unknown members and the spelling of numbers survive
+
+    friend bool operator==(const listed_item&, const listed_item&) = default;
+};
+
+// What a list has that no caller gets.
+struct left_out_items {
+    std::size_t count = 0;
+    std::vector<std::string> first;  // each with its list and why, in the server's words too; at most most_told_items
+};
+
+inline constexpr std::size_t most_told_items = 8;
+
+struct server_lists {
+    server_facts server;
+    std::array<std::vector<listed_item>, list_kinds> lists;  // by index_of(), in the server's order
+    std::array<left_out_items, list_kinds> left_out;         // by index_of(); for operators
+
+    // Of the modern era: how long the server holds it for fresh, at most a day, and whether other principals may see it.
+    // Nothing: the era has no such word.
+    std::optional<core::duration> time_to_live;
+    bool shareable = true;
+
+    const std::vector<listed_item>& operator[](list_kind list) const noexcept { return lists[index_of(list)]; }
+};
+
+// Nothing that a caller could see differs; the times to live may, and what was left out.
+bool same_content(const server_lists& a, const server_lists& b) noexcept;
+
+// Of all lists.
+left_out_items joined(const std::array<left_out_items, list_kinds>& lists);
+
+struct discovery_limits {
+    std::size_t pages = 1000;              // of one list
+    std::size_t items = 10000;             // of all lists
+    std::size_t bytes = 16 * 1024 * 1024;  // of all items
+    std::size_t cursor_bytes = 64 * 1024;
+};
+
+// Whether tools are left out that clients over streamable HTTP have to reject (header_problem()); only the modern era has
+// such tools.
+enum class tool_headers : std::uint8_t { ignored, checked };
+
+// What is asked next.
+struct list_question {
+    list_kind list = list_kind::tools;
+    std::string cursor;  // raw text for list_request(); empty: the first page
+};
+
+// Walks the wanted lists, page by page:
+//     while (auto question = walk.next()) { ask; accept() or refuse(); }
+// A list that the server does not know after all (-32601) is empty. Another error to `tools/list` ends the walk; one to
+// another list leaves that list as it was (left()). What no caller could use is left out and counted (left_out()): items
+// that are no objects, have no key or the key of an earlier one, or are not usable(); and tools as `headers` says.
+class discovery_walk {
+public:
+    discovery_walk(
+        list_set wanted,
+        era speaks,
+        discovery_limits limits = {},
+        tool_headers headers = tool_headers::ignored
+    );
+
+    // Nothing: the walk is over.
+    std::optional<list_question> next() const;
+
+    // The raw result of the question asked last. Fails with upstream_protocol, and the walk is over without a result: not
+    // a list result, a cursor that came before, or over a limit, which the detail names.
+    core::result<> accept(std::string_view result);
+
+    // The error answer to the question asked last.
+    core::result<> refuse(const rpc_failure& failure);
+
+    // The base with what was walked instead of what it had (but for an order), once next() says nothing and no call has failed.
+    server_lists onto(server_lists base) &&;
+
+    const list_set& left() const noexcept { return left_; }
+
+    // What the first of these was answered with.
+    const std::string& first_left() const noexcept { return first_left_; }
+
+    // Of all lists that were walked, with words of any length.
+    left_out_items left_out() const { return joined(left_out_); }
+
+private:
+    core::result<> take_items(std::string_view raw);
+    core::result<> take_item(std::string_view raw);
+    core::result<> turn_page(std::string_view cursor);
+    void take_freshness(std::string_view ttl, std::string_view scope);
+    void leave_out(std::string_view key, std::string_view why);
+    void next_list();
+    core::error failed(std::string_view why);
+
+    list_set wanted_;
+    era speaks_;
+    discovery_limits limits_;
+    bool check_headers_;
+    std::array<std::vector<listed_item>, list_kinds> found_;
+    std::array<left_out_items, list_kinds> left_out_;
+    list_set left_;
+    std::string first_left_;
+    std::size_t at_ = 0;  // the list under way; list_kinds: none
+    std::string cursor_;
+    std::set<std::string, std::less<>> cursors_;  // of the list under way
+    std::set<std::string, std::less<>> keys_;     // of the list under way
+    std::size_t pages_ = 0;                       // of the list under way
+    std::size_t items_ = 0;
+    std::size_t bytes_ = 0;
+    std::optional<core::duration> time_to_live_;
+    bool shareable_ = true;
+};
+
+// The lists that a notification says have changed; none for any other method.
+list_set changed_by(std::string_view notification) noexcept;
+
+inline constexpr core::duration change_debounce{250};
+
+// Which lists are to be walked again, once changes have stopped coming in for a moment.
+class change_tracker {
+public:
+    // True: the first change since take(): the caller walks change_debounce later. Changes of lists that the server does
+    // not offer count for nothing: `offers` as it said.
+    bool note(std::string_view notification, const list_set& offers) noexcept;
+
+    list_set take() noexcept;
+
+private:
+    list_set changed_;
+};
+
+// The requests of the gateway that no answer has come to yet.
+class in_flight {
+public:
+    // A new id, never one that was given before.
+    std::uint64_t begin();
+
+    // False: there is no such request (any more): a late or invented answer, to be dropped.
+    bool end(std::uint64_t id);
+
+    // Whether `progress`, a notification, is about one of them; its token is the request's id. Servers send progress
+    // after an answer or a cancellation: to be dropped.
+    bool concerns(const message& progress) const;
+
+    std::size_t size() const noexcept { return open_.size(); }
+
+private:
+    std::set<std::uint64_t> open_;
+    std::uint64_t last_ = 0;
+};
+
+}  // namespace mcp

@@ -1,0 +1,86 @@
+#include "mcp/protocol/http_evidence.hpp"
+
+#include "core/json/jsonrpc_scan.hpp"
+#include "mcp/protocol/raw_json.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace mcp {
+namespace {
+
+constexpr std::int64_t header_mismatch = -32020;
+constexpr std::size_t most_versions = 64;
+
+struct named_versions {
+    bool modern = false;
+    bool legacy = false;
+};
+
+named_versions versions_in(std::string_view list)
+{
+    named_versions named;
+    const auto elements = core::scan_elements(list, most_versions);
+    if (!elements) {
+        return named;
+    }
+    for (const auto each : elements->raw) {
+        const auto speaks = era_of(text_of(each).value_or(std::string{}));
+        named.modern = named.modern || speaks == era::modern;
+        named.legacy = named.legacy || speaks == era::legacy;
+    }
+    return named;
+}
+
+std::string_view member_of(std::string_view object, std::string_view name)
+{
+    const auto read = raw_object::read(object);
+    return read ? read->find(name) : std::string_view{};
+}
+
+bool mentions(std::string_view text, std::string_view word)
+{
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return !std::ranges::search(text, word, {}, lower).empty();
+}
+
+}  // namespace
+
+era era_of_answer(const message& answer)
+{
+    if (answer.kind == message_kind::result) {
+        return versions_in(member_of(answer.result, "supportedVersions")).modern ? era::modern : era::legacy;
+    }
+    const auto code = answer.failure.code;
+    if (answer.kind != message_kind::failure || code > header_mismatch || code < unsupported_version) {
+        return era::legacy;
+    }
+    const auto named = versions_in(member_of(answer.failure.data, "supported"));
+    return named.legacy && !named.modern ? era::legacy : era::modern;
+}
+
+std::optional<era> era_of_http_answer(unsigned status, const message* answer)
+{
+    const bool silent = (status >= 300 && status < 400) || status >= 500 || status == 401 || status == 403 ||
+                        status == 408 || status == 425 || status == 429;
+    if (silent) {
+        return std::nullopt;
+    }
+    return answer == nullptr ? era::legacy : era_of_answer(*answer);
+}
+
+bool says_session_lost(unsigned status, const message* answer) noexcept
+{
+    if (status != 400) {
+        return status == 404;
+    }
+    if (answer == nullptr || answer->kind != message_kind::failure) {
+        return false;
+    }
+    const auto& failure = answer->failure;
+    const bool private_code = failure.code == -32000 || failure.code == -32001;
+    return private_code && (mentions(failure.text, "session") || mentions(failure.text, "not initialized"));
+}
+
+}  // namespace mcp

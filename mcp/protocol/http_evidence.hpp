@@ -1,0 +1,24 @@
+// What a server's answers say without being asked: its era, and that it has forgotten a session. Pure; any thread.
+#pragma once
+
+#include "mcp/protocol/message.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <optional>
+
+namespace mcp {
+
+// Of the answer to `server/discover` on a connection that carried nothing before (2026-07-28, basic/versioning): the
+// modern era if it is a result that names a version of it or an error that only that era has; legacy if it is anything
+// else, also a result or error that names versions of ours in the legacy era only.
+era era_of_answer(const message& answer);
+
+// The same over HTTP; `answer` is null if the body was no message. Nothing: 401, 403, 408, 425, 429, 3xx and 5xx say nothing
+// about the era.
+std::optional<era> era_of_http_answer(unsigned status, const message* answer);
+
+// Whether the answer to a request that named a session says that there is none: 404, or 400 with an error that speaks of
+// sessions, as widely used servers have it.
+bool says_session_lost(unsigned status, const message* answer) noexcept;
+
+}  // namespace mcp

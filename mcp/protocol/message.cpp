@@ -1,0 +1,313 @@
+#include "mcp/protocol/message.hpp"
+
+#include "core/json/json.hpp"
+#include "core/json/json_bytes.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+#include "mcp/protocol/raw_json.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+core::error refused(std::string_view why)
+{
+    return core::upstream_error(core::errc::upstream_protocol, "message: " + std::string{why});
+}
+
+template <class Number>
+std::optional<Number> integer(std::string_view raw) noexcept
+{
+    Number value = 0;
+    const auto* const end = raw.data() + raw.size();
+    const auto read = std::from_chars(raw.data(), end, value);
+    return read.ec == std::errc{} && read.ptr == end ? std::optional{value} : std::nullopt;
+}
+
+bool is_null(std::string_view raw) noexcept
+{
+    return raw == "null";
+}
+
+// Raw text, or empty if the member says nothing.
+std::string_view said(const raw_object& envelope, std::string_view name) noexcept
+{
+    const auto raw = envelope.find(name);
+    return is_null(raw) ? std::string_view{} : raw;
+}
+
+// Nothing: no id that JSON-RPC knows.
+std::optional<id_type> type_of(std::string_view id) noexcept
+{
+    if (id.empty()) {
+        return id_type::absent;
+    }
+    if (is_null(id)) {
+        return id_type::null;
+    }
+    if (is_string(id)) {
+        return id_type::string;
+    }
+    const bool number = id.front() == '-' || core::is(id.front(), core::byte_class::digit);
+    return number ? std::optional{id_type::number} : std::nullopt;
+}
+
+core::result<message> read_call(const raw_object& envelope, message made)
+{
+    if (!said(envelope, "result").empty() || !said(envelope, "error").empty()) {
+        return refused("a method and an answer in one");
+    }
+    auto method = text_of(envelope.find("method"));
+    if (!method || method->empty()) {
+        return refused("method is not a name");
+    }
+    if (made.id_is == id_type::null) {
+        return refused("a request with the id null");
+    }
+    made.kind = made.id_is == id_type::absent ? message_kind::notification : message_kind::request;
+    made.method = std::move(*method);
+    made.params = said(envelope, "params");
+    if (!made.params.empty() && !is_object(made.params) && !is_array(made.params)) {
+        return refused("params is not an object or an array");
+    }
+    return made;
+}
+
+core::result<rpc_failure> read_failure(std::string_view raw)
+{
+    if (!is_object(raw)) {
+        return refused("error is not an object");
+    }
+    const auto members = raw_object::read(raw);
+    if (!members) {
+        return refused("error: " + members.error().detail);
+    }
+    const auto code = integer<std::int64_t>(members->find("code"));
+    if (!code) {
+        return refused("error.code is not an integer");
+    }
+    return rpc_failure{*code, members->text("message"), members->find("data")};
+}
+
+core::result<message> read_answer(const raw_object& envelope, message made)
+{
+    made.result = envelope.find("result");
+    const auto error = said(envelope, "error");
+    if (error.empty()) {
+        if (made.result.empty()) {
+            return refused("neither a method, a result nor an error");
+        }
+        if (made.id_is != id_type::number && made.id_is != id_type::string) {
+            return refused("a result without an id");
+        }
+        made.kind = message_kind::result;
+        return made;
+    }
+    if (!said(envelope, "result").empty()) {
+        return refused("a result and an error in one");
+    }
+    made.result = {};
+    auto failure = read_failure(error);
+    if (!failure) {
+        return failure.error();
+    }
+    made.kind = message_kind::failure;
+    made.failure = std::move(*failure);
+    return made;
+}
+
+// A request or notification under construction: its params are given member by member.
+class outgoing {
+public:
+    outgoing(std::string_view method, std::optional<std::uint64_t> id)
+    {
+        if (id) {
+            append_member(text_, "id", std::to_string(*id));
+        }
+        append_text_member(text_, "method", method);
+    }
+
+    outgoing& param(std::string_view name, std::string_view raw)
+    {
+        append_member(params_, name, raw);
+        return *this;
+    }
+
+    outgoing& text_param(std::string_view name, std::string_view value)
+    {
+        append_text_member(params_, name, value);
+        return *this;
+    }
+
+    std::string done()
+    {
+        if (!params_.empty()) {
+            close(params_, '}');
+            append_member(text_, "params", "{" + params_);
+        }
+        close(text_, '}');
+        return R"({"jsonrpc":"2.0",)" + text_;
+    }
+
+private:
+    std::string text_;
+    std::string params_;
+};
+
+std::string info(const client_info& client)
+{
+    std::string out{"{"};
+    append_text_member(out, "name", client.name);
+    append_text_member(out, "version", client.version);
+    close(out, '}');
+    return out;
+}
+
+outgoing request(std::string_view method, std::uint64_t id, const dialect& speaks)
+{
+    outgoing made{method, id};
+    if (speaks.modern()) {
+        std::string meta{"{"};
+        append_text_member(meta, "io.modelcontextprotocol/protocolVersion", speaks.version);
+        append_member(meta, "io.modelcontextprotocol/clientCapabilities", "{}");
+        append_member(meta, "io.modelcontextprotocol/clientInfo", info(speaks.client));
+        close(meta, '}');
+        made.param("_meta", meta);
+    }
+    return made;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> message::answered() const noexcept
+{
+    const bool answer = kind == message_kind::result || kind == message_kind::failure;
+    return answer && id_is == id_type::number ? integer<std::uint64_t>(id) : std::nullopt;
+}
+
+core::result<message> read_message(std::string_view text, message_limits limits)
+{
+    if (text.size() > limits.bytes) {
+        return refused("longer than " + std::to_string(limits.bytes) + " bytes");
+    }
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string_view::npos && text[first] == '[') {
+        return refused("a batch, which is not spoken here");
+    }
+    const auto envelope = raw_object::read(text, limits.depth);
+    if (!envelope) {
+        return refused(envelope.error().detail);
+    }
+    if (text_of(envelope->find("jsonrpc")) != "2.0") {
+        return refused("jsonrpc is not \"2.0\"");
+    }
+    message made;
+    made.id = envelope->find("id");
+    const auto type = type_of(made.id);
+    if (!type) {
+        return refused("id is not a string or a number");
+    }
+    made.id_is = *type;
+    return envelope->find("method").empty() ? read_answer(*envelope, std::move(made))
+                                            : read_call(*envelope, std::move(made));
+}
+
+std::vector<std::string_view> messages_in(std::string_view text, std::string_view version)
+{
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (has_batches(version) && first != std::string_view::npos && text[first] == '[') {
+        auto elements = core::scan_elements(text, most_in_batch);
+        if (elements && elements->count > 0 && elements->count <= most_in_batch) {
+            return std::move(elements->raw);
+        }
+    }
+    return {text};
+}
+
+std::string_view method(list_kind list) noexcept
+{
+    switch (list) {
+        case list_kind::tools:
+            return "tools/list";
+        case list_kind::resources:
+            return "resources/list";
+        case list_kind::templates:
+            return "resources/templates/list";
+        case list_kind::prompts:
+            return "prompts/list";
+    }
+    return {};
+}
+
+std::string initialize_request(std::uint64_t id, const dialect& speaks)
+{
+    return outgoing{"initialize", id}
+        .text_param("protocolVersion", speaks.version)
+        .param("capabilities", "{}")
+        .param("clientInfo", info(speaks.client))
+        .done();
+}
+
+std::string initialized_notification()
+{
+    return outgoing{"notifications/initialized", std::nullopt}.done();
+}
+
+std::string discover_request(std::uint64_t id, const dialect& speaks)
+{
+    return request("server/discover", id, speaks).done();
+}
+
+std::string ping_request(std::uint64_t id, const dialect& speaks)
+{
+    return request(speaks.modern() ? "server/discover" : "ping", id, speaks).done();
+}
+
+std::string list_request(std::uint64_t id, list_kind list, std::string_view cursor, const dialect& speaks)
+{
+    auto made = request(method(list), id, speaks);
+    if (!cursor.empty()) {
+        made.param("cursor", compact(cursor));
+    }
+    return made.done();
+}
+
+std::string listen_request(std::uint64_t id, list_set changes_of, const dialect& speaks)
+{
+    std::string wanted{"{"};
+    for (const auto& [list, name] :
+         {std::pair{list_kind::tools, "toolsListChanged"},
+          std::pair{list_kind::prompts, "promptsListChanged"},
+          std::pair{list_kind::resources, "resourcesListChanged"}}) {
+        if (changes_of[index_of(list)]) {
+            append_member(wanted, name, "true");
+        }
+    }
+    wanted.erase(wanted.find_last_not_of(',') + 1);  // append_member() leaves one behind
+    return request("subscriptions/listen", id, speaks).param("notifications", wanted + '}').done();
+}
+
+std::string cancelled_notification(std::uint64_t id, std::string_view reason)
+{
+    return outgoing{"notifications/cancelled", std::nullopt}
+        .param("requestId", std::to_string(id))
+        .text_param("reason", reason)
+        .done();
+}
+
+std::string answer_to(const message& request)
+{
+    std::string out{R"({"jsonrpc":"2.0",)"};
+    append_member(out, "id", compact(request.id));
+    if (request.method == "ping") {
+        append_member(out, "result", "{}");
+    } else {
+        append_member(out, "error", R"({"code":-32601,"message":"Method not found"})");
+    }
+    close(out, '}');
+    return out;
+}
+
+}  // namespace mcp

@@ -1,0 +1,144 @@
+#include "mcp/protocol/refused_message.hpp"
+
+#include "core/json/jsonrpc_scan.hpp"
+#include "mcp/protocol/message.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace mcp {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+
+void skip_blanks(std::string_view& rest)
+{
+    rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+}
+
+bool take(std::string_view& rest, char expected)
+{
+    skip_blanks(rest);
+    if (!rest.starts_with(expected)) {
+        return false;
+    }
+    rest.remove_prefix(1);
+    return true;
+}
+
+// The string at the start of `rest`, without its quotes; to the end if it has none.
+std::string_view take_string(std::string_view& rest)
+{
+    std::size_t end = 1;
+    while (end < rest.size() && rest[end] != '"') {
+        end += rest[end] == '\\' ? 2 : 1;
+    }
+    end = std::min(end, rest.size());
+    const auto text = rest.substr(1, end - 1);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return text;
+}
+
+// A value, up to the comma or bracket that ends it.
+std::string_view take_value(std::string_view& rest)
+{
+    skip_blanks(rest);
+    const auto all = rest;
+    for (std::size_t depth = 0; !rest.empty();) {
+        const char c = rest.front();
+        if (c == '"') {
+            take_string(rest);
+            continue;
+        }
+        if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
+            break;
+        }
+        if (c == '{' || c == '[') {
+            ++depth;
+        } else if (c == '}' || c == ']') {
+            --depth;
+        }
+        rest.remove_prefix(1);
+    }
+    auto value = all.substr(0, all.size() - rest.size());
+    value = value.substr(0, value.find_last_not_of(blanks) + 1);
+    return value;
+}
+
+// `7`, `"7"` and `7.0`.
+std::optional<std::uint64_t> number_of(std::string_view value)
+{
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
+        value = value.substr(1, value.size() - 2);
+    }
+    std::uint64_t number = 0;
+    const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
+    const auto fraction = value.substr(static_cast<std::size_t>(read.ptr - value.data()));
+    const bool nothing =
+        fraction.empty() || (fraction.starts_with('.') && fraction.find_first_not_of('0', 1) == std::string_view::npos);
+    return read.ec == std::errc{} && nothing ? std::optional{number} : std::nullopt;
+}
+
+}  // namespace
+
+addressee addressee_of(std::string_view text, bool whole)
+{
+    addressee found;
+    bool answers = false;
+    bool calls = false;
+    bool speaks = !whole;
+    take(text, '[');
+    if (!take(text, '{')) {
+        return found;
+    }
+    for (bool more = true; more;) {
+        skip_blanks(text);
+        if (!text.starts_with('"')) {
+            break;
+        }
+        const auto name = take_string(text);
+        if (!take(text, ':')) {
+            break;
+        }
+        const auto value = take_value(text);
+        const bool ends = !text.empty();  // else the value may go on
+        if (name == "id" && (ends || whole) && !value.empty() && value != "null") {
+            found.id = number_of(value);
+            found.other = !found.id;
+        }
+        answers = answers || name == "result" || name == "error";
+        calls = calls || name == "method";
+        speaks = speaks || name == "jsonrpc";
+        more = take(text, ',');
+    }
+    found.answer = answers && !calls && speaks;
+    return found;
+}
+
+std::vector<addressee> addressees_of(std::string_view text)
+{
+    const auto elements = text.substr(std::min(text.find_first_not_of(blanks), text.size())).starts_with('[')
+                              ? core::scan_elements(text, most_in_batch)
+                              : core::result<core::json_elements>{core::json_elements{}};
+    if (!elements || elements->raw.empty()) {
+        return {addressee_of(text, true)};
+    }
+    std::vector<addressee> all;
+    for (const auto each : elements->raw) {
+        all.push_back(addressee_of(each, true));
+    }
+    return all;
+}
+
+core::error another_id()
+{
+    return core::upstream_error(core::errc::upstream_protocol, "message: its id is not spelled as it was asked with");
+}
+
+core::error refused_answer(core::error why)
+{
+    why.detail = "answer refused: " + why.detail;
+    return why;
+}
+
+}  // namespace mcp

@@ -1,0 +1,131 @@
+#include "mcp/protocol/server_facts.hpp"
+
+#include "core/json/jsonrpc_scan.hpp"
+#include "mcp/protocol/raw_json.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+constexpr std::size_t most_icons = 16;
+constexpr std::size_t most_versions = 64;
+
+core::error refused(std::string_view why)
+{
+    return core::upstream_error(core::errc::upstream_protocol, std::string{why});
+}
+
+core::result<raw_object> read_result(std::string_view raw)
+{
+    auto read = raw_object::read(raw);
+    if (!read) {
+        return refused("the result of the handshake: " + read.error().detail);
+    }
+    return read;
+}
+
+std::vector<std::string> icons_of(std::string_view raw)
+{
+    std::vector<std::string> found;
+    const auto elements = core::scan_elements(raw, most_icons);
+    if (!elements) {
+        return found;
+    }
+    for (const auto each : elements->raw) {
+        if (const auto icon = raw_object::read(each)) {
+            if (auto src = icon->text("src"); !src.empty()) {
+                found.push_back(std::move(src));
+            }
+        }
+    }
+    return found;
+}
+
+void read_info(server_facts& facts, std::string_view raw)
+{
+    const auto info = raw_object::read(raw);
+    auto text = info ? usable(raw, deepest_fact) : info.error();
+    if (!text) {
+        return;
+    }
+    facts.info = std::move(*text);
+    facts.name = info->text("name");
+    facts.title = info->text("title");
+    facts.version = info->text("version");
+    facts.description = info->text("description");
+    facts.website = info->text("websiteUrl");
+    facts.icons = icons_of(info->find("icons"));
+}
+
+core::result<server_facts> read_common(const raw_object& result, std::string_view info, server_facts facts)
+{
+    if (const auto raw = result.object("capabilities"); !raw.empty()) {
+        const auto capabilities = raw_object::read(raw);
+        auto text = capabilities ? usable(raw, deepest_fact) : capabilities.error();
+        if (!text) {
+            return refused("capabilities: " + text.error().detail);
+        }
+        facts.capabilities = std::move(*text);
+        for (const auto& [list, name] :
+             {std::pair{list_kind::tools, "tools"},
+              std::pair{list_kind::resources, "resources"},
+              std::pair{list_kind::templates, "resources"},
+              std::pair{list_kind::prompts, "prompts"}}) {
+            const auto declared = capabilities->object(name);
+            facts.offers[index_of(list)] = !declared.empty();
+            const auto details = raw_object::read(declared);
+            facts.announces[index_of(list)] = details && details->find("listChanged") == "true";
+        }
+    }
+    facts.instructions = result.text("instructions");
+    if (!info.empty()) {
+        read_info(facts, info);
+    }
+    return facts;
+}
+
+}  // namespace
+
+core::result<server_facts> read_initialize_result(std::string_view raw)
+{
+    const auto result = read_result(raw);
+    if (!result) {
+        return result.error();
+    }
+    server_facts facts;
+    facts.protocol_version = result->text("protocolVersion");
+    if (era_of(facts.protocol_version) != era::legacy) {
+        return refused("no version in common: the server answered initialize with " + facts.protocol_version);
+    }
+    return read_common(*result, result->object("serverInfo"), std::move(facts));
+}
+
+core::result<server_facts> read_discover_result(std::string_view raw)
+{
+    const auto result = read_result(raw);
+    if (!result) {
+        return result.error();
+    }
+    server_facts facts;
+    facts.speaks = era::modern;
+    if (const auto offered = core::scan_elements(result->find("supportedVersions"), most_versions)) {
+        const auto named = [&](std::string_view version) {
+            return std::ranges::any_of(offered->raw, [&](std::string_view each) { return text_of(each) == version; });
+        };
+        const auto* found = std::ranges::find_if(modern_versions, named);
+        facts.protocol_version = found == modern_versions.end() ? std::string_view{} : *found;
+    }
+    if (facts.protocol_version.empty()) {
+        return refused("no version in common: see supportedVersions of server/discover");
+    }
+    std::string_view info;
+    const auto meta = raw_object::read(result->find("_meta"));
+    if (meta) {
+        info = meta->object("io.modelcontextprotocol/serverInfo");
+    }
+    return read_common(*result, info, std::move(facts));
+}
+
+}  // namespace mcp

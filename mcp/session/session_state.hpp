@@ -1,0 +1,259 @@
+// The life of one session with an MCP server: which state it is in and what is to be done next. A table over events; no
+// clock, no randomness, no I/O: the runner brings those and carries out the actions. One thread at a time.
+//
+//         ┌──────────── disabled
+//     configured → starting → initializing → discovering → ready ⇄ degraded
+//                     └────────────┴──────────────┴──────────┴────────┴→ backoff → starting …   (crash loop) → failed
+//     any but disabled → stopping → stopped
+#pragma once
+
+#include "core/clock.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <bitset>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp {
+
+enum class session_state : std::uint8_t {
+    disabled,
+    configured,    // never started
+    starting,      // the server is asked for its era, or the connection is made
+    initializing,  // `initialize` or `server/discover` is sent
+    discovering,   // the first walk
+    ready,
+    degraded,  // serves, but a ping, the stream of notifications or the latest walk has failed
+    backoff,   // lost; a new attempt comes by itself
+    failed,    // lost too often in a short time; a new attempt comes by itself, later
+    stopping,
+    stopped,  // for good
+};
+
+inline constexpr std::size_t session_states = 11;
+
+std::string_view name(session_state s) noexcept;
+
+enum class timer_name : std::uint8_t {
+    start,      // from the beginning of an attempt to the answer to its handshake
+    silence,    // a probe that says nothing: `initialize` is tried beside it
+    discovery,  // a walk
+    ping,       // the next ping
+    pong,       // the answer to a ping
+    debounce,   // after a change of lists
+    refresh,    // the next walk: after one that failed, or when the lists' time to live is over
+    listen,     // the next attempt to listen, in the modern era
+    verdict,    // the era that was found out may no longer hold
+    backoff,    // the next attempt
+    drain,      // calls under way, before a stop
+    stop,       // the transport's end
+};
+
+inline constexpr std::size_t timer_names = 12;
+
+std::string_view name(timer_name t) noexcept;
+
+// Why a session was lost or could not begin, or why it is degraded.
+enum class session_reason : std::uint8_t {
+    none,
+    start_failed,   // spawn, connect, DNS, TLS
+    start_timeout,  // no connection
+    probe_failed,
+    exited,             // the child, whatever its exit code, or the connection of a transport that is one
+    handshake_refused,  // an error, or no version in common
+    handshake_timeout,
+    discovery_failed,
+    discovery_timeout,
+    ping_timeout,
+    session_lost,  // the server forgot it (404, or 400 that says so)
+    stream_down,
+    refresh_failed,
+    unreachable,  // nobody is at its address any more
+    era_changed,  // it speaks the modern era by now
+};
+
+inline constexpr std::size_t session_reasons = 15;
+
+std::string_view name(session_reason r) noexcept;
+
+enum class era_policy : std::uint8_t { automatic, legacy, modern };
+
+enum class event_kind : std::uint8_t {
+    // Of the operator and of callers.
+    begin,    // once after construction
+    demand,   // somebody wants the card or a call: starts a lazy session
+    restart,  // now, whatever the backoff says
+    refresh,  // somebody wants the lists walked again
+    disable,
+    enable,
+    stop,
+    // Of the connection: they carry session::connection().
+    connected,
+    connect_failed,
+    era_probed,  // `verdict`; nothing: it could not be told, for instance 5xx; `stands`
+    lost,        // the child exited, the connection is gone
+    closed,      // what `close` asked for is done
+    // Of the session: they carry session::generation().
+    handshake_done,  // `version` is the one that the server chose
+    handshake_refused,
+    session_lost,
+    walk_done,  // `complete`, `time_to_live`
+    walk_failed,
+    list_changed,  // change_tracker::note() said so
+    stream_up,     // GET or `subscriptions/listen`; while it is up: there was a gap
+    stream_down,
+    stream_none,  // the server offers none, as 405 says
+    unreachable,  // nobody is at its address any more
+    ping_answered,
+    // Anybody's.
+    calls_finished,  // what `finish_calls` asked for is done
+    timer,           // `fired`
+};
+
+inline constexpr std::size_t event_kinds = 25;
+
+struct session_event {
+    event_kind kind = event_kind::begin;
+    std::uint64_t of = 0;  // the connection or generation that it is about; one of an earlier is ignored
+    timer_name fired = timer_name::start;
+    std::optional<era> verdict = std::nullopt;
+    bool stands = true;  // the connection of the probe can be used on
+    std::string version = {};
+    bool complete = true;                                       // every list answered
+    std::optional<core::duration> time_to_live = std::nullopt;  // server_lists::time_to_live
+};
+
+enum class action_kind : std::uint8_t {
+    probe,            // `server/discover` on a connection that carries nothing else; era_probed
+    keep_probe,       // that connection becomes the session's, instead of one that is open
+    drop_probe,       // that connection; with `open`, that one stays
+    open,             // spawn or connect, beside a probe that is open; connected, connect_failed
+    drop_connection,  // what `open` made, while the probe stays
+    close,            // what is open, whatever is under way on it; DELETE first if `end_session`; closed
+    send_initialize,  // with `version`, without the id of a session before; handshake_done, handshake_refused
+    send_initialized,
+    send_discover,  // with `version`; answered as send_initialize
+    open_stream,    // of notifications: a GET, or `subscriptions/listen`; stream_up, stream_down, stream_none
+    walk,  // all lists that are offered, or of those with `changed_only` what change_tracker::take() says, which is
+           // to be called either way; walk_done, walk_failed, which are not told of one that this takes the place of
+    cancel_walk,
+    publish,       // the walk's lists, if their content differs from what is published
+    send_ping,     // ping_answered
+    cancel_ping,   // the server need not answer it; a late answer is one all the same
+    finish_calls,  // take no more, wait for those under way; calls_finished
+    arm,           // `timer` in `after`; one that runs starts over
+    disarm,        // `timer`: no event of it may come any more, also not one that is queued
+    report,        // `state`, `reason`: metrics, log, what callers are told
+};
+
+struct session_action {
+    action_kind kind = action_kind::report;
+    timer_name timer = timer_name::start;
+    core::duration after{};
+    session_state state = session_state::configured;
+    session_reason reason = session_reason::none;
+    std::string_view version;  // of a static table
+    bool end_session = false;
+    bool changed_only = false;
+};
+
+// Durations are milliseconds.
+struct session_settings {
+    era_policy era = era_policy::automatic;
+    bool silence_is_legacy = true;         // a probe that ends without an answer: so on stdio; on HTTP it is an outage
+    bool lazy = false;                     // starts on demand
+    core::duration start_timeout{30'000};  // of an attempt, up to the answer to its handshake
+    core::duration probe_patience{2'000};  // at most half of that
+    core::duration discovery_timeout{60'000};
+    core::duration backoff_first{1'000};
+    core::duration backoff_longest{30'000};
+    core::duration steady_after{10'000};  // a session that lasted so long was not part of a row of failures
+    unsigned crashes = 5;                 // so many within crash_window: failed
+    core::duration crash_window{60'000};
+    core::duration crash_rest{60'000};       // of `failed`, until the next attempt
+    core::duration verdict_age{86'400'000};  // an older verdict about the era is probed again, beside a legacy session
+    core::duration ping_interval{30'000};    // 0: no pings
+    core::duration ping_timeout{10'000};
+    unsigned ping_misses = 2;                 // so many in a row: lost
+    core::duration debounce{250};             // change_debounce
+    core::duration debounce_longest{5'000};   // for lists that change without end: see session_rules::debounce()
+    core::duration refresh_retry{10'000};     // after a walk that failed or left a list; doubled with each more
+    core::duration refresh_longest{300'000};  // of that
+    core::duration walk{0};                   // in the legacy era all lists are walked so often; 0: never
+    core::duration refresh_shortest{60'000};  // a time to live is no polling interval
+    core::duration drain_timeout{10'000};
+    core::duration stop_timeout{5'000};
+};
+
+// The delay before attempt number `failures` (1 is the first after a loss): growing by half each time up to the longest,
+// of which `random` from [0, 1) takes away up to half.
+core::duration backoff_delay(const session_settings& settings, unsigned failures, double random) noexcept;
+
+class session {
+public:
+    explicit session(session_settings settings);
+
+    // The actions, in the order in which they are to be carried out. An event that says nothing in this state gives none.
+    // `random` from [0, 1).
+    std::vector<session_action> on(const session_event& event, core::steady_time now, double random);
+
+    // `settings.walk` from the next walk on.
+    void set_walk(core::duration interval) noexcept { settings_.walk = interval; }
+
+    session_state state() const noexcept { return state_; }
+    session_reason reason() const noexcept { return reason_; }  // of the latest loss; of degraded, why
+    std::uint64_t connection() const noexcept { return connection_; }
+    std::uint64_t generation() const noexcept { return generation_; }  // one more with each handshake
+    std::string_view version() const noexcept { return version_; }     // negotiated; empty: none yet
+
+private:
+    friend struct session_rules;
+
+    enum class trouble : std::uint8_t { ping, stream, refresh };
+    enum class after_stop : std::uint8_t { stopped, disabled, configured };
+
+    bool stale(const session_event& event) const noexcept;
+
+    session_settings settings_;
+    session_state state_ = session_state::configured;
+    session_reason reason_ = session_reason::none;
+    std::uint64_t connection_ = 0;
+    std::uint64_t generation_ = 0;
+    std::string_view version_;
+    era spoken_ = era::legacy;
+
+    bool open_ = false;        // a probe or connection was asked for, and it has neither ended nor been closed
+    bool probing_ = false;     // nothing else is open
+    bool beside_ = false;      // a probe is open beside the connection
+    bool kept_ = false;        // the connection was a probe's
+    bool handshaken_ = false;  // the server may hold a session
+    bool walking_ = false;
+    bool partial_ = false;   // the latest walk is over the lists that have changed
+    bool listened_ = false;  // the stream of notifications stood once
+    bool missed_ = false;    // what changed may not have been told: the next walk is a whole one
+    bool changed_ = false;   // lists changed while they were walked
+    bool pinged_ = false;    // an answer is out
+    bool trial_ = false;     // the first attempt after `failed`
+    std::bitset<timer_names> armed_;
+    std::bitset<3> troubles_;  // by `trouble`
+    unsigned missed_pings_ = 0;
+    unsigned stream_failures_ = 0;   // in a row
+    unsigned walk_failures_ = 0;     // in a row
+    core::steady_time walked_at_{};  // all lists, the last time that each was there
+    std::optional<core::steady_time> stream_since_;
+    unsigned changes_ = 0;  // walks in a row because lists had changed
+    core::steady_time changed_at_{};
+    unsigned failures_ = 0;  // in a row
+    std::deque<core::steady_time> crashes_;
+    std::optional<core::steady_time> ready_since_;
+    std::optional<era> verdict_;
+    core::steady_time verdict_at_{};
+    after_stop goal_ = after_stop::stopped;
+    bool closing_ = false;  // `close` was asked for, and `closed` has not come
+};
+
+}  // namespace mcp

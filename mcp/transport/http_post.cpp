@@ -1,0 +1,275 @@
+#include "mcp/transport/http_post.hpp"
+
+#include "mcp/protocol/http_evidence.hpp"
+#include "mcp/protocol/refused_message.hpp"
+
+#include <utility>
+
+namespace mcp {
+
+using core::errc;
+
+http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing what, bool first)
+    : wire_{wire},
+      owner_{owner},
+      what_{std::move(what)},
+      first_{first},
+      events_{static_cast<std::size_t>(wire.settings.server.max_message)},
+      deadline_{wire.on.io()},
+      pause_{wire.on.io()}
+{
+    await(patience_for(what_.method, wire_.settings.server));
+}
+
+void http_post::await(core::duration patience)
+{
+    deadline_.expires_after(patience);
+    deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired()) {
+            on_deadline();
+        }
+    });
+}
+
+void http_post::on_deadline()
+{
+    if (settled_) {
+        return owner_.over(*this, std::nullopt, std::nullopt);
+    }
+    fail(core::upstream_error(errc::upstream_timeout, "no answer to " + what_.method));
+}
+
+void http_post::begin()
+{
+    course_ = {wire_.url()};
+    start();
+}
+
+void http_post::start()
+{
+    auto request = resuming_ ? wire_.listen(events_.last_id()) : wire_.post(what_);
+    request.url = course_.at;
+    const bool names = resuming_ || (!wire_.modern() && what_.method != "initialize");
+    named_session_ = names && !wire_.session_id.empty();
+    exchange_ = wire_.client.start(std::move(request), *this);
+}
+
+// Others may have been on their way to the same place, and been sent on before. Where a GET leads is its own.
+bool http_post::follow(const net::exchange_head& head)
+{
+    const bool leads = course_.at == wire_.url();
+    if (!course_.follow(head)) {
+        return false;
+    }
+    if (leads && !resuming_) {
+        wire_.moved_to = course_.at;
+    }
+    start();
+    return true;
+}
+
+bool http_post::take_session_id(const net::exchange_head& head)
+{
+    const auto given = head.field("mcp-session-id");
+    if (what_.method != "initialize" || status_ >= 300 || given.empty()) {
+        return true;
+    }
+    if (!is_session_id(given)) {
+        return false;
+    }
+    wire_.session_id = given;
+    return true;
+}
+
+void http_post::headed(const net::exchange_head& head)
+{
+    if (follow(head)) {
+        return;
+    }
+    what_.text.clear();
+    status_ = head.status;
+    refusal_ = refusal_text(head, what_.method, wire_.settings);
+    json_ = head.has_type("application/json");
+    streams_ = status_ == 200 && head.has_type("text/event-stream");
+    if (streams_) {
+        events_.begin();
+    }
+    if (!take_session_id(head)) {
+        return refuse("the session's id is not visible ASCII");
+    }
+    if (what_.id == 0 && status_ >= 200 && status_ < 300) {
+        settled_ = true;
+        await(wire_.settings.linger);
+        owner_.settled(*this);
+    }
+}
+
+void http_post::took(std::string_view piece)
+{
+    if (!streams_) {
+        body_ += piece;
+        return;
+    }
+    const std::weak_ptr<bool> alive{alive_};
+    events_.feed(piece);
+    while (const auto event = events_.next()) {
+        if (!event->type.empty() && event->type != "message") {
+            continue;
+        }
+        bool ours = false;
+        std::optional<core::error> refused;
+        if (answers(event->data, ours, refused)) {
+            if (ours && !settled_) {
+                tell_answer(event->data);
+            }
+        } else {
+            owner_.take(event->data);
+        }
+        if (alive.expired()) {
+            return;
+        }
+        if (refused && !settled_) {
+            return fail(std::move(*refused));
+        }
+    }
+    if (events_.too_large()) {
+        fail(core::upstream_error(errc::message_too_large, "an event is over max_message"));
+    }
+}
+
+// Whether it is an answer; `ours`: to this request; `refused`: it was to be that, and why it is not.
+bool http_post::answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const
+{
+    const message_limits limits{.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)};
+    const auto texts = messages_in(text, wire_.speaks ? std::string_view{wire_.speaks->version} : std::string_view{});
+    const bool batch = texts.size() > 1;
+    bool answer = false;
+    for (const auto each : texts) {
+        const auto read = read_message(each, limits);
+        answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
+        ours = what_.id != 0 && answer && read->answered() == what_.id;
+        if (ours) {
+            return true;
+        }
+        if (what_.id == 0 || (answer && read->answered())) {
+            continue;
+        }
+        for (const auto& whom : addressees_of(each)) {
+            const bool says_who = !read || whom.id;  // an error to nobody in particular is a message
+            if (whom.answer && !whom.other && says_who && whom.id.value_or(what_.id) == what_.id) {
+                refused = refused_answer(read ? another_id() : read.error());
+                return false;
+            }
+        }
+    }
+    return answer && !batch;
+}
+
+// A stream may have something after its answer: it is not waited for long, nor does anything wait for it.
+void http_post::tell_answer(std::string_view text)
+{
+    const std::weak_ptr<bool> alive{alive_};
+    settled_ = true;
+    await(wire_.settings.linger);
+    owner_.take(text);
+    if (!alive.expired()) {
+        owner_.settled(*this);
+    }
+}
+
+void http_post::ended(core::result<> how)
+{
+    if (streams_ || resuming_) {
+        return stream_ended(std::move(how));
+    }
+    if (!how) {
+        return fail(how.error());
+    }
+    judge();
+}
+
+void http_post::stream_ended(core::result<> how)
+{
+    if (settled_ || what_.id == 0) {
+        return owner_.over(*this, std::nullopt, std::nullopt);
+    }
+    const bool refused = !streams_ && how.has_value();
+    if (refused) {
+        return judge();
+    }
+    if (events_.last_id().empty() || wire_.modern()) {
+        return fail(
+            how ? core::upstream_error(errc::upstream_reset, "the stream ended before the answer") : how.error()
+        );
+    }
+    pause_.expires_after(wire_.settings.pause(events_.retry()));
+    pause_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired()) {
+            resume();
+        }
+    });
+}
+
+void http_post::resume()
+{
+    resuming_ = true;
+    streams_ = false;
+    body_.clear();
+    begin();
+}
+
+void http_post::judge()
+{
+    const auto read = read_message(body_, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
+    const message* const answer = read ? &*read : nullptr;
+    if (named_session_ && says_session_lost(status_, answer)) {
+        return owner_.forgotten();
+    }
+    const bool good = status_ >= 200 && status_ < 300 && !resuming_;
+    if (good && what_.id == 0) {
+        settled_ = true;
+        return owner_.over(*this, std::nullopt, std::nullopt);
+    }
+    // Before the handshake an answer would tell the era, whatever the status: some say nothing about it.
+    const bool telling = good ? json_ : wire_.speaks || era_of_http_answer(status_, answer);
+    bool ours = false;
+    std::optional<core::error> refused;
+    if (telling && !resuming_ && answers(body_, ours, refused) && ours) {
+        const std::weak_ptr<bool> alive{alive_};
+        const auto text = std::move(body_);
+        tell_answer(text);
+        if (!alive.expired()) {
+            owner_.over(*this, std::nullopt, std::nullopt);
+        }
+        return;
+    }
+    if (good && refused) {
+        return fail(std::move(*refused), era_of_http_answer(status_, answer));
+    }
+    judge_refusal(answer);
+}
+
+void http_post::judge_refusal(const message* answer)
+{
+    const bool good = status_ >= 200 && status_ < 300;
+    const std::string what = what_.method.empty() ? "an answer" : what_.method;
+    auto detail = good ? "what came is no answer to " + what : refusal_ + refusal_body(status_, body_, wire_.settings);
+    const auto code = good ? errc::upstream_protocol : refusal_code(status_);
+    if (answer != nullptr && answer->kind == message_kind::failure && code != errc::session_misconfigured) {
+        detail += ": " + answer->failure.text;
+    }
+    fail(core::upstream_error(code, std::move(detail)), resuming_ ? std::nullopt : era_of_http_answer(status_, answer));
+}
+
+void http_post::refuse(std::string why)
+{
+    fail(core::upstream_error(errc::upstream_protocol, std::move(why)));
+}
+
+void http_post::fail(core::error why, std::optional<era> says)
+{
+    const bool tells = !settled_;
+    owner_.over(*this, tells ? std::optional{std::move(why)} : std::nullopt, first_ ? says : std::nullopt);
+}
+
+}  // namespace mcp

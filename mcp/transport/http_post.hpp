@@ -1,0 +1,95 @@
+// One message on its way to a server over streamable HTTP, and what comes back for it: an answer, or a stream with it, which
+// is taken up again if it ends before. Seen by http_transport.cpp only.
+#pragma once
+
+#include "mcp/transport/http_wire.hpp"
+#include "net/client/exchange.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mcp {
+
+class http_post;
+
+// What a message on its way tells. Each may destroy it.
+class http_post_owner {
+public:
+    // A message: a server's request or notification, or what it answers.
+    virtual void take(std::string_view text) = 0;
+
+    // It is answered, or taken if it was no request: the next one may go.
+    virtual void settled(http_post& which) = 0;
+
+    // Nothing comes any more. `why`: no answer has come to the request, nor will one.
+    virtual void over(http_post& which, std::optional<core::error> why, std::optional<era> says) = 0;
+
+    virtual void forgotten() = 0;
+
+protected:
+    ~http_post_owner() = default;
+};
+
+class http_post final : private net::exchange_observer {
+public:
+    // Waits from now on. `first`: nothing went over this connection before. References outlive it.
+    http_post(http_wire& wire, http_post_owner& owner, outgoing what, bool first);
+    ~http_post() override = default;
+    http_post(const http_post&) = delete;
+    http_post& operator=(const http_post&) = delete;
+
+    void begin();
+
+    std::uint64_t id() const noexcept { return what_.id; }
+    const std::string& method() const noexcept { return what_.method; }
+    bool settled() const noexcept { return settled_; }
+
+    // As servers answer `initialize` that do not know this transport.
+    bool refused_initialize() const noexcept
+    {
+        const bool refused = status_ == 400 || status_ == 404 || status_ == 405;
+        return refused && !resuming_ && what_.method == "initialize";
+    }
+
+private:
+    void headed(const net::exchange_head& head) override;
+    void took(std::string_view piece) override;
+    void ended(core::result<> how) override;
+
+    void start();
+    bool follow(const net::exchange_head& head);
+    bool take_session_id(const net::exchange_head& head);
+    bool answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const;
+    void tell_answer(std::string_view text);
+    void judge();
+    void judge_refusal(const message* answer);
+    void stream_ended(core::result<> how);
+    void resume();
+    void fail(core::error why, std::optional<era> says = std::nullopt);
+    void refuse(std::string why);
+    void on_deadline();
+    void await(core::duration patience);
+
+    http_wire& wire_;
+    http_post_owner& owner_;
+    outgoing what_;
+    bool first_;
+    bool named_session_ = false;
+    bool streams_ = false;   // the exchange under way is a stream of events
+    bool resuming_ = false;  // it asks for the rest of one
+    bool settled_ = false;
+    unsigned status_ = 0;
+    http_course course_;
+    std::string refusal_;  // what the head says, should it be a refusal
+    bool json_ = false;
+    std::string body_;  // of what is no stream
+    event_reader events_;
+    loop_timer deadline_;
+    loop_timer pause_;  // before a stream is taken up again
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+    std::unique_ptr<net::exchange> exchange_;
+};
+
+}  // namespace mcp

@@ -1,0 +1,67 @@
+// What a server says unasked over streamable HTTP: a GET, made again when it has ended, for as long as this lives, or
+// `subscriptions/listen` in the modern era, of which each needs an id of its own. Seen by http_transport.cpp only.
+#pragma once
+
+#include "mcp/transport/http_wire.hpp"
+#include "net/client/exchange.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mcp {
+
+// What a stream tells. Each may destroy it.
+class http_stream_owner {
+public:
+    virtual void take(std::string_view text) = 0;
+    virtual void stream_changed(stream_news what) = 0;
+    virtual void forgotten() = 0;
+
+protected:
+    ~http_stream_owner() = default;
+};
+
+class http_stream final : private net::exchange_observer {
+public:
+    // `listen`: the request for it, which is sent once; empty: a GET. References outlive it.
+    http_stream(http_wire& wire, http_stream_owner& owner, outgoing listen);
+    ~http_stream() override = default;
+    http_stream(const http_stream&) = delete;
+    http_stream& operator=(const http_stream&) = delete;
+
+    void begin();
+
+private:
+    void headed(const net::exchange_head& head) override;
+    void took(std::string_view piece) override;
+    void ended(core::result<> how) override;
+
+    void start();
+    bool follow(const net::exchange_head& head);
+    bool gets() const noexcept { return listen_.text.empty(); }
+    void tell(stream_news what);
+    void none_offered();
+    void judge();
+    void retry();
+    void begin_after(core::duration delay);
+
+    http_wire& wire_;
+    http_stream_owner& owner_;
+    outgoing listen_;
+    event_reader events_;
+    bool streams_ = false;
+    bool named_session_ = false;
+    unsigned status_ = 0;
+    http_course course_;
+    std::string body_;       // of what is no stream
+    unsigned failures_ = 0;  // in a row
+    core::steady_time stands_since_{};
+    bool gap_ = false;  // what was said since it ended in order was not heard
+    std::optional<stream_news> told_;
+    loop_timer pause_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+    std::unique_ptr<net::exchange> exchange_;
+};
+
+}  // namespace mcp

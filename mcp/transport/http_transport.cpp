@@ -1,0 +1,265 @@
+#include "mcp/transport/http_transport.hpp"
+
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/transport/http_post.hpp"
+#include "mcp/transport/http_stream.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+#include <memory>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+using core::errc;
+
+class http_transport final : public transport,
+                             private http_post_owner,
+                             private http_stream_owner,
+                             private net::exchange_observer {
+public:
+    http_transport(
+        net::loop& on,
+        net::exchange_client& client,
+        std::shared_ptr<const http_settings> settings,
+        transport_observer& observer,
+        std::function<void(core::error why)> refused
+    )
+        : settings_{std::move(settings)},
+          wire_{on, client, *settings_},
+          observer_{observer},
+          refused_{std::move(refused)}
+    {
+    }
+
+    void open() override
+    {
+        later([this] { observer_.connected(); });
+    }
+
+    core::result<> send(outgoing what) override;
+    void settle(const dialect& speaks) override { wire_.speaks = speaks; }
+    void open_stream(outgoing listen) override;
+    void close(bool end_session) override;
+
+private:
+    // Of messages.
+    void take(std::string_view text) override { observer_.received(text); }
+    void settled(http_post& which) override;
+    void over(http_post& which, std::optional<core::error> why, std::optional<era> says) override;
+    void forgotten() override;
+    void stream_changed(stream_news what) override { observer_.stream_changed(what); }
+
+    // Of the request that ends the session.
+    void headed(const net::exchange_head& head) override;
+    void took(std::string_view piece) override;
+    void ended(core::result<> how) override;
+
+    void begin_anew();
+    void drop_all();
+    void cancel(const outgoing& what);
+    void advance();
+    void tell_closed();
+
+    // Nothing of it when the transport has ended or was closed since.
+    template <class Function>
+    void later(Function then)
+    {
+        net::asio::post(wire_.on.get_executor(), [this, alive = std::weak_ptr<bool>{alive_}, then = std::move(then)] {
+            if (!alive.expired() && !closing_) {
+                then();
+            }
+        });
+    }
+
+    std::shared_ptr<const http_settings> settings_;
+    http_wire wire_;
+    transport_observer& observer_;
+    std::function<void(core::error why)> refused_;
+    bool first_ = true;       // nothing was sent
+    bool forgotten_ = false;  // the session is lost, and no other begun
+    bool closing_ = false;
+    bool closed_ = false;
+    std::deque<std::unique_ptr<http_post>> waiting_;
+    std::deque<std::unique_ptr<http_post>> under_way_;
+    std::unique_ptr<http_stream> stream_;
+    std::unique_ptr<net::exchange> ending_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+core::result<> http_transport::send(outgoing what)
+{
+    if (what.text.size() > settings_->server.max_message) {
+        return core::gateway_error(errc::body_too_large, "the message is over max_message");
+    }
+    if (what.method == "initialize" && !closing_) {
+        begin_anew();
+    }
+    if (closing_ || forgotten_) {
+        return core::upstream_error(errc::upstream_reset, "there is no session");
+    }
+    if (wire_.modern() && what.id == 0) {
+        cancel(what);
+        return {};
+    }
+    if (waiting_.size() >= most_waiting_posts) {
+        return core::upstream_error(errc::overloaded, "too many messages wait for the server");
+    }
+    const bool first = std::exchange(first_, false);
+    http_post_owner& owner = *this;
+    waiting_.push_back(std::make_unique<http_post>(wire_, owner, std::move(what), first));
+    advance();
+    return {};
+}
+
+// The modern era has no answers and no notifications of clients over HTTP: a request ends with its exchange.
+void http_transport::cancel(const outgoing& what)
+{
+    const auto read = read_message(what.text);
+    if (!read || read->method != "notifications/cancelled") {
+        return;
+    }
+    const auto params = raw_object::read(read->params);
+    const auto text = params ? params->find("requestId") : std::string_view{};
+    std::uint64_t id = 0;
+    std::from_chars(text.data(), text.data() + text.size(), id);
+    const auto is = [id](const auto& each) { return id != 0 && each->id() == id; };
+    std::erase_if(waiting_, is);
+    std::erase_if(under_way_, is);
+    advance();
+}
+
+// What a session begins with is taken before what is said in it.
+void http_transport::advance()
+{
+    const auto begins = [](const auto& each) {
+        return each->method() == "notifications/initialized" && !each->settled();
+    };
+    const auto unsettled = [](const auto& each) { return !each->settled(); };
+    while (!waiting_.empty() && std::ranges::none_of(under_way_, begins) &&
+           static_cast<std::size_t>(std::ranges::count_if(under_way_, unsettled)) < most_posts) {
+        under_way_.push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+        under_way_.back()->begin();
+    }
+}
+
+void http_transport::settled(http_post& /*which*/)
+{
+    advance();
+}
+
+void http_transport::over(http_post& which, std::optional<core::error> why, std::optional<era> says)
+{
+    const auto id = which.id();
+    const bool no_session_here = which.refused_initialize();
+    const auto is = [&which](const auto& each) { return each.get() == &which; };
+    std::erase_if(waiting_, is);
+    std::erase_if(under_way_, is);
+    advance();
+    if (why && no_session_here && why->code == errc::upstream_status && refused_) {
+        const auto tell = refused_;
+        return tell(std::move(*why));
+    }
+    if (why) {
+        observer_.failed(id, std::move(*why), says);
+    }
+}
+
+void http_transport::forgotten()
+{
+    forgotten_ = true;
+    drop_all();
+    wire_.session_id.clear();
+    observer_.session_lost();
+}
+
+void http_transport::drop_all()
+{
+    waiting_.clear();
+    under_way_.clear();
+    stream_.reset();
+}
+
+void http_transport::begin_anew()
+{
+    drop_all();
+    wire_.session_id.clear();
+    wire_.speaks.reset();
+    forgotten_ = false;
+}
+
+void http_transport::open_stream(outgoing listen)
+{
+    if (closing_ || forgotten_) {
+        return;
+    }
+    http_stream_owner& owner = *this;
+    stream_ = std::make_unique<http_stream>(wire_, owner, std::move(listen));
+    stream_->begin();
+}
+
+void http_transport::close(bool end_session)
+{
+    if (std::exchange(closing_, true)) {
+        return;
+    }
+    drop_all();
+    if (!end_session || wire_.session_id.empty() || wire_.modern()) {
+        net::asio::post(wire_.on.get_executor(), [this, alive = std::weak_ptr<bool>{alive_}] {
+            if (!alive.expired()) {
+                tell_closed();
+            }
+        });
+        return;
+    }
+    auto request = wire_.request("DELETE", nullptr);
+    request.head_timeout = settings_->end_session_timeout;
+    ending_ = wire_.client.start(std::move(request), *this);
+}
+
+void http_transport::headed(const net::exchange_head& /*head*/)
+{
+    tell_closed();
+}
+
+void http_transport::took(std::string_view /*piece*/) {}
+
+void http_transport::ended(core::result<> /*how*/)
+{
+    tell_closed();
+}
+
+void http_transport::tell_closed()
+{
+    if (!std::exchange(closed_, true)) {
+        ending_.reset();
+        observer_.closed();
+    }
+}
+
+}  // namespace
+
+transport_factory http_factory(net::loop& on, net::exchange_client& client, http_settings settings)
+{
+    return [&on, &client, settings = std::make_shared<const http_settings>(std::move(settings))](
+               transport_observer& observer
+           ) { return make_http_transport(on, client, settings, observer, {}); };
+}
+
+std::unique_ptr<transport> make_http_transport(
+    net::loop& on,
+    net::exchange_client& client,
+    std::shared_ptr<const http_settings> settings,
+    transport_observer& observer,
+    std::function<void(core::error why)> refused
+)
+{
+    return std::make_unique<http_transport>(on, client, std::move(settings), observer, std::move(refused));
+}
+
+}  // namespace mcp

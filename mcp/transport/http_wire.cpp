@@ -1,0 +1,287 @@
+#include "mcp/transport/http_wire.hpp"
+
+#include "net/upstream/upstream.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+constexpr std::size_t longest_session_id = 1024;
+constexpr std::size_t longest_quote = 200;  // of what a server says
+constexpr std::size_t longest_event_id = 1024;
+constexpr std::string_view coded_prefix = "=?base64?";
+constexpr std::string_view coded_suffix = "?=";
+
+bool visible(char c) noexcept
+{
+    return c > ' ' && c < 0x7f;
+}
+
+char lower(char c) noexcept
+{
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string base64(std::string_view bytes)
+{
+    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        const auto three = bytes.substr(at, 3);
+        std::uint32_t bits = 0;
+        for (std::size_t i = 0; i < 3; ++i) {
+            bits = bits << 8 | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
+        }
+        for (std::size_t i = 0; i < 4; ++i) {
+            out += i <= three.size() ? digits[bits >> (18 - 6 * i) & 0x3fU] : '=';
+        }
+    }
+    return out;
+}
+
+// Those of the protocol are the transport's own.
+bool is_ours(std::string_view name) noexcept
+{
+    constexpr std::array<std::string_view, 9> ours{
+        "accept",
+        "content-type",
+        "content-length",
+        "transfer-encoding",
+        "last-event-id",
+        "mcp-session-id",
+        "mcp-protocol-version",
+        "mcp-method",
+        "mcp-name",
+    };
+    return std::ranges::any_of(ours, [&](std::string_view each) {
+        return std::ranges::equal(each, name, {}, {}, lower);
+    });
+}
+
+// Begins a session or asks for the era, in either case without one.
+bool begins(const outgoing* what) noexcept
+{
+    return what != nullptr && (what->method == "initialize" || what->method == "server/discover");
+}
+
+struct field {
+    std::string_view name;
+    std::string_view value;
+};
+
+// A line of an event, its end taken off `rest`.
+field take_field(std::string_view& rest)
+{
+    const auto end = std::min(rest.find_first_of("\r\n"), rest.size());
+    const auto line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto colon = std::min(line.find(':'), line.size());
+    auto value = line.substr(std::min(colon + 1, line.size()));
+    value.remove_prefix(value.starts_with(' ') ? 1 : 0);
+    return {line.substr(0, colon), value};
+}
+
+std::optional<core::duration> read_retry(std::string_view text)
+{
+    std::uint32_t milliseconds = 0;
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, milliseconds);
+    if (read.ec != std::errc{} || read.ptr != end) {
+        return std::nullopt;
+    }
+    return core::duration{milliseconds};
+}
+
+bool asks_for_credentials(unsigned status) noexcept
+{
+    return status == 401 || status == 403;
+}
+
+// Without user, query and fragment, which may be credentials.
+std::string address_of(std::string_view location)
+{
+    location = location.substr(0, location.find_first_of("?#"));
+    const auto host = location.find("//");
+    const auto end = host == location.npos ? host : location.find('/', host + 2);
+    const auto user = location.substr(0, end).rfind('@');
+    if (host == location.npos || user == location.npos || user < host) {
+        return std::string{location};
+    }
+    return std::string{location.substr(0, host + 2)}.append(location.substr(user + 1));
+}
+
+// On one line.
+std::string quoted(std::string_view text, const core::redaction& secrets)
+{
+    std::string out;
+    for (const char c : secrets.apply(text, longest_quote)) {
+        const bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+        if (!blank) {
+            out += c;
+        } else if (!out.empty() && !out.ends_with(' ')) {
+            out += ' ';
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string redirect_target(const std::string& url, const net::exchange_head& head)
+{
+    const auto location = head.field("location");
+    if ((head.status != 307 && head.status != 308) || location.empty()) {
+        return {};
+    }
+    auto target = net::resolved(url, location);
+    const auto origin = net::origin_of(target);
+    return origin.empty() || origin != net::origin_of(url) ? std::string{} : target;
+}
+
+bool http_course::follow(const net::exchange_head& head)
+{
+    auto target = redirects < most_redirects ? redirect_target(at, head) : std::string{};
+    if (target.empty()) {
+        return false;
+    }
+    ++redirects;
+    at = std::move(target);
+    return true;
+}
+
+std::string refusal_text(const net::exchange_head& head, std::string_view method, const http_settings& settings)
+{
+    auto text = "status " + std::to_string(head.status);
+    text.append(" to ").append(method.empty() ? "an answer" : method);
+    if (const auto challenge = head.field("www-authenticate");
+        asks_for_credentials(head.status) && !challenge.empty()) {
+        text += "; WWW-Authenticate: " + quoted(challenge, settings.secrets);
+    }
+    if (const auto location = head.field("location"); head.status >= 300 && head.status < 400 && !location.empty()) {
+        const bool kept = head.status == 307 || head.status == 308;
+        text += "; Location: " + quoted(address_of(location), settings.secrets);
+        text += kept ? " (followed only within the origin, and three times)" : " (only 307 and 308 are followed)";
+    }
+    return text;
+}
+
+std::string refusal_body(unsigned status, std::string_view body, const http_settings& settings)
+{
+    const auto text = asks_for_credentials(status) ? quoted(body, settings.secrets) : std::string{};
+    return text.empty() ? text : "; " + text;
+}
+
+core::errc refusal_code(unsigned status) noexcept
+{
+    return asks_for_credentials(status) ? core::errc::session_misconfigured : core::errc::upstream_status;
+}
+
+std::string as_header_value(std::string_view text)
+{
+    const bool plain = !text.empty() && text.front() != ' ' && text.back() != ' ' &&
+                       std::ranges::all_of(text, [](char c) { return visible(c) || c == ' '; });
+    if (plain && !(text.starts_with(coded_prefix) && text.ends_with(coded_suffix))) {
+        return std::string{text};
+    }
+    return std::string{coded_prefix} + base64(text) + std::string{coded_suffix};
+}
+
+bool is_session_id(std::string_view text) noexcept
+{
+    return !text.empty() && text.size() <= longest_session_id && std::ranges::all_of(text, visible);
+}
+
+core::duration patience_for(std::string_view method, const core::mcp_server& server) noexcept
+{
+    // As a ping, the latter has a shorter time of its own.
+    const bool handshake = method == "initialize" || method == "server/discover";
+    return handshake ? server.initialize_timeout : server.request_timeout;
+}
+
+net::exchange_request http_wire::request(std::string_view http_method, const outgoing* what) const
+{
+    net::exchange_request made;
+    made.url = url();
+    made.method = http_method;
+    made.tls = settings.tls;
+    made.max_size = settings.server.max_message;
+    for (const auto& [name, value] : settings.server.headers) {
+        if (!is_ours(name)) {
+            made.headers.emplace_back(name, value.reveal());
+        }
+    }
+    const bool asks_for_era = what != nullptr && what->method == "server/discover";
+    const bool in_modern = modern() || asks_for_era;
+    if (in_modern) {
+        const auto version = modern() ? std::string_view{speaks->version} : latest(era::modern);
+        made.headers.emplace_back("MCP-Protocol-Version", version);
+    } else if (speaks && !begins(what)) {
+        made.headers.emplace_back("MCP-Protocol-Version", speaks->version);
+    }
+    if (in_modern && what != nullptr && !what->method.empty()) {
+        made.headers.emplace_back("Mcp-Method", as_header_value(what->method));
+        if (!what->name.empty()) {
+            made.headers.emplace_back("Mcp-Name", as_header_value(what->name));
+        }
+    }
+    if (!in_modern && !session_id.empty() && !begins(what)) {
+        made.headers.emplace_back("Mcp-Session-Id", session_id);
+    }
+    return made;
+}
+
+net::exchange_request http_wire::post(const outgoing& what) const
+{
+    auto made = request("POST", &what);
+    made.headers.emplace_back("Accept", "application/json, text/event-stream");
+    made.headers.emplace_back("Content-Type", "application/json");
+    made.body = what.text;
+    made.repeatable = what.method != "tools/call";
+    made.head_timeout = patience_for(what.method, settings.server);
+    made.idle_timeout = made.head_timeout;
+    return made;
+}
+
+net::exchange_request http_wire::listen(std::string_view last_event_id) const
+{
+    auto made = request("GET", nullptr);
+    made.headers.emplace_back("Accept", "text/event-stream");
+    if (!last_event_id.empty()) {
+        made.headers.emplace_back("Last-Event-ID", last_event_id);
+    }
+    made.head_timeout = settings.server.request_timeout;
+    made.idle_timeout = made.head_timeout;
+    return made;
+}
+
+std::optional<stream_event> event_reader::next()
+{
+    while (const auto text = splitter_.next()) {
+        stream_event event;
+        for (std::string_view rest = *text; !rest.empty();) {
+            const auto [name, value] = take_field(rest);
+            if (name == "event") {
+                event.type = value;
+            } else if (name == "id" && value.size() <= longest_event_id &&
+                       std::ranges::all_of(value, [](char c) { return visible(c) || c == ' '; })) {
+                last_id_ = value;
+            } else if (name == "retry") {
+                const auto read = read_retry(value);
+                retry_ = read ? read : retry_;
+            }
+        }
+        event.data = net::sse_data(*text).value_or(std::string{});
+        if (!event.data.empty()) {
+            return event;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace mcp

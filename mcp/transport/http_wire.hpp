@@ -1,0 +1,135 @@
+// What both HTTP transports put into requests and read out of streams: header fields, and server-sent events. Sources: MCP
+// basic/transports of 2024-11-05 to 2025-11-25; 2026-07-28 basic/transports/streamable-http. One thread at a time.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/mcp_server.hpp"
+#include "core/redaction.hpp"
+#include "mcp/transport/transport.hpp"
+#include "net/client/exchange.hpp"
+#include "net/loop/loop.hpp"
+#include "net/sse/sse_events.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mcp {
+
+using loop_timer = net::asio::
+    basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
+
+// How a server is reached over HTTP.
+struct http_settings {
+    std::string url;
+    net::tls_client_files tls;
+    core::mcp_server server;
+    core::redaction secrets = {};       // of what is told in the server's words
+    core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
+    core::duration longest_retry{30'000};           // after several that failed
+    core::duration shortest_retry{100};             // of what the server says
+    core::duration longest_asked_retry{3'600'000};  // the longest `retry` of a server that is followed (HTML, 9.2)
+    core::duration steady_stream{10'000};           // one that stood so long was not part of a row of failures
+    core::duration linger{1'000};                   // for what follows an answer on its stream
+    core::duration end_session_timeout{2'000};
+
+    // Before a stream is taken up again, for which the server may have asked for a time.
+    core::duration pause(std::optional<core::duration> asked) const noexcept
+    {
+        return asked ? std::clamp(*asked, shortest_retry, longest_asked_retry) : first_retry;
+    }
+};
+
+// A value as it stands in a field: visible ASCII as it is, all else as `=?base64?…?=` (2026-07-28).
+std::string as_header_value(std::string_view text);
+
+// 1 to 1024 visible ASCII characters, as a session's id has to be.
+bool is_session_id(std::string_view text) noexcept;
+
+// How long an answer to this request is waited for.
+core::duration patience_for(std::string_view method, const core::mcp_server& server) noexcept;
+
+// Where an answer sends the request that was sent to `url`: 307 or 308, which keep method and body, to the same origin. Empty:
+// nowhere that is gone to.
+std::string redirect_target(const std::string& url, const net::exchange_head& head);
+
+inline constexpr unsigned most_redirects = 3;  // of one request, one after the other
+
+// Where one request has been sent, by itself and by redirects.
+struct http_course {
+    std::string at;
+    unsigned redirects = 0;
+
+    // Whether the answer sends it on, to where it then is.
+    bool follow(const net::exchange_head& head);
+};
+
+// "status 401 to initialize", and what the head says about that: of 401 and 403 the challenge, of a redirect where it leads.
+// Nothing of what the server was given to keep, and no query.
+std::string refusal_text(const net::exchange_head& head, std::string_view method, const http_settings& settings);
+
+// The beginning of the body of 401 or 403, behind that; empty for any other status.
+std::string refusal_body(unsigned status, std::string_view body, const http_settings& settings);
+
+// upstream_status; of 401 and 403, which the next attempt does not change, session_misconfigured.
+core::errc refusal_code(unsigned status) noexcept;
+
+// What every request of a connection carries.
+struct http_wire {
+    net::loop& on;
+    net::exchange_client& client;
+    const http_settings& settings;
+    std::optional<dialect> speaks = std::nullopt;  // once settled
+    std::string session_id = {};                   // of the legacy era; never logged
+    std::string moved_to = {};                     // where a redirect has led on this connection
+
+    bool modern() const noexcept { return speaks && speaks->modern(); }
+    const std::string& url() const noexcept { return moved_to.empty() ? settings.url : moved_to; }
+
+    // With the configured fields, the version and the session, but for the message that begins a session.
+    net::exchange_request request(std::string_view http_method, const outgoing* what) const;
+    net::exchange_request post(const outgoing& what) const;
+    net::exchange_request listen(std::string_view last_event_id) const;  // GET
+};
+
+struct stream_event {
+    std::string type;  // empty: message
+    std::string data;
+};
+
+// The events of one stream after the other. Split-invariant; what is not ended by an empty line is no event.
+class event_reader {
+public:
+    explicit event_reader(std::size_t max_message)
+        : max_message_{max_message},
+          splitter_{max_message + extra}
+    {
+    }
+
+    // A new stream begins; the previous id and delay stand.
+    void begin() { splitter_ = net::sse_splitter{max_message_ + extra}; }
+    void feed(std::string_view bytes) { splitter_.feed(bytes); }
+
+    // The next one that has data. Nothing: more has to be fed, or it is too_large().
+    std::optional<stream_event> next();
+    bool too_large() const noexcept { return splitter_.too_large(); }
+
+    // The latest id that can be sent in a field. Empty: none.
+    const std::string& last_id() const noexcept { return last_id_; }
+    std::optional<core::duration> retry() const noexcept { return retry_; }
+
+private:
+    static constexpr std::size_t extra = 64 * 1024;  // fields and comments beside the message
+
+    std::size_t max_message_;
+    net::sse_splitter splitter_;
+    std::string last_id_;
+    std::optional<core::duration> retry_;
+};
+
+}  // namespace mcp

@@ -1,0 +1,373 @@
+#include "mcp/transport/sse_transport.hpp"
+
+#include "mcp/protocol/http_evidence.hpp"
+#include "mcp/transport/http_transport.hpp"
+#include "net/upstream/upstream.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+using core::errc;
+
+class sse_post;
+
+class sse_post_owner {
+public:
+    // It is over, one way or the other; `why`: it was not taken. May destroy it.
+    virtual void over(sse_post& which, std::optional<core::error> why, std::optional<era> says) = 0;
+
+    // It is taken, and what follows may go.
+    virtual void taken() = 0;
+
+protected:
+    ~sse_post_owner() = default;
+};
+
+// A message on its way to the endpoint.
+class sse_post final : private net::exchange_observer {
+public:
+    // References outlive it.
+    sse_post(sse_post_owner& owner, outgoing what, const http_wire& wire, std::string& endpoint)
+        : owner_{owner},
+          what_{std::move(what)},
+          wire_{wire},
+          endpoint_{endpoint},
+          deadline_{wire.on.io()}
+    {
+    }
+
+    void begin()
+    {
+        course_ = {endpoint_};
+        deadline_.expires_after(patience_for(what_.method, wire_.settings.server));
+        deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+            if (!cancelled && !alive.expired()) {
+                on_deadline();
+            }
+        });
+        start();
+    }
+
+    std::uint64_t id() const noexcept { return what_.id; }
+    const std::string& method() const noexcept { return what_.method; }
+
+    // Its answer came before the word that it was taken.
+    void answer_came() noexcept { answered_ = true; }
+    bool answered() const noexcept { return answered_; }
+    bool taken() const noexcept { return status_ >= 200 && status_ < 300; }
+
+private:
+    void start()
+    {
+        auto request = wire_.post(what_);
+        request.url = course_.at;
+        exchange_ = wire_.client.start(std::move(request), *this);
+    }
+
+    bool follow(const net::exchange_head& head)
+    {
+        const bool leads = course_.at == endpoint_;
+        if (!course_.follow(head)) {
+            return false;
+        }
+        if (leads) {
+            endpoint_ = course_.at;
+        }
+        start();
+        return true;
+    }
+
+    void headed(const net::exchange_head& head) override
+    {
+        if (follow(head)) {
+            return;
+        }
+        what_.text.clear();
+        status_ = head.status;
+        refusal_ = refusal_text(head, what_.method, wire_.settings);
+        if (taken()) {
+            owner_.taken();
+        }
+    }
+    void took(std::string_view piece) override { body_ += piece; }
+    void ended(core::result<> how) override
+    {
+        if (!how) {
+            return owner_.over(*this, how.error(), std::nullopt);
+        }
+        if (taken()) {
+            return owner_.over(*this, std::nullopt, std::nullopt);
+        }
+        const auto read = read_message(body_);
+        owner_.over(
+            *this,
+            core::upstream_error(refusal_code(status_), refusal_ + refusal_body(status_, body_, wire_.settings)),
+            era_of_http_answer(status_, read ? &*read : nullptr)
+        );
+    }
+
+    // What the server says after it has taken the message is of no interest; the answer comes on the stream.
+    void on_deadline()
+    {
+        if (taken()) {
+            return owner_.over(*this, std::nullopt, std::nullopt);
+        }
+        owner_.over(*this, core::upstream_error(errc::upstream_timeout, "no answer to " + what_.method), std::nullopt);
+    }
+
+    sse_post_owner& owner_;
+    outgoing what_;
+    const http_wire& wire_;
+    std::string& endpoint_;
+    http_course course_;
+    loop_timer deadline_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+    unsigned status_ = 0;
+    bool answered_ = false;
+    std::string refusal_;
+    std::string body_;
+    std::unique_ptr<net::exchange> exchange_;
+};
+
+class sse_transport final : public transport, private sse_post_owner, private net::exchange_observer {
+public:
+    sse_transport(
+        net::loop& on,
+        net::exchange_client& client,
+        std::shared_ptr<const http_settings> settings,
+        transport_observer& observer
+    )
+        : settings_{std::move(settings)},
+          wire_{on, client, *settings_},
+          observer_{observer},
+          events_{static_cast<std::size_t>(settings_->server.max_message)},
+          deadline_{on.io()}
+    {
+    }
+
+    void open() override;
+    core::result<> send(outgoing what) override;
+    void settle(const dialect& speaks) override { wire_.speaks = speaks; }
+    void open_stream(outgoing /*listen*/) override {}
+    void close(bool end_session) override;
+
+private:
+    void headed(const net::exchange_head& head) override;
+    void took(std::string_view piece) override;
+    void ended(core::result<> how) override;
+    void over(sse_post& which, std::optional<core::error> why, std::optional<era> says) override;
+    void taken() override { advance(); }
+
+    // False: it is no event of this transport, which is lost.
+    bool take(const stream_event& event);
+    bool take_endpoint(std::string_view reference);
+    void take_message(const std::string& text);
+    void advance();
+    void lose(core::error why);
+    void end();
+
+    std::shared_ptr<const http_settings> settings_;
+    http_wire wire_;
+    transport_observer& observer_;
+    event_reader events_;
+    std::string endpoint_;  // empty: not known yet
+    unsigned redirects_ = 0;
+    bool streams_ = false;
+    bool over_ = false;
+    std::uint64_t first_ = 0;  // the first request
+    std::deque<std::unique_ptr<sse_post>> waiting_;
+    std::deque<std::unique_ptr<sse_post>> under_way_;
+    loop_timer deadline_;  // of the endpoint
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+    std::unique_ptr<net::exchange> stream_;
+};
+
+void sse_transport::open()
+{
+    deadline_.expires_after(settings_->server.request_timeout);
+    deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired() && endpoint_.empty()) {
+            lose(core::upstream_error(errc::upstream_timeout, "no endpoint was named"));
+        }
+    });
+    stream_ = wire_.client.start(wire_.listen({}), *this);
+}
+
+core::result<> sse_transport::send(outgoing what)
+{
+    if (what.text.size() > settings_->server.max_message) {
+        return core::gateway_error(errc::body_too_large, "the message is over max_message");
+    }
+    if (over_ || endpoint_.empty()) {
+        return core::upstream_error(errc::upstream_reset, "there is no connection");
+    }
+    if (waiting_.size() >= most_waiting_posts) {
+        return core::upstream_error(errc::overloaded, "too many messages wait for the server");
+    }
+    first_ = first_ == 0 ? what.id : first_;
+    sse_post_owner& owner = *this;
+    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(what), wire_, endpoint_));
+    advance();
+    return {};
+}
+
+void sse_transport::advance()
+{
+    const auto begins = [](const auto& each) {
+        return each->method() == "notifications/initialized" && !each->taken();
+    };
+    while (!waiting_.empty() && under_way_.size() < most_posts && std::ranges::none_of(under_way_, begins)) {
+        under_way_.push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+        under_way_.back()->begin();
+    }
+}
+
+void sse_transport::over(sse_post& which, std::optional<core::error> why, std::optional<era> says)
+{
+    const auto id = which.id();
+    const bool answered = which.answered();
+    std::erase_if(under_way_, [&which](const auto& each) { return each.get() == &which; });
+    advance();
+    if (why && !answered) {
+        observer_.failed(id, std::move(*why), id != 0 && id == first_ ? says : std::nullopt);
+    }
+}
+
+void sse_transport::headed(const net::exchange_head& head)
+{
+    auto target = redirects_ < most_redirects ? redirect_target(wire_.url(), head) : std::string{};
+    if (!target.empty()) {
+        ++redirects_;
+        wire_.moved_to = std::move(target);
+        stream_ = wire_.client.start(wire_.listen({}), *this);
+        return;
+    }
+    streams_ = head.status == 200 && head.has_type("text/event-stream");
+    if (!streams_) {
+        lose(core::upstream_error(
+            head.status == 200 ? errc::upstream_protocol : refusal_code(head.status),
+            refusal_text(head, "GET", *settings_) + ", and no stream of events"
+        ));
+    }
+}
+
+void sse_transport::took(std::string_view piece)
+{
+    const std::weak_ptr<bool> alive{alive_};
+    events_.feed(piece);
+    while (const auto event = events_.next()) {
+        const bool taken = take(*event);
+        if (alive.expired() || over_) {
+            return;
+        }
+        if (!taken) {
+            return lose(core::upstream_error(errc::upstream_protocol, "no endpoint of the same origin was named first")
+            );
+        }
+    }
+    if (events_.too_large()) {
+        lose(core::upstream_error(errc::message_too_large, "an event is over max_message"));
+    }
+}
+
+bool sse_transport::take(const stream_event& event)
+{
+    if (event.type == "endpoint") {
+        return !endpoint_.empty() || take_endpoint(event.data);
+    }
+    if (!event.type.empty() && event.type != "message") {
+        return true;
+    }
+    if (endpoint_.empty()) {
+        return false;
+    }
+    take_message(event.data);
+    return true;
+}
+
+bool sse_transport::take_endpoint(std::string_view reference)
+{
+    auto resolved = net::resolved(wire_.url(), reference);
+    const auto origin = net::origin_of(resolved);
+    if (origin.empty() || origin != net::origin_of(settings_->url)) {
+        return false;
+    }
+    endpoint_ = std::move(resolved);
+    deadline_.cancel();
+    observer_.connected();
+    return true;
+}
+
+void sse_transport::take_message(const std::string& text)
+{
+    const auto read = read_message(text, {.bytes = static_cast<std::size_t>(settings_->server.max_message)});
+    if (const auto id = read ? read->answered() : std::nullopt) {
+        for (const auto& each : under_way_) {
+            if (each->id() == *id) {
+                each->answer_came();
+            }
+        }
+    }
+    observer_.received(text);
+}
+
+void sse_transport::ended(core::result<> how)
+{
+    lose(how ? core::upstream_error(errc::upstream_reset, "the stream has ended") : how.error());
+}
+
+void sse_transport::lose(core::error why)
+{
+    if (!over_) {
+        end();
+        observer_.lost(std::move(why));
+    }
+}
+
+void sse_transport::end()
+{
+    over_ = true;
+    deadline_.cancel();
+    stream_.reset();
+    waiting_.clear();
+    under_way_.clear();
+}
+
+void sse_transport::close(bool /*end_session*/)
+{
+    end();
+    net::asio::post(wire_.on.get_executor(), [this, alive = std::weak_ptr<bool>{alive_}] {
+        if (!alive.expired()) {
+            observer_.closed();
+        }
+    });
+}
+
+}  // namespace
+
+transport_factory sse_factory(net::loop& on, net::exchange_client& client, http_settings settings)
+{
+    return [&on, &client, settings = std::make_shared<const http_settings>(std::move(settings))](
+               transport_observer& observer
+           ) { return make_sse_transport(on, client, settings, observer); };
+}
+
+std::unique_ptr<transport> make_sse_transport(
+    net::loop& on,
+    net::exchange_client& client,
+    std::shared_ptr<const http_settings> settings,
+    transport_observer& observer
+)
+{
+    return std::make_unique<sse_transport>(on, client, std::move(settings), observer);
+}
+
+}  // namespace mcp

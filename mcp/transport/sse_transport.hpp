@@ -1,0 +1,30 @@
+// An MCP server over HTTP+SSE (MCP 2024-11-05, basic/transports, "HTTP with SSE"): one stream carries all that the server says,
+// and its first event names where messages are posted to.
+#pragma once
+
+#include "mcp/transport/http_wire.hpp"
+#include "mcp/transport/transport.hpp"
+#include "net/client/exchange.hpp"
+#include "net/loop/loop.hpp"
+
+#include <memory>
+
+namespace mcp {
+
+// connected() comes with the endpoint, which has to be of the URL's own origin; lost() if it does not come within
+// request_timeout, and with the end of the stream. A request that is not taken in time has failed(), since servers do not
+// answer those of sessions that they do not know; whether its answer comes is for others to watch. Bounds as for
+// http_factory(). There is no stream of its own for what is said unasked, and no session to be ended but by closing.
+//
+// References outlive the transports.
+transport_factory sse_factory(net::loop& on, net::exchange_client& client, http_settings settings);
+
+// One of them.
+std::unique_ptr<transport> make_sse_transport(
+    net::loop& on,
+    net::exchange_client& client,
+    std::shared_ptr<const http_settings> settings,
+    transport_observer& observer
+);
+
+}  // namespace mcp

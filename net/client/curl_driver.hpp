@@ -1,0 +1,70 @@
+// libcurl's multi interface driven by an io_context: many transfers at once, connections kept and reused. Seen by what asks
+// on the gateway's own behalf (fetch.cpp, exchange.cpp). Everything on the one thread that runs the io_context, which
+// must outlive the driver.
+#pragma once
+
+#include "net/client/curl_transfer.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <curl/curl.h>
+
+#include <chrono>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace net {
+
+class curl_driver {
+public:
+    // Throws std::runtime_error if libcurl does not initialise.
+    explicit curl_driver(boost::asio::io_context& io);
+    ~curl_driver();  // no transfer is told anything
+    curl_driver(const curl_driver&) = delete;
+    curl_driver& operator=(const curl_driver&) = delete;
+
+    // Starts it. It is held until it is over or removed. Nothing has happened if it fails.
+    CURLMcode add(std::shared_ptr<curl_transfer> what);
+
+    // Ends it; it is told nothing more. One that was not added, or is over, stays as it is.
+    void remove(const curl_transfer& what);
+
+    // Has libcurl read again for one that did not want its body. Tells what comes of it, as anything that happens does.
+    void go_on(const curl_transfer& what);
+
+    // Ends all.
+    std::vector<std::shared_ptr<curl_transfer>> remove_all();
+
+    // Has it tell() what it has gathered once libcurl has returned; to be called from what libcurl calls, or from over().
+    void note_news(std::shared_ptr<curl_transfer> of) { news_.push_back(std::move(of)); }
+
+private:
+    using timer = boost::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        boost::asio::wait_traits<std::chrono::steady_clock>,
+        boost::asio::io_context::executor_type>;
+    struct watch;
+    struct multi_deleter {
+        void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
+    };
+
+    static int on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) noexcept;
+    static int on_timer(CURLM*, long milliseconds, void* self) noexcept;
+    void watch_socket(curl_socket_t socket, int what);
+    void arm(const std::shared_ptr<watch>& watched, int direction);
+    void arm_timer(long milliseconds);
+    void act(curl_socket_t socket, int happened);
+
+    boost::asio::io_context& io_;
+    std::unique_ptr<CURLM, multi_deleter> multi_;
+    // Shared only so that handlers can hold them weakly: what is gone is not acted upon.
+    std::shared_ptr<timer> timer_;
+    std::unordered_map<curl_socket_t, std::shared_ptr<watch>> watches_;
+    std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> transfers_;
+    std::vector<std::shared_ptr<curl_transfer>> news_;
+};
+
+}  // namespace net

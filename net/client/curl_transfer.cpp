@@ -1,0 +1,333 @@
+#include "net/client/curl_transfer.hpp"
+
+#include "net/tls/tls_files.hpp"
+#include "net/upstream/upstream.hpp"
+#include "net/upstream/via.hpp"
+
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace net {
+
+namespace {
+
+constexpr std::size_t max_head = 64 * 1024;  // all heads of one exchange, interim ones and trailers included
+constexpr long max_ca_age_seconds = 300;     // how long a changed trust store may go unnoticed
+
+bool is_token(std::string_view text) noexcept
+{
+    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+    return !text.empty() && std::ranges::all_of(text, [&](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               marks.find(c) != std::string_view::npos;
+    });
+}
+
+std::string lower(std::string_view text)
+{
+    std::string copy{text};
+    for (char& c : copy) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return copy;
+}
+
+// Visible characters, spaces and tabs (RFC 9110 section 5.5): what may be sent back, an ETag say, as it is.
+bool is_field_value(std::string_view text) noexcept
+{
+    return std::ranges::none_of(text, [](char c) {
+        return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+    });
+}
+
+std::string_view status_of(std::string_view status_line) noexcept
+{
+    return status_line.substr(std::min(status_line.find(' '), status_line.size() - 1) + 1).substr(0, 3);
+}
+
+std::string_view trimmed(std::string_view text) noexcept
+{
+    constexpr std::string_view space = " \t\r\n";
+    const auto first = text.find_first_not_of(space);
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(first, text.find_last_not_of(space) - first + 1);
+}
+
+core::errc errc_of(CURLcode code) noexcept
+{
+    switch (code) {
+        case CURLE_COULDNT_RESOLVE_HOST:
+        case CURLE_URL_MALFORMAT:
+            return core::errc::upstream_unresolved;
+        case CURLE_COULDNT_CONNECT:
+            return core::errc::upstream_refused;
+        case CURLE_OPERATION_TIMEDOUT:
+            return core::errc::upstream_timeout;
+        case CURLE_SSL_CONNECT_ERROR:
+        case CURLE_SSL_ENGINE_NOTFOUND:
+        case CURLE_SSL_ENGINE_SETFAILED:
+        case CURLE_SSL_ENGINE_INITFAILED:
+        case CURLE_SSL_CERTPROBLEM:
+        case CURLE_SSL_CIPHER:
+        case CURLE_PEER_FAILED_VERIFICATION:
+        case CURLE_USE_SSL_FAILED:
+        case CURLE_SSL_CACERT_BADFILE:
+        case CURLE_SSL_SHUTDOWN_FAILED:
+        case CURLE_SSL_CRL_BADFILE:
+        case CURLE_SSL_ISSUER_ERROR:
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+        case CURLE_SSL_INVALIDCERTSTATUS:
+        case CURLE_SSL_CLIENTCERT:
+            return core::errc::upstream_tls;
+        case CURLE_GOT_NOTHING:
+        case CURLE_SEND_ERROR:
+        case CURLE_RECV_ERROR:
+        case CURLE_PARTIAL_FILE:
+        case CURLE_SEND_FAIL_REWIND:
+            return core::errc::upstream_reset;
+        case CURLE_WEIRD_SERVER_REPLY:
+        case CURLE_UNSUPPORTED_PROTOCOL:
+        case CURLE_BAD_CONTENT_ENCODING:
+        case CURLE_HTTP2:
+        case CURLE_HTTP2_STREAM:
+        case CURLE_OUT_OF_MEMORY:  // what libcurl calls a header line that is longer than it wants to hold
+            return core::errc::upstream_protocol;
+        default:
+            return core::errc::internal;
+    }
+}
+
+}  // namespace
+
+curl_transfer::curl_transfer(curl_request request, const std::string& user_agent)
+    : request_{std::move(request)},
+      user_agent_{user_agent},
+      easy_{curl_easy_init()}
+{
+}
+
+std::optional<core::error> curl_transfer::prepare()
+{
+    if (easy_ == nullptr || request_.url.find('\0') != std::string::npos) {
+        return core::gateway_error(core::errc::internal, "fetch: not a URL, or out of memory");
+    }
+    if (!add_headers()) {
+        return core::gateway_error(core::errc::internal, "fetch: a header field cannot be sent");
+    }
+    set_common_options();
+    set_options();
+    if (failed_option_ != CURLE_OK) {
+        return core::gateway_error(
+            core::errc::internal,
+            std::string{"fetch: options: "} + curl_easy_strerror(failed_option_)
+        );
+    }
+    return std::nullopt;
+}
+
+// "Name:" would remove the field, "Name;" sends it empty (CURLOPT_HTTPHEADER).
+bool curl_transfer::add_headers()
+{
+    for (const auto& [name, value] : request_.headers) {
+        if (!is_token(name) || !is_field_value(value) ||
+            !add_header_line(name + (trimmed(value).empty() ? std::string{";"} : ": " + value))) {
+            return false;
+        }
+    }
+    // So that a request of ours that comes back to us is known.
+    return add_header_line("Via: 1.1 " + std::string{own_pseudonym()}) &&
+           (request_.asks_first || add_header_line("Expect:"));
+}
+
+bool curl_transfer::add_header_line(const std::string& line)
+{
+    auto* const longer = curl_slist_append(headers_.get(), line.c_str());
+    if (longer == nullptr) {
+        return false;
+    }
+    auto* const shorter = headers_.release();  // its elements are part of the longer one
+    static_cast<void>(shorter);
+    headers_.reset(longer);
+    return true;
+}
+
+void curl_transfer::set_common_options()
+{
+    const auto milliseconds = [](core::duration d) {
+        return static_cast<long>(std::clamp<core::duration::rep>(d.count(), 1, std::numeric_limits<int>::max()));
+    };
+    set(CURLOPT_URL, request_.url.c_str());
+    set(CURLOPT_PROTOCOLS_STR, "http,https");
+    set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    set(CURLOPT_FOLLOWLOCATION, 0L);
+    set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    set(CURLOPT_HTTPHEADER, headers_.get());
+    set(CURLOPT_USERAGENT, user_agent_.c_str());
+    set(CURLOPT_PROXY, "");
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request_.connect_timeout));
+    // An abandoned name lookup goes on in its thread; without this its end would be waited for, here, on the loop.
+    set(CURLOPT_QUICK_EXIT, 1L);
+    set(CURLOPT_SSL_VERIFYPEER, 1L);
+    set(CURLOPT_SSL_VERIFYHOST, 2L);
+    set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    set(CURLOPT_CA_CACHE_TIMEOUT, max_ca_age_seconds);
+    if (!request_.tls.ca_file.empty()) {
+        set(CURLOPT_CAINFO, request_.tls.ca_file.c_str());
+        set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));  // else the system's trust would count as well
+    }
+    if (!request_.tls.cert_file.empty()) {
+        set(CURLOPT_SSLCERT, request_.tls.cert_file.c_str());
+        set(CURLOPT_SSLKEY, request_.tls.key_file.c_str());
+    }
+    set(CURLOPT_SSL_CTX_FUNCTION, &curl_transfer::on_tls);
+    set(CURLOPT_SSL_CTX_DATA, static_cast<void*>(this));
+    set(CURLOPT_ERRORBUFFER, why_.data());
+    set(CURLOPT_HEADERFUNCTION, &curl_transfer::on_header);
+    set(CURLOPT_HEADERDATA, static_cast<void*>(this));
+    set(CURLOPT_WRITEFUNCTION, &curl_transfer::on_body);
+    set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+}
+
+// libcurl takes a common name for a host's name, and keys of any size.
+CURLcode curl_transfer::on_tls(CURL*, void* context, void* self) noexcept
+{
+    auto& made = *static_cast<SSL_CTX*>(context);
+    const auto& transfer = *static_cast<const curl_transfer*>(self);
+    const auto& request = transfer.request_;
+    verify_strictly(made);
+    record_verdict(made, transfer.verdict_);
+    use_revocations(made, request.tls.ca_file);
+    const auto host = host_of(request.url);
+    return expect_name(*SSL_CTX_get0_param(&made), host) ? CURLE_OK : CURLE_PEER_FAILED_VERIFICATION;
+}
+
+std::size_t curl_transfer::on_header(char* data, std::size_t, std::size_t size, void* self) noexcept
+{
+    return static_cast<curl_transfer*>(self)->take_head_line({data, size}) ? size : 0;
+}
+
+std::size_t curl_transfer::on_body(char* data, std::size_t, std::size_t size, void* self) noexcept
+{
+    auto& transfer = *static_cast<curl_transfer*>(self);
+    if (!transfer.wants_body()) {
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    return transfer.take_body({data, size}) ? size : 0;
+}
+
+bool curl_transfer::refuse(core::errc code, const char* why)
+{
+    refused_ = core::upstream_error(code, why);
+    return false;
+}
+
+bool curl_transfer::take_head_line(std::string_view line)
+{
+    head_size_ += line.size();
+    if (head_size_ > max_head) {
+        return refuse(core::errc::upstream_protocol, "fetch: the head is over 64 KiB");
+    }
+    switch (expecting_) {
+        case expecting::status_line:
+            fields_.clear();
+            interim_ = status_of(line).starts_with("1");
+            bodiless_ = status_of(line) == "304";
+            expecting_ = expecting::fields;
+            return true;
+        case expecting::fields:
+            return trimmed(line).empty() ? end_of_head() : take_field(line);
+        case expecting::body:
+            return true;  // a trailer
+    }
+    return false;
+}
+
+bool curl_transfer::take_field(std::string_view line)
+{
+    const auto colon = std::min(line.find(':'), line.size());
+    const auto value = trimmed(line.substr(std::min(colon + 1, line.size())));
+    if (colon == line.size() || !is_token(line.substr(0, colon)) || !is_field_value(value)) {
+        return refuse(core::errc::upstream_protocol, "fetch: a line of the head is not a field");
+    }
+    fields_.emplace_back(lower(line.substr(0, colon)), value);
+    return true;
+}
+
+bool curl_transfer::end_of_head()
+{
+    if (interim_) {
+        expecting_ = expecting::status_line;
+        return true;
+    }
+    expecting_ = expecting::body;
+    return judge_codings() && take_head();
+}
+
+// libcurl decodes every coding it was built with, stacked too: a small answer could keep the loop busy for minutes.
+bool curl_transfer::judge_codings()
+{
+    bool chunked = false;
+    for (const auto& [name, value] : fields_) {
+        const auto coding = lower(value);
+        if (name == "content-encoding" && coding != "identity") {
+            if (encoded_ || (coding != "gzip" && coding != "x-gzip")) {
+                return refuse(core::errc::upstream_protocol, "fetch: a content coding that was not asked for");
+            }
+            encoded_ = true;
+        } else if (name == "transfer-encoding") {
+            if (chunked || coding != "chunked") {
+                return refuse(core::errc::upstream_protocol, "fetch: a transfer coding that was not asked for");
+            }
+            chunked = true;
+        } else if (name == "content-length") {
+            std::uint64_t length = 0;
+            const auto end = value.data() + value.size();
+            const auto read = std::from_chars(value.data(), end, length).ec;
+            length_ = std::max(length_.value_or(0), read == std::errc{} ? length : ~std::uint64_t{0});
+        }
+    }
+    if (encoded_ || chunked || bodiless_) {
+        length_.reset();
+    }
+    return true;
+}
+
+unsigned curl_transfer::status() const noexcept
+{
+    long status = 0;
+    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+    return static_cast<unsigned>(status);
+}
+
+std::optional<core::error> curl_transfer::failure(CURLcode code)
+{
+    if (refused_) {
+        return std::move(*refused_);
+    }
+    if (code == CURLE_OK && expecting_ != expecting::body) {
+        return core::upstream_error(
+            core::errc::upstream_reset,
+            "fetch: closed inside the head"
+        );  // libcurl lets it pass
+    }
+    if (code == CURLE_OK) {
+        return std::nullopt;
+    }
+    auto detail = std::string{"fetch: "} + (why_.front() != '\0' ? why_.data() : curl_easy_strerror(code));
+    if (const std::string why = X509_verify_cert_error_string(*verdict_);
+        *verdict_ != X509_V_OK && detail.find(why) == std::string::npos) {
+        detail += ": " + why;
+    }
+    const bool bad_chunk = code == CURLE_RECV_ERROR && detail.ends_with("in chunked-encoding");
+    const auto what = bad_chunk ? core::errc::upstream_protocol : errc_of(code);
+    return what == core::errc::internal ? core::gateway_error(what, std::move(detail))
+                                        : core::upstream_error(what, std::move(detail));
+}
+
+}  // namespace net

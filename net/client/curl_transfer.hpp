@@ -1,0 +1,122 @@
+// One transfer of libcurl's: the options that all of the gateway's own requests share, the head of the answer, and what
+// libcurl's codes mean. Seen by fetch and exchange only.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "net/tls/tls_context.hpp"
+
+#include <curl/curl.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace net {
+
+using field_lines = std::vector<std::pair<std::string, std::string>>;
+
+// What libcurl has to know of every request.
+struct curl_request {
+    std::string url;
+    field_lines headers;
+    tls_client_files tls;
+    core::duration connect_timeout{5'000};
+    bool asks_first = true;  // whether a large body is wanted (RFC 9110 section 10.1.1)
+};
+
+struct curl_easy_deleter {
+    void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
+};
+struct curl_list_deleter {
+    void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+
+// Its address is given to libcurl.
+class curl_transfer {
+public:
+    curl_transfer(curl_request request, const std::string& user_agent);
+    virtual ~curl_transfer() = default;
+    curl_transfer(const curl_transfer&) = delete;
+    curl_transfer& operator=(const curl_transfer&) = delete;
+
+    CURL* easy() const noexcept { return easy_.get(); }
+
+    // libcurl has ended it. May call nobody who could start, end or destroy anything: that is for tell().
+    virtual void over(CURLcode code) = 0;
+
+    // After curl_driver::note_news(): libcurl is not on the stack, and anything may be done.
+    virtual void tell() {}
+
+protected:
+    // Nothing, or why the request cannot be sent.
+    std::optional<core::error> prepare();
+
+    // The options of the kind of request, on top of what all have.
+    virtual void set_options() = 0;
+
+    // The final head is whole; false after refuse().
+    virtual bool take_head() = 0;
+    virtual bool take_body(std::string_view data) = 0;
+
+    // False: take_body() is not called, until curl_driver::go_on().
+    virtual bool wants_body() { return true; }
+
+    // Has libcurl give up, for this reason.
+    bool refuse(core::errc code, const char* why);
+
+    // Nothing: `code` and all that was checked say that it went well.
+    std::optional<core::error> failure(CURLcode code);
+
+    unsigned status() const noexcept;
+    field_lines& fields() noexcept { return fields_; }
+    bool encoded() const noexcept { return encoded_; }
+
+    // Of a body that is neither decoded nor chunked.
+    std::optional<std::uint64_t> length() const noexcept { return length_; }
+
+    template <class Value>
+    void set(CURLoption option, Value value)
+    {
+        const auto code = curl_easy_setopt(easy_.get(), option, value);
+        failed_option_ = failed_option_ == CURLE_OK ? code : failed_option_;
+    }
+
+private:
+    enum class expecting : std::uint8_t { status_line, fields, body };
+
+    static CURLcode on_tls(CURL*, void* context, void* self) noexcept;
+    static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) noexcept;
+    static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) noexcept;
+    bool take_head_line(std::string_view line);
+    bool take_field(std::string_view line);
+    bool end_of_head();
+    bool judge_codings();
+    bool add_headers();
+    bool add_header_line(const std::string& line);
+    void set_common_options();
+
+    curl_request request_;
+    const std::string& user_agent_;
+    std::unique_ptr<curl_slist, curl_list_deleter> headers_;
+    CURLcode failed_option_ = CURLE_OK;
+    std::array<char, CURL_ERROR_SIZE> why_{};
+    std::shared_ptr<long> verdict_ = std::make_shared<long>(0);  // on the agent's certificate; 0: nothing is wrong
+    std::size_t head_size_ = 0;
+    expecting expecting_ = expecting::status_line;
+    bool interim_ = false;   // 1xx: another head follows (RFC 9110 section 15.2)
+    bool bodiless_ = false;  // 304: its Content-Length is that of what it does not send
+    bool encoded_ = false;
+    field_lines fields_;
+    std::optional<std::uint64_t> length_;
+    std::optional<core::error> refused_;
+    std::unique_ptr<CURL, curl_easy_deleter> easy_;  // last: libcurl knows the addresses of the others
+};
+
+}  // namespace net

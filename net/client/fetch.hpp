@@ -1,0 +1,72 @@
+// One HTTP request on the gateway's own behalf: cards, later key sets and tokens. Never part of a caller's request.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "net/tls/tls_context.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace net {
+
+struct fetch_request {
+    std::string url;                                           // http or https
+    std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
+    std::optional<std::string> body;                           // sent with POST; nothing: a GET
+    tls_client_files tls;                                      // for https
+    std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large
+    core::duration timeout{10'000};                            // the whole exchange, name resolution included
+    core::duration connect_timeout{5'000};                     // until the connection, with its TLS, stands
+};
+
+struct fetch_response {
+    unsigned status = 0;
+    std::vector<std::pair<std::string, std::string>> headers;  // as they came; names in lower case, values trimmed
+    std::string body;                                          // decoded
+};
+
+// An interface so that tests can answer instead of the network.
+class fetcher {
+public:
+    using executor_type = boost::asio::io_context::executor_type;
+
+    virtual ~fetcher() = default;
+
+    // Any status is a response: redirects are not followed. Fails with upstream_unresolved, upstream_refused,
+    // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, or a head over 64 KiB, or an
+    // encoding that was not asked for), card_too_large; with internal when the request itself cannot be sent; with
+    // caller_gone when the waiting coroutine was cancelled or the fetcher destroyed. The detail
+    // never holds a header value. Never throws.
+    virtual boost::asio::awaitable<core::result<fetch_response>, executor_type> fetch(fetch_request request) = 0;
+};
+
+// libcurl's multi interface driven by `io`: many transfers at once, connections kept and reused, HTTP/1.1, certificate
+// and host name always verified, no proxy from the environment, gzip accepted. Everything, construction and destruction
+// included, on the one thread that runs `io`, which must outlive the fetcher. Destruction aborts what is in flight:
+// each waiting coroutine goes on, with an error, when `io` runs next.
+class curl_fetcher final : public fetcher {
+public:
+    curl_fetcher(boost::asio::io_context& io, std::string user_agent);
+    ~curl_fetcher() override;
+    curl_fetcher(const curl_fetcher&) = delete;
+    curl_fetcher& operator=(const curl_fetcher&) = delete;
+
+    boost::asio::awaitable<core::result<fetch_response>, executor_type> fetch(fetch_request request) override;
+
+private:
+    class engine;
+    static boost::asio::awaitable<core::result<fetch_response>, executor_type>
+    fetch_by(std::weak_ptr<engine> by, fetch_request request);
+
+    std::shared_ptr<engine> engine_;  // shared only for coroutines that have not begun when the fetcher ends
+};
+
+}  // namespace net

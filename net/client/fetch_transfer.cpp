@@ -1,0 +1,63 @@
+#include "net/client/fetch_transfer.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace net {
+
+void complete(fetch_completion waiting, fetch_result result)
+{
+    const auto executor = waiting.get_executor();
+    boost::asio::post(executor, [waiting = std::move(waiting), result = std::move(result)]() mutable {
+        std::move(waiting)(std::move(result));
+    });
+}
+
+fetch_transfer::fetch_transfer(fetch_request request, const std::string& user_agent)
+    : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, true}, user_agent},
+      request_{std::move(request)}
+{
+}
+
+void fetch_transfer::set_options()
+{
+    set(CURLOPT_HTTPGET, 1L);
+    if (request_.body) {
+        set(CURLOPT_POST, 1L);
+        set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body->size()));
+        set(CURLOPT_POSTFIELDS, request_.body->data());
+    }
+    set(CURLOPT_ACCEPT_ENCODING, "gzip");
+    const auto most = static_cast<core::duration::rep>(std::numeric_limits<int>::max());
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(std::clamp<core::duration::rep>(request_.timeout.count(), 1, most)));
+}
+
+bool fetch_transfer::take_head()
+{
+    if (length().value_or(0) > request_.max_size) {
+        return refuse(core::errc::card_too_large, "fetch: Content-Length is over the limit");
+    }
+    return true;
+}
+
+bool fetch_transfer::take_body(std::string_view data)
+{
+    if (data.size() > request_.max_size - body_.size()) {
+        return refuse(core::errc::card_too_large, "fetch: the body is over the limit");
+    }
+    body_.append(data);
+    return true;
+}
+
+void fetch_transfer::over(CURLcode code)
+{
+    if (auto failed = failure(code)) {
+        end_with(std::move(*failed));
+        return;
+    }
+    end_with(fetch_response{status(), std::move(fields()), std::move(body_)});
+}
+
+}  // namespace net

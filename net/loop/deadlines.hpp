@@ -1,0 +1,58 @@
+// Deadlines of everything on one loop, swept by one timer. A timer per operation would cost a third of a relayed call;
+// here setting a deadline is one store. Coarse: a deadline fires up to `sweep_interval` late, never early.
+#pragma once
+
+#include "core/clock.hpp"
+#include "net/loop/types.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/intrusive/list.hpp>
+
+#include <chrono>
+
+namespace net {
+
+inline constexpr std::chrono::milliseconds sweep_interval{100};
+inline constexpr core::steady_time never = core::steady_time::max();
+
+// Something that wants to be told when its time is up. Linked for as long as it lives; one thread.
+class timed : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+public:
+    virtual ~timed() = default;
+
+    core::steady_time due() const noexcept { return due_; }
+    void set_due(core::steady_time when) noexcept { due_ = when; }
+
+    // The time is up; due() is `never` again. May set a new one and may destroy anything.
+    virtual void on_due() = 0;
+
+    // Every sweep, due or not: the place for housekeeping of what lies idle. Must not destroy anything that is timed
+    // and must not resume a coroutine.
+    virtual void on_sweep(core::steady_time) {}
+
+private:
+    core::steady_time due_ = never;
+};
+
+class deadlines {
+public:
+    explicit deadlines(asio::io_context& io);
+
+    void add(timed& t);
+
+    // Sweeps until stop(), after which the timer keeps no loop alive.
+    void start();
+    void stop();
+
+private:
+    void sweep();
+
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, executor>
+        timer_;
+    using timed_list = boost::intrusive::list<timed, boost::intrusive::constant_time_size<false>>;
+    timed_list all_;
+    timed_list due_;  // of the sweep under way
+    bool stopped_ = true;
+};
+
+}  // namespace net

@@ -1,0 +1,56 @@
+#include "net/loop/loop.hpp"
+
+#include "net/loop/transport.hpp"
+
+#include <array>
+#include <ctime>
+
+namespace net {
+
+loop::loop()
+    : work_{asio::make_work_guard(io_)},
+      deadlines_{io_},
+      poller_{io_},
+      resolver_{io_}
+{
+    deadlines_.add(buffers_);
+}
+
+void loop::run()
+{
+    deadlines_.start();
+    poller_.start();
+    io_.run();
+}
+
+void loop::stop()
+{
+    deadlines_.stop();
+    poller_.stop();
+    work_.reset();
+}
+
+char* loop::record()
+{
+    if (record_ == nullptr) {
+        record_ = std::make_unique_for_overwrite<char[]>(transport::tls_record);
+    }
+    return record_.get();
+}
+
+std::string_view loop::http_date()
+{
+    const auto now = std::time(nullptr);
+    if (now != date_second_) {
+        std::tm parts{};
+        ::gmtime_r(&now, &parts);
+        std::array<char, 40> text{};
+        // The process never calls setlocale: names of days and months are the C locale's, as the format demands.
+        const auto length = std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+        date_.assign(text.data(), length);
+        date_second_ = now;
+    }
+    return date_;
+}
+
+}  // namespace net

@@ -1,0 +1,313 @@
+#include "net/process/spawn.hpp"
+
+#include "net/loop/descriptor_budget.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+namespace net {
+namespace {
+
+constexpr rlim_t most_descriptors = 1024;  // what programs expect that look at each of them
+constexpr int not_started = 127;
+
+// It is the same whenever it is tried, until somebody changes something.
+bool lasts(int number) noexcept
+{
+    constexpr std::array lasting{ENOENT, EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOEXEC, ENOTDIR};
+    return std::ranges::find(lasting, number) != lasting.end();
+}
+
+core::error failure(std::string_view program, std::string_view what, int number)
+{
+    return core::upstream_error(
+        lasts(number) ? core::errc::session_misconfigured : core::errc::session_crashed,
+        std::string{program} + ": " + std::string{what} + std::generic_category().message(number)
+    );
+}
+
+class descriptor {
+public:
+    descriptor() = default;
+    explicit descriptor(int number)
+        : number_{number}
+    {
+    }
+    ~descriptor()
+    {
+        if (number_ >= 0) {
+            ::close(number_);
+        }
+    }
+    descriptor(descriptor&& other) noexcept
+        : number_{other.release()}
+    {
+    }
+    descriptor& operator=(descriptor&& other) noexcept
+    {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+
+    int get() const noexcept { return number_; }
+    int release() noexcept { return std::exchange(number_, -1); }
+
+private:
+    int number_ = -1;
+};
+
+struct pipe_ends {
+    descriptor read;
+    descriptor write;
+};
+
+bool make_pipe(pipe_ends& made)
+{
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return false;
+    }
+    made.read = descriptor{ends[0]};
+    made.write = descriptor{ends[1]};
+    return true;
+}
+
+bool unblock(const descriptor& end)
+{
+    return ::fcntl(end.get(), F_SETFL, O_NONBLOCK) == 0;
+}
+
+// A name that execve() takes; empty: there is no such program. As the shell's search, but for an empty PATH, which means
+// nothing here and not the directory that the gateway happens to run in.
+std::string found_program(const child_command& command)
+{
+    if (command.program.find('/') != std::string::npos) {
+        return command.program;
+    }
+    std::string_view path = "/usr/local/bin:/usr/bin:/bin";
+    for (const auto& [name, value] : command.environment) {
+        path = name == "PATH" ? std::string_view{value} : path;
+    }
+    while (!path.empty() && !command.program.empty()) {
+        const auto end = std::min(path.find(':'), path.size());
+        const auto folder = path.substr(0, end);
+        path.remove_prefix(std::min(end + 1, path.size()));
+        if (!folder.starts_with('/')) {
+            continue;
+        }
+        auto candidate = std::string{folder} + '/' + command.program;
+        struct ::stat what{};
+        if (::stat(candidate.c_str(), &what) == 0 && S_ISREG(what.st_mode) && ::access(candidate.c_str(), X_OK) == 0) {
+            return candidate;
+        }
+    }
+    return {};
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts)
+{
+    std::vector<char*> all;
+    std::transform(texts.begin(), texts.end(), std::back_inserter(all), [](std::string& each) { return each.data(); });
+    all.push_back(nullptr);
+    return all;
+}
+
+enum class step : int { none, directory, program };
+
+// What the child says if it does not become the program; nothing, when it does: its end of the pipe closes then.
+struct failed_step {
+    step at = step::none;
+    int number = 0;
+};
+
+// Where the child has its end of that pipe.
+constexpr int report_descriptor = STDERR_FILENO + 1;
+
+// What the child needs, made before it is there: between vfork() and execve() it shares our memory and may do nothing but
+// system calls.
+struct preparation {
+    const char* program;
+    char* const* arguments;
+    char* const* environment;
+    const char* directory;  // null: stays
+    int input;
+    int output;
+    int complaints;
+    int report;
+    pid_t parent;
+    rlimit descriptors;
+};
+
+[[noreturn]] void give_up(step at)
+{
+    const failed_step what{at, errno};
+    [[maybe_unused]] const auto written = ::write(report_descriptor, &what, sizeof what);
+    ::_exit(not_started);
+}
+
+// In the child; ends only by becoming the program or by _exit().
+[[noreturn]] void become(const preparation& how)
+{
+    for (int number = 1; number < NSIG; ++number) {
+        ::signal(number, SIG_DFL);
+    }
+    ::setsid();
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != how.parent) {
+        ::_exit(not_started);
+    }
+    ::dup2(how.input, STDIN_FILENO);
+    ::dup2(how.output, STDOUT_FILENO);
+    ::dup2(how.complaints, STDERR_FILENO);
+    ::dup3(how.report, report_descriptor, O_CLOEXEC);
+    ::syscall(SYS_close_range, report_descriptor + 1, ~0U, 0);
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    ::setrlimit(RLIMIT_NOFILE, &how.descriptors);
+    if (how.directory != nullptr && ::chdir(how.directory) != 0) {
+        give_up(step::directory);
+    }
+    sigset_t nothing;
+    ::sigemptyset(&nothing);
+    ::sigprocmask(SIG_SETMASK, &nothing, nullptr);
+    ::execve(how.program, how.arguments, how.environment);
+    give_up(step::program);
+}
+
+// No signal may run a handler of ours in the child, and vfork() costs the same however much memory this process has.
+pid_t start(const preparation& how)
+{
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const auto id = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+    if (id == 0) {
+        become(how);
+    }
+    const auto number = errno;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = number;
+    return id;
+}
+
+// Waits until the child has become the program or has said why not.
+failed_step failure_of_child(pipe_ends& report)
+{
+    report.write = descriptor{};
+    failed_step what;
+    while (::read(report.read.get(), &what, sizeof what) < 0 && errno == EINTR) {
+    }
+    return what;
+}
+
+rlimit descriptors_of_child()
+{
+    rlimit now{};
+    ::getrlimit(RLIMIT_NOFILE, &now);
+    now.rlim_cur = std::min(now.rlim_cur, most_descriptors);
+    return now;
+}
+
+// Children that could not be reaped when that was asked for.
+std::vector<pid_t>& held_children()
+{
+    thread_local std::vector<pid_t> held;
+    return held;
+}
+
+// False: it is held.
+bool try_to_reap(pid_t child, siginfo_t& how)
+{
+    how = {};
+    int outcome = 0;
+    do {
+        outcome = ::waitid(P_PID, static_cast<id_t>(child), &how, WEXITED | WNOHANG);
+    } while (outcome != 0 && errno == EINTR);
+    return outcome != 0 || how.si_pid != 0;
+}
+
+}  // namespace
+
+std::optional<siginfo_t> reap(pid_t child)
+{
+    siginfo_t how;
+    if (try_to_reap(child, how)) {
+        return how;
+    }
+    held_children().push_back(child);
+    return std::nullopt;
+}
+
+core::result<spawned_child> spawn(const child_command& command)
+{
+    std::erase_if(held_children(), [ignored = siginfo_t{}](pid_t each) mutable { return try_to_reap(each, ignored); });
+    const auto program = found_program(command);
+    if (program.empty()) {
+        return failure(command.program, "", ENOENT);
+    }
+    pipe_ends in;
+    pipe_ends out;
+    pipe_ends complaints;
+    pipe_ends report;
+    if (!make_pipe(in) || !make_pipe(out) || !make_pipe(complaints) || !make_pipe(report) || !unblock(in.write) ||
+        !unblock(out.read) || !unblock(complaints.read)) {
+        return failure(command.program, "no pipe: ", errno);
+    }
+    if (!leaves_room_for_callers(report.write.get())) {
+        return failure(command.program, "the descriptors that are left are kept for callers: ", EMFILE);
+    }
+    std::vector<std::string> arguments{command.program};
+    arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
+    std::vector<std::string> environment;
+    for (const auto& [name, value] : command.environment) {
+        environment.push_back(name + '=' + value);
+    }
+    const auto argument_list = pointers_to(arguments);
+    const auto environment_list = pointers_to(environment);
+    const preparation how{
+        program.c_str(),
+        argument_list.data(),
+        environment_list.data(),
+        command.directory.empty() ? nullptr : command.directory.c_str(),
+        in.read.get(),
+        out.write.get(),
+        complaints.write.get(),
+        report.write.get(),
+        ::getpid(),
+        descriptors_of_child()
+    };
+    const auto id = start(how);
+    if (id < 0) {
+        return failure(command.program, "no process: ", errno);
+    }
+    descriptor handle{static_cast<int>(::syscall(SYS_pidfd_open, id, 0))};
+    const auto no_handle = handle.get() < 0 ? errno : 0;
+    const auto failed = failure_of_child(report);
+    if (no_handle != 0 || failed.at != step::none) {
+        ::kill(-id, SIGKILL);
+        ::waitpid(id, nullptr, 0);
+    }
+    if (failed.at != step::none) {
+        return failure(failed.at == step::directory ? command.directory : command.program, "", failed.number);
+    }
+    if (no_handle != 0) {
+        return failure(command.program, "no handle: ", no_handle);
+    }
+    return spawned_child{id, handle.release(), in.write.release(), out.read.release(), complaints.read.release()};
+}
+
+}  // namespace net

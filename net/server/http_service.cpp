@@ -1,0 +1,59 @@
+#include "net/server/http_service.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace net {
+
+http_service::http_service(loop& owner, http_handler& handler, server_settings settings)
+    : loop_{owner},
+      handler_{handler},
+      settings_{settings},
+      spaces_{settings_.head}
+{
+}
+
+http_service::~http_service() = default;
+
+void http_service::serve(accepted_socket from)
+{
+    if (draining_) {
+        open_.fetch_sub(1, std::memory_order_relaxed);
+        return;
+    }
+    from.tls = tls_;
+    auto connection = std::make_unique<server_connection>(loop_, std::move(from), handler_, settings_, spaces_);
+    auto* which = connection.get();
+    connections_.emplace(which, std::move(connection));
+    start(which->run(), [this, which](const std::exception_ptr& bug) { ended(which, bug); });
+}
+
+void http_service::ended(server_connection* which, const std::exception_ptr& bug)
+{
+    if (bug) {
+        try {
+            std::rethrow_exception(bug);
+        } catch (const std::exception& e) {
+            handler_.failed(e.what());
+        }
+    }
+    connections_.erase(which);
+    open_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void http_service::drain()
+{
+    draining_ = true;
+    for (const auto& [which, connection] : connections_) {
+        connection->drain();
+    }
+}
+
+void http_service::abort()
+{
+    for (const auto& [which, connection] : connections_) {
+        connection->abort();
+    }
+}
+
+}  // namespace net

@@ -1,0 +1,53 @@
+// The callers' connections of one loop: takes accepted sockets in, ends them in order. The loop's thread, except open().
+#pragma once
+
+#include "net/server/server_connection.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+namespace net {
+
+class http_service {
+public:
+    http_service(loop& owner, http_handler& handler, server_settings settings);
+    ~http_service();
+    http_service(const http_service&) = delete;
+    http_service& operator=(const http_service&) = delete;
+
+    void serve(accepted_socket from);
+
+    // What connections speak that come from now on; null: no TLS.
+    void set_tls(tls_context tls) { tls_ = std::move(tls); }
+
+    // Connections open now, as placement needs to know; any thread.
+    std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }
+    // A connection was accepted for this service and is on its way here; any thread.
+    void expect_one() noexcept { open_.fetch_add(1, std::memory_order_relaxed); }
+
+    // Ends idle connections now and the others after their answer; serves no new ones.
+    void drain();
+
+    // Cuts what is still open.
+    void abort();
+
+    loop& owner() noexcept { return loop_; }
+
+private:
+    void ended(server_connection* which, const std::exception_ptr& bug);
+
+    loop& loop_;
+    http_handler& handler_;
+    server_settings settings_;
+    exchange_spaces spaces_;  // outlives the connections
+    tls_context tls_;
+    std::unordered_map<server_connection*, std::unique_ptr<server_connection>> connections_;
+    std::atomic<std::size_t> open_{0};
+    bool draining_ = false;
+};
+
+}  // namespace net

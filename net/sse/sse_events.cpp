@@ -1,0 +1,133 @@
+#include "net/sse/sse_events.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace net {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+struct sse_line {
+    std::string_view whole;  // with what ends it
+    std::string_view text;
+};
+
+// Takes a line from the front of `rest`, which is not empty.
+sse_line take_line(std::string_view& rest)
+{
+    const auto end = std::min(rest.find_first_of("\r\n"), rest.size());
+    const auto ends_with =
+        rest.substr(end).starts_with("\r\n") ? std::size_t{2} : std::min<std::size_t>(1, rest.size() - end);
+    const sse_line line{rest.substr(0, end + ends_with), rest.substr(0, end)};
+    rest.remove_prefix(line.whole.size());
+    return line;
+}
+
+std::optional<std::string_view> data_of(std::string_view line)
+{
+    constexpr std::string_view name = "data";
+    if (!line.starts_with(name)) {
+        return std::nullopt;
+    }
+    line.remove_prefix(name.size());
+    if (!line.empty() && line.front() != ':') {
+        return std::nullopt;
+    }
+    line.remove_prefix(std::min<std::size_t>(1, line.size()));
+    line.remove_prefix(line.starts_with(' ') ? 1 : 0);
+    return line;
+}
+
+}  // namespace
+
+void sse_splitter::feed(std::string_view bytes)
+{
+    if (begin_ == buffer_.size()) {
+        buffer_.clear();
+    } else {
+        buffer_.erase(0, begin_);
+    }
+    at_ -= begin_;
+    begin_ = 0;
+    buffer_ += bytes;
+    if (start_ != start_state::undecided ||
+        (buffer_.size() < byte_order_mark.size() && byte_order_mark.starts_with(buffer_))) {
+        return;
+    }
+    start_ = buffer_.starts_with(byte_order_mark) ? start_state::marked : start_state::over;
+}
+
+std::optional<std::string> sse_splitter::next()
+{
+    if (start_ == start_state::marked) {
+        start_ = start_state::over;
+        begin_ = at_ = byte_order_mark.size();
+        return std::string{byte_order_mark};
+    }
+    while (start_ == start_state::over && at_ < buffer_.size() && !too_large_) {
+        const char c = buffer_[at_++];
+        const bool after_cr = std::exchange(after_cr_, c == '\r');
+        too_large_ = at_ - begin_ > limit_;
+        if (c != '\r' && c != '\n') {
+            line_empty_ = false;
+            continue;
+        }
+        const bool rest_of_end = c == '\n' && after_cr;
+        const bool ends_piece = rest_of_end ? at_ - begin_ == 1 : std::exchange(line_empty_, true);
+        if (ends_piece && !too_large_) {
+            const auto from = std::exchange(begin_, at_);
+            return buffer_.substr(from, at_ - from);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> sse_splitter::take_rest()
+{
+    if (begin_ == buffer_.size() || too_large_) {
+        return std::nullopt;
+    }
+    auto rest = buffer_.substr(begin_);
+    begin_ = at_ = buffer_.size();
+    return rest;
+}
+
+std::optional<std::string> sse_data(std::string_view event)
+{
+    std::optional<std::string> found;
+    while (!event.empty()) {
+        const auto line = take_line(event);
+        if (const auto data = data_of(line.text)) {
+            if (found) {
+                *found += '\n';
+            } else {
+                found.emplace();
+            }
+            *found += *data;
+        }
+    }
+    return found;
+}
+
+std::string with_sse_data(std::string_view event, std::string_view data)
+{
+    std::string out;
+    bool placed = false;
+    while (!event.empty()) {
+        const auto line = take_line(event);
+        if (!data_of(line.text)) {
+            out += line.whole;
+            continue;
+        }
+        while (!placed) {
+            const auto end = std::min(data.find('\n'), data.size());
+            out.append("data: ").append(data.substr(0, end)).append("\n");
+            placed = end == data.size();
+            data.remove_prefix(std::min(end + 1, data.size()));
+        }
+    }
+    return out;
+}
+
+}  // namespace net

@@ -1,0 +1,153 @@
+// Connections to agents: where an agent is, one connection to it, and the pool of those that can be used again. A pool
+// belongs to one loop; a target is an immutable value that all loops share.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "net/http1/head.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/stream.hpp"
+#include "net/tls/tls_context.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace net {
+
+struct upstream_target {
+    std::string key;  // equal keys share connections: scheme, host, port, and the TLS context's files as they were read
+    std::string host;
+    std::string port;
+    std::string authority;  // for the Host field: without the scheme's default port
+    std::string path;       // origin-form, with the query if the URL has one; at least "/"
+    tls_context tls;        // null: plain
+};
+
+// Contexts for agents, one for each set of files, so that the authorities are read and kept once.
+class client_contexts {
+public:
+    // As make_client_tls().
+    core::result<tls_context> get(const tls_client_files& files);
+
+    // From now on files are read again, and what is made from them shares no connections with what was made before.
+    void renew();
+    unsigned generation() const noexcept { return generation_; }
+
+private:
+    unsigned generation_ = 0;
+    std::map<std::array<std::string, 3>, tls_context> made_;
+};
+
+// From an http or https URL. Fails with config_invalid: a URL that is none of these, a file that cannot be used.
+core::result<upstream_target>
+make_target(const std::string& url, const tls_client_files& files, client_contexts& contexts);
+
+// Scheme, host and port of an http or https URL, normalised: `http://agent:8080`. Empty for anything else.
+std::string origin_of(const std::string& url);
+
+// What `reference` means at `base` (RFC 3986 section 5.2), without a fragment. Empty if either is no URL.
+std::string resolved(const std::string& base, std::string_view reference);
+
+// The host of such a URL, without the brackets of an IPv6 address. Empty for anything else.
+std::string host_of(const std::string& url);
+
+class upstream_connection final : private opening_observer {
+public:
+    upstream_connection(loop& owner, std::shared_ptr<const upstream_target> target, std::size_t head_limit);
+    upstream_connection(const upstream_connection&) = delete;
+    upstream_connection& operator=(const upstream_connection&) = delete;
+
+    // Resolves, connects to the addresses in their order, shakes hands. The listener is set when it has ended.
+    void connect(signal& listener);
+    bool connecting() const noexcept { return connecting_; }
+    const std::optional<core::error>& failure() const noexcept { return failure_; }
+
+    // Who is woken by what happens on this connection; null: nobody.
+    void set_listener(signal* listener) noexcept;
+
+    stream& side() noexcept { return side_; }
+    http1::response_parser& parser() noexcept { return parser_; }
+    const upstream_target& target() const noexcept { return *target_; }
+
+    // Whether it has carried an exchange before: an end before the first byte of an answer may then be the agent's
+    // idle timeout crossing our request.
+    bool reused() const noexcept { return reused_; }
+    void mark_reused() noexcept { reused_ = true; }
+
+    // Whether the agent's side had ended the connection before anything beyond its first `bytes` written bytes came:
+    // it ended in order (a FIN: end of stream, or EPIPE where our bytes then met no socket), and its kernel acknowledged
+    // nothing more. What was written since then cannot have been processed, whatever it asks for.
+    bool ended_before(std::uint64_t bytes) noexcept;
+
+    void close() noexcept;
+
+    core::steady_time idle_since{};
+
+private:
+    void on_resolved(error_code ec, const std::vector<tcp::endpoint>& found);
+    void try_next();
+    void on_opened(error_code ec) override;
+    void shake_hands();
+    void fail(core::errc code, std::string detail);
+    void finish();
+
+    std::shared_ptr<const upstream_target> target_;
+    resolver& names_;
+    resolver::ticket lookup_;  // while a name is being looked up
+    std::vector<tcp::endpoint> addresses_;
+    std::size_t next_address_ = 0;
+    stream side_;
+    http1::response_parser parser_;
+    std::optional<core::error> failure_;
+    signal* listener_ = nullptr;
+    error_code last_error_;
+    bool connecting_ = false;
+    bool reused_ = false;
+};
+
+using upstream_lease = std::unique_ptr<upstream_connection>;
+
+struct pool_settings {
+    std::size_t head_limit = 64 * 1024;
+    std::size_t idle_connections = 256;  // per target
+    core::duration keep{60000};
+};
+
+class upstream_pool final : public timed {
+public:
+    upstream_pool(loop& owner, pool_settings settings);
+    ~upstream_pool() override;  // close() comes first
+
+    // A connection that was used before and is open as far as can be known, or null.
+    upstream_lease take_idle(const upstream_target& target);
+
+    // A new one, not yet connected.
+    upstream_lease make(std::shared_ptr<const upstream_target> target);
+
+    // After an exchange that left it clean: for the next one. Else: discard().
+    void give_back(upstream_lease connection);
+    void discard(upstream_lease connection);
+
+    // Closes what is idle and keeps nothing from now on.
+    void close();
+
+    std::size_t idle() const noexcept { return idle_count_; }
+
+    void on_due() override {}
+    void on_sweep(core::steady_time now) override;
+
+private:
+    loop& loop_;
+    pool_settings settings_;
+    std::unordered_map<std::string, std::vector<upstream_lease>> idle_;
+    std::size_t idle_count_ = 0;
+    bool closed_ = false;
+};
+
+}  // namespace net

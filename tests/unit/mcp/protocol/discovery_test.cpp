@@ -1,0 +1,434 @@
+// over 400 lines: one walk, answer by answer.
+#include "mcp/protocol/discovery.hpp"
+
+#include "tests/unit/mcp/captures.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+using mcp::discovery_walk;
+using mcp::index_of;
+using mcp::list_kind;
+using mcp::list_set;
+
+TEST_SUITE_BEGIN("mcp/protocol/discovery");
+
+namespace {
+
+list_set set_of(std::initializer_list<list_kind> lists)
+{
+    list_set made;
+    for (const auto each : lists) {
+        made.set(index_of(each));
+    }
+    return made;
+}
+
+const auto tools_only = set_of({list_kind::tools});
+
+// How a walk over tools ends with these results: its detail, or what it found.
+std::string outcome(const std::vector<std::string>& results, mcp::discovery_limits limits = {})
+{
+    discovery_walk walk{tools_only, mcp::era::legacy, limits};
+    for (const auto& result : results) {
+        if (!walk.next()) {
+            return "over too early";
+        }
+        if (const auto taken = walk.accept(result); !taken) {
+            CHECK(taken.error().code == core::errc::upstream_protocol);
+            CHECK_FALSE(walk.next().has_value());
+            return taken.error().detail;
+        }
+    }
+    if (walk.next()) {
+        return "asks for " + walk.next()->cursor;
+    }
+    std::string names;
+    const auto found = std::move(walk).onto({});
+    for (const auto& each : found[list_kind::tools]) {
+        names += each.key + ' ';
+    }
+    return names;
+}
+
+std::string page(const std::string& items, const std::string& cursor = {})
+{
+    return R"({"tools":[)" + items + "]" + (cursor.empty() ? "" : R"(,"nextCursor":)" + cursor) + "}";
+}
+
+std::string tool(const std::string& name)
+{
+    return R"({"name":")" + name + R"("})";
+}
+
+}  // namespace
+
+TEST_CASE("every page is asked for, also behind a cursor that is empty, and the items keep their order")
+{
+    discovery_walk walk{tools_only, mcp::era::legacy};
+    std::vector<std::string> asked;
+    const std::vector<std::string> pages{
+        page(tool("a"), R"("")"),
+        page("", R"("\u0031")"),
+        page(tool("b") + "," + tool("c"), R"("0")"),
+        page(tool("d"), R"(" ")"),
+        page("", "null"),
+    };
+    for (const auto& each : pages) {
+        const auto question = walk.next();
+        REQUIRE(question.has_value());
+        CHECK(question->list == list_kind::tools);
+        asked.push_back(question->cursor);
+        REQUIRE(walk.accept(each).has_value());
+    }
+    CHECK_FALSE(walk.next().has_value());
+    CHECK(asked == std::vector<std::string>{"", R"("")", R"("\u0031")", R"("0")", R"(" ")"});
+    const auto found = std::move(walk).onto({});
+    REQUIRE(found[list_kind::tools].size() == 4);
+    CHECK(found[list_kind::tools][3].key == "d");
+}
+
+TEST_CASE("a cursor that comes again ends the walk with an error, however it is spelled")
+{
+    CHECK(outcome({page("", R"("a")"), page("", R"("a")")}) == "tools/list: a cursor comes again");
+    CHECK(outcome({page("", R"("")"), page("", R"("")")}) == "tools/list: a cursor comes again");
+    CHECK(
+        outcome({page("", R"("a")"), page("", R"("b")"), page("", R"("\u0061")")}) == "tools/list: a cursor comes again"
+    );
+}
+
+TEST_CASE("a walk over a limit ends with an error that names it, and one at the limit does not")
+{
+    const mcp::discovery_limits few{.pages = 2, .items = 3, .bytes = 64, .cursor_bytes = 4};
+    CHECK(outcome({page("", R"("1")"), page(tool("a"))}, few) == "a ");
+    CHECK(outcome({page("", R"("1")"), page("", R"("2")"), page("")}, few) == "tools/list: over 2 pages");
+    CHECK(outcome({page(tool("a") + "," + tool("b") + "," + tool("c"))}, few) == "a b c ");
+    CHECK(
+        outcome({page(tool("a") + "," + tool("b"), R"("1")"), page(tool("c") + "," + tool("d"))}, few) ==
+        "tools/list: over 3 items in all lists"
+    );
+    const auto exactly = tool(std::string(64 - tool("").size(), 'x'));
+    CHECK(outcome({page(exactly)}, few) == std::string(64 - tool("").size(), 'x') + " ");
+    CHECK(outcome({page(exactly + ",1")}, few) == "tools/list: over 64 bytes in all lists");
+    CHECK(outcome({page("", R"("12")"), page("")}, few).empty());
+    CHECK(outcome({page("", R"("123")")}, few) == "tools/list: a cursor over 4 bytes");
+}
+
+TEST_CASE("what is no result of a list ends the walk with an error")
+{
+    CHECK(outcome({"[]"}) == "tools/list: the result: not an object");
+    CHECK(outcome({R"({"tools":[],"tools":[]})"}) == "tools/list: the result: a member stands twice");
+    CHECK(outcome({"{}"}) == "tools/list: the result has no list");
+    CHECK(outcome({R"({"tools":{}})"}) == "tools/list: the result has no list");
+    CHECK(outcome({page("", "5")}) == "tools/list: nextCursor is not a string");
+    CHECK(outcome({R"({"resultType":"input_required","tools":[]})"}) == "tools/list: a result that is not complete");
+    CHECK(outcome({R"({"resultType":"complete","tools":[]})"}).empty());
+}
+
+TEST_CASE("what no caller could use is left out, and the rest is found")
+{
+    const std::string deep = R"({"name":"deep","inputSchema":)" + std::string(56, '[') + std::string(56, ']') + "}";
+    const std::string barely = R"({"name":"barely","inputSchema":)" + std::string(55, '[') + std::string(55, ']') + "}";
+    std::string wide = R"({"name":"wide","inputSchema":{"m0":0)";
+    for (int i = 1; i < 1001; ++i) {
+        wide += ",\"m" + std::to_string(i) + "\":0";
+    }
+    wide += "}}";
+    std::string items = tool("a");
+    for (const auto& bad :
+         {std::string{"5"},
+          std::string{"[]"},
+          std::string{"{}"},
+          tool(""),
+          std::string{R"({"name":5})"},
+          std::string{R"({"name":"x","name":"y"})"},
+          deep,
+          wide,
+          std::string{R"({"name":"huge","inputSchema":{"maximum":1e999}})"},
+          tool("a")}) {
+        items += "," + bad;
+    }
+    items += "," + barely;
+    discovery_walk walk{tools_only, mcp::era::legacy};
+    REQUIRE(walk.accept(page(items)).has_value());
+    const auto left_out = walk.left_out();
+    CHECK(left_out.count == 10);
+    REQUIRE(left_out.first.size() == mcp::most_told_items);
+    CHECK(left_out.first[0] == "tools/list: an item: not an object");
+    CHECK(left_out.first[6] == "tools/list: deep: nested deeper than 56");
+    const auto found = std::move(walk).onto({});
+    REQUIRE(found[list_kind::tools].size() == 2);
+    CHECK(found[list_kind::tools][1].key == "barely");
+}
+
+TEST_CASE("tools that clients have to reject are left out in the modern era over HTTP, and nowhere else")
+{
+    using mcp::tool_headers;
+    const std::string bad =
+        R"({"name":"bad","inputSchema":{"properties":{"p":{"type":"string","x-mcp-header":"a b"}}}})";
+    const auto found = [&](mcp::era speaks, tool_headers headers) {
+        discovery_walk walk{tools_only, speaks, {}, headers};
+        REQUIRE(walk.accept(page(tool("a") + "," + bad + "," + tool("b"))).has_value());
+        return std::move(walk).onto({});
+    };
+    const auto over_http = found(mcp::era::modern, tool_headers::checked);
+    const auto& tools = over_http[list_kind::tools];
+    REQUIRE(tools.size() == 2);
+    CHECK(tools[1].key == "b");
+    const auto& left_out = over_http.left_out[index_of(list_kind::tools)];
+    CHECK(left_out.count == 1);
+    CHECK(left_out.first == std::vector<std::string>{"tools/list: bad: p: x-mcp-header is not a token"});
+    CHECK(found(mcp::era::modern, tool_headers::ignored)[list_kind::tools].size() == 3);
+    CHECK(found(mcp::era::legacy, tool_headers::checked)[list_kind::tools].size() == 3);
+
+    discovery_walk prompts{set_of({list_kind::prompts}), mcp::era::modern, {}, tool_headers::checked};
+    REQUIRE(prompts.accept(R"({"prompts":[)" + bad + "]}").has_value());
+    const auto kept = std::move(prompts).onto(over_http);
+    CHECK(kept[list_kind::prompts].size() == 1);
+    CHECK(kept.left_out[index_of(list_kind::tools)].count == 1);
+}
+
+TEST_CASE("of what is left out as much is told as fits, and all of it is counted")
+{
+    const auto left_out = [](std::size_t many) {
+        std::string items = tool("a");
+        for (std::size_t i = 0; i < many; ++i) {
+            items += "," + tool("a");
+        }
+        discovery_walk walk{tools_only, mcp::era::legacy};
+        REQUIRE(walk.accept(page(items)).has_value());
+        return walk.left_out();
+    };
+    for (const auto many : {mcp::most_told_items - 1, mcp::most_told_items, mcp::most_told_items + 1}) {
+        const auto told = left_out(many);
+        CHECK(told.count == many);
+        CHECK(told.first.size() == std::min(many, mcp::most_told_items));
+        CHECK(told.first.back() == "tools/list: a: has the key of another");
+    }
+}
+
+TEST_CASE("items keep unknown members, the spelling of numbers and hostile text; white space goes")
+{
+    discovery_walk walk{tools_only, mcp::era::legacy};
+    REQUIRE(walk.accept(page(R"( { "name" : "\u0061<script>" , "x":1.50E+2,
+        "y":12345678901234567890123, "d":"\ud83d \u202e" } )"))
+                .has_value());
+    const auto found = std::move(walk).onto({});
+    REQUIRE(found[list_kind::tools].size() == 1);
+    CHECK(found[list_kind::tools][0].key == "a<script>");
+    CHECK(
+        found[list_kind::tools][0].raw ==
+        R"({"name":"\u0061<script>","x":1.50E+2,"y":12345678901234567890123,"d":"\ufffd \u202e"})"
+    );
+}
+
+TEST_CASE("only what is wanted is asked for, in this order, each with its own member and key")
+{
+    discovery_walk walk{list_set{}.set(), mcp::era::legacy};
+    const std::vector<std::pair<list_kind, std::string>> rows{
+        {list_kind::tools, R"({"tools":[{"name":"k"}]})"},
+        {list_kind::resources, R"({"resources":[{"uri":"k","name":"n"}]})"},
+        {list_kind::templates, R"({"resourceTemplates":[{"uriTemplate":"k"}]})"},
+        {list_kind::prompts, R"({"prompts":[{"name":"k"}]})"},
+    };
+    for (const auto& [list, result] : rows) {
+        REQUIRE(walk.next().has_value());
+        CHECK(walk.next()->list == list);
+        CHECK(walk.next()->cursor.empty());
+        REQUIRE(walk.accept(result).has_value());
+    }
+    CHECK_FALSE(walk.next().has_value());
+    const auto found = std::move(walk).onto({});
+    for (const auto& list : found.lists) {
+        REQUIRE(list.size() == 1);
+        CHECK(list[0].key == "k");
+    }
+    CHECK_FALSE(discovery_walk({}, mcp::era::legacy).next().has_value());
+    CHECK(discovery_walk(set_of({list_kind::prompts}), mcp::era::legacy).next()->list == list_kind::prompts);
+}
+
+TEST_CASE("a list the server does not know is empty; another error ends the walk for tools and leaves other lists")
+{
+    mcp::server_lists base;
+    base.lists[index_of(list_kind::tools)] = {{"old", tool("old")}};
+    base.lists[index_of(list_kind::resources)] = {{"old:", "{}"}};
+    base.lists[index_of(list_kind::prompts)] = {{"old", tool("old")}};
+    const mcp::rpc_failure unknown{mcp::method_not_found, {}, {}};
+    const mcp::rpc_failure broken{-32603, "boom", {}};
+
+    discovery_walk walk{list_set{}.set(), mcp::era::legacy};
+    REQUIRE(walk.refuse(unknown).has_value());
+    REQUIRE(walk.accept(R"({"resources":[{"uri":"new:"}],"nextCursor":"2"})").has_value());
+    REQUIRE(walk.refuse(broken).has_value());
+    REQUIRE(walk.refuse(unknown).has_value());
+    REQUIRE(walk.refuse(unknown).has_value());
+    CHECK_FALSE(walk.next().has_value());
+    CHECK(walk.left() == set_of({list_kind::resources}));
+    const auto found = std::move(walk).onto(base);
+    CHECK(found[list_kind::tools].empty());
+    CHECK(found[list_kind::resources][0].key == "old:");
+    CHECK(found[list_kind::prompts].empty());
+
+    discovery_walk failing{tools_only, mcp::era::legacy};
+    const auto refused = failing.refuse(broken);
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().detail == "tools/list: answered with the error -32603: boom");
+    CHECK_FALSE(failing.next().has_value());
+    CHECK(failing.accept(page("")).has_error());
+}
+
+TEST_CASE("walking some lists again replaces those and nothing else")
+{
+    mcp::server_lists base;
+    base.server.name = "s";
+    base.lists[index_of(list_kind::tools)] = {{"old", tool("old")}};
+    base.lists[index_of(list_kind::prompts)] = {{"p", tool("p")}};
+    discovery_walk walk{tools_only, mcp::era::legacy};
+    REQUIRE(walk.accept(page(tool("new"))).has_value());
+    const auto found = std::move(walk).onto(base);
+    CHECK(found.server.name == "s");
+    CHECK(found[list_kind::tools][0].key == "new");
+    CHECK(found[list_kind::prompts][0].key == "p");
+    CHECK_FALSE(mcp::same_content(found, base));
+    discovery_walk again{tools_only, mcp::era::legacy};
+    REQUIRE(again.accept(page(R"({ "name":"new" })")).has_value());
+    CHECK(mcp::same_content(std::move(again).onto(found), found));
+}
+
+TEST_CASE("a list that differs only in its order stays in the order that it had")
+{
+    const auto listed = [](const std::string& items, mcp::server_lists base) {
+        discovery_walk walk{tools_only, mcp::era::legacy};
+        REQUIRE(walk.accept(page(items)).has_value());
+        return std::move(walk).onto(std::move(base));
+    };
+    const auto comma = [](const std::string& a, const std::string& b) { return a + "," + b; };
+    const auto first = listed(comma(tool("a"), tool("b")), {});
+    CHECK(mcp::same_content(listed(comma(tool("b"), tool("a")), first), first));
+    CHECK_FALSE(mcp::same_content(listed(comma(tool("b"), tool("c")), first), first));
+    CHECK_FALSE(mcp::same_content(listed(tool("a"), first), first));
+    CHECK_FALSE(mcp::same_content(listed(comma(tool("b"), R"({"name":"a","title":"A"})"), first), first));
+    CHECK(listed(comma(tool("c"), comma(tool("b"), tool("a"))), first)[list_kind::tools][0].key == "c");
+}
+
+TEST_CASE("Among many items in another order one that differs is found")
+{
+    const auto listed = [](bool backwards, const std::string& last, mcp::server_lists base) {
+        std::vector<std::string> all;
+        for (int i = 0; i < 200; ++i) {
+            all.push_back(tool("tool-" + std::to_string(i)));
+        }
+        all.push_back(R"({"name":"last","title":")" + last + "\"}");
+        if (backwards) {
+            std::ranges::reverse(all);
+        }
+        discovery_walk walk{tools_only, mcp::era::legacy};
+        std::string items;
+        for (const auto& each : all) {
+            items.append(items.empty() ? "" : ",").append(each);
+        }
+        REQUIRE(walk.accept(page(items)).has_value());
+        return std::move(walk).onto(std::move(base));
+    };
+    const auto first = listed(false, "a", {});
+    CHECK(mcp::same_content(listed(true, "a", first), first));
+    CHECK(mcp::same_content(listed(true, "b", first), listed(true, "b", {})));
+}
+
+TEST_CASE("of the modern era, the shortest time to live of a page counts, and one private page makes all private")
+{
+    const auto lifetime = [](const std::vector<std::string>& freshness) {
+        discovery_walk walk{tools_only, mcp::era::modern};
+        for (std::size_t i = 0; i < freshness.size(); ++i) {
+            const bool last = i + 1 == freshness.size();
+            const auto next = last ? std::string{} : R"(,"nextCursor":")" + std::to_string(i) + '"';
+            REQUIRE(walk.accept(R"({"tools":[])" + freshness[i] + next + "}").has_value());
+        }
+        const auto found = std::move(walk).onto({});
+        return std::pair{found.time_to_live->count(), found.shareable};
+    };
+    const std::string open = R"(,"cacheScope":"public","ttlMs":)";
+    CHECK(lifetime({open + "5000", open + "3000", open + "9000"}) == std::pair{3000L, true});
+    CHECK(lifetime({open + "5000", R"(,"cacheScope":"private","ttlMs":7000)"}) == std::pair{5000L, false});
+    CHECK(lifetime({open + "99999999999999"}) == std::pair{86400000L, true});
+    for (const auto* odd : {"-1", "1.5", "\"5\"", "null", "99999999999999999999"}) {
+        CHECK(lifetime({open + odd}).first == 0);
+    }
+    CHECK(lifetime({""}) == std::pair{0L, false});
+    mcp::server_lists known;
+    known.shareable = false;
+    discovery_walk partial{tools_only, mcp::era::modern};
+    REQUIRE(partial.accept(R"({"tools":[])" + open + "1}").has_value());
+    const auto kept = std::move(partial).onto(known);
+    CHECK_FALSE(kept.shareable);  // what was not walked may be private still
+    auto other = kept;
+    other.shareable = true;
+    CHECK_FALSE(mcp::same_content(kept, other));
+    discovery_walk legacy{tools_only, mcp::era::legacy};
+    REQUIRE(legacy.accept(R"({"tools":[],"ttlMs":5})").has_value());
+    CHECK_FALSE(std::move(legacy).onto({}).time_to_live.has_value());
+}
+
+TEST_CASE("a notification says which lists have changed, and a storm of them asks for one walk")
+{
+    CHECK(
+        mcp::changed_by("notifications/resources/list_changed") == set_of({list_kind::resources, list_kind::templates})
+    );
+    CHECK(mcp::changed_by("notifications/resources/updated").none());
+    CHECK(mcp::change_debounce == core::duration{250});
+
+    mcp::change_tracker tracker;
+    const auto offers = set_of({list_kind::tools, list_kind::prompts});
+    CHECK_FALSE(tracker.note("notifications/message", offers));
+    CHECK_FALSE(tracker.note("notifications/resources/list_changed", offers));
+    CHECK(tracker.note("notifications/tools/list_changed", offers));
+    for (int i = 0; i < 100; ++i) {
+        CHECK_FALSE(tracker.note("notifications/tools/list_changed", offers));
+    }
+    CHECK_FALSE(tracker.note("notifications/prompts/list_changed", offers));
+    CHECK(tracker.take() == offers);
+    CHECK(tracker.take().none());
+    CHECK(tracker.note("notifications/prompts/list_changed", offers));
+}
+
+TEST_CASE("an answer or progress counts only while its request waits")
+{
+    mcp::in_flight open;
+    const auto first = open.begin();
+    const auto second = open.begin();
+    CHECK(first != second);
+    const auto progress = [&](const std::string& token, const std::string& method = "notifications/progress") {
+        const auto text = R"({"jsonrpc":"2.0","method":")" + method + R"(","params":{"progressToken":)" + token + "}}";
+        return open.concerns(*mcp::read_message(text));
+    };
+    CHECK(progress(std::to_string(first)));
+    CHECK_FALSE(progress('"' + std::to_string(first) + '"'));
+    CHECK_FALSE(progress("99"));
+    CHECK_FALSE(progress("-1"));
+    CHECK_FALSE(progress(std::to_string(first), "notifications/message"));
+    CHECK(open.end(first));
+    CHECK_FALSE(open.end(first));
+    CHECK_FALSE(progress(std::to_string(first)));
+    CHECK(progress(std::to_string(second)));
+    CHECK(open.size() == 1);
+    CHECK(open.begin() != first);
+}
+
+TEST_CASE("every capture is walked to the end, and again to the same")
+{
+    std::size_t most = 0;
+    for (const auto& each : tests::captures()) {
+        CAPTURE(each.file);
+        const auto found = tests::discovered(each);
+        most = std::max(most, found[list_kind::tools].size());
+        CHECK_FALSE(found[list_kind::tools].empty());
+        CHECK(mcp::same_content(found, tests::discovered(each)));
+    }
+    CHECK(most == 401);
+}
+
+TEST_SUITE_END();

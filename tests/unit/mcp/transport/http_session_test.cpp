@@ -1,0 +1,335 @@
+// Whole sessions over HTTP: the runner, the transports and a server that a test scripts.
+#include "mcp/transport/fallback_transport.hpp"
+#include "mcp/transport/http_transport.hpp"
+#include "mcp/transport/sse_transport.hpp"
+#include "tests/support/scripted_agent.hpp"
+#include "tests/unit/mcp/session/runner_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <string>
+
+TEST_SUITE_BEGIN("mcp/http_session");
+
+using mcp_test::rig;
+using mcp_test::session_reason;
+using mcp_test::session_state;
+using test_support::answer;
+using test_support::answer_json;
+using test_support::recorded_request;
+using test_support::scripted_agent;
+
+namespace {
+
+constexpr const char* listing = R"({"tools":[{"name":"a","inputSchema":{}}],"ttlMs":60000,"resultType":"complete"})";
+
+bool asks(const recorded_request& asked, const std::string& method)
+{
+    return asked.body.find("\"method\":\"" + method + "\"") != std::string::npos;
+}
+
+std::string reply(const recorded_request& asked, const std::string& what)
+{
+    const auto from = asked.body.find("\"id\":") + 5;
+    const auto id = asked.body.substr(from, asked.body.find_first_of(",}", from) - from);
+    return R"({"jsonrpc":"2.0","id":)" + id + what + "}";
+}
+
+// What a server of the legacy era answers to a request.
+std::string legacy_answer(const recorded_request& asked)
+{
+    if (asks(asked, "initialize")) {
+        return reply(
+            asked,
+            R"(,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},)"
+            R"("serverInfo":{"name":"s","version":"1"}})"
+        );
+    }
+    if (asks(asked, "tools/list")) {
+        return reply(asked, std::string{R"(,"result":)"} + listing);
+    }
+    return reply(asked, asks(asked, "ping") ? R"(,"result":{})" : R"(,"error":{"code":-32601,"message":"no"})");
+}
+
+// Knows one session at a time: that with the number `current`.
+struct forgetful_server {
+    test_support::script operator()(const recorded_request& asked) const
+    {
+        const auto id = "s-" + std::to_string(current->load());
+        if (asks(asked, "server/discover")) {
+            return answer(400, R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"no session"},"id":null})");
+        }
+        if (asks(asked, "initialize")) {
+            return answer_json(legacy_answer(asked), {{"Mcp-Session-Id", id}});
+        }
+        if (asked.header("mcp-session-id") != id) {
+            return answer(404, "");
+        }
+        if (asked.method != "POST") {
+            return answer(405, "");
+        }
+        return asked.body.find("\"id\":") == std::string::npos ? answer(202, "") : answer_json(legacy_answer(asked));
+    }
+
+    std::shared_ptr<std::atomic<int>> current = std::make_shared<std::atomic<int>>(1);
+};
+
+struct http_rig : rig {
+    http_rig()
+    {
+        settings.states.silence_is_legacy = false;
+        settings.states.ping_interval = core::duration{20};
+    }
+    void start_at(const std::string& url)
+    {
+        mcp::http_settings http;
+        http.url = url;
+        start(mcp::http_factory(loop, client, http));
+    }
+    void stop()
+    {
+        runner->stop();
+        CHECK(wait_for(session_state::stopped));
+    }
+
+    net::exchange_client client{loop.io(), "cardea/1"};
+};
+
+std::size_t count(const scripted_agent& agent, const std::string& method)
+{
+    const auto all = agent.requests();
+    return static_cast<std::size_t>(std::ranges::count_if(all, [&](const auto& each) { return asks(each, method); }));
+}
+
+}  // namespace
+
+TEST_CASE("a session that the server has forgotten is begun anew, once, and the last one is ended with the runner")
+{
+    forgetful_server server;
+    scripted_agent agent{server};
+    http_rig x;
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.runner->latest()->server.protocol_version == "2025-06-18");
+    CHECK(count(agent, "initialize") == 1);
+
+    server.current->store(2);
+    REQUIRE(x.wait_until([&] { return count(agent, "initialize") == 2; }));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.published.size() == 1);
+    CHECK(count(agent, "initialize") == 2);
+    CHECK(count(agent, "server/discover") == 1);
+
+    x.stop();
+    const auto all = agent.requests();
+    const auto ended = std::ranges::find(all, "DELETE", &recorded_request::method);
+    REQUIRE(ended != all.end());
+    CHECK(ended->header("mcp-session-id") == "s-2");
+    CHECK(ended->header("mcp-protocol-version") == "2025-06-18");
+    CHECK(x.sink.text.find("s-1") == std::string::npos);
+}
+
+TEST_CASE("a server of the modern era is asked without a session, and listened to")
+{
+    const auto serve = [](const recorded_request& asked) {
+        if (asked.header("mcp-protocol-version") != "2026-07-28" || !asks(asked, asked.header("mcp-method"))) {
+            return answer(400, "");
+        }
+        if (asks(asked, "subscriptions/listen")) {
+            return test_support::event_stream();
+        }
+        if (asks(asked, "tools/list")) {
+            return answer_json(reply(asked, std::string{R"(,"result":)"} + listing));
+        }
+        return answer_json(reply(
+            asked,
+            R"(,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},)"
+            R"("resultType":"complete","ttlMs":0,"cacheScope":"private"})"
+        ));
+    };
+    scripted_agent agent{serve};
+    http_rig x;
+    x.settings.states.ping_interval = core::duration{0};
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.runner->latest()->server.protocol_version == "2026-07-28");
+    REQUIRE(x.wait_until([&] { return count(agent, "subscriptions/listen") == 1; }));
+    REQUIRE(agent.wait_for_streams(1));
+    REQUIRE(x.wait_until([&] { return x.runner->counts().walks == 2; }));
+    CHECK(count(agent, "tools/list") == 2);
+    agent.send_event(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    CHECK(x.wait_until([&] { return count(agent, "tools/list") == 3; }));
+    x.stop();
+    CHECK(std::ranges::none_of(agent.requests(), [](const auto& each) { return each.method == "DELETE"; }));
+}
+
+TEST_CASE("a tool that has to be rejected is not listed, and each walk tells once which and why, masked")
+{
+    const auto serve = [](const recorded_request& asked) {
+        if (asks(asked, "tools/list")) {
+            return answer_json(reply(
+                asked,
+                R"(,"result":{"tools":[{"name":"good","inputSchema":{}},{"name":"tell-s3cret","inputSchema":)"
+                R"({"properties":{"p":{"type":"number","x-mcp-header":"P"}}}}],"ttlMs":60000})"
+            ));
+        }
+        return answer_json(reply(asked, R"(,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})")
+        );
+    };
+    scripted_agent agent{serve};
+    http_rig x;
+    x.settings.states.era = mcp::era_policy::modern;
+    x.settings.states.ping_interval = core::duration{0};
+    x.settings.headers = mcp::tool_headers::checked;
+    x.settings.secrets = core::redaction{{"s3cret"}};
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_until([&] { return x.runner->counts().walks == 1; }));
+    const auto& latest = *x.runner->latest();
+    REQUIRE(latest[mcp::list_kind::tools].size() == 1);
+    CHECK(latest[mcp::list_kind::tools][0].key == "good");
+    const auto told = mcp::joined(latest.left_out);
+    CHECK(told.count == 1);
+    REQUIRE(told.first.size() == 1);
+    CHECK(told.first[0].ends_with(": p: x-mcp-header is not of an integer, a string or a boolean"));
+    CHECK(told.first[0].find("s3cret") == std::string::npos);
+    const auto line = x.sink.text.find("mcp_items_omitted");
+    REQUIRE(line != std::string::npos);
+    CHECK(x.sink.text.find("mcp_items_omitted", line + 1) == std::string::npos);
+    CHECK(x.sink.text.find(R"("count":1,"first":"tools/list: tell-)", line) != std::string::npos);
+    CHECK(x.sink.text.find("s3cret") == std::string::npos);
+    x.stop();
+}
+
+TEST_CASE("a server that offers no stream of what it says unasked is walked once when its session begins")
+{
+    scripted_agent agent{forgetful_server{}};
+    http_rig x;
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_for(session_state::ready));
+    REQUIRE(agent.wait_for([](const auto& all) {
+        return std::ranges::any_of(all, [](const auto& each) { return each.method == "GET"; });
+    }));
+    // Pings go on for longer than the walk would have waited.
+    REQUIRE(x.wait_until([&] { return count(agent, "ping") == 5; }));
+    CHECK(x.runner->counts().walks == 1);
+    CHECK(count(agent, "tools/list") == 1);
+    CHECK(x.runner->state() == session_state::ready);
+    x.stop();
+}
+
+TEST_CASE("an outage says nothing of the era, and is over when it is over")
+{
+    const auto down = std::make_shared<std::atomic<bool>>(true);
+    forgetful_server server;
+    scripted_agent agent{[=](const recorded_request& asked) { return *down ? answer(503, "") : server(asked); }};
+    http_rig x;
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_until([&] { return x.runner->reason() == session_reason::probe_failed; }));
+    CHECK(count(agent, "initialize") == 0);
+    CHECK(
+        x.sink.text.find(R"("state":"backoff","reason":"probe_failed","detail":"upstream_status: )") !=
+        std::string::npos
+    );
+    *down = false;
+    CHECK(x.wait_for(session_state::ready));
+    x.stop();
+}
+
+TEST_CASE("A server that answers nothing is an outage, and asked for its era again")
+{
+    scripted_agent agent{[](const recorded_request&) { return test_support::silence(); }};
+    http_rig x;
+    x.settings.states.start_timeout = core::duration{50};
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_for(session_state::backoff));
+    CHECK(x.runner->reason() == session_reason::handshake_timeout);
+    CHECK(x.runner->detail() == "no answer to the handshake");
+    REQUIRE(x.wait_until([&] { return count(agent, "server/discover") == 2; }));
+    x.stop();
+}
+
+TEST_CASE("A server that answers nothing before initialize is a legacy one, once it has answered that")
+{
+    forgetful_server server;
+    scripted_agent agent{[server](const recorded_request& asked) {
+        return asks(asked, "server/discover") ? test_support::silence() : server(asked);
+    }};
+    http_rig x;
+    x.settings.states.probe_patience = core::duration{20};
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.runner->latest()->server.protocol_version == "2025-06-18");
+    CHECK(x.runner->counts().connections == 1);
+    x.stop();
+}
+
+TEST_CASE("a server that is down is a start that failed, and no crash, whatever its era is said to be")
+{
+    for (const auto era : {mcp::era_policy::legacy, mcp::era_policy::modern}) {
+        std::string nobody;
+        {
+            scripted_agent gone;
+            nobody = gone.url("/mcp");
+        }
+        http_rig x;
+        x.settings.states.era = era;
+        x.start_at(nobody);
+        REQUIRE(x.wait_until([&] {
+            return x.runner->counts().connections >= 7 || x.runner->state() == session_state::failed;
+        }));
+        CHECK(x.runner->reason() == session_reason::start_failed);
+        CHECK(x.runner->detail().find("upstream_refused") != std::string::npos);
+        CHECK(std::ranges::none_of(x.states, [](const auto& each) { return each.first == session_state::failed; }));
+        x.stop();
+    }
+}
+
+TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is connected to anew")
+{
+    std::unique_ptr<scripted_agent> agent;
+    bool unsaid = false;
+    SUBCASE("as it was said to be") {}
+    SUBCASE("as it was found to be")
+    {
+        unsaid = true;
+    }
+    const auto serve = [&agent](const recorded_request& asked) {
+        if (asked.method == "POST" && asked.target == "/sse") {
+            return answer(404, "");
+        }
+        if (asked.method == "GET") {
+            auto stream = test_support::event_stream();
+            stream.insert(
+                stream.end() - 1,
+                test_support::bytes{"27\r\nevent: endpoint\ndata: /post?session=1\n\n\r\n"}
+            );
+            return stream;
+        }
+        if (asked.body.find("\"id\":") != std::string::npos) {
+            agent->send_event(legacy_answer(asked));
+        }
+        return answer(202, "Accepted");
+    };
+    agent = std::make_unique<scripted_agent>(serve);
+    http_rig x;
+    x.settings.states.era = unsaid ? mcp::era_policy::automatic : mcp::era_policy::legacy;
+    const auto posts = [&agent] { return count(*agent, "initialize"); };
+    mcp::http_settings http;
+    http.url = agent->url("/sse");
+    x.start(unsaid ? mcp::fallback_factory(x.loop, x.client, http) : mcp::sse_factory(x.loop, x.client, http));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.published.size() == 1);
+    CHECK(x.runner->fell_back() == unsaid);
+    CHECK((x.sink.text.find("mcp_transport_changed") != std::string::npos) == unsaid);
+    const auto before = posts();
+    CHECK(before == (unsaid ? 2 : 1));
+    agent->cut_streams();
+    REQUIRE(x.wait_until([&] { return posts() == before + 1; }));
+    REQUIRE(x.wait_for(session_state::ready));
+    x.stop();
+}
+
+TEST_SUITE_END();
