@@ -13,7 +13,6 @@
 namespace core {
 namespace {
 
-
 // The order of a UTF-8 sequence's first byte is that of its code point, and so is that of UTF-16, except that the
 // surrogates of what has four bytes (D800 to DFFF) come before E000 to FFFF, which begin with EE or EF.
 unsigned rank(unsigned char byte) noexcept
