@@ -44,7 +44,7 @@ core::result<std::vector<jose::json_web_key>> trusted_keys(const std::string& pa
 
 good_signature named(const a2a::card_signature& signature)
 {
-    return {signature.kid, std::string{a2a::name(signature.algorithm)}, signature.key_set_url};
+    return {signature.kid, std::string{jose::name(signature.algorithm)}, signature.key_set_url};
 }
 
 // The key sets that the card's signatures name and that may be asked.

@@ -141,7 +141,7 @@ TEST_CASE("what a private key signs, its public half verifies, and no other key"
     };
     const auto other = json_web_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), "").value();
     for (const auto& [generated, algorithm] : kinds) {
-        CAPTURE(a2a::name(algorithm));
+        CAPTURE(jose::name(algorithm));
         const auto key = json_web_key::from_pem(a2a_test::pem(generated), "").value();
         CHECK(key.algorithm() == algorithm);
         CHECK(key.kid() == key.thumbprint());
