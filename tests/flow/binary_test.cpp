@@ -311,7 +311,7 @@ TEST_CASE("card lint says what is wrong with a card, and ends with 1 if there ar
     const written_file text{"no card"};
     const auto refused = cardea({"card", "lint", text.path(), "--explain"});
     CHECK(refused.code == 1);
-    CHECK(refused.out == "error: card: not JSON\n" + text.path() + ": no card; 1 error, 0 warnings, 0 notes\n");
+    CHECK(refused.out == "error: card: not JSON\n" + text.path() + ": not a card; 1 error, 0 warnings, 0 notes\n");
 }
 
 TEST_CASE("card lint fetches a card by its URL, within the limits of card fetches")
