@@ -31,7 +31,7 @@ public:
     configuration read(const cli::command_line& asked)
     {
         if (!asked.config_file.empty()) {
-            read_file(asked.config_file, asked.what == cli::verb::config_dump);
+            read_file(asked.config_file, asked.verb == cli::top_verb::config_dump);
         }
         for (const auto& flag : asked.agents) {
             add_agent("--agent: ", config::parse_agent_flag(flag));

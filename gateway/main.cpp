@@ -48,32 +48,32 @@ void open_standard_descriptors()
     }
 }
 
-// What is said to people may quote a file, a card, a peer or an argument: a terminal obeys none of that.
+// Output may quote a file, a card, a peer or an argument: what a terminal would obey is escaped.
 void say(std::string_view lines)
 {
     std::cout << gateway::model::printable(lines, /*lines=*/true);
 }
 
-void complain(std::string_view what)
+void complain(std::string_view message)
 {
-    std::cerr << "cardea: " << gateway::model::printable(what) << '\n';
+    std::cerr << "cardea: " << gateway::model::printable(message) << '\n';
 }
 
-void print_warnings(const gateway::configuration& what)
+void print_warnings(const gateway::configuration& configured)
 {
-    for (const auto& warning : what.warnings) {
+    for (const auto& warning : configured.warnings) {
         std::cerr << gateway::model::printable(warning) << '\n';
     }
 }
 
-// False: it has been said on stderr what is wrong.
-bool usable(const gateway::configuration& what, const std::string& file)
+// Prints the problems; false if there are any.
+bool usable(const gateway::configuration& configured, const std::string& file)
 {
-    for (const auto& problem : what.problems) {
+    for (const auto& problem : configured.problems) {
         const bool has_line = problem.starts_with(file + ':') && !problem.starts_with(file + ": ");
         std::cerr << (has_line ? "" : "cardea: ") << gateway::model::printable(problem) << '\n';
     }
-    return what.problems.empty();
+    return configured.problems.empty();
 }
 
 int run(const gateway::cli::command_line& asked)
@@ -127,9 +127,9 @@ int validate(const gateway::cli::command_line& asked)
         return exit_unusable;
     }
     const auto& settings = configured.settings;
-    const auto made = gateway::model::make_snapshot(settings, "http://localhost");
-    if (!made) {
-        complain(made.error().detail);
+    const auto snapshot = gateway::model::make_snapshot(settings, "http://localhost");
+    if (!snapshot) {
+        complain(snapshot.error().detail);
         return exit_unusable;
     }
     const auto agents = std::to_string(settings.agents.size()) + (settings.agents.size() == 1 ? " agent" : " agents");
@@ -175,25 +175,25 @@ int carry_out(const gateway::cli::command_line& asked)
         complain(asked.problem);
         return exit_unusable;
     }
-    switch (asked.what) {
-        case gateway::cli::verb::run:
+    switch (asked.verb) {
+        case gateway::cli::top_verb::run:
             return run(asked);
-        case gateway::cli::verb::validate:
+        case gateway::cli::top_verb::validate:
             return validate(asked);
-        case gateway::cli::verb::config_schema:
+        case gateway::cli::top_verb::config_schema:
             std::cout << config::json_schema().dump(2) << '\n';
             return EXIT_SUCCESS;
-        case gateway::cli::verb::config_dump:
+        case gateway::cli::top_verb::config_dump:
             return dump(asked);
-        case gateway::cli::verb::lint_card:
+        case gateway::cli::top_verb::lint_card:
             return lint_card(asked);
-        case gateway::cli::verb::agents:
-            return gateway::cli::run_agents_command(asked.rest, environment_variable);
-        case gateway::cli::verb::version:
+        case gateway::cli::top_verb::agents:
+            return gateway::cli::run_agents_command(asked.agents_request, environment_variable);
+        case gateway::cli::top_verb::version:
             std::cout << "cardea " << gateway::model::version() << '\n';
             return EXIT_SUCCESS;
-        case gateway::cli::verb::help:
-            std::cout << gateway::cli::help_text();
+        case gateway::cli::top_verb::help:
+            std::cout << asked.help;
             return EXIT_SUCCESS;
     }
     return exit_failure;
@@ -208,7 +208,7 @@ int main(int argc, char** argv)
         const auto code = carry_out(gateway::cli::parse_command_line({argv + 1, argv + argc}));
         std::cout.flush();
         if (!std::cout) {
-            complain("what was asked for could not be written to stdout");
+            complain("the output could not be written to stdout");
             return code == EXIT_SUCCESS ? exit_failure : code;
         }
         return code;

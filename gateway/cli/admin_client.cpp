@@ -2,6 +2,7 @@
 
 #include "gateway/cli/fetch_once.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -13,6 +14,7 @@ using core::json;
 constexpr std::size_t largest_answer = 64 * 1024 * 1024;  // a page of a thousand agents with all of their metadata
 constexpr std::chrono::seconds patience{60};              // a refresh waits for an agent
 constexpr std::chrono::seconds connecting{3};
+constexpr std::uint64_t page_size = 500;
 
 std::string url_of(std::string address)
 {
@@ -31,20 +33,48 @@ std::string text_of(const json& object, std::string_view key)
     return text == nullptr ? std::string{} : *text;
 }
 
-// Both forms of errors: that of JSON-RPC has its code in `data`.
-declined refusal_of(const json& error)
+// An error of JSON-RPC has its code in `data`; an error of the route itself does not.
+admin_failure refusal_of(const json& error)
 {
     const auto* data = core::member(error, "data");
-    declined out{text_of(error, "code"), text_of(error, "message"), data == nullptr ? json{} : *data};
-    if (data != nullptr) {
-        out.code = text_of(*data, "code");
-    }
-    return out;
+    return {
+        .reached = true,
+        .message = text_of(error, "message"),
+        .code = text_of(data == nullptr ? error : *data, "code"),
+        .data = data == nullptr ? json{} : *data,
+    };
 }
 
-rpc_outcome outcome_of(const net::fetch_response& answer)
+}  // namespace
+
+admin_client::admin_client(std::string address, std::string ca_file)
+    : address_{std::move(address)},
+      url_{url_of(address_)},
+      ca_file_{std::move(ca_file)}
 {
-    auto parsed = core::parse_json(answer.body, {.bytes = largest_answer, .depth = 64, .members = 1000});
+}
+
+admin_result admin_client::call(std::string_view method, const json& params) const
+{
+    net::fetch_request request;
+    request.url = url_;
+    request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
+    request.tls.ca_file = ca_file_;
+    request.max_size = largest_answer;
+    request.timeout = patience;
+    request.connect_timeout = connecting;
+    request.body = core::to_text({{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}});
+    const auto answer = fetch_once(std::move(request));
+    if (!answer) {
+        constexpr std::string_view prefix = "fetch: ";
+        const auto& error = answer.error();
+        const auto& detail = error.detail;
+        const auto why = detail.empty()               ? std::string{core::message(error.code)}
+                         : detail.starts_with(prefix) ? detail.substr(prefix.size())
+                                                      : detail;
+        return admin_failure{.message = "cannot reach the gateway at " + address_ + ": " + why};
+    }
+    auto parsed = core::parse_json(answer->body, {.bytes = largest_answer, .depth = 64, .members = 1000});
     if (parsed) {
         if (const auto* result = core::member(*parsed, "result")) {
             return *result;
@@ -53,39 +83,41 @@ rpc_outcome outcome_of(const net::fetch_response& answer)
             return refusal_of(*error);
         }
     }
-    return unreached{
-        "what answers there, with status " + std::to_string(answer.status) + ", is no gateway of Cardea's"
+    return admin_failure{
+        .message = address_ + " is not a Cardea admin listener (it answered with status " +
+                   std::to_string(answer->status) + "); pass --admin HOST:PORT"
     };
 }
 
-rpc_outcome call(const std::string& url, const std::string& ca_file, std::string_view method, const json& params)
+admin_result admin_client::call_pages(std::string_view method, json params, std::uint64_t limit) const
 {
-    net::fetch_request request;
-    request.url = url;
-    request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
-    request.tls.ca_file = ca_file;
-    request.max_size = largest_answer;
-    request.timeout = patience;
-    request.connect_timeout = connecting;
-    request.body = core::to_text({{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}});
-    const auto answer = fetch_once(std::move(request));
-    if (!answer) {
-        constexpr std::string_view who = "fetch: ";
-        const auto& why = answer.error();
-        const std::string detail = why.detail.starts_with(who) ? why.detail.substr(who.size()) : why.detail;
-        return unreached{detail.empty() ? std::string{core::message(why.code)} : detail};
+    json agents = json::array();
+    json summary;
+    json next;
+    do {
+        params["limit"] = std::min<std::uint64_t>(page_size, std::max<std::uint64_t>(limit - agents.size(), 1));
+        auto page = call(method, params);
+        if (!page) {
+            return page;
+        }
+        for (auto& agent : (*page)["agents"]) {
+            if (agents.size() < limit) {
+                agents.push_back(std::move(agent));
+            }
+        }
+        if (summary.is_null()) {
+            summary = page->value("summary", json{});
+        }
+        next = page->value("next", json{});
+        params["after"] = next;
+    } while (next.is_string() && agents.size() < limit);
+    json found{{"agents", std::move(agents)}};
+    for (auto& [key, value] : {std::pair{"next", &next}, {"summary", &summary}}) {
+        if (!value->is_null()) {
+            found[key] = std::move(*value);
+        }
     }
-    return outcome_of(*answer);
-}
-
-}  // namespace
-
-rpc_caller_of admin_client(std::string address, std::string ca_file)
-{
-    return
-        [url = url_of(std::move(address)), ca_file = std::move(ca_file)](std::string_view method, const json& params) {
-            return call(url, ca_file, method, params);
-        };
+    return found;
 }
 
 }  // namespace gateway::cli

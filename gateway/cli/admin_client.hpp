@@ -1,35 +1,42 @@
-// The management methods of a gateway that runs, asked from outside: what `cardea agents` speaks to. Blocking.
 #pragma once
 
-#include "core/error.hpp"
 #include "core/json/json.hpp"
 
-#include <functional>
+#include <boost/system/result.hpp>
+
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace gateway::cli {
 
-// No answer of a gateway's: why, as a sentence without a full stop.
-struct unreached {
-    std::string why;
+struct admin_failure {
+    bool reached = false;  // the gateway answered, and refused
+    std::string message;   // without a full stop if it was not reached
+    std::string code{};    // of a refusal
+    core::json data{};     // of a refusal; may be null
 };
 
-// The gateway answered, and did not do it.
-struct declined {
-    std::string code;
-    std::string message;
-    core::json data;  // of the JSON-RPC error; or null
+using admin_result = boost::system::result<core::json, admin_failure>;
+
+// Calls the management methods of a running gateway through its admin listener. Blocking.
+class admin_client {
+public:
+    // `address` is HOST:PORT or an http or https URL. `ca_file` (PEM) verifies an https address; empty: the system's
+    // authorities do.
+    admin_client(std::string address, std::string ca_file);
+
+    // The result of the method.
+    admin_result call(std::string_view method, const core::json& params) const;
+
+    // The result of a method that answers in pages, such as agents/list: `agents` of all pages, at most `limit` of them,
+    // `next` if there may be more, and the `summary` of the first page if it has one.
+    admin_result call_pages(std::string_view method, core::json params, std::uint64_t limit) const;
+
+private:
+    std::string address_;
+    std::string url_;
+    std::string ca_file_;
 };
-
-using rpc_outcome = std::variant<core::json, unreached, declined>;
-
-// A method with its parameters; the result of it.
-using rpc_caller_of = std::function<rpc_outcome(std::string_view method, const core::json& params)>;
-
-// `address` is HOST:PORT, or an http or https URL to which /rpc is added. `ca_file`: who vouches for an https address;
-// empty: the system's authorities.
-rpc_caller_of admin_client(std::string address, std::string ca_file);
 
 }  // namespace gateway::cli

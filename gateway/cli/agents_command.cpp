@@ -1,11 +1,15 @@
 #include "gateway/cli/agents_command.hpp"
 
 #include "config/document.hpp"
+#include "config/file.hpp"
 #include "config/json_value.hpp"
+#include "gateway/cli/admin_client.hpp"
 #include "gateway/cli/agents_table.hpp"
 #include "gateway/model/terminal_text.hpp"
 
-#include <algorithm>
+#include <unistd.h>
+
+#include <iostream>
 #include <utility>
 
 namespace gateway::cli {
@@ -13,31 +17,31 @@ namespace {
 
 using core::json;
 
-constexpr std::uint64_t page_size = 500;
+enum class exit_code : int { done = 0, refused = 1, unusable = 2, unreached = 3 };
 
 class agents_cli {
 public:
-    agents_cli(const agents_command& asked, const command_surroundings& with)
-        : asked_{asked},
-          with_{with},
+    agents_cli(const agents_command& command, bool terminal)
+        : command_{command},
+          gateway_{command.admin, command.ca_file},
           table_{
-              asked.output == output_form::table ||
-              (asked.output == output_form::automatic && with.terminal && asked.what != agents_verb::card)
+              command.output == output_form::table ||
+              (command.output == output_form::automatic && terminal && command.verb != agents_verb::card)
           }
     {
     }
 
-    command_outcome run()
+    exit_code run()
     {
-        switch (asked_.what.value_or(agents_verb::list)) {
+        switch (command_.verb) {
             case agents_verb::list:
-                list();
+                list("agents/list", list_table);
                 break;
             case agents_verb::get:
                 get();
                 break;
             case agents_verb::health:
-                asked_.id.empty() ? health_of_all() : health();
+                command_.id.empty() ? list("agents/health", health_table) : health();
                 break;
             case agents_verb::card:
                 card();
@@ -46,155 +50,111 @@ public:
                 refresh();
                 break;
             case agents_verb::add:
-                add();
+                command_.file.empty() ? add() : add_file();
                 break;
             case agents_verb::remove:
                 remove();
                 break;
         }
-        return std::move(done_);
+        return exit_;
     }
+
+    const std::string& out() const { return out_; }
+    const std::string& err() const { return err_; }
 
 private:
-    void complain(const std::string& what) { done_.err += "cardea: " + model::printable(what) + "\n"; }
+    void complain(const std::string& message) { err_ += "cardea: " + model::printable(message) + "\n"; }
 
-    void refuse(command_exit code, const std::string& what)
+    void fail(exit_code code, const std::string& message)
     {
-        done_.code = code;
-        complain(what);
+        exit_ = code;
+        complain(message);
     }
 
-    // The result; nothing: it has been said what went wrong.
-    std::optional<json> ask(std::string_view method, const json& params, const std::string& about)
+    void report(const admin_failure& failure, const std::string& id)
     {
-        auto outcome = with_.ask(method, params);
-        if (auto* result = std::get_if<json>(&outcome)) {
-            return std::move(*result);
-        }
-        if (const auto* unreachable = std::get_if<unreached>(&outcome)) {
-            refuse(command_exit::unreached, "the gateway is not reached at " + asked_.admin + ": " + unreachable->why);
-            return std::nullopt;
-        }
-        const auto& why = std::get<declined>(outcome);
-        refuse(command_exit::refused, (about.empty() ? "" : about + ": ") + why.message + " (" + why.code + ")");
-        if (const auto* problems = core::member(why.data, "problems"); problems != nullptr && problems->is_array()) {
-            for (const auto& each : *problems) {
-                complain((about.empty() ? "" : about + ": ") + text_of(each, "path") + ": " + text_of(each, "what"));
-            }
-        }
-        if (const auto version = text_of(why.data, "version"); !version.empty()) {
-            complain(about + ": its version is " + version);
-        }
-        return std::nullopt;
-    }
-
-    struct found_agents {
-        json agents = json::array();
-        json next;     // null: these are all
-        json summary;  // of health
-    };
-
-    // All pages, or as many agents as are asked for; nothing: it has been said what went wrong.
-    std::optional<found_agents> find_all(std::string_view method)
-    {
-        json params = json::object();
-        for (const auto& [key, value] :
-             {std::pair{"protocol", &asked_.protocol},
-              {"text", &asked_.text},
-              {"status", &asked_.status},
-              {"after", &asked_.after}}) {
-            if (!value->empty()) {
-                params[key] = *value;
-            }
-        }
-        if (!asked_.tags.empty()) {
-            params["tag"] = asked_.tags.front();
-        }
-        const auto most = asked_.limit.value_or(UINT64_MAX);
-        found_agents found;
-        do {
-            params["limit"] =
-                std::min<std::uint64_t>(page_size, std::max<std::uint64_t>(most - found.agents.size(), 1));
-            auto page = ask(method, params, {});
-            if (!page) {
-                return std::nullopt;
-            }
-            for (auto& each : (*page)["agents"]) {
-                if (found.agents.size() < most) {
-                    found.agents.push_back(std::move(each));
-                }
-            }
-            if (found.summary.is_null()) {
-                found.summary = page->value("summary", json{});
-            }
-            found.next = page->value("next", json{});
-            params["after"] = found.next;
-        } while (found.next.is_string() && found.agents.size() < most);
-        return found;
-    }
-
-    void print_found(found_agents found, table_rows (*rows_of)(const json& agents))
-    {
-        if (table_) {
-            done_.out = model::shown_table(rows_of(found.agents)) +
-                        model::printable(shown_summary(found.summary), /*lines=*/true);
-            if (found.next.is_string()) {
-                complain("there may be more: --after " + found.next.get<std::string>());
-            }
+        if (!failure.reached) {
+            fail(exit_code::unreached, failure.message);
             return;
         }
-        json out{{"agents", std::move(found.agents)}};
-        for (auto& [key, value] : {std::pair{"next", &found.next}, {"summary", &found.summary}}) {
-            if (!value->is_null()) {
-                out[key] = std::move(*value);
+        const auto about = id.empty() ? id : id + ": ";
+        fail(exit_code::refused, about + failure.message + " (" + failure.code + ")");
+        if (const auto* problems = core::member(failure.data, "problems");
+            problems != nullptr && problems->is_array()) {
+            for (const auto& problem : *problems) {
+                complain(about + text_of(problem, "path") + ": " + text_of(problem, "what"));
             }
         }
-        done_.out = model::shown_json(out);
-    }
-
-    void list()
-    {
-        if (auto found = find_all("agents/list")) {
-            print_found(std::move(*found), list_rows);
+        if (const auto version = text_of(failure.data, "version"); !version.empty()) {
+            complain(about + "its version is " + version);
         }
     }
 
-    void health_of_all()
+    // nullopt: the failure is reported.
+    std::optional<json> call(std::string_view method, const json& params, const std::string& id)
     {
-        if (auto found = find_all("agents/health")) {
-            print_found(std::move(*found), health_rows);
+        auto result = gateway_.call(method, params);
+        if (!result) {
+            report(result.error(), id);
+            return std::nullopt;
+        }
+        return std::move(*result);
+    }
+
+    void print(const json& value)
+    {
+        out_ = table_ ? model::shown_table(model::flattened(value)) : model::shown_json(value);
+    }
+
+    void list(std::string_view method, std::string (*table_of)(const json& found))
+    {
+        json filter = json::object();
+        for (const auto& [key, value] :
+             {std::pair{"protocol", &command_.protocol},
+              {"text", &command_.text},
+              {"status", &command_.status},
+              {"after", &command_.after}}) {
+            if (!value->empty()) {
+                filter[key] = *value;
+            }
+        }
+        if (!command_.tags.empty()) {
+            filter["tag"] = command_.tags.front();
+        }
+        const auto found = gateway_.call_pages(method, std::move(filter), command_.limit.value_or(UINT64_MAX));
+        if (!found) {
+            report(found.error(), {});
+            return;
+        }
+        out_ = table_ ? table_of(*found) : model::shown_json(*found);
+        if (const auto next = text_of(*found, "next"); table_ && !next.empty()) {
+            complain("there may be more agents; continue with --after " + next);
         }
     }
 
     void health()
     {
-        const auto agent = ask("agents/health", {{"id", asked_.id}}, asked_.id);
+        const auto agent = call("agents/health", {{"id", command_.id}}, command_.id);
         if (!agent) {
             return;
         }
         print(*agent);
         if (text_of(*agent, "status") == "unhealthy") {
-            refuse(command_exit::refused, asked_.id + ": unhealthy (" + text_of(*agent, "reason") + ")");
+            fail(exit_code::refused, command_.id + ": unhealthy (" + text_of(*agent, "reason") + ")");
         }
-    }
-
-    void print(const json& value)
-    {
-        done_.out += table_ ? model::shown_table(model::flattened(value)) : model::shown_json(value);
     }
 
     void get()
     {
-        auto agent = ask("agents/get", {{"id", asked_.id}}, asked_.id);
-        if (agent) {
-            agent->erase("card");  // that is `agents card`
+        if (auto agent = call("agents/get", {{"id", command_.id}}, command_.id)) {
+            agent->erase("card");  // `agents card` prints it
             print(*agent);
         }
     }
 
     void card()
     {
-        const auto agent = ask("agents/get", {{"id", asked_.id}}, asked_.id);
+        const auto agent = call("agents/get", {{"id", command_.id}}, command_.id);
         if (!agent) {
             return;
         }
@@ -202,76 +162,53 @@ private:
             print(*card);
             return;
         }
-        refuse(command_exit::refused, asked_.id + ": has no card yet; its state is " + state_of(*agent));
+        fail(exit_code::refused, command_.id + ": has no card yet; its state is " + state_of(*agent));
     }
 
     void refresh()
     {
-        json params{{"id", asked_.id}};
-        if (asked_.dry_run) {
+        json params{{"id", command_.id}};
+        if (command_.dry_run) {
             params["dryRun"] = true;
         }
-        const auto done = ask("agents/refreshCard", params, asked_.id);
-        if (!done) {
-            return;
+        if (const auto result = call("agents/refreshCard", params, command_.id)) {
+            out_ = table_ ? refreshed_text(command_.id, *result, command_.dry_run) : model::shown_json(*result);
         }
-        if (!table_) {
-            print(*done);
-            return;
-        }
-        const bool changed = done->value("changed", false);
-        const std::string said = asked_.dry_run ? (changed ? ": would change\n" : ": would not change\n")
-                                                : (changed ? ": changed\n" : ": has not changed\n");
-        std::string out = asked_.id + said;
-        const auto* diff = core::member(*done, "diff");
-        for (std::size_t i = 0; changed && diff != nullptr && diff->is_array() && i < diff->size(); ++i) {
-            const auto& each = (*diff)[i];
-            out += "  " + text_of(each, "op") + " " + text_of(each, "path");
-            const auto* value = core::member(each, "value");
-            out += value == nullptr ? "\n" : " " + core::to_text(*value) + "\n";
-        }
-        const auto* status = core::member(*done, "card_status");
-        const auto* problems = core::member(status == nullptr ? *done : *status, "problems");
-        out += problems == nullptr ? std::string{} : shown_problems(*problems);
-        done_.out = model::printable(out, /*lines=*/true);
     }
 
     void add()
     {
-        if (!asked_.file.empty()) {
-            add_file();
-            return;
+        json agent{{"url", command_.url}};
+        if (!command_.protocol.empty()) {
+            agent["protocol"] = command_.protocol;
         }
-        json agent{{"url", asked_.url}};
-        if (!asked_.protocol.empty()) {
-            agent["protocol"] = asked_.protocol;
+        if (!command_.card_url.empty()) {
+            agent["card_url"] = command_.card_url;
         }
-        if (!asked_.card_url.empty()) {
-            agent["card_url"] = asked_.card_url;
+        if (!command_.tags.empty()) {
+            agent["metadata"] = {{"tags", command_.tags}};
         }
-        if (!asked_.tags.empty()) {
-            agent["metadata"] = {{"tags", asked_.tags}};
-        }
-        if (!asked_.bearer_file.empty()) {
-            const auto bearer = with_.read_secret(asked_.bearer_file);
+        if (!command_.bearer_file.empty()) {
+            const auto bearer = config::read_secret_file(command_.bearer_file);
             if (!bearer) {
-                refuse(command_exit::unusable, "--bearer-file: " + asked_.bearer_file + ": " + bearer.error().detail);
+                const auto& why = bearer.error().detail;
+                fail(exit_code::unusable, "--bearer-file: " + command_.bearer_file + ": " + why);
                 return;
             }
             agent["bearer"] = *bearer;
         }
-        if (const auto done = upsert(asked_.id, agent)) {
-            print_added({*done});
+        if (const auto result = upsert(command_.id, agent)) {
+            out_ = table_ ? added_line(*result) : model::shown_json(*result);
         }
     }
 
     std::optional<json> upsert(const std::string& id, const json& agent)
     {
         json params{{"id", id}, {"agent", agent}};
-        if (asked_.if_version) {
-            params["ifVersion"] = *asked_.if_version;
+        if (command_.if_version) {
+            params["ifVersion"] = *command_.if_version;
         }
-        return ask("agents/upsert", params, id);
+        return call("agents/upsert", params, id);
     }
 
     void add_file()
@@ -280,85 +217,83 @@ private:
         if (!agents) {
             return;
         }
-        std::vector<json> added;
+        json added = json::array();
         for (const auto& [id, agent] : agents->items()) {
-            if (auto done = upsert(id, agent)) {
-                added.push_back(std::move(*done));
-            } else if (done_.code == command_exit::unreached) {
+            if (auto result = upsert(id, agent)) {
+                out_ += added_line(*result);
+                added.push_back(std::move(*result));
+            } else if (exit_ == exit_code::unreached) {
                 break;
             }
         }
-        print_added(added);
+        if (!table_) {
+            out_ = model::shown_json({{"agents", std::move(added)}});
+        }
     }
 
+    // nullopt: the problems are reported.
     std::optional<json> read_agents_file()
     {
-        const auto wrong = [&](const std::string& what) {
-            refuse(command_exit::unusable, what);
-            return std::nullopt;
-        };
-        const auto path = asked_.file == "-" ? std::string{"/dev/stdin"} : asked_.file;
-        const auto text = with_.read_file(path);
+        const auto& file = command_.file;
+        const auto text = config::read_file(file == "-" ? "/dev/stdin" : file);
         if (!text) {
-            return wrong(asked_.file + ": " + text.error().detail);
+            fail(exit_code::unusable, file + ": " + text.error().detail);
+            return std::nullopt;
         }
-        config::problem_list problems{asked_.file};
+        config::problem_list problems{file};
         const auto document = config::parse_document(*text, problems);
         if (!document || !problems.empty()) {
-            for (const auto& each : std::move(problems).take()) {
-                wrong(config::to_text(each));
+            for (const auto& problem : std::move(problems).take()) {
+                fail(exit_code::unusable, config::to_text(problem));
             }
             return std::nullopt;
         }
-        auto whole = config::to_json(*document);
+        const auto whole = config::to_json(*document);
         const auto* agents = core::member(whole, "agents");
         if (agents == nullptr || !agents->is_object() || whole.size() != 1) {
-            return wrong(asked_.file + ": expected a map with the one key `agents`, which holds a map of agents by id");
+            fail(exit_code::unusable, file + ": expected one key, `agents`, with a map of agents by id");
+            return std::nullopt;
         }
         return *agents;
     }
 
-    void print_added(const std::vector<json>& added)
-    {
-        if (table_) {
-            for (const auto& each : added) {
-                const bool kept = each.value("durable", false);
-                done_.out += model::printable(
-                    text_of(each, "id") + (each.value("created", false) ? ": added" : ": changed") + ", version " +
-                        text_of(each, "version") + (kept ? "" : ", until the gateway ends") + "\n",
-                    /*lines=*/true
-                );
-            }
-            return;
-        }
-        done_.out = model::shown_json(asked_.file.empty() ? added.front() : json{{"agents", added}});
-    }
-
     void remove()
     {
-        json params{{"id", asked_.id}};
-        if (asked_.if_version) {
-            params["ifVersion"] = *asked_.if_version;
+        json params{{"id", command_.id}};
+        if (command_.if_version) {
+            params["ifVersion"] = *command_.if_version;
         }
-        const auto done = ask("agents/delete", params, asked_.id);
-        if (done && table_) {
-            done_.out = model::printable(asked_.id) + ": removed\n";
-        } else if (done) {
-            print(*done);
+        if (const auto result = call("agents/delete", params, command_.id)) {
+            out_ = table_ ? model::printable(command_.id) + ": removed\n" : model::shown_json(*result);
         }
     }
 
-    const agents_command& asked_;
-    const command_surroundings& with_;
+    const agents_command& command_;
+    admin_client gateway_;
     bool table_;
-    command_outcome done_;
+    exit_code exit_ = exit_code::done;
+    std::string out_;  // printable
+    std::string err_;  // printable
 };
 
 }  // namespace
 
-command_outcome carry_out(const agents_command& asked, const command_surroundings& with)
+int run_agents_command(
+    agents_command command,
+    const std::function<std::optional<std::string>(std::string_view name)>& variable
+)
 {
-    return agents_cli{asked, with}.run();
+    if (command.admin.empty()) {
+        command.admin = variable("CARDEA_ADMIN").value_or("");
+    }
+    if (command.admin.empty()) {
+        command.admin = "127.0.0.1:4001";
+    }
+    agents_cli cli{command, ::isatty(STDOUT_FILENO) == 1};
+    const auto code = cli.run();
+    std::cout << cli.out() << std::flush;
+    std::cerr << cli.err();
+    return static_cast<int>(code);
 }
 
 }  // namespace gateway::cli

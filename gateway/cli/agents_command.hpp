@@ -1,39 +1,46 @@
-// `cardea agents`: what an operator asks of a gateway that runs.
+// `cardea agents`: asks a running gateway for its agents, or to change them.
 #pragma once
 
-#include "config/problem.hpp"
-#include "core/error.hpp"
-#include "gateway/cli/admin_client.hpp"
-#include "gateway/cli/agents_command_line.hpp"
-
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace gateway::cli {
 
-// Stable: scripts depend on them.
-enum class command_exit : int { done = 0, refused = 1, unusable = 2, unreached = 3 };
+enum class agents_verb : std::uint8_t { list, get, health, card, refresh, add, remove };
 
-struct command_outcome {
-    command_exit code = command_exit::done;
-    std::string out;  // printable, as all text is that goes to a terminal
-    std::string err;  // lines, each with its line feed
+enum class output_form : std::uint8_t { automatic, json, table };
+
+// The arguments of one command. Text that was not given is empty.
+struct agents_command {
+    agents_verb verb = agents_verb::list;
+    std::string admin;    // of the gateway: HOST:PORT or a URL
+    std::string ca_file;  // PEM
+    output_form output = output_form::automatic;
+
+    std::string id;
+    std::string url;                          // of add
+    std::string file;                         // of add: agents of this file, `-` for stdin, instead of `id` and `url`
+    std::string protocol;                     // of list, health and add
+    std::string status;                       // of health
+    std::string card_url;                     // of add
+    std::string bearer_file;                  // of add
+    std::vector<std::string> tags;            // of add; of list and health at most one
+    std::string text;                         // of list and health
+    std::string after;                        // of list and health
+    std::optional<std::uint64_t> limit;       // of list and health
+    std::optional<std::uint64_t> if_version;  // of add and remove
+    bool dry_run = false;                     // of refresh
 };
 
-// What a command needs of the process.
-struct command_surroundings {
-    rpc_caller_of ask;
-    std::function<core::result<std::string>(const std::string& path)> read_file;
-    std::function<core::result<std::string>(const std::string& path)> read_secret;
-    bool terminal = false;  // whether what is printed goes to one
-};
-
-// A command without a problem that asks for no help. Blocking, as its surroundings are.
-command_outcome carry_out(const agents_command& asked, const command_surroundings& with);
-
-// The whole of it: arguments to exit code, printed. `variable` is the environment.
+// Sends the requests of the command and prints the answers to stdout, failures to stderr; what is printed is safe for a
+// terminal. Returns the exit code, which is stable: 0 done, 1 refused or unhealthy, 2 a file cannot be used, 3 the gateway
+// was not reached. Without `admin`, CARDEA_ADMIN of `variable` counts, then 127.0.0.1:4001. Blocking.
 int run_agents_command(
-    const std::vector<std::string>& arguments,
+    agents_command command,
     const std::function<std::optional<std::string>(std::string_view name)>& variable
 );
 

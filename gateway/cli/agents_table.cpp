@@ -1,5 +1,9 @@
 #include "gateway/cli/agents_table.hpp"
 
+#include "gateway/model/terminal_text.hpp"
+
+#include <vector>
+
 namespace gateway::cli {
 namespace {
 
@@ -23,9 +27,29 @@ std::string member_of(const json& agent, std::string_view part, std::string_view
     return object == nullptr ? std::string{} : text_of(*object, key);
 }
 
-std::string with_reason(std::string what, const std::string& reason)
+std::string with_reason(const std::string& state, const std::string& reason)
 {
-    return reason.empty() ? what : what + " (" + reason + ")";
+    return reason.empty() ? state : state + " (" + reason + ")";
+}
+
+std::string summary_line(const json& summary)
+{
+    std::string out;
+    for (const auto& [status, count] : summary.items()) {
+        out += (out.empty() ? "" : ", ") + core::to_text(count) + " " + status;
+    }
+    return out.empty() ? out : out + "\n";
+}
+
+std::string problem_lines(const json& problems)
+{
+    std::string out;
+    for (std::size_t i = 0; problems.is_array() && i < problems.size(); ++i) {
+        const auto severity = text_of(problems[i], "severity");
+        out += "  " + (severity.empty() ? "" : severity + ": ") + text_of(problems[i], "path") + ": " +
+               text_of(problems[i], "what") + "\n";
+    }
+    return out;
 }
 
 }  // namespace
@@ -52,58 +76,65 @@ std::string state_of(const json& agent)
     return text_of(*status, "state") + (failure == nullptr ? "" : " (" + text_of(*failure, "code") + ")");
 }
 
-std::string shown_problems(const json& problems)
+std::string list_table(const json& found)
 {
-    std::string out;
-    for (std::size_t i = 0; problems.is_array() && i < problems.size(); ++i) {
-        const auto severity = text_of(problems[i], "severity");
-        out += "  " + (severity.empty() ? "" : severity + ": ") + text_of(problems[i], "path") + ": " +
-               text_of(problems[i], "what") + "\n";
-    }
-    return out;
-}
-
-table_rows list_rows(const json& agents)
-{
-    table_rows shown{{"ID", "PROTOCOL", "SOURCE", "CARD", "SKILLS", "URL"}};
-    for (const auto& each : agents) {
-        shown.push_back(
-            {text_of(each, "id"),
-             text_of(each, "protocol"),
-             source_of(each),
-             state_of(each),
-             skills_of(each),
-             text_of(each, "url")}
+    std::vector<std::vector<std::string>> rows{{"ID", "PROTOCOL", "SOURCE", "CARD", "SKILLS", "URL"}};
+    for (const auto& agent : found.at("agents")) {
+        rows.push_back(
+            {text_of(agent, "id"),
+             text_of(agent, "protocol"),
+             source_of(agent),
+             state_of(agent),
+             skills_of(agent),
+             text_of(agent, "url")}
         );
     }
-    return shown;
+    return model::shown_table(rows);
 }
 
-table_rows health_rows(const json& agents)
+std::string health_table(const json& found)
 {
-    table_rows shown{{"ID", "PROTOCOL", "STATUS", "CARD", "SESSION", "UPTIME", "RESTARTS"}};
-    for (const auto& each : agents) {
-        const auto uptime = member_of(each, "session", "uptime_seconds");
-        shown.push_back(
-            {text_of(each, "id"),
-             text_of(each, "protocol"),
-             with_reason(text_of(each, "status"), text_of(each, "reason")),
-             with_reason(member_of(each, "card", "state"), member_of(each, "card", "failure")),
-             with_reason(member_of(each, "session", "state"), member_of(each, "session", "reason")),
+    std::vector<std::vector<std::string>> rows{{"ID", "PROTOCOL", "STATUS", "CARD", "SESSION", "UPTIME", "RESTARTS"}};
+    for (const auto& agent : found.at("agents")) {
+        const auto uptime = member_of(agent, "session", "uptime_seconds");
+        rows.push_back(
+            {text_of(agent, "id"),
+             text_of(agent, "protocol"),
+             with_reason(text_of(agent, "status"), text_of(agent, "reason")),
+             with_reason(member_of(agent, "card", "state"), member_of(agent, "card", "failure")),
+             with_reason(member_of(agent, "session", "state"), member_of(agent, "session", "reason")),
              uptime.empty() ? uptime : uptime + "s",
-             member_of(each, "session", "restarts")}
+             member_of(agent, "session", "restarts")}
         );
     }
-    return shown;
+    const auto* summary = core::member(found, "summary");
+    return model::shown_table(rows) +
+           model::printable(summary_line(summary == nullptr ? json{} : *summary), /*lines=*/true);
 }
 
-std::string shown_summary(const json& summary)
+std::string refreshed_text(const std::string& id, const json& result, bool dry_run)
 {
-    std::string out;
-    for (const auto& [status, count] : summary.items()) {
-        out += (out.empty() ? "" : ", ") + core::to_text(count) + " " + status;
+    const bool changed = result.value("changed", false);
+    std::string out = id + (dry_run ? (changed ? ": would change\n" : ": would not change\n")
+                                    : (changed ? ": changed\n" : ": has not changed\n"));
+    const auto* diff = core::member(result, "diff");
+    for (std::size_t i = 0; changed && diff != nullptr && diff->is_array() && i < diff->size(); ++i) {
+        const auto& difference = (*diff)[i];
+        out += "  " + text_of(difference, "op") + " " + text_of(difference, "path");
+        const auto* value = core::member(difference, "value");
+        out += value == nullptr ? "\n" : " " + core::to_text(*value) + "\n";
     }
-    return out.empty() ? out : out + "\n";
+    const auto* status = core::member(result, "card_status");
+    const auto* problems = core::member(status == nullptr ? result : *status, "problems");
+    return model::printable(out + (problems == nullptr ? "" : problem_lines(*problems)), /*lines=*/true);
+}
+
+std::string added_line(const json& result)
+{
+    const auto* outcome = result.value("created", false) ? ": added" : ": changed";
+    const auto* lifetime = result.value("durable", false) ? "" : ", until the gateway stops";
+    return model::printable(text_of(result, "id") + outcome + ", version " + text_of(result, "version") + lifetime) +
+           "\n";
 }
 
 }  // namespace gateway::cli

@@ -1,31 +1,29 @@
-// The answers of the management methods as tables for people. Pure.
+// The answers of the management methods as text for people, printable, in lines. Pure.
 #pragma once
 
 #include "core/json/json.hpp"
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace gateway::cli {
 
-// The first is the heading; cells as they came, not yet made printable.
-using table_rows = std::vector<std::vector<std::string>>;
+// A table of the `agents` of agents/list.
+std::string list_table(const core::json& found);
 
-// Of agents/list and of agents/health.
-table_rows list_rows(const core::json& agents);
-table_rows health_rows(const core::json& agents);
+// A table of the `agents` of agents/health, and a line with their `summary`.
+std::string health_table(const core::json& found);
 
-// Of agents/health; empty: there is none.
-std::string shown_summary(const core::json& summary);
+// The result of agents/refreshCard: whether the card changed, its differences and problems.
+std::string refreshed_text(const std::string& id, const core::json& result, bool dry_run);
 
-// How an agent's card stands.
+// The result of agents/upsert.
+std::string added_line(const core::json& result);
+
+// The state of an agent's card, with its failure; not printable.
 std::string state_of(const core::json& agent);
 
-// A line for each.
-std::string shown_problems(const core::json& problems);
-
-// Text without quotes, anything else as JSON; empty: absent or null.
+// The member as text: a string without quotes, anything else as JSON, empty if it is absent or null; not printable.
 std::string text_of(const core::json& object, std::string_view key);
 
 }  // namespace gateway::cli

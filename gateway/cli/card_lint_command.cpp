@@ -24,24 +24,24 @@ core::result<net::fetch_response> fetch(const std::string& url)
     return fetch_once(std::move(request));
 }
 
-bool is_url(const std::string& where)
+bool is_url(const std::string& source)
 {
-    return where.starts_with("http://") || where.starts_with("https://");
+    return source.starts_with("http://") || source.starts_with("https://");
 }
 
-std::string counted(std::size_t count, const std::string& what)
+std::string counted(std::size_t count, const std::string& noun)
 {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 }  // namespace
 
-core::result<std::string> read_card(const std::string& where)
+core::result<std::string> read_card(const std::string& source)
 {
-    if (!is_url(where)) {
-        return config::read_file(where, config::card_settings{}.max_size);
+    if (!is_url(source)) {
+        return config::read_file(source, config::card_settings{}.max_size);
     }
-    auto answer = fetch(where);
+    auto answer = fetch(source);
     if (!answer) {
         auto why = std::move(answer).error();
         why.detail = std::string{core::message(why.code)} + (why.detail.empty() ? "" : " (" + why.detail + ")");
@@ -56,28 +56,28 @@ core::result<std::string> read_card(const std::string& where)
     return std::move(answer->body);
 }
 
-a2a::lint_report lint_found_card(const std::string& text, const std::string& where)
+a2a::lint_report lint_found_card(const std::string& text, const std::string& source)
 {
     auto report = a2a::lint_card(text);
-    if (!is_url(where) || !report.generation) {
+    if (!is_url(source) || !report.generation) {
         return report;
     }
-    // As if the agent were registered by the URL that this card is found below.
+    // As if the agent were registered with the URL above the well-known path.
     core::agent agent;
-    agent.url = where.substr(0, where.find("/.well-known/"));
-    agent.card_url = where;
+    agent.url = source.substr(0, source.find("/.well-known/"));
+    agent.card_url = source;
     agent.trust = core::card_trust::same_origin;
     const auto card = core::parse_json(text);
-    auto to = card ? model::call_address_of(agent, *card, where) : model::call_address{};
-    if (to.problem) {
+    auto address = card ? model::call_address_of(agent, *card, source) : model::call_address{};
+    if (address.problem) {
         const auto notes =
             std::ranges::find(report.problems, a2a::problem_severity::note, &a2a::card_problem::severity);
-        report.problems.insert(notes, std::move(*to.problem));
+        report.problems.insert(notes, std::move(*address.problem));
     }
     return report;
 }
 
-std::string lint_text(const a2a::lint_report& report, const std::string& where, bool explain)
+std::string lint_text(const a2a::lint_report& report, const std::string& source, bool explain)
 {
     using enum a2a::problem_severity;
     std::string text;
@@ -90,8 +90,8 @@ std::string lint_text(const a2a::lint_report& report, const std::string& where, 
         }
         text += '\n';
     }
-    text += model::printable(where) + ": ";
-    text += report.generation ? "a card of shape " + std::string{a2a::name(*report.generation)} : "no card";
+    text += model::printable(source) + ": ";
+    text += report.generation ? "a card of shape " + std::string{a2a::name(*report.generation)} : "not a card";
     return text + "; " + counted(report.count(error), "error") + ", " + counted(report.count(warning), "warning") +
            ", " + counted(report.count(note), "note") + "\n";
 }

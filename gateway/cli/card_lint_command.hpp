@@ -1,4 +1,4 @@
-// `cardea card lint`: a card from a file or from the network, and what is said about it.
+// `cardea card lint`: checks a card from a file or a URL.
 #pragma once
 
 #include "a2a/card/card_lint.hpp"
@@ -8,16 +8,16 @@
 
 namespace gateway::cli {
 
-// The card in the file or at the http or https URL, within the limits that cards of agents have by default. Blocking.
-// Fails with config_invalid if a file cannot be read, with what the fetch failed with, with upstream_status if the answer
-// is not 200; the detail reads well behind the name of the file or the URL.
-core::result<std::string> read_card(const std::string& where);
+// The text of the card. `source` is a file or an http or https URL; the default limits of agents' cards apply. Blocking.
+// Errors: config_invalid if the file cannot be read, upstream_status if the answer is not 200, otherwise those of the
+// fetch. The detail completes the sentence `SOURCE: DETAIL`.
+core::result<std::string> read_card(const std::string& source);
 
-// a2a::lint_card(), and of a card that was read from a URL also whether calls would go where it says.
-a2a::lint_report lint_found_card(const std::string& text, const std::string& where);
+// Like a2a::lint_card(). If `source` is a URL, it also reports an address in the card to which calls would not go.
+a2a::lint_report lint_found_card(const std::string& text, const std::string& source);
 
-// Printable: one line for each problem, `error: skills[0].id: missing`, with `explain` the section of the specification
-// behind it, and a last line that counts.
-std::string lint_text(const a2a::lint_report& report, const std::string& where, bool explain);
+// Printable: one line for each problem, such as `error: skills[0].id: missing`, and a last line with their numbers. With
+// `explain` each problem is followed by its section of the specification.
+std::string lint_text(const a2a::lint_report& report, const std::string& source, bool explain);
 
 }  // namespace gateway::cli

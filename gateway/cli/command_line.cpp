@@ -2,221 +2,399 @@
 
 #include "config/schema.hpp"
 
-#include <cstddef>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
 
 namespace gateway::cli {
 namespace {
 
-constexpr std::string_view help = R"(cardea: one address for the A2A agents behind it.
+// Shows an option with the name of its value only: CLI11 would also list each option that it excludes.
+class help_page final : public CLI::Formatter {
+public:
+    help_page()
+    {
+        label("Positionals", "Arguments");
+        label("SUBCOMMAND", "VERB");
+    }
 
-  cardea run -c FILE                 serve the agents of a configuration file (YAML or JSON)
-  cardea run --agent ID=URL ...      serve these A2A agents, no file needed
-  cardea run --mcp 'ID=COMMAND' ...  serve these MCP servers as agents, each with a card made from what it lists
-  cardea validate -c FILE            check a configuration; exit code 2 if it cannot be used
-  cardea config dump -c FILE         print the effective configuration and the source of each value; secrets are masked
-  cardea config schema               its JSON Schema, for editors
-  cardea card lint FILE|URL          what is wrong with an agent's card; exit code 1 if there are errors
-  cardea agents VERB                 list, get, health, card, refresh, add, remove: the agents of a gateway that runs
-  cardea version
-  cardea --help
+    std::string make_option_opts(const CLI::Option* option) const override
+    {
+        const auto value = option->get_positional() ? std::string{} : option->get_type_name();
+        return value.empty() ? value : ' ' + value;
+    }
+};
 
-Options of run and config dump:
-  -c, --config FILE       the configuration; docs/configuration.md lists every key
-      --agent ID=URL      an A2A agent, in addition to those of the file; may be given again
-      --mcp 'ID=COMMAND'  an MCP server that is a program; may be given again; quotes and backslashes as in a shell, but none runs
-                          it: 'web=npx -y @modelcontextprotocol/server-everything'
-      --mcp ID=URL        one that is reached over streamable HTTP
-      --listen HOST:PORT  where callers connect (default 127.0.0.1:4000; port 0: the system chooses)
-      --admin HOST:PORT   metrics, health and management (default 127.0.0.1:4001)
-      --store STORE       where agents live that are added at run time: memory or sqlite:PATH
-                          (default sqlite:~/.local/state/cardea/store.db)
-
-Options of config dump:
-      --output FORMAT     yaml (default) or json
-
-Options of card lint:
-      --explain           name the section of the specification that each problem is about
-
-For every agent:
-  GET  /agents/<id>/.well-known/agent-card.json    its card, pointing at this gateway
-  POST /agents/<id>                                its JSON-RPC address, answers and event streams
-)";
-
-command_line wrong(std::string what)
+// Adds an option that takes one value. `words` shows it as help does, such as `-c,--config FILE`; a name without a dash
+// adds a positional argument.
+CLI::Option* add(CLI::App& verb, std::string_view words, const char* help, CLI::callback_t read)
 {
-    command_line out;
-    out.problem = std::move(what);
+    const auto space = words.find(' ');
+    const auto value = space == words.npos ? "" : words.substr(space + 1);
+    return verb.add_option(std::string{words.substr(0, space)}, std::move(read), help)->type_name(std::string{value});
+}
+
+CLI::Option* add_text(CLI::App& verb, std::string_view words, const char* help, std::string& text)
+{
+    return add(verb, words, help, [&text](const CLI::results_t& values) {
+        text = values.back();
+        return true;
+    });
+}
+
+std::string objection_to_empty(const std::string& value)
+{
+    return value.empty() ? "expected a value, got ''" : "";
+}
+
+CLI::Option* add_nonempty(CLI::App& verb, std::string_view words, const char* help, std::string& text)
+{
+    return add_text(verb, words, help, text)->check(objection_to_empty);
+}
+
+void add_list(CLI::App& verb, std::string_view words, const char* help, std::vector<std::string>& list)
+{
+    const auto read = [&list](const CLI::results_t& values) {
+        list = values;
+        return true;
+    };
+    add(verb, words, help, read)->check(objection_to_empty)->take_all();
+}
+
+void add_number(CLI::App& verb, std::string_view words, const char* help, std::optional<std::uint64_t>& number)
+{
+    add(verb, words, help, [words, &number](const CLI::results_t& values) {
+        const auto& text = values.back();
+        const auto* const end = text.data() + text.size();
+        const auto result = std::from_chars(text.data(), end, number.emplace());
+        if (result.ec != std::errc{} || result.ptr != end) {
+            const std::string name{words.substr(0, words.find(' '))};
+            throw CLI::ValidationError(name, "expected a whole number, got '" + text + "'");
+        }
+        return true;
+    });
+}
+
+template <class Form>
+void add_output(CLI::App& verb, std::string_view words, const char* help, Form& form, std::map<std::string, Form> forms)
+{
+    add(verb, words, help, [words, &form, forms = std::move(forms)](const CLI::results_t& values) {
+        const auto found = forms.find(values.back());
+        if (found == forms.end()) {
+            std::string known{words.substr(words.find(' ') + 1)};
+            known.replace(known.find('|'), 1, " or ");
+            throw CLI::ValidationError("--output", "expected " + known + ", got '" + values.back() + "'");
+        }
+        form = found->second;
+        return true;
+    });
+}
+
+void add_configuration_options(CLI::App& verb, command_line& line)
+{
+    add_text(verb, "-c,--config FILE", "the configuration; docs/configuration.md lists every key", line.config_file);
+    add_list(verb, "--agent ID=URL", "an A2A agent, besides those of the file; may be repeated", line.agents);
+    constexpr const char* mcp =
+        "an MCP server: a program, or a URL of streamable HTTP; may be repeated.\n"
+        "Quotes and backslashes work as in a shell, but no shell runs the program:\n"
+        "--mcp 'web=npx -y @modelcontextprotocol/server-everything'";
+    add_list(verb, "--mcp ID=COMMAND|ID=URL", mcp, line.mcp);
+    add_text(verb, "--listen HOST:PORT", "for callers (default 127.0.0.1:4000); port 0: any free port", line.listen);
+    add_text(verb, "--admin HOST:PORT", "for metrics, health and management (default 127.0.0.1:4001)", line.admin);
+    constexpr const char* store =
+        "where agents that are added at run time are kept: memory or sqlite:PATH\n"
+        "(default sqlite:~/.local/state/cardea/store.db)";
+    add_text(verb, "--store STORE", store, line.store);
+}
+
+void add_run(CLI::App& root, command_line& line)
+{
+    auto& run = *root.add_subcommand("run", "Serve agents: -c FILE, --agent ID=URL or --mcp 'ID=COMMAND'");
+    add_configuration_options(run, line);
+    run.footer(R"(For every agent:
+  GET  /agents/<id>/.well-known/agent-card.json    its card, with addresses of this gateway
+  POST /agents/<id>                                its JSON-RPC address, for calls and event streams)");
+    run.callback([&line] {
+        line.verb = top_verb::run;
+        if (line.config_file.empty() && line.agents.empty() && line.mcp.empty() && line.store.empty()) {
+            throw CLI::ValidationError(
+                "nothing to serve: pass -c FILE, --agent ID=URL, --mcp 'ID=COMMAND' or --store STORE"
+            );
+        }
+    });
+}
+
+void add_validate(CLI::App& root, command_line& line)
+{
+    auto& validate = *root.add_subcommand("validate", "Check a configuration; the exit code is 2 if it cannot be used");
+    add_text(validate, "-c,--config FILE", "the configuration; required", line.config_file)->required();
+    validate.callback([&line] { line.verb = top_verb::validate; });
+}
+
+void add_config(CLI::App& root, command_line& line)
+{
+    auto& config =
+        *root.add_subcommand("config", "Print the effective configuration (dump) or its JSON Schema (schema)");
+    config.require_subcommand(1);
+    auto& dump = *config.add_subcommand("dump", "Print each effective value and its source; secrets are masked");
+    add_configuration_options(dump, line);
+    add_output<dump_format>(
+        dump,
+        "--output yaml|json",
+        "the format (default yaml)",
+        line.format,
+        {{"yaml", dump_format::yaml}, {"json", dump_format::json}}
+    );
+    dump.callback([&line] { line.verb = top_verb::config_dump; });
+    auto& schema = *config.add_subcommand("schema", "Print the JSON Schema of a configuration, for editors");
+    schema.callback([&line] { line.verb = top_verb::config_schema; });
+}
+
+void add_card(CLI::App& root, command_line& line)
+{
+    auto& card = *root.add_subcommand("card", "Check an agent card (lint)");
+    card.require_subcommand(1);
+    auto& lint =
+        *card.add_subcommand("lint", "Report what is wrong with an agent card; the exit code is 1 if there are errors");
+    add_nonempty(lint, "FILE|URL", "the card", line.card)->required();
+    lint.add_flag("--explain", line.explain, "name the section of the specification for each problem");
+    lint.callback([&line] { line.verb = top_verb::lint_card; });
+}
+
+// Accepted before the verb of `agents` and after it.
+void add_connection(CLI::App& verb, agents_command& command)
+{
+    constexpr const char* admin =
+        "the gateway's admin address, HOST:PORT or a URL\n(default $CARDEA_ADMIN, else 127.0.0.1:4001)";
+    add_nonempty(verb, "--admin ADDRESS", admin, command.admin);
+    constexpr const char* ca_file = "authorities for an https address (PEM; default: the system's)";
+    add_nonempty(verb, "--ca-file FILE", ca_file, command.ca_file);
+    add_output<output_form>(
+        verb,
+        "-o,--output json|table",
+        "the format (default: table on a terminal, else json)",
+        command.output,
+        {{"json", output_form::json}, {"table", output_form::table}}
+    );
+}
+
+// `words` are the verb's name and its description.
+CLI::App& add_agents_verb(CLI::App& agents, agents_command& command, agents_verb verb, std::array<const char*, 2> words)
+{
+    auto& app = *agents.add_subcommand(words[0], words[1]);
+    app.preparse_callback([&command, verb](std::size_t) { command.verb = verb; });
+    return app;
+}
+
+CLI::Option* add_id(CLI::App& verb, agents_command& command)
+{
+    return add_nonempty(verb, "ID", "the agent's id", command.id);
+}
+
+void add_filters(CLI::App& verb, agents_command& command)
+{
+    add_list(verb, "--tag TAG", "only agents whose skills or metadata have this tag", command.tags);
+    add_nonempty(verb, "--protocol a2a|mcp", "only agents of this protocol", command.protocol);
+    add_nonempty(verb, "--text TEXT", "only agents with this in their id, name, description or metadata", command.text);
+    add_number(verb, "--limit N", "at most this many agents", command.limit);
+    add_nonempty(verb, "--after ID", "only agents after this id", command.after);
+    verb.callback([&command] {
+        if (command.tags.size() > 1) {
+            throw CLI::ValidationError("--tag", "expected one tag, got " + std::to_string(command.tags.size()));
+        }
+    });
+}
+
+void add_reads(CLI::App& agents, agents_command& command)
+{
+    using enum agents_verb;
+    add_filters(add_agents_verb(agents, command, list, {"list", "List the agents by id"}), command);
+    auto& get_verb = add_agents_verb(
+        agents,
+        command,
+        get,
+        {"get", "Show what the gateway knows about an agent; secrets are masked"}
+    );
+    add_id(get_verb, command)->required();
+    auto& card_verb = add_agents_verb(agents, command, card, {"card", "Print an agent's card (default: JSON)"});
+    add_id(card_verb, command)->required();
+    auto& health_verb = add_agents_verb(agents, command, health, {"health", "Show the health of all agents or of one"});
+    add_filters(health_verb, command);
+    constexpr const char* status = "only agents with this status: healthy, degraded, unhealthy or unknown";
+    add_nonempty(health_verb, "--status STATUS", status, command.status);
+    auto* const id = add_id(health_verb, command);
+    for (const auto* filter : {"--tag", "--protocol", "--text", "--limit", "--after", "--status"}) {
+        id->excludes(health_verb.get_option(filter));
+    }
+}
+
+void add_writes(CLI::App& agents, agents_command& command)
+{
+    using enum agents_verb;
+    auto& refresh_verb = add_agents_verb(agents, command, refresh, {"refresh", "Fetch an agent's card now"});
+    add_id(refresh_verb, command)->required();
+    refresh_verb.add_flag("--dry-run", command.dry_run, "change nothing; show what would change");
+
+    auto& add_verb =
+        add_agents_verb(agents, command, agents_verb::add, {"add", "Add an agent, or replace it completely"});
+    add_id(add_verb, command);
+    add_nonempty(add_verb, "URL", "the agent's address", command.url);
+    add_nonempty(add_verb, "--protocol a2a|mcp", "what the agent speaks (default a2a)", command.protocol);
+    add_list(add_verb, "--tag TAG", "a tag, by which lists can be filtered; may be repeated", command.tags);
+    add_nonempty(add_verb, "--card-url URL", "where the agent's card is", command.card_url);
+    add_nonempty(add_verb, "--bearer-file FILE", "a file with the credential for the agent", command.bearer_file);
+    constexpr const char* version = "only if the agent has this version; 0: only if it does not exist";
+    add_number(add_verb, "--if-version N", version, command.if_version);
+    constexpr const char* help =
+        "instead of ID and URL: all agents of this file (- for stdin),\n"
+        "YAML or JSON with a map `agents` as in a configuration";
+    auto* const file = add_nonempty(add_verb, "-f,--file FILE", help, command.file);
+    for (const auto* other : {"ID", "URL", "--protocol", "--tag", "--card-url", "--bearer-file", "--if-version"}) {
+        file->excludes(add_verb.get_option(other));
+    }
+    add_verb.callback([&command] {
+        if (command.file.empty() && command.url.empty()) {
+            throw CLI::ValidationError("expected ID and URL, or -f FILE");
+        }
+    });
+
+    auto& remove_verb =
+        add_agents_verb(agents, command, remove, {"remove", "Remove an agent that was added at run time"});
+    remove_verb.alias("rm");
+    add_id(remove_verb, command)->required();
+    add_number(remove_verb, "--if-version N", "only if the agent has this version", command.if_version);
+}
+
+void add_agents(CLI::App& root, command_line& line)
+{
+    auto& agents = *root.add_subcommand("agents", "List, show, refresh, add and remove agents of a running gateway");
+    agents.require_subcommand(1);
+    agents.footer(
+        "Exit codes: 0 done; 1 the gateway refused, or its agent failed or is unhealthy; 2 the arguments\n"
+        "or files cannot be used; 3 the gateway was not reached. stderr says what went wrong."
+    );
+    agents.callback([&line] { line.verb = top_verb::agents; });
+    add_reads(agents, line.agents_request);
+    add_writes(agents, line.agents_request);
+    add_connection(agents, line.agents_request);
+    for (auto* verb : agents.get_subcommands(std::function<bool(CLI::App*)>{})) {
+        add_connection(*verb, line.agents_request);
+    }
+}
+
+std::string objection_to(const std::string& argument, const CLI::App& verb)
+{
+    const bool option = argument.starts_with('-');
+    std::vector<std::string> known;
+    for (const auto* each : verb.get_subcommands({})) {
+        known.push_back(each->get_name());
+    }
+    if (known.empty() && !option) {
+        return "unexpected argument '" + argument + "'";
+    }
+    for (const auto* each : verb.get_options()) {
+        for (const auto& name : each->get_lnames()) {
+            known.push_back("--" + name);
+        }
+    }
+    const auto name = argument.substr(0, argument.find('='));
+    const auto nearest = config::nearest_key(name, {known.begin(), known.end()});
+    return (option ? "unknown option '" : "unknown verb '") + argument + "'" +
+           (nearest.empty() ? "" : " (did you mean " + std::string{nearest} + "?)");
+}
+
+std::string text_of(const CLI::ParseError& error, const CLI::App& verb)
+{
+    std::string text = error.what();
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+        return text.substr(0, text.find(':')) + " needs a value";
+    }
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !verb.get_subcommands({}).empty()) {
+        return "a verb is required";
+    }
+    constexpr std::string_view excludes = " excludes ";
+    if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+        text.replace(text.find(excludes), excludes.size(), " cannot be combined with ");
+    }
+    return text;
+}
+
+// An unknown argument is reported before any other error, which it may have caused.
+std::string problem_of(const CLI::ParseError& error, const CLI::App& root)
+{
+    const auto* verb = &root;
+    for (auto name = root.get_name();; name += ' ' + verb->get_name()) {
+        const auto unknown = verb->remaining();
+        const auto argument = std::ranges::find_if(unknown, [](const auto& each) { return each != "--"; });
+        const auto inner = verb->get_subcommands();
+        if (argument != unknown.end() || inner.empty()) {
+            const auto text = argument == unknown.end() ? text_of(error, *verb) : objection_to(*argument, *verb);
+            return text + "; see " + name + " --help";
+        }
+        verb = inner.front();
+    }
+}
+
+// CLI11 expects the last argument first. It would take the argument after `--option=` for the value, hence the split.
+std::vector<std::string> reversed(std::vector<std::string> arguments)
+{
+    if (arguments.empty()) {
+        return {"--help"};
+    }
+    if (arguments.front() == "help") {
+        arguments.front() = "--help";
+    }
+    std::vector<std::string> out;
+    for (; !arguments.empty(); arguments.pop_back()) {
+        auto& argument = arguments.back();
+        if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
+            argument.pop_back();
+            out.emplace_back();
+        }
+        out.push_back(std::move(argument));
+    }
     return out;
-}
-
-// What follows `card`.
-void read_card_command(command_line& out, const std::vector<std::string>& arguments)
-{
-    if (arguments.size() < 2 || arguments[1] != "lint") {
-        out.problem = "card has one command: cardea card lint FILE|URL";
-        return;
-    }
-    for (std::size_t i = 2; i < arguments.size(); ++i) {
-        const auto& argument = arguments[i];
-        if (argument == "-h" || argument == "--help") {
-            out.what = verb::help;
-            return;
-        }
-        if (argument == "--explain") {
-            out.explain = true;
-        } else if (argument.starts_with("-") || !out.card.empty()) {
-            out.problem = "unexpected '" + argument + "' behind 'card lint'; see cardea --help";
-            return;
-        } else {
-            out.card = argument;
-        }
-    }
-    if (out.card.empty()) {
-        out.problem = "card lint needs a card: cardea card lint FILE|URL";
-    }
-}
-
-bool read_format(command_line& out, const std::string& text)
-{
-    out.format = text == "json" ? dump_format::json : dump_format::yaml;
-    if (text != "json" && text != "yaml") {
-        out.problem = "--output: '" + text + "' is no format; expected yaml or json";
-    }
-    return out.problem.empty();
-}
-
-std::vector<std::string_view> options_of(verb what)
-{
-    std::vector<std::string_view> all{"--config", "--help"};
-    if (what == verb::run || what == verb::config_dump) {
-        all.insert(all.end(), {"--agent", "--mcp", "--listen", "--admin", "--store"});
-    }
-    if (what == verb::config_dump) {
-        all.emplace_back("--output");
-    }
-    return all;
-}
-
-// Where the value of an option goes; null: this command has no such option.
-std::string* value_of(command_line& out, const std::string& option)
-{
-    const bool configures = out.what == verb::run || out.what == verb::config_dump;
-    if (option == "-c" || option == "--config") {
-        return configures || out.what == verb::validate ? &out.config_file : nullptr;
-    }
-    if (!configures) {
-        return nullptr;
-    }
-    if (option == "--agent") {
-        return &out.agents.emplace_back();
-    }
-    if (option == "--mcp") {
-        return &out.mcp.emplace_back();
-    }
-    return option == "--listen"  ? &out.listen
-           : option == "--admin" ? &out.admin
-           : option == "--store" ? &out.store
-                                 : nullptr;
-}
-
-// The options from the `first` argument on; `command` is what they belong to.
-bool read_options(
-    command_line& out,
-    const std::vector<std::string>& arguments,
-    std::size_t first,
-    const std::string& command
-)
-{
-    for (std::size_t i = first; i < arguments.size(); ++i) {
-        const auto& option = arguments[i];
-        if (option == "-h" || option == "--help") {
-            out.what = verb::help;
-            return true;
-        }
-        const bool format = out.what == verb::config_dump && option == "--output";
-        auto* const value = format ? nullptr : value_of(out, option);
-        if (value == nullptr && !format) {
-            const auto meant = config::nearest_key(option, options_of(out.what));
-            out.problem = "unknown option '" + option + "' of '" + command + "'; " +
-                          (meant.empty() ? "see cardea --help" : "did you mean " + std::string{meant} + '?');
-            return false;
-        }
-        if (i + 1 == arguments.size()) {
-            out.problem = option + " needs a value; see cardea --help";
-            return false;
-        }
-        ++i;
-        if (format && !read_format(out, arguments[i])) {
-            return false;
-        }
-        if (value != nullptr) {
-            *value = arguments[i];
-        }
-    }
-    return true;
-}
-
-// What follows `config`.
-void read_config_command(command_line& out, const std::vector<std::string>& arguments)
-{
-    const std::string what = arguments.size() < 2 ? "" : arguments[1];
-    if (what != "schema" && what != "dump") {
-        out.problem = "config has two commands: cardea config dump -c FILE, and cardea config schema";
-        return;
-    }
-    out.what = what == "schema" ? verb::config_schema : verb::config_dump;
-    read_options(out, arguments, 2, "config " + what);
 }
 
 }  // namespace
 
 command_line parse_command_line(const std::vector<std::string>& arguments)
 {
-    command_line out;
-    if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
-        return out;
+    command_line line;
+    bool version = false;
+    CLI::App root{"Cardea is a gateway for A2A agents and MCP servers.", "cardea"};
+    root.formatter(std::make_shared<help_page>());
+    root.group("Verbs");
+    root.set_help_flag("-h,--help", "print this help");
+    root.option_defaults()->take_last();
+    root.require_subcommand(0, 1);
+    root.add_flag("-V,--version", version, "print the version");
+    add_run(root, line);
+    add_validate(root, line);
+    add_config(root, line);
+    add_card(root, line);
+    add_agents(root, line);
+    root.add_subcommand("version", "Print the version")->callback([&version] { version = true; });
+    root.footer("`cardea VERB --help` prints the options of a verb.");
+    try {
+        root.parse(reversed(arguments));
+        if (version) {
+            line.verb = top_verb::version;
+        } else if (root.get_subcommands().empty()) {
+            throw CLI::RequiredError("a verb");
+        }
+    } catch (const CLI::CallForHelp&) {
+        line.verb = top_verb::help;
+        line.help = root.help();
+    } catch (const CLI::ParseError& error) {
+        line.problem = problem_of(error, root);
     }
-    if (arguments[0] == "version" || arguments[0] == "--version" || arguments[0] == "-V") {
-        out.what = verb::version;
-    } else if (arguments[0] == "run") {
-        out.what = verb::run;
-    } else if (arguments[0] == "validate") {
-        out.what = verb::validate;
-    } else if (arguments[0] == "card") {
-        out.what = verb::lint_card;
-        read_card_command(out, arguments);
-        return out;
-    } else if (arguments[0] == "agents") {
-        out.what = verb::agents;
-        out.rest.assign(arguments.begin() + 1, arguments.end());
-        return out;
-    } else if (arguments[0] == "config") {
-        read_config_command(out, arguments);
-        return out;
-    } else {
-        return wrong(
-            "unknown command '" + arguments[0] + "'; known are run, validate, config, agents, card and version"
-        );
-    }
-    if (!read_options(out, arguments, 1, arguments[0])) {
-        return out;
-    }
-    if (out.what == verb::validate && out.config_file.empty()) {
-        return wrong("validate needs a configuration: cardea validate -c FILE");
-    }
-    const bool named = !out.agents.empty() || !out.mcp.empty();
-    if (out.what == verb::run && out.config_file.empty() && !named && out.store.empty()) {
-        return wrong(
-            "nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL), an MCP server "
-            "(--mcp 'ID=COMMAND') or a --store"
-        );
-    }
-    return out;
-}
-
-std::string_view help_text() noexcept
-{
-    return help;
+    return line;
 }
 
 }  // namespace gateway::cli

@@ -1,4 +1,3 @@
-// One fetch for a command that has nothing else to do. Blocking.
 #pragma once
 
 #include "core/error.hpp"
@@ -6,7 +5,7 @@
 
 namespace gateway::cli {
 
-// Fails as net::fetcher does.
+// One fetch on an event loop of its own. Errors: those of net::fetcher. Blocking.
 core::result<net::fetch_response> fetch_once(net::fetch_request request);
 
 }  // namespace gateway::cli

@@ -107,7 +107,7 @@ TEST_CASE("agents are listed as a table or as JSON, filtered, and as many as are
     CHECK(ids(x.said({"list", "--protocol", "mcp"})).empty());
     CHECK(ids(x.said({"list", "--after", "a", "--limit", "1"})) == arguments{"b"});
     const auto cut = x.ask({"list", "--limit", "1", "-o", "table"});
-    CHECK(cut.err == "cardea: there may be more: --after a\n");
+    CHECK(cut.err == "cardea: there may be more agents; continue with --after a\n");
     CHECK(cut.code == 0);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("an agent is added, changed, shown, refreshed and removed")
     const asked_gateway x{quick_settings()};
     CHECK(
         x.said({"add", "w", agent.url("/"), "--tag", "geo", "--bearer-file", scratch.file("bearer"), "-o", "table"}) ==
-        "w: added, version 1, until the gateway ends\n"
+        "w: added, version 1, until the gateway stops\n"
     );
     const auto shown = x.said({"get", "w", "-o", "table"});
     CHECK(shown.find("metadata.tags[0]") != std::string::npos);
@@ -192,7 +192,7 @@ TEST_CASE("agents of a file are added one by one, and those that are refused are
     const auto done = x.ask({"add", "-f", scratch.file("a.yml"), "-o", "table"});
     CHECK(done.code == 1);
     CHECK(
-        done.out == "one: added, version 1, until the gateway ends\nthree: added, version 2, until the gateway ends\n"
+        done.out == "one: added, version 1, until the gateway stops\nthree: added, version 2, until the gateway stops\n"
     );
     CHECK(done.err.starts_with(
         "cardea: two: The parameters do not fit the method. (invalid_params)\ncardea: two: agent.url: "
@@ -224,17 +224,20 @@ TEST_CASE("the exit code says whether the gateway refused, was not reached, or w
     CHECK(wrong.err.find("see cardea agents get --help") != std::string::npos);
     const auto nobody = cardea({"list", "--admin", "127.0.0.1:1"});
     CHECK(nobody.code == 3);
-    CHECK(nobody.err.starts_with("cardea: the gateway is not reached at 127.0.0.1:1: "));
+    CHECK(nobody.err.starts_with("cardea: cannot reach the gateway at 127.0.0.1:1: "));
     scripted_agent other{[](const auto&) { return test_support::answer(404, "<html>"); }};
     const auto stranger = cardea({"list", "--admin", other.url()});
     CHECK(stranger.code == 3);
-    CHECK(stranger.err.find("with status 404, is no gateway") != std::string::npos);
+    CHECK(
+        stranger.err == "cardea: " + other.url() +
+                            " is not a Cardea admin listener (it answered with status 404); pass --admin HOST:PORT\n"
+    );
     const auto traffic = cardea({"remove", "a", "--admin", x.gateway.base()});
     CHECK(traffic.code == 1);
     CHECK(traffic.err == "cardea: a: This method is for the admin listener. (admin_only)\n");
     const auto help = cardea({"add", "--help"});
     CHECK(help.code == 0);
-    CHECK(help.out.starts_with("cardea agents add ID URL"));
+    CHECK(help.out.find("\nUsage: cardea agents add ") != std::string::npos);
 }
 
 TEST_CASE("a gateway whose admin listener speaks TLS is reached with its authority")

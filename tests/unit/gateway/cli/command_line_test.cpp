@@ -10,60 +10,102 @@ TEST_SUITE_BEGIN("gateway/command_line");
 namespace {
 
 using arguments = std::vector<std::string>;
+using gateway::cli::agents_command;
+using gateway::cli::agents_verb;
+using gateway::cli::output_form;
 using gateway::cli::parse_command_line;
-using gateway::cli::verb;
+using gateway::cli::top_verb;
 
-void check_problem(const arguments& given, const std::string& said)
+struct row {
+    arguments given;
+    std::string problem;
+};
+
+void check_problems(const std::vector<row>& rows)
 {
-    const auto parsed = parse_command_line(given);
-    CAPTURE(said);
-    CHECK(parsed.problem.find(said) != std::string::npos);
+    for (const auto& each : rows) {
+        CHECK(parse_command_line(each.given).problem == each.problem);
+    }
+}
+
+agents_command parsed_agents(arguments given)
+{
+    given.insert(given.begin(), "agents");
+    const auto line = parse_command_line(given);
+    CHECK(line.verb == top_verb::agents);
+    CHECK(line.problem.empty());
+    return line.agents_request;
 }
 
 }  // namespace
 
-TEST_CASE("nothing, help and --help ask for help, also behind a command")
+TEST_CASE("Every verb has its own help, wherever --help stands")
 {
-    for (const auto& given :
-         {arguments{}, {"--help"}, {"-h"}, {"help"}, {"run", "--help"}, {"run", "-c", "f", "-h"}, {"validate", "-h"}}) {
-        const auto parsed = parse_command_line(given);
-        CHECK(parsed.what == verb::help);
-        CHECK(parsed.problem.empty());
+    for (const auto& given : {arguments{}, {"--help"}, {"-h"}, {"help"}, {"help", "nonsense"}}) {
+        const auto line = parse_command_line(given);
+        CHECK(line.verb == top_verb::help);
+        CHECK(line.problem.empty());
+        for (const auto* verb : {"run ", "validate ", "config ", "card ", "agents ", "version "}) {
+            CHECK(line.help.find("\n  " + std::string{verb}) != std::string::npos);
+        }
+    }
+    struct page {
+        arguments given;
+        std::string usage;
+    };
+    for (const auto& each : std::vector<page>{
+             {{"run", "--help"}, "cardea run "},
+             {{"--help", "run"}, "cardea run "},
+             {{"help", "run"}, "cardea run "},
+             {{"run", "-c", "f", "-h"}, "cardea run "},
+             {{"validate", "-h"}, "cardea validate "},
+             {{"config", "--help"}, "cardea config "},
+             {{"config", "dump", "--help"}, "cardea config dump "},
+             {{"config", "schema", "--help"}, "cardea config schema "},
+             {{"card", "lint", "--help"}, "cardea card lint "},
+             {{"version", "--help"}, "cardea version "},
+             {{"agents", "--help"}, "cardea agents "},
+             {{"agents", "list", "--help"}, "cardea agents list "},
+             {{"agents", "get", "-h"}, "cardea agents get "},
+             {{"help", "agents", "health"}, "cardea agents health "},
+             {{"agents", "card", "--help"}, "cardea agents card "},
+             {{"agents", "refresh", "--help"}, "cardea agents refresh "},
+             {{"agents", "add", "--help"}, "cardea agents add "},
+             {{"agents", "rm", "--help"}, "cardea agents remove "},
+         }) {
+        const auto line = parse_command_line(each.given);
+        CHECK(line.verb == top_verb::help);
+        CHECK(line.problem.empty());
+        CAPTURE(each.usage);
+        CHECK(line.help.find("\nUsage: " + each.usage) != std::string::npos);
+        const bool of_agents = each.given[0] == "agents" || each.given[1] == "agents";
+        CHECK((line.help.find("  --admin ADDRESS ") != std::string::npos) == of_agents);
+        CHECK((line.help.find("Exit codes: 0 done; 1 ") != std::string::npos) == of_agents);
+    }
+    const auto run = parse_command_line({"run", "--help"}).help;
+    for (const auto* option :
+         {"-c,--config FILE", "--agent ID=URL", "--mcp ID=COMMAND|ID=URL", "--listen", "--admin", "--store"}) {
+        CAPTURE(option);
+        CHECK(run.find("\n  " + std::string{option} + ' ') != std::string::npos);
     }
 }
 
-TEST_CASE("help names every command and option")
-{
-    for (const auto* word :
-         {"run",
-          "card lint",
-          "--explain",
-          "validate",
-          "version",
-          "--config",
-          "--agent",
-          "--mcp 'ID=COMMAND'",
-          "--mcp ID=URL",
-          "--listen",
-          "--admin",
-          "--store"}) {
-        CAPTURE(word);
-        CHECK(gateway::cli::help_text().find(word) != std::string_view::npos);
-    }
-}
-
-TEST_CASE("version is asked for in three ways and takes no options")
+TEST_CASE("The version is a verb and an option, and takes no arguments")
 {
     for (const auto* word : {"version", "--version", "-V"}) {
-        CHECK(parse_command_line({word}).what == verb::version);
+        CHECK(parse_command_line({word}).verb == top_verb::version);
         CHECK(parse_command_line({word}).problem.empty());
     }
-    check_problem({"version", "-c", "f"}, "unknown option '-c'");
+    check_problems({
+        {{"version", "-c", "f"}, "unknown option '-c'; see cardea version --help"},
+        {{"version", "now"}, "unexpected argument 'now'; see cardea version --help"},
+        {{"--version", "now"}, "unknown verb 'now'; see cardea --help"},
+    });
 }
 
 TEST_CASE("run takes a file, agents and addresses in any order")
 {
-    const auto parsed = parse_command_line(
+    const auto line = parse_command_line(
         {"run",
          "--agent",
          "a=http://x",
@@ -71,97 +113,204 @@ TEST_CASE("run takes a file, agents and addresses in any order")
          "f.yml",
          "--listen",
          "[::1]:0",
-         "--agent",
-         "b=http://y",
+         "--agent=b=http://y",
          "--mcp",
-         "c=npx -y d",
+         "c=npx -y 'd e'",
+         "--agent",
+         "[f=1,g=2]",
+         "--mcp",
+         "run",
          "--admin",
-         ":1"}
+         ":1",
+         "--listen",
+         "[::1]:1"}
     );
-    CHECK(parsed.what == verb::run);
-    CHECK(parsed.problem.empty());
-    CHECK(parsed.config_file == "f.yml");
-    CHECK(parsed.agents == arguments{"a=http://x", "b=http://y"});
-    CHECK(parsed.mcp == arguments{"c=npx -y d"});
-    CHECK(parsed.listen == "[::1]:0");
-    CHECK(parsed.admin == ":1");
+    CHECK(line.verb == top_verb::run);
+    CHECK(line.problem.empty());
+    CHECK(line.config_file == "f.yml");
+    CHECK(line.agents == arguments{"a=http://x", "b=http://y", "[f=1,g=2]"});
+    CHECK(line.mcp == arguments{"c=npx -y 'd e'", "run"});
+    CHECK(line.listen == "[::1]:1");
+    CHECK(line.admin == ":1");
+    CHECK(parse_command_line({"run", "--mcp", "a=npx b"}).problem.empty());
+    CHECK(parse_command_line({"run", "--store", "memory"}).problem.empty());
 }
 
 TEST_CASE("card lint takes one card, and --explain before or behind it")
 {
     for (const auto& given :
          {arguments{"card", "lint", "c.json", "--explain"}, {"card", "lint", "--explain", "c.json"}}) {
-        const auto parsed = parse_command_line(given);
-        CHECK(parsed.what == verb::lint_card);
-        CHECK(parsed.problem.empty());
-        CHECK(parsed.card == "c.json");
-        CHECK(parsed.explain);
+        const auto line = parse_command_line(given);
+        CHECK(line.verb == top_verb::lint_card);
+        CHECK(line.problem.empty());
+        CHECK(line.card == "c.json");
+        CHECK(line.explain);
     }
     CHECK_FALSE(parse_command_line({"card", "lint", "c.json"}).explain);
-    CHECK(parse_command_line({"card", "lint", "--help"}).what == verb::help);
-    check_problem({"card"}, "card has one command: cardea card lint FILE|URL");
-    check_problem({"card", "lint"}, "card lint needs a card");
-    check_problem({"card", "lint", "--explain"}, "card lint needs a card");
-    check_problem({"card", "lint", "--explian", "c.json"}, "unexpected '--explian' behind 'card lint'");
 }
 
-TEST_CASE("config has a schema and a dump, which is of what run would do")
+TEST_CASE("config schema takes no options, and config dump those of run")
 {
-    CHECK(parse_command_line({"config", "schema"}).what == verb::config_schema);
-    const auto parsed = parse_command_line(
+    CHECK(parse_command_line({"config", "schema"}).verb == top_verb::config_schema);
+    const auto line = parse_command_line(
         {"config", "dump", "-c", "f.yml", "--listen", ":1", "--agent", "a=http://x", "--output", "json"}
     );
-    CHECK(parsed.what == verb::config_dump);
-    CHECK(parsed.problem.empty());
-    CHECK(parsed.config_file == "f.yml");
-    CHECK(parsed.listen == ":1");
-    CHECK(parsed.agents == arguments{"a=http://x"});
-    CHECK(parsed.format == gateway::cli::dump_format::json);
+    CHECK(line.verb == top_verb::config_dump);
+    CHECK(line.problem.empty());
+    CHECK(line.config_file == "f.yml");
+    CHECK(line.listen == ":1");
+    CHECK(line.agents == arguments{"a=http://x"});
+    CHECK(line.format == gateway::cli::dump_format::json);
     CHECK(parse_command_line({"config", "dump", "-c", "f"}).format == gateway::cli::dump_format::yaml);
-    CHECK(parse_command_line({"config", "dump", "--help"}).what == verb::help);
-    check_problem({"config"}, "config has two commands");
-    check_problem({"config", "dmup"}, "config has two commands");
-    check_problem({"config", "schema", "-c", "f"}, "unknown option '-c' of 'config schema'");
-    check_problem({"config", "dump", "--output", "xml"}, "--output: 'xml' is no format; expected yaml or json");
-    check_problem({"config", "dump", "--output"}, "--output needs a value");
-    check_problem({"run", "-c", "f", "--output", "json"}, "unknown option '--output' of 'run'");
 }
 
 TEST_CASE("run and validate read the file of --config and of -c")
 {
-    for (const auto* command : {"run", "validate"}) {
+    for (const auto& [name, verb] : {std::pair{"run", top_verb::run}, {"validate", top_verb::validate}}) {
         for (const auto* option : {"-c", "--config"}) {
-            const auto parsed = parse_command_line({command, option, "f.yml"});
-            CHECK(parsed.problem.empty());
-            CHECK(parsed.config_file == "f.yml");
-            CHECK(parsed.what == (std::string{command} == "run" ? verb::run : verb::validate));
+            const auto line = parse_command_line({name, option, "f.yml"});
+            CHECK(line.problem.empty());
+            CHECK(line.config_file == "f.yml");
+            CHECK(line.verb == verb);
         }
     }
 }
 
-TEST_CASE("what cannot be carried out says what is wrong and what was expected")
+TEST_CASE("A problem names the offending argument and where help is")
 {
-    check_problem({"serve"}, "unknown command 'serve'; known are run, validate, config, agents, card and version");
-    check_problem({""}, "unknown command ''");
-    check_problem(
-        {"run"},
-        "nothing to serve: give a configuration (-c FILE), an agent (--agent ID=URL), an MCP server "
-        "(--mcp 'ID=COMMAND') or a --store"
+    check_problems({
+        {{"serve"}, "unknown verb 'serve'; see cardea --help"},
+        {{"versoin"}, "unknown verb 'versoin' (did you mean version?); see cardea --help"},
+        {{"agentss"}, "unknown verb 'agentss' (did you mean agents?); see cardea --help"},
+        {{""}, "unknown verb ''; see cardea --help"},
+        {{"--"}, "a verb is required; see cardea --help"},
+        {{"--listen", ":0", "run"}, "unknown option '--listen'; see cardea --help"},
+        {{"run"},
+         "nothing to serve: pass -c FILE, --agent ID=URL, --mcp 'ID=COMMAND' or --store STORE; see cardea run --help"},
+        {{"run", "--listen", ":0"},
+         "nothing to serve: pass -c FILE, --agent ID=URL, --mcp 'ID=COMMAND' or --store STORE; see cardea run --help"},
+        {{"run", "-c"}, "--config needs a value; see cardea run --help"},
+        {{"run", "--agent", "a=http://x", "--admin"}, "--admin needs a value; see cardea run --help"},
+        {{"run", "--agent", ""}, "--agent: expected a value, got ''; see cardea run --help"},
+        {{"run", "--agent", "a=http://x", "b=http://y"}, "unexpected argument 'b=http://y'; see cardea run --help"},
+        {{"run", "--agnet", "a=http://x"}, "unknown option '--agnet' (did you mean --agent?); see cardea run --help"},
+        {{"run", "--mpc=a=x"}, "unknown option '--mpc=a=x' (did you mean --mcp?); see cardea run --help"},
+        {{"run", "--zebra", "f"}, "unknown option '--zebra'; see cardea run --help"},
+        {{"run", "-c", "f", "--output", "json"}, "unknown option '--output'; see cardea run --help"},
+        {{"validate"}, "--config is required; see cardea validate --help"},
+        {{"validate", "--conifg", "f"}, "unknown option '--conifg' (did you mean --config?); see cardea validate --help"
+        },
+        {{"validate", "-c", "f", "--mcp", "a=x"}, "unknown option '--mcp'; see cardea validate --help"},
+        {{"config"}, "a verb is required; see cardea config --help"},
+        {{"config", "dumpp"}, "unknown verb 'dumpp' (did you mean dump?); see cardea config --help"},
+        {{"config", "schema", "-c", "f"}, "unknown option '-c'; see cardea config schema --help"},
+        {{"config", "dump", "--output", "xml"},
+         "--output: expected yaml or json, got 'xml'; see cardea config dump --help"},
+        {{"config", "dump", "--output"}, "--output needs a value; see cardea config dump --help"},
+        {{"card"}, "a verb is required; see cardea card --help"},
+        {{"card", "polish"}, "unknown verb 'polish'; see cardea card --help"},
+        {{"card", "lint"}, "FILE|URL is required; see cardea card lint --help"},
+        {{"card", "lint", "--explain"}, "FILE|URL is required; see cardea card lint --help"},
+        {{"card", "lint", "a", "b"}, "unexpected argument 'b'; see cardea card lint --help"},
+        {{"card", "lint", "--explian", "c"},
+         "unknown option '--explian' (did you mean --explain?); see cardea card lint --help"},
+    });
+}
+
+TEST_CASE("Every verb of agents takes its options, and those of the connection also before the verb")
+{
+    const auto list = parsed_agents(
+        {"--admin",
+         "h:1",
+         "list",
+         "--tag",
+         "t",
+         "--protocol=mcp",
+         "--text",
+         "x",
+         "--limit",
+         "5",
+         "--after",
+         "a",
+         "-o",
+         "json"}
     );
-    CHECK(parse_command_line({"run", "--mcp", "a=npx b"}).problem.empty());
-    check_problem({"run", "--listen", ":0"}, "nothing to serve");
-    check_problem({"validate"}, "validate needs a configuration: cardea validate -c FILE");
-    check_problem({"run", "-c"}, "-c needs a value");
-    check_problem({"run", "--agent", "a=http://x", "--admin"}, "--admin needs a value");
-    check_problem({"run", "f.yml"}, "unknown option 'f.yml' of 'run'");
-    check_problem({"run", "--agnet", "a=http://x"}, "unknown option '--agnet' of 'run'; did you mean --agent?");
-    check_problem({"run", "--mpc", "a=x"}, "unknown option '--mpc' of 'run'; did you mean --mcp?");
-    check_problem({"config", "dump", "--ouptut", "json"}, "; did you mean --output?");
-    check_problem({"validate", "--conifg", "f"}, "; did you mean --config?");
-    check_problem({"run", "--zebra", "f"}, "unknown option '--zebra' of 'run'; see cardea --help");
-    check_problem({"validate", "-c", "f", "--mcp", "a=x"}, "unknown option '--mcp' of 'validate'; see cardea --help");
-    check_problem({"validate", "-c", "f", "--listen", ":0"}, "unknown option '--listen' of 'validate'");
-    check_problem({"validate", "-c", "f", "--agent", "a=http://x"}, "unknown option '--agent' of 'validate'");
+    CHECK(list.verb == agents_verb::list);
+    CHECK(list.admin == "h:1");
+    CHECK(list.tags == arguments{"t"});
+    CHECK(list.protocol == "mcp");
+    CHECK(list.text == "x");
+    CHECK(list.limit == 5);
+    CHECK(list.after == "a");
+    CHECK(list.output == output_form::json);
+    const auto add = parsed_agents(
+        {"add",
+         "a",
+         "--tag",
+         "t",
+         "http://h/?x=1",
+         "--tag=u",
+         "--card-url",
+         "http://h/c",
+         "--bearer-file",
+         "f",
+         "--if-version=0",
+         "--ca-file",
+         "ca.pem",
+         "--output=table"}
+    );
+    CHECK(add.verb == agents_verb::add);
+    CHECK(add.id == "a");
+    CHECK(add.url == "http://h/?x=1");
+    CHECK(add.tags == arguments{"t", "u"});
+    CHECK(add.card_url == "http://h/c");
+    CHECK(add.bearer_file == "f");
+    CHECK(add.if_version == 0);
+    CHECK(add.ca_file == "ca.pem");
+    CHECK(add.output == output_form::table);
+    CHECK(parsed_agents({"add", "-f", "-"}).file == "-");
+    CHECK(parsed_agents({"refresh", "a", "--dry-run"}).dry_run);
+    const auto health = parsed_agents({"health", "--status", "unhealthy", "--protocol", "mcp", "--limit=3"});
+    CHECK(health.verb == agents_verb::health);
+    CHECK(health.status == "unhealthy");
+    CHECK(health.limit == 3);
+    CHECK(health.id.empty());
+    CHECK(parsed_agents({"health", "a"}).id == "a");
+    CHECK(parsed_agents({"rm", "a"}).verb == agents_verb::remove);
+    CHECK(parsed_agents({"get", "a"}).output == output_form::automatic);
+    CHECK(parsed_agents({"card", "list"}).id == "list");
+    CHECK(parsed_agents({"--admin", "h:1", "get", "a", "--admin", "h:2"}).admin == "h:2");
+}
+
+TEST_CASE("A problem of agents names the offending argument and where help is")
+{
+    check_problems({
+        {{"agents"}, "a verb is required; see cardea agents --help"},
+        {{"agents", "lsit"}, "unknown verb 'lsit' (did you mean list?); see cardea agents --help"},
+        {{"agents", "--tag", "t", "list"}, "unknown option '--tag'; see cardea agents --help"},
+        {{"agents", "get"}, "ID is required; see cardea agents get --help"},
+        {{"agents", "get", ""}, "ID: expected a value, got ''; see cardea agents get --help"},
+        {{"agents", "get", "a", "b"}, "unexpected argument 'b'; see cardea agents get --help"},
+        {{"agents", "get", "a", "-o", "xml"},
+         "--output: expected json or table, got 'xml'; see cardea agents get --help"},
+        {{"agents", "list", "a"}, "unexpected argument 'a'; see cardea agents list --help"},
+        {{"agents", "list", "--limit", "x"}, "--limit: expected a whole number, got 'x'; see cardea agents list --help"
+        },
+        {{"agents", "list", "--limit", "-1"},
+         "--limit: expected a whole number, got '-1'; see cardea agents list --help"},
+        {{"agents", "list", "--limit"}, "--limit needs a value; see cardea agents list --help"},
+        {{"agents", "list", "--text=", "--tag=t"}, "--text: expected a value, got ''; see cardea agents list --help"},
+        {{"agents", "list", "--tag", "a", "--tag", "b"}, "--tag: expected one tag, got 2; see cardea agents list --help"
+        },
+        {{"agents", "list", "--status", "healthy"}, "unknown option '--status'; see cardea agents list --help"},
+        {{"agents", "list", "--dry-run"}, "unknown option '--dry-run'; see cardea agents list --help"},
+        {{"agents", "health", "a", "--status", "healthy"},
+         "--status cannot be combined with ID; see cardea agents health --help"},
+        {{"agents", "health", "a", "b"}, "unexpected argument 'b'; see cardea agents health --help"},
+        {{"agents", "remove", "a", "--tag", "t"}, "unknown option '--tag'; see cardea agents remove --help"},
+        {{"agents", "add", "a"}, "expected ID and URL, or -f FILE; see cardea agents add --help"},
+        {{"agents", "add", "-f", "f", "a"}, "ID cannot be combined with --file; see cardea agents add --help"},
+    });
 }
 
 TEST_SUITE_END();
