@@ -89,7 +89,8 @@ net::routine<core::result<>> answer_editor::send_whole(std::string head, std::st
 net::routine<core::result<model::edited_answer>> answer_editor::edit(std::string text)
 {
     const auto& call = agent_.call();
-    model::answered_card card{call.agent, std::move(text), *call.card};
+    const auto& position = *call.card;  // NOLINT(bugprone-unchecked-optional-access): such calls alone are edited
+    model::answered_card card{call.agent, std::move(text), position};
     auto& control = *settings_.control;
     auto question = control.edit(std::move(card));
     co_return co_await net::ask(control.card_executor(), caller_.owner().get_executor(), std::move(question));

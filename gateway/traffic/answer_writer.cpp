@@ -66,7 +66,9 @@ bool answer_writer::add(std::string_view data)
 
 void answer_writer::add_comment()
 {
-    add_framed(events_->comment());
+    if (events_) {
+        add_framed(events_->comment());
+    }
 }
 
 void answer_writer::add_end()

@@ -42,6 +42,7 @@ public:
     // Whether the write has room for another piece of the body, and its end.
     bool has_room() const noexcept { return chunks_ < chunk_headers_.size(); }
 
+    // When comment_due().
     void add_comment();
     void add_end();
 

@@ -58,7 +58,7 @@ net::routine<relay_outcome> relay::run()
         outcome_.status = agent_.head().status;
         outcome_.first_byte = agent_.first_byte();
         if (call_.card) {
-            done = co_await edit_answer();
+            done = co_await edit_answer(*call_.card);
         } else {
             done = co_await pass_answer();
         }
@@ -214,7 +214,7 @@ net::routine<core::result<>> relay::pass_body()
     }
 }
 
-net::routine<core::result<>> relay::edit_answer()
+net::routine<core::result<>> relay::edit_answer(model::card_position card)
 {
     const auto& head = agent_.head();
     if (head.status == 304) {
@@ -232,7 +232,7 @@ net::routine<core::result<>> relay::edit_answer()
     if (!is_event_stream(head)) {
         co_return co_await editor.edit_whole();
     }
-    if (!call_.card->in_result || call_.verb == method::head) {
+    if (!card.in_result || call_.verb == method::head) {
         co_return core::upstream_error(errc::card_not_json, "the answer is a stream of events");
     }
     writer_.leave_length_open();

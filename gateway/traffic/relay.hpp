@@ -44,7 +44,7 @@ public:
 private:
     net::routine<core::result<>> pass_answer();
     net::routine<core::result<>> pass_body();
-    net::routine<core::result<>> edit_answer();
+    net::routine<core::result<>> edit_answer(model::card_position card);
     bool expect_events();
     core::result<std::size_t> add_body();
 
