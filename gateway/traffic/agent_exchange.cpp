@@ -1,0 +1,286 @@
+#include "gateway/traffic/agent_exchange.hpp"
+
+#include "gateway/traffic/forwarding.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+using net::http1::framing;
+
+constexpr int most_interim_answers = 8;
+
+}  // namespace
+
+agent_exchange::agent_exchange(
+    net::server_connection& caller,
+    net::upstream_pool& pool,
+    exchange_wait& wait,
+    const relay_settings& settings,
+    const relay_call& call
+)
+    : caller_{caller},
+      pool_{pool},
+      wait_{wait},
+      settings_{settings},
+      call_{call}
+{
+}
+
+agent_exchange::~agent_exchange()
+{
+    discard();
+}
+
+// Once more if the connection was a used one and the call did not arrive.
+net::routine<core::result<>> agent_exchange::begin()
+{
+    bool fresh = false;
+    for (;;) {
+        core::result<> done;
+        if (fresh || !take_connection()) {
+            done = co_await make_connection();
+            if (!done) {
+                co_return done;
+            }
+        }
+        if (!begin_request()) {
+            done = co_await finish_request();
+        }
+        if (done) {
+            done = co_await read_head();
+        }
+        if (done) {
+            co_return done;
+        }
+        const bool nothing_came = side().received().empty();
+        const bool again = done.error().code == errc::upstream_reset && lease_->reused() && nothing_came &&
+                           !call_.passed && (call_.repeatable || lease_->ended_before(sent_before_));
+        if (!again) {
+            co_return done;
+        }
+        discard();
+        fresh = true;
+    }
+}
+
+// An idle connection to this agent, if there is one.
+bool agent_exchange::take_connection()
+{
+    lease_ = pool_.take_idle(*call_.agent->upstream);
+    if (!lease_) {
+        return false;
+    }
+    lease_->set_listener(&caller_.clock().wake());
+    reused_ = true;
+    return true;
+}
+
+net::routine<core::result<>> agent_exchange::make_connection()
+{
+    reused_ = false;
+    lease_ = pool_.make(call_.agent->upstream);
+    const auto until = caller_.owner().now() + settings_.connect;
+    lease_->connect(caller_.clock().wake());
+    while (lease_->connecting()) {
+        const auto how = co_await wait_.until(until);
+        if (how != woken::by_event) {
+            co_return interrupted(how, "connect");
+        }
+    }
+    if (const auto& failed = lease_->failure()) {
+        co_return *failed;
+    }
+    co_return core::result<>{};
+}
+
+// False: not all of it has gone out, or more is to come: finish_request().
+bool agent_exchange::begin_request()
+{
+    auto& text = caller_.request_scratch();
+    text.clear();
+    const auto& head = caller_.head();
+    const forwarding_hop hop{caller_.peer(), head.authority, caller_.secure() ? "https" : "http", call_.from_proxy};
+    const auto care = call_.card ? body_care::edited : body_care::passes;
+    if (call_.passed || head.body == framing::none) {
+        write_request_fields(text, head, {head.body, head.content_length, care}, hop);
+    } else {
+        write_request_fields(text, head, {framing::length, call_.body.size(), care}, hop);
+    }
+    sent_before_ = side().bytes_out();
+    interim_ = 0;
+    net::pieces request;
+    request.add(call_.head);
+    request.add(text);
+    request.add(call_.body);
+    side().write(request);
+    side().arm();
+    request_done_ = !side().writing() && !side().write_error() && !call_.passed;
+    return request_done_;
+}
+
+net::routine<core::result<>> agent_exchange::finish_request()
+{
+    if (side().writing()) {
+        auto written = co_await finish_write();
+        if (!written) {
+            co_return written;
+        }
+    }
+    if (!first_byte_ && call_.passed) {
+        co_return co_await pass_request_body();
+    }
+    request_done_ = !first_byte_ && !side().write_error();
+    co_return core::result<>{};
+}
+
+net::routine<core::result<>> agent_exchange::pass_request_body()
+{
+    while (!side().ended()) {
+        auto parsed = parse_head();
+        if (!parsed || first_byte_) {
+            co_return parsed;
+        }
+        side().arm();
+        auto piece = caller_.take_piece(settings_.stream_body);
+        if (!piece) {
+            co_return std::move(piece).error();
+        }
+        if (!piece->data.empty() || piece->last) {
+            write_piece(*piece);
+            if (side().writing()) {
+                auto written = co_await finish_write();
+                if (!written) {
+                    co_return written;
+                }
+            }
+            if (first_byte_ || side().write_error()) {
+                co_return core::result<>{};  // read_head() looks at it
+            }
+            if (piece->last) {
+                request_done_ = true;
+                co_return core::result<>{};
+            }
+            continue;
+        }
+        if (caller_.caller_left()) {
+            co_return core::caller_error(errc::caller_gone, "body");
+        }
+        const auto now = caller_.owner().now();
+        const auto how = co_await wait_.until(caller_.body_due(now + settings_.body, now));
+        caller_.waited_for_body(now);
+        if (how == woken::late) {
+            co_return core::caller_error(errc::request_timeout, "body");
+        }
+        if (how != woken::by_event) {
+            co_return interrupted(how, "body");
+        }
+    }
+    co_return core::result<>{};
+}
+
+void agent_exchange::write_piece(net::server_connection::request_piece piece)
+{
+    const bool chunked = caller_.head().body == framing::chunked;
+    net::pieces out;
+    if (chunked && !piece.data.empty()) {
+        request_chunk_ = net::http1::chunk_header{piece.data.size()};
+        out.add(request_chunk_.text());
+        out.add(piece.data);
+        out.add(net::http1::chunk_end);
+    } else {
+        out.add(piece.data);
+    }
+    if (chunked && piece.last) {
+        out.add(net::http1::last_chunk);
+    }
+    side().write(out);
+}
+
+// Waits until what was written is out, or failed, or the answer has begun: an answer that comes before the whole request
+// was sent is an answer (RFC 9112 section 9.5).
+net::routine<core::result<>> agent_exchange::finish_write()
+{
+    const auto until = caller_.owner().now() + call_.agent->head_timeout;
+    while (side().writing()) {
+        auto parsed = parse_head();
+        if (!parsed || first_byte_) {
+            co_return parsed;
+        }
+        side().arm();
+        const auto how = co_await wait_.until(until);
+        if (how != woken::by_event) {
+            co_return interrupted(how, "send");
+        }
+    }
+    co_return core::result<>{};
+}
+
+// Looks for the head of the final answer in what was received: first_byte_ says whether it is there. Interim answers
+// (RFC 9110 section 15.2) are skipped.
+core::result<> agent_exchange::parse_head()
+{
+    auto& parser = lease_->parser();
+    while (!first_byte_ && !side().received().empty()) {
+        auto parsed = parser.parse(side().received(), call_.verb);
+        if (!parsed) {
+            return std::move(parsed).error();
+        }
+        if (*parsed == 0) {
+            if (side().full()) {
+                side().grow();
+            }
+            break;
+        }
+        if (parser.head().status >= 200) {
+            first_byte_ = caller_.owner().now();
+            head_length_ = *parsed;
+        } else if (++interim_ > most_interim_answers) {
+            return core::upstream_error(errc::upstream_protocol, "too many interim answers");
+        } else {
+            side().consume(*parsed);
+            parser.reset();
+        }
+    }
+    return {};
+}
+
+net::routine<core::result<>> agent_exchange::read_head()
+{
+    const auto until = caller_.owner().now() + call_.agent->head_timeout;
+    for (;;) {
+        auto parsed = parse_head();
+        if (!parsed || first_byte_) {
+            co_return parsed;
+        }
+        if (side().ended()) {
+            co_return core::upstream_error(errc::upstream_reset, side().read_error().message());
+        }
+        side().arm();
+        const auto how = co_await wait_.until(until);
+        if (how != woken::by_event) {
+            co_return interrupted(how, "answer");
+        }
+    }
+}
+
+void agent_exchange::give_back()
+{
+    if (head().keep_alive && request_done_ && !side().writing()) {
+        pool_.give_back(std::move(lease_));
+    } else {
+        discard();
+    }
+}
+
+void agent_exchange::discard()
+{
+    if (lease_) {
+        pool_.discard(std::move(lease_));
+    }
+}
+
+}  // namespace gateway::traffic

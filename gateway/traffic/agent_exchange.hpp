@@ -1,0 +1,86 @@
+// The agent's side of a relayed call: a connection from the pool, the request with a body that is held or passed through,
+// one repetition if the request cannot have arrived, and the head of the answer. On the thread of the caller's loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/traffic/exchange_wait.hpp"
+#include "gateway/traffic/relay_call.hpp"
+#include "net/http1/chunked.hpp"
+#include "net/server/server_connection.hpp"
+#include "net/upstream/upstream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace gateway::traffic {
+
+class agent_exchange {
+public:
+    // References outlive the exchange.
+    agent_exchange(
+        net::server_connection& caller,
+        net::upstream_pool& pool,
+        exchange_wait& wait,
+        const relay_settings& settings,
+        const relay_call& call
+    );
+    ~agent_exchange();
+    agent_exchange(const agent_exchange&) = delete;
+    agent_exchange& operator=(const agent_exchange&) = delete;
+
+    // Connects, sends the request and reads the answer up to the end of its head. Fails with an upstream_ code, with
+    // request_timeout or a fault of a body that is passed through, or as a wait does: interrupted().
+    net::routine<core::result<>> begin();
+
+    const relay_call& call() const noexcept { return call_; }
+
+    // After begin(), until give_back() or discard(). The views in head() hold until consume_head().
+    // What head() holds by value stays.
+    const net::http1::response_head& head() const noexcept { return lease_->parser().head(); }
+    net::stream& side() noexcept { return lease_->side(); }
+    void consume_head() noexcept { side().consume(head_length_); }
+
+    // The whole request is with the agent.
+    bool request_done() const noexcept { return request_done_; }
+
+    // The whole answer was read: keeps the connection for another call if it can carry one.
+    void give_back();
+
+    // Closes the connection, if there is one.
+    void discard();
+
+    // When the head of the answer was complete; nullopt: not yet.
+    std::optional<core::steady_time> first_byte() const noexcept { return first_byte_; }
+
+    // On a connection that had carried a call before.
+    bool reused() const noexcept { return reused_; }
+
+private:
+    bool take_connection();
+    net::routine<core::result<>> make_connection();
+    bool begin_request();
+    net::routine<core::result<>> finish_request();
+    net::routine<core::result<>> pass_request_body();
+    void write_piece(net::server_connection::request_piece piece);
+    net::routine<core::result<>> finish_write();
+    net::routine<core::result<>> read_head();
+    core::result<> parse_head();
+
+    net::server_connection& caller_;
+    net::upstream_pool& pool_;
+    exchange_wait& wait_;
+    const relay_settings& settings_;
+    const relay_call& call_;
+    net::upstream_lease lease_;
+    net::http1::chunk_header request_chunk_{0};
+    std::optional<core::steady_time> first_byte_;
+    std::uint64_t sent_before_ = 0;  // bytes written on the connection before this call
+    std::size_t head_length_ = 0;    // of the answer
+    int interim_ = 0;                // answers before the final one
+    bool reused_ = false;
+    bool request_done_ = false;
+};
+
+}  // namespace gateway::traffic

@@ -1,0 +1,79 @@
+// The caller's side of a relayed answer: a new head, the body in the framing of this side, the limits of an event stream
+// and the comments that keep one alive. Gathers what goes out in one write. On the thread of the caller's loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/traffic/event_stream.hpp"
+#include "gateway/traffic/forwarding.hpp"
+#include "net/http1/chunked.hpp"
+#include "net/loop/transport.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::traffic {
+
+class answer_writer {
+public:
+    // `caller` outlives the writer.
+    explicit answer_writer(net::server_connection& caller) noexcept;
+
+    // Before the head, if the length of the body is not known: it goes out in chunks, or ends with the connection.
+    void leave_length_open() noexcept;
+
+    // Before the body, if it is a stream of events in no content coding. As event_stream::event_stream().
+    void expect_events(std::uint64_t limit, core::duration keep_alive);
+
+    // Replaces `text` by the status line and the fields of an answer that go on, with a date.
+    void write_fields(std::string& text, const net::http1::response_head& head, body_care care) const;
+
+    // Adds the head: what stands in caller.scratch(), and the fields of this connection. `length`: of the body, if it is
+    // to be said.
+    void add_head(std::optional<std::uint64_t> length);
+
+    // Adds a piece of the body; a view. False: an event is over its limit, and only what came before it was added.
+    bool add(std::string_view data);
+
+    // Whether the write has room for another piece of the body, and its end.
+    bool has_room() const noexcept { return chunks_ < chunk_headers_.size(); }
+
+    // When comment_due().
+    void add_comment();
+    void add_end();
+
+    // Bytes that were added and not taken.
+    std::size_t pending() const noexcept { return out_.size(); }
+
+    // What was added, to be written now. From here on the answer has begun().
+    net::pieces take() noexcept;
+
+    // What was taken is out.
+    void wrote() noexcept;
+
+    // A head went to the caller: a failure can only be told by a cut.
+    bool begun() const noexcept { return begun_; }
+
+    // When a comment has to go out if nothing else does; the end of time if none.
+    core::steady_time comment_due() const noexcept
+    {
+        return events_ ? events_->comment_due() : core::steady_time::max();
+    }
+
+private:
+    void add_framed(std::string_view first, std::string_view second = {});
+
+    net::server_connection& caller_;
+    std::optional<event_stream> events_;
+    net::pieces out_;
+    std::array<net::http1::chunk_header, 2> chunk_headers_{net::http1::chunk_header{0}, net::http1::chunk_header{0}};
+    std::size_t chunks_ = 0;  // in out_
+    bool chunked_ = false;    // the caller gets chunks
+    bool begun_ = false;
+};
+
+}  // namespace gateway::traffic

@@ -1,0 +1,47 @@
+// How one exchange between a caller and an agent waits: for any event of either side, until a time, until the caller has
+// left, or until the exchange is ended from outside. On the thread of the caller's loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "net/loop/routine.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace gateway::traffic {
+
+// Why a wait is over.
+enum class woken : std::uint8_t { by_event, late, caller_gone, ended };
+
+// The failure of an exchange whose wait ended so; `phase` is its detail.
+core::error interrupted(woken how, std::string_view phase);
+
+class exchange_wait {
+public:
+    // `caller` outlives the wait. `streaming`: as expect_stream().
+    exchange_wait(net::server_connection& caller, bool streaming) noexcept;
+
+    // After `by_event`, look at what has changed. Events of the agent's side must set caller.clock().wake().
+    net::routine<woken> until(core::steady_time time);
+
+    // Every wait ends with woken::ended, the current one at once; the caller has a moment to take what was written.
+    void end();
+    bool ended() const noexcept { return ended_; }
+
+    // A caller that closes its sending half has left: nobody else tells a stream that it is no longer read.
+    void expect_stream() noexcept { streaming_ = true; }
+
+    // The caller took a piece of the answer: if it has closed its sending half, its time for the next one begins.
+    void caller_took_piece() noexcept { caller_left_at_.reset(); }
+
+private:
+    net::server_connection& caller_;
+    std::optional<core::steady_time> caller_left_at_;
+    bool streaming_;
+    bool ended_ = false;
+};
+
+}  // namespace gateway::traffic

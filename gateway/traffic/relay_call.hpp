@@ -1,0 +1,57 @@
+// One call that a relay passes on: its terms, the call itself, and how it ended.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/model/answered_card.hpp"
+#include "gateway/model/request_record.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "net/http1/head.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace gateway::model {
+class control_services;
+}
+
+namespace gateway::traffic {
+
+class stream_observer;
+
+struct relay_settings {
+    core::duration connect{};
+    core::duration upstream_idle{};
+    core::duration body{};                       // between two pieces of a caller's body that is passed through
+    std::uint64_t stream_body = 0;               // limit of such a body
+    core::duration keep_alive{};                 // a stream's caller gets a comment after so long a silence; 0: never
+    std::uint64_t sse_event = 0;                 // limit of one event of a stream
+    stream_observer* observer = nullptr;         // outlives the relay; null: nobody
+    std::uint64_t card_answer = 0;               // limit of an answer that holds a card
+    model::control_services* control = nullptr;  // edits such answers; outlives the relay; only with relay_call::card
+};
+
+struct relay_call {
+    std::shared_ptr<const model::agent_entry> agent;
+    net::http1::method verb = net::http1::method::post;
+    std::string_view head;                       // request line and fixed fields; outlives the relay
+    std::string_view body;                       // held by the caller's connection, whole
+    bool passed = false;                         // instead of `body`: what the caller sends, piece by piece as it comes
+    bool repeatable = false;                     // may be sent again even if it may have been processed
+    bool from_proxy = false;                     // the caller is a trusted proxy
+    bool streaming = false;                      // may be answered with events: a caller that closes its half has left
+    std::optional<model::card_position> card{};  // the answer holds one, which callers may not see as it is
+};
+
+struct relay_outcome {
+    std::optional<core::error> failure;           // nullopt: the whole answer is out
+    bool answered = false;                        // a head went to the caller; with a failure, the answer was cut
+    unsigned status = 0;                          // of the agent's answer; 0: no head of it came
+    std::optional<model::stream_end> stream;      // the answer was an event stream
+    std::optional<core::steady_time> first_byte;  // of the agent's answer
+    bool reused = false;                          // on a connection that had carried a call before
+};
+
+}  // namespace gateway::traffic
