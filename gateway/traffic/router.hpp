@@ -13,9 +13,11 @@ namespace gateway::traffic {
 // The addresses below an agent that a GET may ask for its extended card.
 enum class extended_path : std::uint8_t { none, v02, rest_v03, rest_v1 };
 
+// Found once for each request. The views point into the target: of a request they hold until its body is read, because the
+// head may move then. What is needed later, such as the path that the agent is asked at, is made before.
 struct destination {
     model::route where = model::route::none;
-    std::string_view agent;  // of card, call and relay; a view into the target
+    std::string_view agent;  // of card, call and relay
     std::string_view below;  // the path below the agent, from its '/'; empty for the agent itself; without the query
     std::string_view query;  // with its '?', or empty
     model::directory_kind directory = model::directory_kind::agents;  // of directory
@@ -24,8 +26,8 @@ struct destination {
     bool card_of_nobody = false;  // of none: the well-known place of a card, without an agent
     // Of none: why. not_found, or bad_request for a path that another reader may take for a different one.
     core::errc refusal = core::errc::not_found;
-    bool astray =
-        false;  // of none: almost an agent's address, which looks like a try; the connection ends with the answer
+    // Of none: almost an agent's address, which looks like a try; the connection ends with the answer.
+    bool astray = false;
 };
 
 // `target` is origin-form or "*" (net/http1/head.hpp).

@@ -70,16 +70,16 @@ model::answer answer_of(model::rpc_answer done)
     if (done.refused) {
         return model::error_answer(*done.refused, {});
     }
-    model::answer what;
-    what.body = std::move(done.body);
-    what.status = what.body.empty() ? 204 : 200;
-    what.fields = "Cache-Control: no-store\r\n";
+    model::answer answer;
+    answer.body = std::move(done.body);
+    answer.status = answer.body.empty() ? 204 : 200;
+    answer.fields = "Cache-Control: no-store\r\n";
     if (done.card != nullptr) {
-        what.rest = done.card->body;
-        what.end = model::card_end;
+        answer.rest = done.card->body;
+        answer.end = model::card_end;
     }
-    what.kept = std::make_shared<const kept_parts>(std::move(done.card), std::move(done.memory));
-    return what;
+    answer.kept = std::make_shared<const kept_parts>(std::move(done.card), std::move(done.memory));
+    return answer;
 }
 
 }  // namespace gateway::traffic

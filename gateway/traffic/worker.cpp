@@ -1,5 +1,8 @@
 #include "gateway/traffic/worker.hpp"
 
+#include "gateway/model/published_card.hpp"
+#include "gateway/model/snapshot.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <utility>
@@ -48,7 +51,6 @@ worker::worker(
       service_{loop_, traffic_, connection_settings(settings, shared)},
       flusher_{lines_}
 {
-    traffic_.set_hosts(model::host_policy{settings, settings.listen});
     loop_.timers().add(flusher_);
 }
 
@@ -64,27 +66,27 @@ void worker::start()
     thread_ = std::thread{[this] { loop_.run(); }};
 }
 
-void worker::publish(std::shared_ptr<const model::snapshot> now)
+void worker::publish(std::shared_ptr<const model::snapshot> snapshot)
 {
-    net::asio::post(executor(), [this, s = std::move(now)] { traffic_.set_snapshot(s); });
+    net::asio::post(executor(), [this, published = std::move(snapshot)] { traffic_.set_snapshot(*published); });
 }
 
 void worker::publish_agent(std::string id, std::shared_ptr<const model::agent_entry> agent)
 {
-    net::asio::post(executor(), [this, name = std::move(id), a = std::move(agent)]() mutable {
-        traffic_.set_agent(name, std::move(a));
+    net::asio::post(executor(), [this, name = std::move(id), published = std::move(agent)]() mutable {
+        traffic_.set_agent(name, std::move(published));
     });
 }
 
 void worker::set_tls(net::tls_context tls)
 {
-    net::asio::post(executor(), [this, t = std::move(tls)]() mutable { service_.set_tls(std::move(t)); });
+    net::asio::post(executor(), [this, context = std::move(tls)]() mutable { service_.set_tls(std::move(context)); });
 }
 
 void worker::publish_card(std::string agent_id, std::shared_ptr<const model::published_card> card)
 {
-    net::asio::post(executor(), [this, id = std::move(agent_id), c = std::move(card)]() mutable {
-        traffic_.set_card(id, std::move(c));
+    net::asio::post(executor(), [this, id = std::move(agent_id), published = std::move(card)]() mutable {
+        traffic_.set_card(id, std::move(published));
     });
 }
 

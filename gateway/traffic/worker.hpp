@@ -4,7 +4,6 @@
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
-#include "gateway/model/control_services.hpp"
 #include "gateway/telemetry/access_log.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/traffic/traffic_handler.hpp"
@@ -55,7 +54,7 @@ public:
     net::http_service& service() noexcept { return service_; }
 
     // From any thread; carried out on the worker's.
-    void publish(std::shared_ptr<const model::snapshot> now);
+    void publish(std::shared_ptr<const model::snapshot> snapshot);
     void publish_agent(std::string id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
     void set_tls(net::tls_context tls);  // for connections that come from now on; null: none
     void publish_card(std::string agent_id, std::shared_ptr<const model::published_card> card);

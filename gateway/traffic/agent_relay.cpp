@@ -1,0 +1,115 @@
+#include "gateway/traffic/agent_relay.hpp"
+
+#include "gateway/model/control_services.hpp"
+#include "gateway/traffic/request_context.hpp"
+#include "gateway/traffic/responder.hpp"
+#include "net/upstream/via.hpp"
+
+#include <utility>
+
+namespace gateway::traffic {
+
+using core::errc;
+
+agent_relay::agent_relay(
+    model::control_services& control,
+    net::upstream_pool& pool,
+    const config::settings& settings,
+    telemetry::worker_metrics& metrics
+)
+    : control_{control},
+      pool_{pool},
+      settings_{settings},
+      metrics_{metrics}
+{
+}
+
+// What speaks against sending the request to the agent at all.
+std::optional<core::error> agent_relay::objection(const request_context& request) const
+{
+    if (request.call->streaming && open_streams_ >= settings_.limits.streams) {
+        // What the agent would begin could not be passed on.
+        return core::gateway_error(errc::overloaded, "streams");
+    }
+    // Once is no loop: an agent may be another one of this gateway.
+    constexpr std::size_t most_passes = 1;
+    const auto way = net::way_of(request.caller.head().fields);
+    if (way.passes > most_passes) {
+        return core::gateway_error(errc::loop_detected);
+    }
+    if (way.length > settings_.limits.header_value) {
+        return core::caller_error(errc::header_too_large, "Via");
+    }
+    return std::nullopt;
+}
+
+relay_settings agent_relay::settings_of_relay()
+{
+    return {
+        .connect = settings_.timeouts.connect,
+        .upstream_idle = settings_.timeouts.upstream_idle,
+        .body = settings_.timeouts.body,
+        .stream_body = settings_.limits.stream_body,
+        .keep_alive = settings_.timeouts.stream_keep_alive,
+        .sse_event = settings_.limits.sse_event,
+        .observer = this,
+        .card_answer = control_.largest_card() + model::card_envelope,
+        .control = &control_
+    };
+}
+
+net::routine<> agent_relay::pass(request_context& request)
+{
+    if (auto refusal = objection(request)) {
+        co_await respond_call_error(request, std::move(*refusal));
+        co_return;
+    }
+    request.call->from_proxy = request.from_proxy;
+    relay passing{request.caller, pool_, settings_of_relay(), std::move(*request.call)};
+    auto outcome = co_await passing.run();
+    auto& record = request.record;
+    record.status = outcome.status;
+    record.stream = outcome.stream;
+    record.upstream_reused = outcome.reused;
+    if (outcome.first_byte) {
+        record.upstream_first_byte = *outcome.first_byte - request.caller.started();
+        record.first_byte = *record.upstream_first_byte;
+    }
+    if (!outcome.failure) {
+        co_return;
+    }
+    if (outcome.answered || outcome.failure->code == errc::caller_gone) {
+        request.caller.cut();
+        note_failure(request, std::move(*outcome.failure));
+        co_return;
+    }
+    co_await respond_call_error(request, std::move(*outcome.failure));
+}
+
+bool agent_relay::stream_began(relay& stream)
+{
+    if (open_streams_ >= settings_.limits.streams) {
+        return false;
+    }
+    ++open_streams_;
+    metrics_.stream_started(stream.agent().record.id);
+    if (ending_streams_) {
+        stream.end_stream();
+    } else {
+        streams_.push_back(stream);
+    }
+    return true;
+}
+
+void agent_relay::end_streams()
+{
+    ending_streams_ = true;
+    // Ending one resumes its coroutine, which unlinks it; what goes on meanwhile may unlink others.
+    while (!streams_.empty()) {
+        auto& first = streams_.front();
+        streams_.pop_front();
+        first.end_stream();
+    }
+}
+
+}  // namespace gateway::traffic

@@ -1,0 +1,48 @@
+// The relay phase of one worker: passes requests on to their agents, and knows the event streams that are open. One thread.
+#pragma once
+
+#include "gateway/telemetry/worker_metrics.hpp"
+#include "gateway/traffic/relay.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace gateway::traffic {
+
+struct request_context;
+
+class agent_relay final : private stream_observer {
+public:
+    // References outlive the object.
+    agent_relay(
+        model::control_services& control,
+        net::upstream_pool& pool,
+        const config::settings& settings,
+        telemetry::worker_metrics& metrics
+    );
+
+    // Sends request.call to its agent and passes the answer on, or answers with what failed.
+    net::routine<> pass(request_context& request);
+
+    // Cuts the event streams that are open, and those that begin from now on.
+    void end_streams();
+
+private:
+    bool stream_began(relay& stream) override;
+    void stream_ended() override { --open_streams_; }
+
+    std::optional<core::error> objection(const request_context& request) const;
+    relay_settings settings_of_relay();
+
+    model::control_services& control_;
+    net::upstream_pool& pool_;
+    const config::settings& settings_;
+    telemetry::worker_metrics& metrics_;
+    std::uint64_t open_streams_ = 0;
+    bool ending_streams_ = false;
+    boost::intrusive::list<relay, boost::intrusive::constant_time_size<false>> streams_;
+};
+
+}  // namespace gateway::traffic

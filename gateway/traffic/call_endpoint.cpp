@@ -1,0 +1,111 @@
+#include "gateway/traffic/call_endpoint.hpp"
+
+#include "gateway/model/content_type.hpp"
+#include "net/loop/ask.hpp"
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+
+// Numbers and brackets take long to read: a megabyte of them would hold a worker up for 10 ms.
+constexpr std::size_t read_at_once = 256 * 1024;
+
+a2a::method method_of(const core::jsonrpc_call& call)
+{
+    return call.method_escaped ? a2a::find_method(core::unescape_json(call.method)) : a2a::find_method(call.method);
+}
+
+}  // namespace
+
+net::routine<> call_endpoint::look(request_context& request)
+{
+    std::string unknown_agent;
+    if (!find_agent(request)) {
+        unknown_agent = request.to.agent;
+    }
+    if (!model::takes_json(request.caller.head())) {
+        constexpr auto code = errc::unsupported_media_type;
+        auto answer = model::jsonrpc_error_answer(code, request.record.agent, /*id=*/{});
+        co_await respond_error(request, core::caller_error(code), std::move(answer));
+        co_return;
+    }
+    auto body = request.caller.body_at_hand(settings_.limits.body);
+    if (!body) {
+        body = co_await request.caller.read_body(settings_.limits.body);
+    }
+    if (!body) {
+        co_await respond_error(request, std::move(body).error());
+        co_return;
+    }
+    core::scan_outcome scanned;
+    if (body->size() <= read_at_once) {
+        scanned = core::scan_jsonrpc(*body);
+    } else {
+        scanned = co_await read_long_call(request, *body);
+    }
+    request.call_id = scanned.call.id;
+    if (scanned.problem) {
+        auto answer = model::jsonrpc_error_answer(*scanned.problem, request.record.agent, request.call_id);
+        auto failure = core::caller_error(*scanned.problem, std::string(scanned.why));
+        co_await respond_error(request, std::move(failure), std::move(answer));
+        co_return;
+    }
+    const auto method = method_of(scanned.call);
+    request.record.rpc_method = method;
+    if (!request.agent) {
+        auto answer = model::call_error(errc::agent_not_found, unknown_agent, request.call_id);
+        co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
+        co_return;
+    }
+    if (request.agent->awaits_card) {
+        co_await await_card(request);
+    }
+    if (auto refusal = prepare(request, *body, method)) {
+        co_await std::move(*refusal);
+    }
+}
+
+net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& request, std::string_view body)
+{
+    const auto here = request.caller.owner().get_executor();
+    auto asked = control_.long_bodies().ask<core::scan_outcome>([body] { return core::scan_jsonrpc(body); });
+    co_return co_await net::ask(here, here, std::move(asked));
+}
+
+// The first calls of an agent wait for its card, which may say where calls go.
+net::routine<> call_endpoint::await_card(request_context& request)
+{
+    auto asked = control_.card(request.agent->record.id);
+    const auto found = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
+    // Without a card the call goes to the agent's own URL, and the relay says what is wrong with that.
+    static_cast<void>(found);
+    if (const auto* known = known_.find(request.agent->record.id)) {
+        request.set_agent(known->entry);
+    }
+}
+
+// Sets request.call, or returns the answer that refuses it.
+std::optional<net::routine<>>
+call_endpoint::prepare(request_context& request, std::string_view body, a2a::method method)
+{
+    if (!request.agent->upstream) {
+        return respond_no_calls(request);
+    }
+    const auto dialect = a2a::answered_card(method);
+    if (dialect && !core::passes_extended_card(request.agent->record)) {
+        return respond_call_error(request, core::caller_error(errc::extended_card_not_configured));
+    }
+    auto& call = request.call.emplace();
+    call.agent = request.agent;
+    call.head = request.agent->call_head;
+    call.body = body;
+    call.repeatable = a2a::safe_to_repeat(method);
+    call.streaming = a2a::streaming(method);
+    if (dialect) {
+        call.card = model::card_position{*dialect, /*in_result=*/true};
+    }
+    return std::nullopt;
+}
+
+}  // namespace gateway::traffic

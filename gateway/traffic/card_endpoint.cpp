@@ -1,0 +1,127 @@
+#include "gateway/traffic/card_endpoint.hpp"
+
+#include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
+#include "net/upstream/via.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+using net::http1::field_name;
+
+const model::card_bytes& chosen_bytes(const model::card_bytes& all, const net::http1::field_list& asked)
+{
+    const auto* version = all.by_version ? net::http1::find(asked, "A2A-Version") : nullptr;
+    return version == nullptr ? all : model::for_version(all, *version);
+}
+
+void write_cache_control(std::string& text, const model::published_card& card, core::steady_time now)
+{
+    switch (card.caching) {
+        case model::card_caching::asking:
+            text += "Cache-Control: no-cache\r\n";
+            return;
+        case model::card_caching::asking_alone:
+            text += "Cache-Control: private, no-cache\r\n";
+            return;
+        case model::card_caching::while_fresh:
+            break;
+    }
+    text += "Cache-Control: public, max-age=";
+    std::array<char, 20> digits{};
+    text.append(
+        digits.data(),
+        std::to_chars(digits.data(), digits.data() + digits.size(), model::max_age(card, now)).ptr
+    );
+    text += "\r\n";
+}
+
+// What stands in front of every path of ours, where a proxy has put the gateway below a path of its own.
+std::string_view path_of(std::string_view public_base)
+{
+    return public_base.substr(std::min(public_base.find('/', public_base.find("//") + 2), public_base.size()));
+}
+
+void write_card_fields(std::string& text, const model::card_answer& found, core::steady_time now)
+{
+    write_cache_control(text, *found.card, now);
+    if (found.use == model::card_use::stale) {
+        const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - found.card->fetched_at).count();
+        const auto reason = found.failure ? core::name(found.failure->code) : std::string_view{"refreshing"};
+        net::http1::head_writer{text}.field(
+            "Cardea-Card",
+            "stale; age=" + std::to_string(age) + "; reason=" + std::string(reason)
+        );
+    }
+}
+
+}  // namespace
+
+net::routine<> card_endpoint::answer(request_context& request)
+{
+    const auto id = request.to.agent;
+    const auto* known = known_.find(id);
+    if (known == nullptr) {
+        auto answer = model::error_answer(errc::agent_not_found, id);
+        co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
+        co_return;
+    }
+    request.set_agent(known->entry);
+    model::card_answer found{known->card, model::card_use::hit, std::nullopt};
+    if (!found.card || request.caller.owner().now() >= found.card->fresh_until) {
+        if (net::way_of(request.caller.head().fields).passes > 0) {
+            // A fetch of ours, which would wait for itself.
+            co_await respond_error(request, core::gateway_error(errc::loop_detected));
+            co_return;
+        }
+        auto asked = control_.card(request.agent->record.id);
+        found = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
+    }
+    request.record.card = found.use;
+    if (found.card) {
+        co_await send(request, found);
+        co_return;
+    }
+    const auto seconds =
+        found.again_at ? model::retry_after(request.caller.owner().now(), *found.again_at) : model::usual_retry_after;
+    auto failure = std::move(found.failure).value_or(core::gateway_error(errc::internal, "no card and no reason"));
+    auto answer = model::error_answer(failure.code, request.record.agent, seconds);
+    co_await respond_error(request, std::move(failure), std::move(answer));
+}
+
+// `found` outlives the routine.
+net::routine<> card_endpoint::send(request_context& request, const model::card_answer& found)
+{
+    const auto& asked = request.caller.head().fields;
+    const auto& bytes = chosen_bytes(*found.card->bytes, asked);
+    if (bytes.refused) {
+        request.record.card = model::card_use::negative;
+        return respond_error(request, *bytes.refused);
+    }
+    const model::kept_by_caller kept{
+        net::http1::find(asked, field_name::if_none_match),
+        net::http1::find(asked, field_name::if_modified_since)
+    };
+    auto& text = begin_document(request, model::has_it(kept, bytes.etag, found.card->modified));
+    write_card_fields(text, found, request.caller.owner().now());
+    if (request.to.legacy_card) {
+        text += "Deprecation: true\r\nLink: <";
+        text += path_of(known_.public_base());
+        text += "/agents/";
+        text += request.record.agent;
+        text += "/.well-known/agent-card.json>; rel=\"successor-version\"\r\n";
+    }
+    text += bytes.validators;
+    if (!found.card->modified.empty()) {
+        net::http1::head_writer{text}.field("Last-Modified", found.card->modified);
+    }
+    return send_document(request, bytes.fields, bytes.body);
+}
+
+}  // namespace gateway::traffic

@@ -1,0 +1,45 @@
+#include "gateway/traffic/endpoint.hpp"
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+
+// Where a client arrives that resolves a path against an agent's address without a slash at its end (RFC 3986 section
+// 5.2.3: the last segment goes).
+bool lost_its_agent(const destination& to)
+{
+    return to.agent == ".well-known" || to.agent == "extendedAgentCard" ||
+           (to.agent == "agent" && to.below == "/authenticatedExtendedCard") ||
+           (to.agent == "v1" && to.below == "/card");
+}
+
+}  // namespace
+
+bool endpoint::find_agent(request_context& request) const
+{
+    const auto* known = known_.find(request.to.agent);
+    if (known != nullptr) {
+        request.set_agent(known->entry);
+    }
+    return known != nullptr;
+}
+
+net::routine<> endpoint::refuse_agent(request_context& request) const
+{
+    if (!lost_its_agent(request.to)) {
+        auto answer = model::error_answer(errc::agent_not_found, request.to.agent);
+        return respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
+    }
+    auto answer = model::explained_answer(
+        errc::not_found,
+        "No agent is named here: a client that makes this address of an agent's base URL has dropped the agent's id, "
+        "because the base URL has no slash at its end, as " +
+            known_.public_base() + "/agents/<id>/ has."
+    );
+    // Clients that show nothing else of a refusal show this.
+    answer.reason = "Not Found: the base URL of an agent needs a slash at its end";
+    return respond_error(request, core::caller_error(errc::not_found), std::move(answer));
+}
+
+}  // namespace gateway::traffic

@@ -1,0 +1,39 @@
+// What the endpoints of a worker have in common. An endpoint serves one route: it answers a request, or sets request.call to
+// what remains to be relayed. Its routines are given requests that outlive them. One thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/traffic/local_snapshot.hpp"
+#include "gateway/traffic/request_context.hpp"
+#include "gateway/traffic/responder.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gateway::traffic {
+
+class endpoint {
+public:
+    // References outlive the endpoint.
+    endpoint(model::control_services& control, const config::settings& settings, const local_snapshot& known)
+        : control_{control},
+          settings_{settings},
+          known_{known}
+    {
+    }
+
+protected:
+    // Sets request.agent if it is known.
+    bool find_agent(request_context& request) const;
+
+    // The answer to a request for an agent that is not known. Says what the client did wrong if its address shows that.
+    net::routine<> refuse_agent(request_context& request) const;
+
+    model::control_services& control_;
+    const config::settings& settings_;
+    const local_snapshot& known_;
+};
+
+}  // namespace gateway::traffic

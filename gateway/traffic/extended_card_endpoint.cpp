@@ -1,0 +1,89 @@
+#include "gateway/traffic/extended_card_endpoint.hpp"
+
+#include "gateway/traffic/path_pattern.hpp"
+#include "net/http1/head_writer.hpp"
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+
+// What a version of the protocol has behind the address.
+struct extended_form {
+    a2a::card_dialect dialect;
+    a2a::method operation;  // asks for the same; the log and the metrics show it
+    std::string_view path;  // of the agent
+};
+
+constexpr extended_form form_of(extended_path asked) noexcept
+{
+    switch (asked) {
+        case extended_path::rest_v03:
+            return {a2a::card_dialect::v03_rest, a2a::method::get_authenticated_extended_card, "/v1/card"};
+        case extended_path::rest_v1:
+            return {a2a::card_dialect::v1, a2a::method::get_extended_agent_card, "/extendedAgentCard"};
+        case extended_path::v02:
+        case extended_path::none:
+            break;
+    }
+    return {a2a::card_dialect::v03, a2a::method::authenticated_extended_card, "/agent/authenticatedExtendedCard"};
+}
+
+// Where the agent has it. 0.2 has `{url}/../agent/authenticatedExtendedCard`, so that a slash at the end of
+// the URL counts; HTTP+JSON has its paths below the URL.
+std::string path_at(const model::agent_entry& agent, const destination& to)
+{
+    if (fits_any(agent.record.relay_paths, to.below)) {
+        return agent.base_path + std::string{to.below};
+    }
+    const auto path = form_of(to.extended).path;
+    if (to.extended != extended_path::v02) {
+        return agent.base_path + std::string{path};
+    }
+    const auto own = agent.upstream->path.substr(0, agent.upstream->path.find('?'));
+    return own.substr(0, own.rfind('/')) + std::string{path};
+}
+
+}  // namespace
+
+net::routine<> extended_card_endpoint::look(request_context& request)
+{
+    const auto& to = request.to;
+    const auto verb = request.caller.head().verb;
+    const auto form = form_of(to.extended);
+    request.record.where = model::route::call;
+    if (!reads(verb)) {
+        co_await refuse_method(request, reading_methods);
+        co_return;
+    }
+    request.record.rpc_method = form.operation;
+    if (!find_agent(request)) {
+        co_await refuse_agent(request);
+        co_return;
+    }
+    if (!request.agent->upstream) {
+        co_await respond_no_calls(request);
+        co_return;
+    }
+    if (!core::passes_extended_card(request.agent->record)) {
+        co_await respond_error(request, core::caller_error(errc::extended_card_not_configured));
+        co_return;
+    }
+    const auto path = path_at(*request.agent, to);
+    net::http1::head_writer{request.head}.request_line(verb, path + std::string{to.query});
+    request.head += request.agent->fixed_fields;
+    auto body = co_await request.caller.read_body(settings_.limits.body);
+    if (!body) {
+        co_await respond_error(request, std::move(body).error());
+        co_return;
+    }
+    auto& call = request.call.emplace();
+    call.agent = request.agent;
+    call.verb = verb;
+    call.head = request.head;
+    call.body = *body;
+    call.repeatable = true;
+    call.card = model::card_position{form.dialect, /*in_result=*/false};
+}
+
+}  // namespace gateway::traffic

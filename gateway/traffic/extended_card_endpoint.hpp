@@ -1,0 +1,15 @@
+// GET of an agent's extended card: a relay whose answer is a card.
+#pragma once
+
+#include "gateway/traffic/endpoint.hpp"
+
+namespace gateway::traffic {
+
+class extended_card_endpoint : public endpoint {
+public:
+    using endpoint::endpoint;
+
+    net::routine<> look(request_context& request);
+};
+
+}  // namespace gateway::traffic

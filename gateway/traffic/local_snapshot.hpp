@@ -1,0 +1,42 @@
+// The snapshot of one worker: what the control loop published, kept current agent by agent and card by card. One thread.
+#pragma once
+
+#include "gateway/model/published_card.hpp"
+#include "gateway/model/snapshot.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gateway::traffic {
+
+class local_snapshot {
+public:
+    struct known_agent {
+        std::shared_ptr<const model::agent_entry> entry;
+        std::shared_ptr<const model::published_card> card;  // null: none was published
+    };
+
+    // Null: no such agent. The pointer holds until the next change, so not across a co_await.
+    const known_agent* find(std::string_view id) const;
+
+    const std::string& public_base() const noexcept { return public_base_; }
+    const std::shared_ptr<const model::card_bytes>& key_set() const noexcept { return key_set_; }  // null: none
+
+    // Changes with everything that a list of the agents shows.
+    std::uint64_t version() const noexcept { return version_; }
+
+    // Agents of the previous snapshot keep their cards.
+    void replace(const model::snapshot& snapshot);
+    void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> entry);  // null: it is gone
+    void set_card(const std::string& id, std::shared_ptr<const model::published_card> card);
+
+private:
+    model::string_map<known_agent> agents_;
+    std::shared_ptr<const model::card_bytes> key_set_;
+    std::string public_base_;
+    std::uint64_t version_ = 0;
+};
+
+}  // namespace gateway::traffic

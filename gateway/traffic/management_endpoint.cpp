@@ -1,0 +1,40 @@
+#include "gateway/traffic/management_endpoint.hpp"
+
+#include "gateway/model/content_type.hpp"
+#include "gateway/traffic/rpc_exchange.hpp"
+
+#include <algorithm>
+#include <stop_token>
+
+namespace gateway::traffic {
+
+using core::errc;
+
+net::routine<> management_endpoint::answer(request_context& request)
+{
+    if (!model::takes_json(request.caller.head())) {
+        co_await respond_error(request, core::caller_error(errc::unsupported_media_type));
+        co_return;
+    }
+    const auto most = model::management_body(settings_.limits, control_.largest_card());
+    auto body = co_await request.caller.read_body(std::min(most, settings_.limits.rpc_body));
+    if (!body) {
+        co_await respond_error(request, std::move(body).error());
+        co_return;
+    }
+    std::stop_source leaving;
+    auto asked = control_.manage(std::string(*body), leaving.get_token());
+    auto done = co_await ask_for(request.caller, control_.executor(), std::move(asked), std::move(leaving));
+    request.record.management_method = done.method;
+    const auto refused = done.refused;
+    auto answer = answer_of(std::move(done));
+    if (!refused) {
+        co_await respond(request, std::move(answer));
+        co_return;
+    }
+    auto failure = *refused == errc::caller_gone ? core::caller_error(*refused)
+                                                 : core::gateway_error(*refused, "limits.rpc_memory");
+    co_await respond_error(request, std::move(failure), std::move(answer));
+}
+
+}  // namespace gateway::traffic

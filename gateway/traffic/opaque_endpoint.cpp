@@ -1,0 +1,53 @@
+#include "gateway/traffic/opaque_endpoint.hpp"
+
+#include "gateway/traffic/path_pattern.hpp"
+#include "net/http1/head_writer.hpp"
+
+namespace gateway::traffic {
+namespace {
+
+// A body up to this size is read whole before the agent hears of the request: faults in it then cost the agent nothing.
+constexpr std::uint64_t held_body = 64 * 1024;
+
+}  // namespace
+
+net::routine<> opaque_endpoint::look(request_context& request)
+{
+    const auto& to = request.to;
+    request.record.where = model::route::relay;
+    const auto* known = known_.find(to.agent);
+    if (known == nullptr) {
+        co_await refuse_agent(request);
+        co_return;
+    }
+    const auto below = to.below.empty() ? std::string_view{"/"} : to.below;
+    if (!known->entry->upstream || !fits_any(known->entry->record.relay_paths, below)) {
+        co_await respond_error(request, core::caller_error(core::errc::not_found));
+        co_return;
+    }
+    request.set_agent(known->entry);
+    const auto& agent = *request.agent;
+    const auto verb = request.caller.head().verb;
+    const auto path = below == "/" ? agent.own_path : agent.base_path + std::string(below);
+    net::http1::head_writer{request.head}.request_line(verb, path + std::string(to.query));
+    request.head += agent.fixed_fields;
+    auto whole = co_await request.caller.hold_body(held_body, settings_.limits.stream_body);
+    core::result<std::string_view> body = std::string_view{};
+    if (whole && *whole) {
+        body = co_await request.caller.read_body(settings_.limits.stream_body);
+    }
+    if (!whole || !body) {
+        auto failure = whole ? std::move(body).error() : std::move(whole).error();
+        co_await respond_error(request, std::move(failure));
+        co_return;
+    }
+    auto& call = request.call.emplace();
+    call.agent = request.agent;
+    call.verb = verb;
+    call.head = request.head;
+    call.body = *body;
+    call.passed = !*whole;
+    call.repeatable = reads(verb) || verb == net::http1::method::options;
+}
+
+}  // namespace gateway::traffic

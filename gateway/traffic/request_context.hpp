@@ -1,0 +1,38 @@
+// One request on its way through the phases of traffic_handler::handle(): what each phase leaves to the next.
+#pragma once
+
+#include "gateway/model/request_record.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/traffic/relay.hpp"
+#include "gateway/traffic/router.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gateway::traffic {
+
+// Lives in handle(), which outlives every routine that gets a reference to it. One thread.
+struct request_context {
+    net::server_connection& caller;
+    bool from_proxy = false;  // the peer is a trusted proxy
+    destination to{};         // void once the body has been read: its views lie in the request head
+    model::request_record record{};
+    std::shared_ptr<const model::agent_entry> agent{};  // null: none is known
+    std::optional<relay_call> call{};                   // what remains to be relayed; nullopt: the request is answered
+    std::string_view call_id{};                         // the raw JSON-RPC id, a view into the body; empty: none
+    std::string head{};                                 // what call->head points into, unless it is agent->call_head
+    std::string detail{};                               // what record.detail points into
+    std::string client{};                               // what record.client points into
+
+    void set_agent(std::shared_ptr<const model::agent_entry> entry)
+    {
+        agent = std::move(entry);
+        record.agent = agent->record.id;
+    }
+};
+
+}  // namespace gateway::traffic

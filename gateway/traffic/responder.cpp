@@ -1,0 +1,108 @@
+#include "gateway/traffic/responder.hpp"
+
+#include "core/status.hpp"
+#include "gateway/traffic/request_context.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace gateway::traffic {
+namespace {
+
+void note_first_byte(request_context& request)
+{
+    request.record.first_byte = std::chrono::steady_clock::now() - request.caller.started();
+}
+
+}  // namespace
+
+net::routine<> respond(request_context& request, model::answer answer)
+{
+    request.record.status = answer.status;
+    note_first_byte(request);
+    auto sent = co_await model::send_answer(request.caller, std::move(answer));
+    if (!sent) {
+        note_failure(request, std::move(sent).error());
+    }
+}
+
+net::routine<> respond_error(request_context& request, core::error failure, model::answer answer)
+{
+    const auto code = failure.code;
+    note_failure(request, std::move(failure));
+    if (code == core::errc::caller_gone) {
+        request.caller.cut();
+        co_return;
+    }
+    co_await respond(request, std::move(answer));
+}
+
+net::routine<> respond_error(request_context& request, core::error failure)
+{
+    auto answer = model::error_answer(failure.code, request.record.agent);
+    return respond_error(request, std::move(failure), std::move(answer));
+}
+
+net::routine<> respond_call_error(request_context& request, core::error failure)
+{
+    auto answer = model::call_error(failure.code, request.record.agent, request.call_id);
+    return respond_error(request, std::move(failure), std::move(answer));
+}
+
+net::routine<> respond_no_calls(request_context& request)
+{
+    auto failure = core::gateway_error(core::errc::not_implemented, "calls to MCP servers are not passed on yet");
+    auto answer = model::no_calls_answer(request.record.agent, request.call_id);
+    return respond_error(request, std::move(failure), std::move(answer));
+}
+
+net::routine<> refuse_method(request_context& request, std::string_view allowed)
+{
+    return respond_error(
+        request,
+        core::caller_error(core::errc::method_not_allowed),
+        model::method_not_allowed(allowed)
+    );
+}
+
+std::string& begin_document(request_context& request, bool unchanged)
+{
+    request.record.status = unchanged ? 304 : 200;
+    auto& text = request.caller.scratch();
+    model::begin_head(text, request.caller, request.record.status);
+    return text;
+}
+
+net::routine<> send_document(request_context& request, std::string_view fields, std::string_view body)
+{
+    const bool whole = request.record.status == 200;
+    auto& text = request.caller.scratch();
+    if (whole) {
+        text += fields;
+    }
+    net::http1::head_writer{text}.end();
+    net::pieces pieces;
+    pieces.add(text);
+    if (whole && request.caller.head().verb != net::http1::method::head) {
+        pieces.add(body);
+    }
+    note_first_byte(request);
+    auto sent = co_await request.caller.send(pieces);
+    if (!sent) {
+        note_failure(request, std::move(sent).error());
+    }
+}
+
+void note_failure(request_context& request, core::error failure)
+{
+    request.record.code = failure.code;
+    request.record.from = failure.from;
+    request.detail = std::move(failure.detail);
+    request.record.detail = request.detail;
+    if (failure.code == core::errc::caller_gone) {
+        request.record.status = core::http_status(failure.code);
+    }
+}
+
+}  // namespace gateway::traffic

@@ -1,0 +1,50 @@
+// Answers callers: writes the answer, and into the record of the request what was answered and what failed. A caller that
+// cannot be reached is noted as caller_gone. The requests outlive the routines.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/model/answer.hpp"
+#include "net/http1/head.hpp"
+#include "net/loop/routine.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace gateway::traffic {
+
+struct request_context;
+
+inline constexpr std::string_view reading_methods = "GET, HEAD";
+
+constexpr bool reads(net::http1::method verb) noexcept
+{
+    return verb == net::http1::method::get || verb == net::http1::method::head;
+}
+
+net::routine<> respond(request_context& request, model::answer answer);
+
+// Notes the failure, then sends `answer`. A caller that has gone is cut off instead.
+net::routine<> respond_error(request_context& request, core::error failure, model::answer answer);
+
+// The same with error_answer() of the failure and the agent of the record.
+net::routine<> respond_error(request_context& request, core::error failure);
+
+// The same with the answer to a JSON-RPC call, call_error().
+net::routine<> respond_call_error(request_context& request, core::error failure);
+
+// To a call of an agent that has no upstream: an MCP server.
+net::routine<> respond_no_calls(request_context& request);
+
+net::routine<> refuse_method(request_context& request, std::string_view allowed);
+
+// Begins the head of a document in the scratch of the caller: status 304 if the caller has it already, else 200. The
+// fields that both have are appended to the result.
+std::string& begin_document(request_context& request, bool unchanged);
+
+// Ends that head and sends it; to a caller that does not have the document with `fields`, and with `body` unless the
+// method is HEAD. Both outlive the routine.
+net::routine<> send_document(request_context& request, std::string_view fields, std::string_view body);
+
+void note_failure(request_context& request, core::error failure);
+
+}  // namespace gateway::traffic
