@@ -18,7 +18,7 @@ card_previewer::preview_lists(slot_pointer slot, std::shared_ptr<const mcp::serv
     co_return co_await compared(std::move(slot), std::move(card));
 }
 
-net::task<core::result<made_card>> card_previewer::newest(slot_pointer slot)
+net::task<core::result<served_card>> card_previewer::newest(slot_pointer slot)
 {
     auto record = slot->record();
     if (slot->is_written()) {
@@ -34,10 +34,10 @@ net::task<core::result<made_card>> card_previewer::newest(slot_pointer slot)
     if (!fetched) {
         co_return std::move(fetched).error();
     }
-    co_return std::move(fetched->made);
+    co_return std::move(fetched->card);
 }
 
-net::task<core::result<card_preview>> card_previewer::compared(slot_pointer slot, core::result<made_card> card)
+net::task<core::result<card_preview>> card_previewer::compared(slot_pointer slot, core::result<served_card> card)
 {
     if (!card) {
         co_return std::move(card).error();

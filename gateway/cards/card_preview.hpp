@@ -1,4 +1,4 @@
-// What would be published of an agent, and what it would change. On the control loop; changes nothing.
+// Previews: what would be published of an agent's card, and what that would change. On the control loop; changes nothing.
 #pragma once
 
 #include "a2a/card/card.hpp"
@@ -37,8 +37,8 @@ public:
     preview_lists(slot_pointer slot, std::shared_ptr<const mcp::server_lists> lists);
 
 private:
-    net::task<core::result<made_card>> newest(slot_pointer slot);
-    net::task<core::result<card_preview>> compared(slot_pointer slot, core::result<made_card> card);
+    net::task<core::result<served_card>> newest(slot_pointer slot);
+    net::task<core::result<card_preview>> compared(slot_pointer slot, core::result<served_card> card);
 
     card_source& source_;
     card_maker& maker_;

@@ -38,7 +38,7 @@ void card_publisher::start(net::task<> work, std::string_view name) const
     });
 }
 
-void card_publisher::accept(card_slot& slot, made_card card, core::steady_time fetched_at, core::duration fresh_for)
+void card_publisher::accept(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for)
 {
     const auto address = std::move(card.address);
     publish(slot, std::move(card), fetched_at, fresh_for);
@@ -48,7 +48,7 @@ void card_publisher::accept(card_slot& slot, made_card card, core::steady_time f
     }
 }
 
-void card_publisher::publish(card_slot& slot, made_card card, core::steady_time fetched_at, core::duration fresh_for)
+void card_publisher::publish(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for)
 {
     auto& state = slot.state;
     auto& status = slot.status;
@@ -117,7 +117,7 @@ void card_publisher::note_address(card_slot& slot, const std::optional<a2a::card
 }
 
 // The audit trail: what callers are told from now on. Never the card itself, nor what an agent was given and says in it.
-void card_publisher::log_published(const std::string& id, const made_card& card) const
+void card_publisher::log_published(const std::string& id, const served_card& card) const
 {
     const auto& facts = card.facts;
     log_.write(

@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/cards/card_slot.hpp"
-#include "gateway/cards/made_card.hpp"
+#include "gateway/cards/served_card.hpp"
 #include "net/loop/loop.hpp"
 
 #include <functional>
@@ -42,9 +42,9 @@ public:
     void start(net::task<> work, std::string_view name) const;
 
     // A card that its agent or the operator wrote: it may say where calls go.
-    void accept(card_slot& slot, made_card card, core::steady_time fetched_at, core::duration fresh_for);
+    void accept(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for);
 
-    void publish(card_slot& slot, made_card card, core::steady_time fetched_at, core::duration fresh_for);
+    void publish(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for);
 
     // The card that is there is fresh again.
     void renew(card_slot& slot, core::duration fresh_for);
@@ -57,7 +57,7 @@ public:
 
 private:
     void note_address(card_slot& slot, const std::optional<a2a::card_problem>& problem) const;
-    void log_published(const std::string& id, const made_card& card) const;
+    void log_published(const std::string& id, const served_card& card) const;
 
     net::loop& loop_;
     const config::card_settings& settings_;

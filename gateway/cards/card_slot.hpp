@@ -44,7 +44,7 @@ inline core::steady_time seen_at(const card_status& status, core::steady_time no
     return status.vouched && status.card ? status.card->fetched_at : now;
 }
 
-// Is told whether what a session lists made a card, once that is published.
+// Is called with true once the card of a session's lists is published, with false if they make none.
 using card_told = std::function<void(bool is_card)>;
 
 class card_slot;
@@ -61,14 +61,14 @@ public:
     const std::string& id() const noexcept { return agent->record.id; }
     std::shared_ptr<const core::agent> record() const { return {agent, &agent->record}; }
 
-    // Where its card comes from: the operator, the agent, or the session with an MCP server.
+    // Its card comes from the operator, from the agent, or else from the session with an MCP server.
     bool is_written() const noexcept { return !agent->record.card.empty(); }
     bool is_fetched() const noexcept { return !is_written() && agent->upstream != nullptr; }
 
-    // Those who wait go on inside this call.
+    // The tasks that wait go on inside this call.
     void wake()
     {
-        // They may wait again: only those of now are woken.
+        // A task may wait again at once: each is woken once.
         for (auto* const waiter : std::exchange(waiting_, {})) {
             waiter->set();
         }
@@ -92,22 +92,22 @@ public:
     std::shared_ptr<const model::agent_entry> agent;
     card_state state;
     card_status status;
-    bool making = false;  // a card of what is at hand: one that the operator wrote, or what a session lists
-    bool gone = false;    // the agent, or it has changed: what comes back for it is dropped
+    bool making = false;  // a card is being made of what the operator wrote or a session lists
+    bool gone = false;    // the agent is gone or has changed: what comes back for this slot is dropped
 
     // Of a card that is fetched.
     card_validators validators;
     bool fetching = false;
     bool recalled = true;  // whether the last good card has been asked for, or need not be
     bool recalling = false;
-    std::optional<core::steady_time> asked_at;  // when somebody had it fetched who may not do so all the time
+    std::optional<core::steady_time> asked_at;  // when may_be_fetched() last allowed a fetch
 
     // Of an MCP server's card.
     std::optional<core::error> session_trouble;       // why there is no card
     std::optional<core::error> card_trouble;          // why what it lists makes no card
     std::shared_ptr<const mcp::server_lists> listed;  // what the next card is made of
-    std::vector<card_told> told;                      // of that one
-    bool lost_meanwhile = false;                      // the session, since a card of it is being made
+    std::vector<card_told> told;                      // who waits for that card
+    bool lost_meanwhile = false;                      // the session was lost while its card is being made
 
 private:
     std::vector<net::task_signal*> waiting_;

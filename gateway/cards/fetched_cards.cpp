@@ -144,8 +144,8 @@ void fetched_cards::take(card_slot& slot, core::result<fetched_card> fetched)
         ++slot.status.not_modified;
         out_.renew(slot, fetched->fresh_for);
     } else {
-        slot.status.signature = std::move(fetched->made.signature);
-        out_.accept(slot, std::move(fetched->made), out_.now(), fetched->fresh_for);
+        slot.status.signature = std::move(fetched->card.signature);
+        out_.accept(slot, std::move(fetched->card), out_.now(), fetched->fresh_for);
         slot.validators = fetched->validators;
         slot.status.found_at = fetched->validators.url;
     }

@@ -25,14 +25,14 @@ public:
     // From now on good cards are kept, and recalled before they are fetched.
     void set_keeper(card_keeper& keeper) noexcept { keeper_ = &keeper; }
 
-    // An agent whose card is fetched. `recall`: its last good card counts, if one is kept.
+    // An agent whose card is fetched from now on. `recall`: its last good card counts, if one is kept.
     void add(card_slot& slot, bool recall);
     void remove(const std::string& id) { schedule_.remove(id); }
 
     // Starts the fetches whose time has come.
     void sweep(const card_shelf& slots);
 
-    // As card_plane::obtain(); of an agent that is gone meanwhile, the answer means nothing.
+    // As card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
     net::task<model::card_answer> obtain(slot_pointer slot);
 
     // Fetches now. Fails with draining only: what the fetch failed with is in the slot.

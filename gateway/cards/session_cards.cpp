@@ -37,7 +37,7 @@ net::task<> session_cards::make(slot_pointer slot)
     slot->wake();
 }
 
-bool session_cards::take(card_slot& slot, core::result<made_card> card, const mcp::server_lists& lists)
+bool session_cards::take(card_slot& slot, core::result<served_card> card, const mcp::server_lists& lists)
 {
     if (!card) {
         out_.fail(slot, std::move(card).error());

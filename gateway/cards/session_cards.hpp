@@ -1,4 +1,4 @@
-// Cards of MCP servers: made of what their sessions list, and served while the session is well. On the control loop.
+// Cards of MCP servers: made from what their sessions list, and served while the session is well. On the control loop.
 #pragma once
 
 #include "core/clock.hpp"
@@ -36,7 +36,7 @@ public:
     void set_lists(const slot_pointer& slot, std::shared_ptr<const mcp::server_lists> lists, card_told done);
     void set_trouble(card_slot& slot, std::optional<core::error> why);
 
-    // As card_plane::obtain(); of an agent that is gone meanwhile, the answer means nothing.
+    // As card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
     net::task<model::card_answer> obtain(slot_pointer slot);
 
     // The same without waiting for a card that is being made.
@@ -47,7 +47,7 @@ public:
 
 private:
     net::task<> make(slot_pointer slot);
-    bool take(card_slot& slot, core::result<made_card> card, const mcp::server_lists& lists);
+    bool take(card_slot& slot, core::result<served_card> card, const mcp::server_lists& lists);
     void renew(card_slot& slot);
     void withdraw(card_slot& slot);
 

@@ -19,10 +19,10 @@ public:
     {
     }
 
-    // Makes its card when fewer than 32 are being made.
+    // Its card is made as soon as fewer than 32 are being made.
     void add(slot_pointer slot);
 
-    // As card_plane::obtain(); of an agent that is gone meanwhile, the answer means nothing.
+    // As card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
     net::task<model::card_answer> obtain(slot_pointer slot);
 
     // Returns when the card has been made.
