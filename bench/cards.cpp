@@ -143,13 +143,13 @@ public:
     double worst() const noexcept { return out_.worst(); }
 
 private:
-    using made_card = core::result<gateway::cards::made_card>;
+    using made_card = core::result<gateway::cards::served_card>;
 
     made_card make(const std::string& text, core::agent record);
     made_card make_of_lists(const mcp::server_lists& from, core::card_shape shape);
     work_times answer(const std::string& text, a2a::card_dialect dialect);
     void verify(const bench::hostile_card& kind);
-    void compare(const gateway::cards::made_card& made);
+    void compare(const gateway::cards::served_card& made);
 
     const options& asked_;
     key_file keys_;
@@ -204,7 +204,7 @@ work_times measurement::answer(const std::string& text, a2a::card_dialect dialec
 }
 
 // Which differ in many places.
-void measurement::compare(const gateway::cards::made_card& made)
+void measurement::compare(const gateway::cards::served_card& made)
 {
     const auto by = std::make_shared<const core::agent>(agent(by_version));
     const gateway::cards::card_pair both{made.bytes->v03, made.bytes};

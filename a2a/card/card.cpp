@@ -62,7 +62,7 @@ std::string_view name(problem_severity s) noexcept
     return "error";
 }
 
-core::result<card> parse_card(std::string_view text, core::json_limits limits)
+core::result<json> read_card(std::string_view text, core::json_limits limits)
 {
     if (text.size() > limits.bytes) {
         return core::upstream_error(
@@ -74,11 +74,16 @@ core::result<card> parse_card(std::string_view text, core::json_limits limits)
     if (parsed.has_error()) {
         return core::upstream_error(core::errc::card_not_json, "the card is " + parsed.error().detail);
     }
-    card made;
-    made.document = std::move(*parsed);
-    if (!made.document.is_object()) {
+    if (!parsed->is_object()) {
         return core::upstream_error(core::errc::card_invalid, "the card is not an object");
     }
+    return std::move(*parsed);
+}
+
+core::result<card> repair_card(json written)
+{
+    card made;
+    made.document = std::move(written);
     problem_list problems;
     repair_traffic(made.document, problems);
     if (name_of(made.document) == nullptr) {
@@ -88,6 +93,15 @@ core::result<card> parse_card(std::string_view text, core::json_limits limits)
     repair_content(made.document, made.generation, problems);
     made.problems = std::move(problems).take(made.generation);
     return made;
+}
+
+core::result<card> parse_card(std::string_view text, core::json_limits limits)
+{
+    auto written = read_card(text, limits);
+    if (!written) {
+        return std::move(written).error();
+    }
+    return repair_card(std::move(*written));
 }
 
 std::string render(const json& document)

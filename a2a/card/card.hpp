@@ -54,9 +54,16 @@ struct card {
     std::vector<card_problem> problems;  // every repair, in the order of the walk
 };
 
-// Fails with an upstream error: card_too_large over limits.bytes; card_not_json, also with more than one value for every ten
-// bytes of the limit and more than 1000 (a list of zeros costs as much as ten texts of its size); card_invalid if it is not an
-// object or has no `name` to speak of (a string that is not blank). Anything else is repaired and recorded.
+// A card as its agent wrote it: an object. Fails with an upstream error: card_too_large over limits.bytes; card_not_json, also
+// with more than one value for every ten bytes of the limit and more than 1000 (a list of zeros costs as much as ten texts of
+// its size); card_invalid if it is not an object.
+core::result<core::json> read_card(std::string_view text, core::json_limits limits = {});
+
+// `written` is an object. Fails with card_invalid if it has no `name` to speak of (a string that is not blank). Anything else
+// is repaired and recorded.
+core::result<card> repair_card(core::json written);
+
+// Both.
 core::result<card> parse_card(std::string_view text, core::json_limits limits = {});
 
 // What callers reach: `https://gateway/agents/<id>`, without a slash at the end.

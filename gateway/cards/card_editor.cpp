@@ -1,8 +1,9 @@
 #include "gateway/cards/card_editor.hpp"
 
+#include "a2a/card/card_shape.hpp"
 #include "config/signatures.hpp"
 #include "core/json/json_patch.hpp"
-#include "gateway/cards/card_variants.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/model/tls_files.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -53,77 +54,107 @@ net::task<T> card_editor::ask(net::task<T> work)
     }
 }
 
-net::task<core::result<made_card>> card_editor::make(std::shared_ptr<const core::agent> agent, card_document what)
+net::task<core::result<served_card>> card_editor::make(std::shared_ptr<const core::agent> agent, card_document document)
 {
-    return ask(make_here(std::move(agent), std::move(what)));
+    return ask(make_here(std::move(agent), std::move(document)));
 }
 
-net::task<core::result<made_card>>
+net::task<core::result<served_card>>
 card_editor::make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists)
 {
     return ask(make_of_lists_here(std::move(agent), std::move(lists)));
 }
 
-net::task<core::result<std::string>> card_editor::compare(std::shared_ptr<const core::agent> agent, card_pair what)
+net::task<core::result<std::string>> card_editor::compare(std::shared_ptr<const core::agent> agent, card_pair cards)
 {
-    return ask(compare_here(std::move(agent), std::move(what)));
+    return ask(compare_here(std::move(agent), std::move(cards)));
 }
 
-template <class Work>
-net::task<core::result<>> card_editor::work_off(std::string agent, bool in_pieces, Work* work)
+signing card_editor::signing_of(const core::agent& agent) const
 {
-    for (bool more = true; more;) {
+    const bool signs = config::signature_rules_of(agent, settings_).sign;
+    return {signs ? signer_.get() : nullptr, public_base_};
+}
+
+net::task<core::result<accepted_card>>
+card_editor::accept(std::shared_ptr<const core::agent> agent, card_document document)
+{
+    const auto bytes = document.text.size();
+    auto written = a2a::read_card(document.text, {.bytes = settings_.max_size, .depth = 64});
+    if (!written) {
+        co_return std::move(written).error();
+    }
+    auto rules = config::signature_rules_of(*agent, settings_);
+    std::optional<signed_card> original;
+    if (document.verified && rules.verify) {
+        original = {agent->id, std::move(document.text), *written, std::move(document.url), model::tls_files(*agent)};
+        co_await turns_.next_if_long(agent->id, bytes);
+    }
+    auto card = a2a::repair_card(std::move(*written));
+    if (!card) {
+        co_return std::move(card).error();
+    }
+    co_await turns_.next_if_long(agent->id, bytes);
+    if (!original) {
+        co_return accepted_card{std::move(*card), std::nullopt};
+    }
+    auto verified = co_await verifier_.verify(std::move(rules), std::move(*original), document.timeout);
+    if (!verified) {
+        co_return std::move(verified).error();
+    }
+    co_await turns_.next(agent->id);
+    co_return accepted_card{std::move(*card), std::move(*verified)};
+}
+
+net::task<core::result<rendered_card>> card_editor::render(std::string agent, bool in_pieces, card_renderer renderer)
+{
+    for (;;) {
+        const auto more = renderer.step();
+        if (!more) {
+            co_return more.error();
+        }
+        if (!*more) {
+            co_return std::move(renderer).take();
+        }
         if (in_pieces) {
             co_await turns_.next(agent);
         }
-        const auto stepped = work->step();
-        if (!stepped) {
-            co_return stepped.error();
-        }
-        more = *stepped;
     }
-    co_return core::result<>{};
 }
 
-net::task<core::result<made_card>> card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document what)
+net::task<core::result<served_card>>
+card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document document)
 {
     co_await turns_.next(agent->id);
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    const auto bytes = what.text.size();
-    auto card = read_card(what.text, settings_);
-    if (!card) {
-        co_return std::move(card).error();
+    const auto bytes = document.text.size();
+    const auto url = document.url;
+    auto accepted = co_await accept(agent, std::move(document));
+    if (!accepted) {
+        co_return std::move(accepted).error();
     }
-    auto address = model::call_address_of(*agent, card->document, what.url);
-    std::optional<good_signature> signature;
-    auto rules = config::signature_rules_of(*agent, settings_);
-    co_await turns_.next_if_long(agent->id, bytes);
-    if (what.verified && rules.verify) {
-        signed_card document{agent->id, std::move(what.text), std::move(what.url), model::tls_files(*agent)};
-        auto verified = co_await verifier_.verify(std::move(rules), std::move(document), what.timeout);
-        if (!verified) {
-            co_return std::move(verified).error();
-        }
-        signature = std::move(*verified);
-        co_await turns_.next(agent->id);
+    auto served = describe(accepted->card, *agent);
+    served.address = model::call_address_of(*agent, accepted->card.document, url);
+    served.signature = std::move(accepted->signature);
+    const auto shape = agent->shape.value_or(settings_.shape);
+    a2a::public_address at{model::public_address(public_base_, agent->id), core::passes_extended_card(*agent)};
+    const a2a::upstream_address upstream{.url = agent->url, .card_url = agent->card_url};
+    auto rewritten = a2a::rewrite_card(std::move(accepted->card), at, upstream);
+    if (!rewritten) {
+        co_return std::move(rewritten).error();
     }
-    card_work work{*agent};
-    if (auto begun = work.begin(std::move(*card), making()); !begun) {
-        co_return std::move(begun).error();
+    card_renderer renderer{std::move(*rewritten), std::move(at), shape, signing_of(*agent)};
+    auto rendered = co_await render(agent->id, bytes > longest_in_one_piece, std::move(renderer));
+    if (!rendered) {
+        co_return std::move(rendered).error();
     }
-    auto done = co_await work_off(agent->id, bytes > longest_in_one_piece, &work);
-    if (!done) {
-        co_return std::move(done).error();
-    }
-    auto made = std::move(work).take();
-    made.signature = std::move(signature);
-    made.address = std::move(address);
-    co_return made;
+    add_bytes(served, std::move(*rendered), shape, *agent);
+    co_return served;
 }
 
-net::task<core::result<made_card>> card_editor::make_of_lists_here(
+net::task<core::result<served_card>> card_editor::make_of_lists_here(
     std::shared_ptr<const core::agent> agent,
     std::shared_ptr<const mcp::server_lists> lists
 )
@@ -132,96 +163,96 @@ net::task<core::result<made_card>> card_editor::make_of_lists_here(
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    session_card_work work{*lists, *agent, making()};
-    auto done = co_await work_off(agent->id, true, &work);
-    if (!done) {
-        co_return std::move(done).error();
+    const core::json_limits limits{.bytes = settings_.max_size, .depth = 64};
+    const auto shape = agent->shape.value_or(settings_.shape);
+    const a2a::public_address at{model::public_address(public_base_, agent->id)};
+    mcp::card_request asked{.agent_id = agent->id, .at = at, .shape = shape, .limit = limits.bytes};
+    card_renderer renderer{*lists, std::move(asked), signing_of(*agent)};
+    auto rendered = co_await render(agent->id, true, std::move(renderer));
+    if (!rendered) {
+        co_return std::move(rendered).error();
     }
-    co_return std::move(work).take();
+    co_await turns_.next(agent->id);
+    auto served = describe(*lists, *agent, *rendered, limits);
+    if (served) {
+        add_bytes(*served, std::move(*rendered), shape, *agent);
+    }
+    co_return served;
 }
 
-net::task<core::result<std::string>> card_editor::compare_here(std::shared_ptr<const core::agent> agent, card_pair what)
+net::task<core::result<std::string>>
+card_editor::compare_here(std::shared_ptr<const core::agent> agent, card_pair cards)
 {
     co_await turns_.next(agent->id);
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    const auto before = what.before ? core::parse_json(what.before->body, {.bytes = what.before->body.size()})
-                                    : core::result<core::json>{core::json{}};
-    const auto bytes = what.after->body.size();
+    const auto before = cards.before ? core::parse_json(cards.before->body, {.bytes = cards.before->body.size()})
+                                     : core::result<core::json>{core::json{}};
+    const auto bytes = cards.after->body.size();
     co_await turns_.next_if_long(agent->id, bytes);
-    const auto after = core::parse_json(what.after->body, {.bytes = bytes});
+    const auto after = core::parse_json(cards.after->body, {.bytes = bytes});
     if (!before || !after) {
         co_return core::gateway_error(errc::internal, "a card that is served cannot be read");
     }
     co_await turns_.next_if_long(agent->id, bytes);
     // RFC 6902 section 4.1: to a document that is not there, the whole is added.
-    co_return what.before ? core::json_patch(*before, *after) : core::json_patch_of_whole("add", *after);
+    co_return cards.before ? core::json_patch(*before, *after) : core::json_patch_of_whole("add", *after);
 }
 
 net::task<core::result<std::string>>
-card_editor::edit_card(std::shared_ptr<const model::agent_entry> agent, std::string document, a2a::card_dialect dialect)
+card_editor::edit_card(std::shared_ptr<const core::agent> agent, std::string text, a2a::card_dialect dialect)
 {
-    const auto& record = agent->record;
-    const auto bytes = document.size();
-    auto parsed = read_card(document, settings_);
-    if (!parsed) {
-        co_return std::move(parsed).error();
+    const auto bytes = text.size();
+    card_document document{.text = std::move(text), .url = agent->url, .verified = true, .timeout = settings_.timeout};
+    auto accepted = co_await accept(agent, std::move(document));
+    if (!accepted) {
+        co_return std::move(accepted).error();
     }
-    auto rules = config::signature_rules_of(record, settings_);
-    const bool signs = dialect == a2a::card_dialect::v1 && rules.sign && signer_ != nullptr;
-    co_await turns_.next_if_long(record.id, bytes);
-    if (rules.verify) {
-        signed_card written{record.id, std::move(document), record.url, model::tls_files(record)};
-        auto verified = co_await verifier_.verify(std::move(rules), std::move(written), settings_.timeout);
-        if (!verified) {
-            co_return std::move(verified).error();
-        }
-        co_await turns_.next(record.id);
-    }
-    const a2a::public_address at{model::public_address(public_base_, record.id)};
-    const a2a::upstream_address upstream{.url = record.url, .card_url = record.card_url};
-    auto rewritten = a2a::rewrite_extended_card(std::move(*parsed), at, upstream, dialect);
+    const a2a::public_address at{model::public_address(public_base_, agent->id)};
+    const a2a::upstream_address upstream{.url = agent->url, .card_url = agent->card_url};
+    auto rewritten = a2a::rewrite_extended_card(std::move(accepted->card), at, upstream, dialect);
     if (!rewritten) {
         co_return rewritten.error();
     }
-    co_await turns_.next_if_long(record.id, bytes);
+    co_await turns_.next_if_long(agent->id, bytes);
     // What is signed is a card of 1.0 and nothing else.
-    if (rewritten->shape == core::card_shape::automatic && !signs) {
-        auto own = own_body(rewritten->document, at);
-        if (!own) {
-            co_return std::move(own).error();
+    const auto signature = dialect == a2a::card_dialect::v1 ? signing_of(*agent) : signing{};
+    const auto shape = signature.by != nullptr ? core::card_shape::v1 : rewritten->shape;
+    if (shape == core::card_shape::automatic) {
+        if (auto checked = a2a::check_addresses(rewritten->document, at); !checked) {
+            co_return std::move(checked).error();
         }
-        co_return std::move(own->text);
+        co_return a2a::render(rewritten->document);
     }
-    const auto shape = signs ? core::card_shape::v1 : rewritten->shape;
-    variant_maker variant{std::move(rewritten->document), shape, at, {signs ? signer_.get() : nullptr, public_base_}};
-    auto done = co_await work_off(record.id, bytes > longest_in_one_piece, &variant);
-    if (!done) {
-        co_return std::move(done).error();
+    card_renderer renderer{std::move(rewritten->document), at, shape, signature};
+    auto rendered = co_await render(agent->id, bytes > longest_in_one_piece, std::move(renderer));
+    if (!rendered) {
+        co_return std::move(rendered).error();
     }
-    co_return std::move(variant).take().bytes->body;
+    co_return rendered->bytes->body;
 }
 
-net::task<core::result<model::edited_answer>> card_editor::edit(model::answered_card what)
+net::task<core::result<model::edited_answer>> card_editor::edit(model::answered_card answer)
 {
-    co_await turns_.next(what.agent->record.id);
+    co_await turns_.next(answer.agent->record.id);
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    core::jsonrpc_answer place{core::answer_kind::result, {}, what.text, {}};
-    if (what.where.in_result) {
-        auto found = a2a::find_answered_card(what.text);
+    core::jsonrpc_answer place{core::answer_kind::result, {}, answer.text, {}};
+    if (answer.where.in_result) {
+        auto found = a2a::find_answered_card(answer.text);
         if (!found) {
             co_return std::move(found).error();
         }
         place = *found;
     }
     if (place.kind != core::answer_kind::result) {
-        co_return model::edited_answer{std::move(what.text), false};
+        co_return model::edited_answer{std::move(answer.text), false};
     }
     std::string document{place.result};
-    auto card = co_await edit_card(what.agent, std::move(document), what.where.dialect);
+    std::shared_ptr<const core::agent> agent{answer.agent, &answer.agent->record};
+    auto card = co_await edit_card(std::move(agent), std::move(document), answer.where.dialect);
     if (!card) {
         co_return std::move(card).error();
     }

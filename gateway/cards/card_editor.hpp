@@ -7,6 +7,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "gateway/cards/card_maker.hpp"
+#include "gateway/cards/card_renderer.hpp"
 #include "gateway/cards/card_signer.hpp"
 #include "gateway/cards/card_turns.hpp"
 #include "gateway/cards/card_verifier.hpp"
@@ -15,9 +16,16 @@
 #include "net/loop/types.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace gateway::cards {
+
+// A card that the rules of its agent accept, and the signature that counted.
+struct accepted_card {
+    a2a::card card;
+    std::optional<good_signature> signature;  // nothing: it did not have to be verified
+};
 
 class card_editor final : public card_maker {
 public:
@@ -35,12 +43,13 @@ public:
 
     // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Fails with card_not_json,
     // card_invalid, card_too_large, card_unrewritable and card_signature, as a fetched card would, and with draining.
-    net::task<core::result<model::edited_answer>> edit(model::answered_card what);
+    net::task<core::result<model::edited_answer>> edit(model::answered_card answer);
 
-    net::task<core::result<made_card>> make(std::shared_ptr<const core::agent> agent, card_document what) override;
-    net::task<core::result<made_card>>
+    net::task<core::result<served_card>> make(std::shared_ptr<const core::agent> agent, card_document document)
+        override;
+    net::task<core::result<served_card>>
     make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) override;
-    net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair what) override;
+    net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair cards) override;
 
     // On the thread that runs `io`: what has not begun fails from now on.
     void stop();
@@ -49,17 +58,19 @@ private:
     template <class T>
     net::task<T> ask(net::task<T> work);
 
-    // Until its step() says that there is no more, or fails; in pieces, each in the agent's turn. `work` outlives this.
-    template <class Work>
-    net::task<core::result<>> work_off(std::string agent, bool in_pieces, Work* work);
+    // The card that the agent's rules accept: read, repaired, and verified if it has to be. In the agent's turn.
+    net::task<core::result<accepted_card>> accept(std::shared_ptr<const core::agent> agent, card_document document);
 
-    net::task<core::result<made_card>> make_here(std::shared_ptr<const core::agent> agent, card_document what);
-    net::task<core::result<made_card>>
+    // Begun in the agent's turn; each further step in a turn of its own if `in_pieces`.
+    net::task<core::result<rendered_card>> render(std::string agent, bool in_pieces, card_renderer renderer);
+
+    net::task<core::result<served_card>> make_here(std::shared_ptr<const core::agent> agent, card_document document);
+    net::task<core::result<served_card>>
     make_of_lists_here(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists);
-    net::task<core::result<std::string>> compare_here(std::shared_ptr<const core::agent> agent, card_pair what);
+    net::task<core::result<std::string>> compare_here(std::shared_ptr<const core::agent> agent, card_pair cards);
     net::task<core::result<std::string>>
-    edit_card(std::shared_ptr<const model::agent_entry> agent, std::string document, a2a::card_dialect dialect);
-    card_making making() const { return {settings_, signer_.get(), public_base_}; }
+    edit_card(std::shared_ptr<const core::agent> agent, std::string text, a2a::card_dialect dialect);
+    signing signing_of(const core::agent& agent) const;
 
     net::asio::io_context& io_;
     config::card_settings settings_;

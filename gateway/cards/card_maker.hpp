@@ -1,8 +1,8 @@
-// Who makes cards of what the control loop has fetched, read or been told; never on the control loop itself.
+// Makes cards for the control loop from texts and lists, on another thread: the card_editor, or a test's own.
 #pragma once
 
 #include "core/clock.hpp"
-#include "gateway/cards/made_card.hpp"
+#include "gateway/cards/served_card.hpp"
 #include "net/loop/types.hpp"
 
 #include <memory>
@@ -33,14 +33,15 @@ public:
     // agent goes on in turn. All fail with draining when the gateway ends.
 
     // Fails with card_not_json, card_invalid, card_too_large, card_unrewritable, card_signature and internal.
-    virtual net::task<core::result<made_card>> make(std::shared_ptr<const core::agent> agent, card_document what) = 0;
+    virtual net::task<core::result<served_card>>
+    make(std::shared_ptr<const core::agent> agent, card_document document) = 0;
 
-    // Of what an MCP server lists. Fails as session_card_maker does.
-    virtual net::task<core::result<made_card>>
+    // Of what an MCP server lists. Fails with card_too_large, card_unrewritable and internal.
+    virtual net::task<core::result<served_card>>
     make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) = 0;
 
     // What changes between two cards of the agent: a JSON Patch (RFC 6902), as text.
-    virtual net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair what) = 0;
+    virtual net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair cards) = 0;
 };
 
 }  // namespace gateway::cards

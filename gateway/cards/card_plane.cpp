@@ -1,29 +1,13 @@
 #include "gateway/cards/card_plane.hpp"
 
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/call_address.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/post.hpp>
-
-#include <algorithm>
-#include <chrono>
-#include <exception>
 #include <iterator>
-#include <random>
 #include <utility>
 
 namespace gateway::cards {
-namespace {
 
 using core::errc;
-
-bool fetchable(const model::agent_entry& agent)
-{
-    return agent.record.card.empty() && agent.upstream != nullptr;
-}
-
-}  // namespace
 
 card_plane::card_plane(
     net::loop& control,
@@ -33,20 +17,27 @@ card_plane::card_plane(
     const core::logger& log,
     clock now
 )
-    : loop_{control},
-      source_{source},
-      maker_{maker},
-      settings_{settings},
-      log_{log},
-      now_{std::move(now)},
-      schedule_{settings, std::random_device{}()}
+    : source_{source},
+      publisher_{control, settings, log, std::move(now)},
+      fetched_{source, maker, publisher_},
+      written_{maker, publisher_},
+      sessions_{maker, publisher_},
+      previewer_{source, maker}
 {
-    loop_.timers().add(*this);
+    control.timers().add(*this);
+}
+
+void card_plane::stop() noexcept
+{
+    fetched_.stop();
+    written_.stop();
+    sessions_.stop();
+    source_.stop();
 }
 
 void card_plane::set_agents(std::shared_ptr<const model::snapshot> now)
 {
-    public_base_ = now->public_base;
+    publisher_.set_public_base(now->public_base);
     for (auto each = slots_.begin(); each != slots_.end();) {
         const auto found = now->agents.find(each->first);
         const auto next = std::next(each);
@@ -57,23 +48,24 @@ void card_plane::set_agents(std::shared_ptr<const model::snapshot> now)
     }
     for (const auto& [id, agent] : now->agents) {
         if (!slots_.contains(id)) {
-            add(id, agent, /*recall=*/keeper_ != nullptr);
+            add(id, agent, /*recall=*/true);
         }
     }
 }
 
 void card_plane::set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent)
 {
-    const auto there = slots_.find(id);
-    if (there != slots_.end()) {
-        if (agent != nullptr && agent->record == there->second->agent->record) {
+    const auto found = slots_.find(id);
+    if (found != slots_.end()) {
+        auto& known = found->second->agent;
+        if (agent != nullptr && agent->record == known->record) {
             return;
         }
-        if (agent != nullptr && model::same_session(there->second->agent->record, agent->record)) {
-            there->second->agent = std::move(agent);
+        if (agent != nullptr && model::same_session(known->record, agent->record)) {
+            known = std::move(agent);
             return;
         }
-        drop(there);
+        drop(found);
     }
     if (agent != nullptr) {
         add(id, std::move(agent), /*recall=*/false);
@@ -82,147 +74,130 @@ void card_plane::set_agent(const std::string& id, std::shared_ptr<const model::a
 
 void card_plane::add(const std::string& id, std::shared_ptr<const model::agent_entry> agent, bool recall)
 {
-    auto made = std::make_shared<slot>();
-    made->agent = std::move(agent);
-    const bool fetched = fetchable(*made->agent);
-    made->recalled = !recall || !fetched;
-    slots_.emplace(id, made);
-    if (!made->agent->record.card.empty()) {
-        written_.push_back(made);
-        make_next();
-    }
-    if (fetched) {
-        schedule_.add(id, now_());
+    const auto slot = std::make_shared<card_slot>(std::move(agent));
+    slots_.emplace(id, slot);
+    if (slot->is_written()) {
+        written_.add(slot);
+    } else if (slot->is_fetched()) {
+        fetched_.add(*slot, recall);
     }
 }
 
-void card_plane::drop(model::string_map<slot_pointer>::iterator which)
+void card_plane::drop(card_shelf::iterator place)
 {
-    which->second->gone = true;
-    publish_(which->first, nullptr);
-    schedule_.remove(which->first);
-    slots_.erase(which);
+    place->second->gone = true;
+    publisher_.withdraw(place->first);
+    fetched_.remove(place->first);
+    slots_.erase(place);
 }
 
-void card_plane::on_sweep(core::steady_time)
+slot_pointer card_plane::slot_of(const std::string& id) const
 {
-    const auto now = now_();
-    for (auto room = settings_.background; room > fetching_ && !stopped_; --room) {
-        const auto id = schedule_.take(now);
-        if (!id) {
-            return;
-        }
-        // A sweep resumes no coroutine, and a fetch may begin at once.
-        net::asio::post(loop_.get_executor(), [this, which = slots_.at(*id)] { start_fetch(which); });
+    const auto found = slots_.find(id);
+    return found == slots_.end() ? nullptr : found->second;
+}
+
+net::task<> card_plane::settled(std::string id)
+{
+    const auto slot = slot_of(id);
+    if (slot != nullptr && slot->is_written()) {
+        co_await written_.settled(slot);
     }
 }
 
 net::task<model::card_answer> card_plane::obtain(std::string id)
 {
-    const auto found = slots_.find(id);
-    if (found == slots_.end()) {
-        co_return model::card_answer{nullptr, model::card_use::miss, core::caller_error(errc::agent_not_found)};
-    }
-    const auto which = found->second;
-    if (!which->agent->record.card.empty()) {
-        if (!which->state.card) {
-            co_await settled(id);
+    while (const auto slot = slot_of(id)) {
+        auto answer = co_await obtain_of(slot);
+        if (!slot->gone) {
+            co_return answer;
         }
-        if (which->gone) {
-            co_return co_await obtain(std::move(id));
-        }
-        co_return written_answer(*which);
+        // It has changed meanwhile, or has been removed.
     }
-    if (which->agent->upstream == nullptr) {
-        while (which->making && !which->session_trouble && !which->gone) {
-            co_await wait_for_change(which);
-        }
-        if (which->gone) {
-            co_return co_await obtain(std::move(id));
-        }
-        co_return obtain_from_session(*which);
-    }
-    if (!which->recalled || which->recalling) {
-        co_await recall(which);
-    }
-    if (which->gone) {
-        co_return co_await obtain(std::move(id));  // it has changed meanwhile, or has been removed
-    }
-    switch (decide(which->state, now_(), settings_)) {
-        case card_decision::serve:
-            co_return model::card_answer{which->state.card, model::card_use::hit, std::nullopt};
-        case card_decision::serve_and_refresh:
-            start_fetch(which);
-            co_return model::card_answer{which->state.card, model::card_use::stale, which->state.failure};
-        case card_decision::serve_stale:
-            co_return model::card_answer{which->state.card, model::card_use::stale, which->state.failure};
-        case card_decision::refuse:
-            co_return model::card_answer{nullptr, model::card_use::negative, which->state.failure};
-        case card_decision::fetch:
-            break;
-    }
-    if (stopped_) {
-        co_return model::card_answer{nullptr, model::card_use::miss, core::gateway_error(errc::draining)};
-    }
-    start_fetch(which);
-    co_await wait_while(which, &slot::fetching);
-    if (which->gone) {
-        co_return co_await obtain(std::move(id));
-    }
-    co_return after_fetch(*which);
+    co_return model::card_answer{nullptr, model::card_use::miss, core::caller_error(errc::agent_not_found)};
 }
 
-model::card_answer card_plane::after_fetch(const slot& which) const
+net::task<model::card_answer> card_plane::obtain_of(slot_pointer slot)
 {
-    if (!which.state.failure) {
-        return {which.state.card, model::card_use::miss, std::nullopt};
+    if (slot->is_written()) {
+        return written_.obtain(std::move(slot));
     }
-    if (usable(which.state, now_())) {
-        return {which.state.card, model::card_use::stale, which.state.failure};
-    }
-    return {nullptr, model::card_use::miss, which.state.failure};
+    return slot->is_fetched() ? fetched_.obtain(std::move(slot)) : sessions_.obtain(std::move(slot));
 }
 
 net::task<core::result<card_status>> card_plane::refresh(std::string id)
 {
-    const auto found = slots_.find(id);
-    if (found == slots_.end()) {
+    while (const auto slot = slot_of(id)) {
+        const auto refreshed = co_await refresh_of(slot);
+        if (slot->gone) {
+            continue;
+        }
+        if (!refreshed) {
+            co_return refreshed.error();
+        }
+        co_return slot->status;
+    }
+    co_return core::caller_error(errc::agent_not_found);
+}
+
+net::task<core::result<>> card_plane::refresh_of(slot_pointer slot)
+{
+    if (slot->is_fetched()) {
+        co_return co_await fetched_.refresh(std::move(slot));
+    }
+    if (slot->is_written()) {
+        co_await written_.refresh(std::move(slot));
+    } else if (auto known = sessions_.answer(*slot); known.failure) {
+        co_return std::move(*known.failure);
+    }
+    co_return core::result<>{};
+}
+
+net::task<core::result<card_preview>> card_plane::preview(std::string id)
+{
+    auto slot = slot_of(id);
+    if (slot == nullptr) {
         co_return core::caller_error(errc::agent_not_found);
     }
-    const auto which = found->second;
-    if (!which->agent->record.card.empty()) {
-        make_written(which);
-        co_await wait_while(which, &slot::making);
-        if (which->gone) {
-            co_return co_await refresh(std::move(id));
-        }
-    } else if (which->agent->upstream == nullptr) {
-        const auto known = obtain_from_session(*which);
-        if (known.failure) {
-            co_return *known.failure;
-        }
-    } else if (stopped_) {
-        co_return core::gateway_error(errc::draining);
-    } else {
-        start_fetch(which);
-        co_await wait_while(which, &slot::fetching);
-        if (which->gone) {
-            co_return co_await refresh(std::move(id));
-        }
+    co_return co_await previewer_.preview(std::move(slot));
+}
+
+net::task<core::result<card_preview>>
+card_plane::preview_session_card(std::string id, std::shared_ptr<const mcp::server_lists> lists)
+{
+    auto slot = slot_of(id);
+    if (slot == nullptr) {
+        co_return core::caller_error(errc::agent_not_found);
     }
-    co_return which->status;
+    co_return co_await previewer_.preview_lists(std::move(slot), std::move(lists));
+}
+
+void card_plane::set_session_card(const std::string& id, std::shared_ptr<const mcp::server_lists> lists, card_told done)
+{
+    if (const auto slot = slot_of(id)) {
+        sessions_.set_lists(slot, std::move(lists), std::move(done));
+    } else {
+        done(false);
+    }
+}
+
+void card_plane::set_session_trouble(const std::string& id, std::optional<core::error> why)
+{
+    if (const auto slot = slot_of(id)) {
+        sessions_.set_trouble(*slot, std::move(why));
+    }
 }
 
 bool card_plane::may_be_fetched(const std::string& id)
 {
-    const auto found = slots_.find(id);
-    if (found == slots_.end()) {
+    const auto slot = slot_of(id);
+    if (slot == nullptr) {
         return true;
     }
-    auto& asked_at = found->second->asked_at;
-    const bool may = !asked_at || now_() - *asked_at >= settings_.min_ttl;
+    const auto now = publisher_.now();
+    const bool may = !slot->asked_at || now - *slot->asked_at >= publisher_.settings().min_ttl;
     if (may) {
-        asked_at = now_();
+        slot->asked_at = now;
     }
     return may;
 }
@@ -231,161 +206,6 @@ const card_status* card_plane::status(const std::string& id) const
 {
     const auto found = slots_.find(id);
     return found == slots_.end() ? nullptr : &found->second->status;
-}
-
-void card_plane::start_fetch(const slot_pointer& which)
-{
-    if (stopped_ || std::exchange(which->fetching, true)) {
-        return;
-    }
-    ++fetching_;
-    spawn(fetch(which), "card_fetch");
-}
-
-void card_plane::spawn(net::task<> work, std::string_view what)
-{
-    net::asio::co_spawn(loop_.get_executor(), std::move(work), [this, what](const std::exception_ptr& bug) {
-        if (bug) {
-            try {
-                std::rethrow_exception(bug);
-            } catch (const std::exception& e) {
-                log_.write(core::log_level::error, "internal_error", {{"where", what}, {"what", e.what()}});
-            }
-        }
-    });
-}
-
-net::task<> card_plane::wait_for_change(slot_pointer which)
-{
-    net::task_signal change;
-    which->waiting.push_back(&change);
-    co_await change.wait();
-}
-
-net::task<> card_plane::wait_while(slot_pointer which, bool slot::* flag)
-{
-    while ((*which).*flag) {
-        co_await wait_for_change(which);
-    }
-}
-
-net::task<> card_plane::fetch(slot_pointer which)
-{
-    core::result<fetched_card> outcome = core::gateway_error(errc::internal, "card: fetch ended by an exception");
-    std::exception_ptr bug;
-    try {
-        co_await recall(which);
-        outcome = co_await source_.fetch(which->agent->record, which->validators);
-    } catch (...) {
-        bug = std::current_exception();
-    }
-    which->fetching = false;
-    --fetching_;
-    if (!which->gone) {
-        take(*which, std::move(outcome));
-    } else {
-        which->state.failure = core::caller_error(errc::agent_not_found);
-    }
-    wake(*which);
-    if (bug) {
-        std::rethrow_exception(bug);
-    }
-}
-
-void card_plane::wake(slot& which)
-{
-    // Whoever waits goes on inside set() and may wait again: only those of now are woken.
-    for (auto* waiter : std::exchange(which.waiting, {})) {
-        waiter->set();
-    }
-}
-
-void card_plane::take(slot& which, core::result<fetched_card> outcome)
-{
-    if (!outcome) {
-        failed(which, std::move(outcome).error());
-        return;
-    }
-    take_card(which, std::move(*outcome));
-}
-
-void card_plane::take_card(slot& which, fetched_card fetched)
-{
-    if (fetched.not_modified && which.state.card) {
-        ++which.status.fetched;
-        ++which.status.not_modified;
-        succeed(which.state, which.state.card->bytes, now_(), fetched.fresh_for, settings_);
-        which.status.card = which.state.card;
-        which.status.failure.reset();
-        publish_(which.agent->record.id, which.state.card);
-        schedule_.succeeded(which.agent->record.id, now_(), fetched.fresh_for);
-        keep(which, fetched);
-        return;
-    }
-    which.status.signature = std::move(fetched.made.signature);
-    accept(which, std::move(fetched.made), now_(), fetched.fresh_for);
-    schedule_.succeeded(which.agent->record.id, now_(), fetched.fresh_for);
-    ++which.status.fetched;
-    which.validators = fetched.validators;
-    which.status.found_at = fetched.validators.url;
-    keep(which, fetched);
-}
-
-void card_plane::accept(slot& which, made_card made, core::steady_time fetched_at, core::duration fresh_for)
-{
-    const auto& record = which.agent->record;
-    const auto to = std::move(made.address);
-    take_made(which, std::move(made), fetched_at, fresh_for);
-    note_address(which, to.problem);
-    if (record.trust == core::card_trust::same_origin && find_path_) {
-        find_path_(record.id, to.url);
-    }
-}
-
-void card_plane::take_made(slot& which, made_card made, core::steady_time fetched_at, core::duration fresh_for)
-{
-    const bool changed = !which.state.card || !model::same_bytes(*which.state.card->bytes, *made.bytes);
-    if (changed) {
-        change(which.state, loop_.http_date());
-    }
-    // Else the same object, so that memory holds the text once.
-    succeed(which.state, changed ? made.bytes : which.state.card->bytes, fetched_at, fresh_for, settings_);
-    which.status.card = which.state.card;
-    which.status.failure.reset();
-    if (changed) {
-        ++which.status.changes;
-        log_published(which, made);
-        which.status.facts = std::move(made.facts);
-        which.status.words = std::move(made.words);
-        which.status.problems = std::move(made.problems);
-        which.status.signed_by = std::move(made.signed_by);
-    }
-    publish_(which.agent->record.id, which.state.card);
-}
-
-void card_plane::failed(slot& which, core::error why)
-{
-    constexpr std::size_t longest = 1000;  // of a detail, which may quote what the agent sent
-    why.detail = model::secrets_of(which.agent->record).apply(why.detail, longest);
-    log_.write(
-        core::log_level::warn,
-        "card_fetch_failed",
-        {{"agent", which.agent->record.id}, {"code", core::name(why.code)}, {"detail", why.detail}}
-    );
-    auto& counts = which.status.failures;
-    const auto known =
-        std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == why.code; });
-    if (known == counts.end()) {
-        counts.emplace_back(why.code, 1);
-    } else {
-        ++known->second;
-    }
-    if (find_path_ && !which.state.card && model::answers(why.code)) {
-        find_path_(which.agent->record.id, {});
-    }
-    which.status.failure = why;
-    fail(which.state, std::move(why), now_());
-    schedule_.failed(which.agent->record.id, now_());
 }
 
 }  // namespace gateway::cards

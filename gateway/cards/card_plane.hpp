@@ -1,75 +1,37 @@
-// Where cards come from: fetched from the agents, when somebody asks and before, at most one fetch per agent at a time;
-// kept by the rules of the cache, published to the workers when they change. On the control loop's thread; cards themselves
-// are made elsewhere (gateway/cards/card_maker.hpp), and what comes back for an agent that has changed meanwhile is dropped.
+// The cards of all agents: where each comes from, what callers are answered, and what the workers are told when it changes.
+// On the control loop's thread; cards themselves are made elsewhere (gateway/cards/card_maker.hpp).
 #pragma once
 
-#include "a2a/card/card.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "gateway/cards/card_cache.hpp"
 #include "gateway/cards/card_keeper.hpp"
 #include "gateway/cards/card_maker.hpp"
-#include "gateway/cards/card_schedule.hpp"
+#include "gateway/cards/card_preview.hpp"
+#include "gateway/cards/card_publisher.hpp"
+#include "gateway/cards/card_slot.hpp"
 #include "gateway/cards/card_source.hpp"
-#include "gateway/model/agent_filter.hpp"
+#include "gateway/cards/fetched_cards.hpp"
+#include "gateway/cards/session_cards.hpp"
+#include "gateway/cards/written_cards.hpp"
 #include "gateway/model/card_answer.hpp"
-#include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "net/loop/loop.hpp"
-#include "net/loop/task_signal.hpp"
 
-#include <array>
 #include <chrono>
-#include <cstdint>
-#include <deque>
-#include <functional>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace gateway::cards {
 
-// What agents/get and the metrics say of an agent's card.
-struct card_status {
-    std::shared_ptr<const model::published_card> card;  // null: never had one
-    a2a::card_facts facts;                              // of that card
-    model::card_words words;                            // of that card
-    std::vector<a2a::card_problem> problems;
-    std::optional<a2a::card_problem> address_problem;  // why calls do not go where the card says
-    std::string found_at;                              // the URL it was fetched from; empty: inline, or none yet
-    std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
-    std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
-    std::optional<core::error> failure;       // of the latest fetch
-    bool vouched = false;                     // by a session that is there: it does not age
-    std::uint64_t changes = 0;                // how often different bytes were published
-    std::uint64_t fetched = 0;                // fetches that gave a card, also an unchanged one
-    std::uint64_t not_modified = 0;           // of those, answered with 304
-    std::vector<std::pair<core::errc, std::uint64_t>> failures;  // fetches that did not
-};
-
-// As of when the card of `status` is seen.
-inline core::steady_time seen_at(const card_status& status, core::steady_time now) noexcept
-{
-    return status.vouched && status.card ? status.card->fetched_at : now;
-}
-
-// What a fetch would publish.
-struct card_preview {
-    std::shared_ptr<const model::card_bytes> before;  // null: nothing has been published
-    std::shared_ptr<const model::card_bytes> after;   // the same object as before: nothing would change
-    std::vector<a2a::card_problem> problems;
-    std::string difference;  // what would change: a JSON Patch as text
-};
-
 class card_plane final : public net::timed {
 public:
-    using clock = std::function<core::steady_time()>;
-    using publisher = std::function<void(const std::string& id, std::shared_ptr<const model::published_card> card)>;
-
-    using pathfinder = std::function<void(const std::string& id, const std::string& call_url)>;
+    using clock = card_publisher::clock;
+    using publisher = card_publisher::publication;
+    using pathfinder = card_publisher::pathfinder;
 
     // Everything given by reference outlives the plane, and the loop has run to its end before it is destroyed.
     card_plane(
@@ -82,33 +44,31 @@ public:
     );
 
     // From now on every card that is published goes here, a null one when an agent is gone or has changed.
-    void set_publisher(publisher publish) { publish_ = std::move(publish); }
+    void set_publisher(publisher publish) { publisher_.set_publication(std::move(publish)); }
 
     // From now on it is told where the card says that calls go, of an agent whose card may; empty: nowhere that counts.
-    void set_pathfinder(pathfinder find) { find_path_ = std::move(find); }
+    void set_pathfinder(pathfinder find) { publisher_.set_pathfinder(std::move(find)); }
 
     // From now on it is told whose card is asked for while its session has not begun.
-    void set_demand(std::function<void(const std::string& id)> demand) { demand_ = std::move(demand); }
+    void set_demand(session_cards::demand demand) { sessions_.set_demand(std::move(demand)); }
 
     // From now on it is asked when a session that was lost is made again; nothing: that is under way.
-    using attempts = std::function<std::optional<core::steady_time>(const std::string& id)>;
-    void set_attempts(attempts next) { next_attempt_ = std::move(next); }
+    void set_attempts(session_cards::attempts next) { sessions_.set_attempts(std::move(next)); }
 
     // What the session with an MCP server lists is its card from now on. `done` is told whether it makes one, once it is
-    // published; who asks for the card meanwhile waits.
-    using card_told = std::function<void(bool made)>;
-    void set_session_card(const std::string& id, std::shared_ptr<const mcp::server_lists> from, card_told done);
+    // published; callers who ask for the card meanwhile wait.
+    void set_session_card(const std::string& id, std::shared_ptr<const mcp::server_lists> lists, card_told done);
 
-    // What set_session_card() would publish. Fails with agent_not_found, and as session_card_maker does.
+    // What set_session_card() would publish. Fails with agent_not_found, and as card_maker::make_of_lists().
     net::task<core::result<card_preview>>
-    preview_session_card(std::string id, std::shared_ptr<const mcp::server_lists> from);
+    preview_session_card(std::string id, std::shared_ptr<const mcp::server_lists> lists);
 
     // Why there is no card of an MCP server; nothing: its session is well, and the previous card counts again.
     void set_session_trouble(const std::string& id, std::optional<core::error> why);
 
     // From now on good cards are kept, and those of agents that come with set_agents() are recalled before they are
     // fetched.
-    void set_keeper(card_keeper& keeper) noexcept { keeper_ = &keeper; }
+    void set_keeper(card_keeper& keeper) noexcept { fetched_.set_keeper(keeper); }
 
     // The agents of `now`: new ones get their inline card published, changed ones lose what was cached, others are
     // forgotten.
@@ -135,11 +95,7 @@ public:
     net::task<core::result<card_preview>> preview(std::string id);
 
     // No more fetches: what would need one fails with draining, and so does one that is on its way to its next location.
-    void stop() noexcept
-    {
-        stopped_ = true;
-        source_.stop();
-    }
+    void stop() noexcept;
 
     // Null: no such agent.
     const card_status* status(const std::string& id) const;
@@ -147,79 +103,22 @@ public:
     std::size_t agents() const noexcept { return slots_.size(); }
 
     void on_due() override {}
-    void on_sweep(core::steady_time) override;  // starts the fetches whose time has come
+    void on_sweep(core::steady_time) override { fetched_.sweep(slots_); }
 
 private:
-    struct slot {
-        std::shared_ptr<const model::agent_entry> agent;
-        card_state state;
-        card_status status;
-        card_validators validators;
-        std::vector<net::task_signal*> waiting;
-        bool fetching = false;
-        bool making = false;   // a card of what is at hand: one that the operator wrote, or what a session lists
-        bool recalled = true;  // whether the last good card has been asked for, or need not be
-        bool recalling = false;
-        std::optional<core::steady_time> asked_at;        // when somebody had it fetched who may not do so all the time
-        std::optional<core::error> session_trouble;       // of an MCP server: why there is no card
-        std::optional<core::error> card_trouble;          // of an MCP server: why what it lists makes no card
-        std::shared_ptr<const mcp::server_lists> listed;  // what the next card is made of
-        std::vector<card_told> told;                      // who is told of that one
-        bool lost_meanwhile = false;                      // the session, since a card of it is being made
-        bool gone = false;
-
-        std::shared_ptr<const core::agent> record() const { return {agent, &agent->record}; }
-    };
-
-    using slot_pointer = std::shared_ptr<slot>;  // a fetch in flight outlives the agent's removal
-
+    slot_pointer slot_of(const std::string& id) const;
     void add(const std::string& id, std::shared_ptr<const model::agent_entry> agent, bool recall);
-    void drop(model::string_map<slot_pointer>::iterator which);
-    net::task<> recall(slot_pointer which);
-    void keep(const slot& which, const fetched_card& fetched);
-    static void wake(slot& which);
-    void spawn(net::task<> work, std::string_view what);
-    void start_fetch(const slot_pointer& which);
-    net::task<> fetch(slot_pointer which);
-    static net::task<> wait_for_change(slot_pointer which);
-    static net::task<> wait_while(slot_pointer which, bool slot::* flag);
-    void take(slot& which, core::result<fetched_card> outcome);
-    void take_card(slot& which, fetched_card fetched);
-    void accept(slot& which, made_card made, core::steady_time fetched_at, core::duration fresh_for);
-    void note_address(slot& which, const std::optional<a2a::card_problem>& problem) const;
-    void take_made(slot& which, made_card made, core::steady_time fetched_at, core::duration fresh_for);
-    void make_written(const slot_pointer& which);
-    net::task<> make_written_card(slot_pointer which);
-    void make_next();
-    net::task<core::result<card_preview>> previewed(slot_pointer which, made_card made);
-    net::task<> make_of_session(slot_pointer which);
-    bool take_session(slot& which, core::result<made_card> made, const mcp::server_lists& from);
-    void renew(slot& which);
-    void withdraw(slot& which);
-    model::card_answer written_answer(slot& which);
-    model::card_answer obtain_from_session(slot& which);
-    void log_published(const slot& which, const made_card& made) const;
-    void failed(slot& which, core::error why);
-    model::card_answer after_fetch(const slot& which) const;
+    void drop(card_shelf::iterator place);
+    net::task<model::card_answer> obtain_of(slot_pointer slot);
+    net::task<core::result<>> refresh_of(slot_pointer slot);
 
-    net::loop& loop_;
     card_source& source_;
-    card_maker& maker_;
-    const config::card_settings& settings_;
-    const core::logger& log_;
-    publisher publish_;
-    pathfinder find_path_;
-    std::function<void(const std::string& id)> demand_;
-    attempts next_attempt_;
-    card_keeper* keeper_ = nullptr;
-    std::string public_base_;
-    clock now_;
-    card_schedule schedule_;
-    std::uint64_t fetching_ = 0;        // fetches under way
-    std::deque<slot_pointer> written_;  // agents whose card the operator wrote and which is still to be made
-    unsigned making_ = 0;               // such cards that are being made
-    model::string_map<slot_pointer> slots_;
-    bool stopped_ = false;
+    card_publisher publisher_;
+    fetched_cards fetched_;
+    written_cards written_;
+    session_cards sessions_;
+    card_previewer previewer_;
+    card_shelf slots_;
 };
 
 }  // namespace gateway::cards

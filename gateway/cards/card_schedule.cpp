@@ -18,10 +18,10 @@ card_schedule::card_schedule(const config::card_settings& settings, std::uint64_
 
 void card_schedule::add(const std::string& id, core::steady_time now)
 {
-    auto& made = entries_[id];
-    made.failures = 0;
+    auto& added = entries_[id];
+    added.failures = 0;
     next_first_ = std::max(next_first_, now);
-    set_due(id, made, next_first_);
+    set_due(id, added, next_first_);
     next_first_ += first_fetch_distance;
 }
 
@@ -64,12 +64,12 @@ void card_schedule::failed(const std::string& id, core::steady_time now)
     set_due(id, found->second, now + part_of(wait, 1, 1.5));
 }
 
-void card_schedule::set_due(const std::string& id, entry& which, std::optional<core::steady_time> due)
+void card_schedule::set_due(const std::string& id, entry& agent, std::optional<core::steady_time> due)
 {
-    if (which.due) {
-        order_.erase({*which.due, id});
+    if (agent.due) {
+        order_.erase({*agent.due, id});
     }
-    which.due = due;
+    agent.due = due;
     if (due) {
         order_.emplace(*due, id);
     }

@@ -42,7 +42,7 @@ private:
         unsigned failures = 0;                 // in a row
     };
 
-    void set_due(const std::string& id, entry& which, std::optional<core::steady_time> due);
+    void set_due(const std::string& id, entry& agent, std::optional<core::steady_time> due);
     core::duration part_of(core::duration whole, double least, double most);
 
     const config::card_settings& settings_;

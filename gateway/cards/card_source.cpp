@@ -192,12 +192,12 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         co_return std::move(fetched).error();
     }
     auto& answer = fetched->answer;
-    fetched_card card;
-    card.fresh_for = freshness(joined_header(answer, "cache-control"), header(answer, "age"), settings_.cards);
+    fetched_card found;
+    found.fresh_for = freshness(joined_header(answer, "cache-control"), header(answer, "age"), settings_.cards);
     if (answer.status == 304 && conditional) {
-        card.not_modified = true;
-        card.validators = std::move(last);
-        co_return card;
+        found.not_modified = true;
+        found.validators = std::move(last);
+        co_return found;
     }
     if (answer.status != 200) {
         co_return core::upstream_error(
@@ -206,23 +206,23 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         );
     }
     const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
-    card_document what{.text = answer.body, .url = fetched->url, .verified = true, .timeout = left};
-    auto made = co_await maker_.make(std::make_shared<const core::agent>(std::move(agent)), std::move(what));
-    if (!made) {
-        auto why = std::move(made).error();
+    card_document document{.text = answer.body, .url = fetched->url, .verified = true, .timeout = left};
+    auto card = co_await maker_.make(std::make_shared<const core::agent>(std::move(agent)), std::move(document));
+    if (!card) {
+        auto why = std::move(card).error();
         if (why.code == errc::card_not_json || why.code == errc::card_invalid || why.code == errc::card_too_large) {
             why.detail = config::shown_url(url) + ": " + why.detail;
         }
         co_return why;
     }
-    card.made = std::move(*made);
-    card.validators = {
+    found.card = std::move(*card);
+    found.validators = {
         .url = fetched->url,
         .etag = std::string(header(answer, "etag")),
         .last_modified = std::string(header(answer, "last-modified"))
     };
-    card.document = std::move(answer.body);
-    co_return card;
+    found.document = std::move(answer.body);
+    co_return found;
 }
 
 }  // namespace gateway::cards

@@ -23,7 +23,7 @@ struct card_validators {
 struct fetched_card {
     bool not_modified = false;  // 304: the card of last time
     std::string document;       // unless not_modified: as the agent sent it
-    made_card made;             // of that
+    served_card card;           // made of that
     core::duration fresh_for{};
     card_validators validators;
 };
@@ -37,8 +37,8 @@ public:
     // References outlive the source, the fetcher only until stop(). `maker` reads what was fetched.
     card_source(net::fetcher& fetcher, card_maker& maker, const config::settings& settings);
 
-    // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; and as card_maker::make(). All locations together take at most cards.timeout. The agent's bearer goes to its own
-    // origin only. A card that has to be verified is fetched whole each time, so that a key that has been withdrawn is
+    // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; and as card_maker::make().
+    // All locations together take at most cards.timeout. The agent's bearer goes to its own origin only. A card that has to be verified is fetched whole each time, so that a key that has been withdrawn is
     // noticed although the card is the same.
     net::task<core::result<fetched_card>> fetch(core::agent agent, card_validators last);
 

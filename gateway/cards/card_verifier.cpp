@@ -3,7 +3,6 @@
 #include "a2a/card/card_signature.hpp"
 #include "config/file.hpp"
 #include "config/url.hpp"
-#include "core/json/json.hpp"
 #include "gateway/cards/card_cache.hpp"
 #include "net/upstream/upstream.hpp"
 
@@ -82,21 +81,16 @@ net::task<core::result<good_signature>>
 card_verifier::verify(config::signature_rules rules, signed_card card, core::duration timeout)
 {
     const auto by = std::chrono::steady_clock::now() + timeout;
-    const auto document = core::parse_json(card.document, {.bytes = settings_.max_size, .depth = 64});
-    if (!document) {
-        co_return refused(config::shown_url(card.url) + ": " + document.error().detail);
-    }
-    const auto bytes = card.document.size();
-    co_await turns_.next_if_long(card.agent, bytes);
-    if (const auto what = a2a::ambiguity(card.document)) {
-        co_return refused(config::shown_url(card.url) + ": " + *what);
+    const auto bytes = card.text.size();
+    if (const auto ambiguity = a2a::ambiguity(card.text)) {
+        co_return refused(config::shown_url(card.url) + ": " + *ambiguity);
     }
     const auto trusted = trusted_keys(rules.trusted_keys);
     if (!trusted) {
         co_return trusted.error();
     }
     co_await turns_.next_if_long(card.agent, bytes);
-    a2a::card_verification verification{*document};
+    a2a::card_verification verification{card.document};
     verification.prepare(*trusted);
     co_await turns_.next_if_long(card.agent, bytes);
     auto verified = verification.verify(*trusted);

@@ -6,6 +6,7 @@
 #include "config/signatures.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/json/json.hpp"
 #include "gateway/cards/card_turns.hpp"
 #include "jose/json_web_key.hpp"
 #include "net/client/fetch.hpp"
@@ -29,7 +30,8 @@ struct good_signature {
 
 struct signed_card {
     std::string agent;          // whose it is
-    std::string document;       // as the agent sent it
+    std::string text;           // as the agent sent it
+    core::json document;        // the same, read
     std::string url;            // where it was found
     net::tls_client_files tls;  // for what lies at the same origin
 };

@@ -88,14 +88,14 @@ public:
     {
     }
 
-    net::task<core::result<gateway::cards::made_card>>
-    make(std::shared_ptr<const core::agent> agent, gateway::cards::card_document what) override
+    net::task<core::result<gateway::cards::served_card>>
+    make(std::shared_ptr<const core::agent> agent, gateway::cards::card_document document) override
     {
         co_await hold();
-        co_return co_await editor_.make(std::move(agent), std::move(what));
+        co_return co_await editor_.make(std::move(agent), std::move(document));
     }
 
-    net::task<core::result<gateway::cards::made_card>>
+    net::task<core::result<gateway::cards::served_card>>
     make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) override
     {
         co_await hold();
@@ -106,9 +106,9 @@ public:
     }
 
     net::task<core::result<std::string>>
-    compare(std::shared_ptr<const core::agent> agent, gateway::cards::card_pair what) override
+    compare(std::shared_ptr<const core::agent> agent, gateway::cards::card_pair cards) override
     {
-        co_return co_await editor_.compare(std::move(agent), std::move(what));
+        co_return co_await editor_.compare(std::move(agent), std::move(cards));
     }
 
     void release()

@@ -2,6 +2,7 @@
 #include "gateway/cards/card_source.hpp"
 
 #include "net/upstream/upstream.hpp"
+#include "tests/unit/gateway/cards/rendering.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -55,18 +56,29 @@ public:
 // Makes cards where it is asked.
 class plain_maker final : public gateway::cards::card_maker {
 public:
-    net::task<core::result<gateway::cards::made_card>>
-    make(std::shared_ptr<const core::agent> agent, gateway::cards::card_document what) override
+    net::task<core::result<gateway::cards::served_card>>
+    make(std::shared_ptr<const core::agent> agent, gateway::cards::card_document document) override
     {
-        found_at = what.url;
-        auto card = gateway::cards::read_card(what.text, settings_);
+        found_at = document.url;
+        auto card = a2a::parse_card(document.text);
         if (!card) {
             co_return std::move(card).error();
         }
-        co_return gateway::cards::make_card(std::move(*card), *agent, {settings_, nullptr, base_});
+        auto served = gateway::cards::describe(*card, *agent);
+        const a2a::public_address at{"http://gateway/agents/a"};
+        auto rewritten = a2a::rewrite_card(std::move(*card), at, {.url = agent->url, .card_url = agent->card_url});
+        if (!rewritten) {
+            co_return std::move(rewritten).error();
+        }
+        auto rendered = cards_test::render_at_once({std::move(*rewritten), at, core::card_shape::automatic, {}});
+        if (!rendered) {
+            co_return std::move(rendered).error();
+        }
+        gateway::cards::add_bytes(served, std::move(*rendered), core::card_shape::automatic, *agent);
+        co_return served;
     }
 
-    net::task<core::result<gateway::cards::made_card>>
+    net::task<core::result<gateway::cards::served_card>>
     make_of_lists(std::shared_ptr<const core::agent>, std::shared_ptr<const mcp::server_lists>) override
     {
         co_return core::gateway_error(core::errc::internal);
@@ -78,10 +90,6 @@ public:
     }
 
     std::string found_at;  // by who asked last
-
-private:
-    config::card_settings settings_;
-    std::string base_ = "http://gateway";
 };
 
 net::fetch_response card_response(std::vector<std::pair<std::string, std::string>> headers = {})

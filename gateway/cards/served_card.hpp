@@ -3,13 +3,10 @@
 #pragma once
 
 #include "a2a/card/card.hpp"
-#include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
-#include "gateway/cards/card_signer.hpp"
-#include "gateway/cards/card_variants.hpp"
+#include "gateway/cards/card_renderer.hpp"
 #include "gateway/cards/card_verifier.hpp"
-#include "gateway/cards/session_card.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/call_address.hpp"
 #include "mcp/protocol/discovery.hpp"
@@ -18,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace gateway::cards {
@@ -47,7 +43,7 @@ struct told_refusal {
     std::string detail;
 };
 
-struct made_card {
+struct served_card {
     std::shared_ptr<const model::card_bytes> bytes;
     core::card_shape shape = core::card_shape::automatic;
     a2a::card_facts facts;  // name, description and version are cut
@@ -61,57 +57,18 @@ struct made_card {
     std::vector<told_refusal> refusals;
 };
 
-// How cards are made.
-struct card_making {
-    const config::card_settings& settings;
-    const card_signer* signer = nullptr;  // null: cards are not signed
-    const std::string& public_base;
-};
+// What can be said of a card before it is rendered: facts, words, problems, and the log's words but for `sha256`.
+served_card describe(const a2a::card& card, const core::agent& record);
 
-// As a2a::parse_card(), within these settings.
-core::result<a2a::card> read_card(std::string_view document, const config::card_settings& settings);
+// The same of the card of an MCP server, which is read from what was rendered from its lists. Fails as a2a::parse_card().
+core::result<served_card> describe(
+    const mcp::server_lists& lists,
+    const core::agent& record,
+    const rendered_card& rendered,
+    core::json_limits limits
+);
 
-// Of a card as its agent or the operator wrote it, in pieces: others may have their turn between. Fails with
-// card_unrewritable, and with internal if signing does.
-class card_work {
-public:
-    // `record` outlives this.
-    explicit card_work(const core::agent& record)
-        : record_{record}
-    {
-    }
-
-    core::result<> begin(a2a::card card, const card_making& how);
-
-    // One more piece; false: it is done.
-    core::result<bool> step();
-
-    made_card take() &&;
-
-private:
-    const core::agent& record_;
-    made_card made_;
-    std::optional<variant_maker> variants_;
-};
-
-// Likewise of the card of what an MCP server lists. Fails as session_card_maker does.
-class session_card_work {
-public:
-    // The lists, `record` and what `how` refers to outlive this.
-    session_card_work(const mcp::server_lists& from, const core::agent& record, const card_making& how);
-
-    core::result<bool> step() { return maker_.step(); }
-    made_card take() &&;
-
-private:
-    const core::agent& record_;
-    core::card_shape shape_;
-    session_card_maker maker_;
-};
-
-// All at once.
-core::result<made_card> make_card(a2a::card card, const core::agent& record, const card_making& how);
-
-core::result<made_card> make_card(const mcp::server_lists& from, const core::agent& record, const card_making& how);
+// Adds what rendering gave: bytes, shape, signed_by, losses, refusals and the log's `sha256`.
+void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape, const core::agent& record);
 
 }  // namespace gateway::cards

@@ -1,0 +1,62 @@
+#include "gateway/cards/card_preview.hpp"
+
+#include <utility>
+
+namespace gateway::cards {
+
+net::task<core::result<card_preview>> card_previewer::preview(slot_pointer slot)
+{
+    auto card = co_await newest(slot);
+    co_return co_await compared(std::move(slot), std::move(card));
+}
+
+net::task<core::result<card_preview>>
+card_previewer::preview_lists(slot_pointer slot, std::shared_ptr<const mcp::server_lists> lists)
+{
+    auto record = slot->record();
+    auto card = co_await maker_.make_of_lists(std::move(record), std::move(lists));
+    co_return co_await compared(std::move(slot), std::move(card));
+}
+
+net::task<core::result<served_card>> card_previewer::newest(slot_pointer slot)
+{
+    auto record = slot->record();
+    if (slot->is_written()) {
+        card_document document{.text = record->card};
+        co_return co_await maker_.make(std::move(record), std::move(document));
+    }
+    if (!slot->is_fetched()) {
+        co_return core::upstream_error(core::errc::session_not_started);
+    }
+    card_validators place;
+    place.url = slot->validators.url;
+    auto fetched = co_await source_.fetch(*record, place);
+    if (!fetched) {
+        co_return std::move(fetched).error();
+    }
+    co_return std::move(fetched->card);
+}
+
+net::task<core::result<card_preview>> card_previewer::compared(slot_pointer slot, core::result<served_card> card)
+{
+    if (!card) {
+        co_return std::move(card).error();
+    }
+    card_preview preview{nullptr, std::move(card->bytes), std::move(card->problems), "[]"};
+    if (slot->state.card) {
+        preview.before = slot->state.card->bytes;
+        if (model::same_bytes(*preview.before, *preview.after)) {
+            preview.after = preview.before;
+            co_return preview;
+        }
+    }
+    card_pair both{preview.before, preview.after};
+    auto difference = co_await maker_.compare(slot->record(), std::move(both));
+    if (!difference) {
+        co_return std::move(difference).error();
+    }
+    preview.difference = std::move(*difference);
+    co_return preview;
+}
+
+}  // namespace gateway::cards

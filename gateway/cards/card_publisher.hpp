@@ -1,0 +1,71 @@
+// Publishes cards, of whatever origin: notes in the agent's slot what is served from now on, and tells the workers, the log
+// and whoever routes calls. On the control loop.
+#pragma once
+
+#include "a2a/card/card.hpp"
+#include "config/settings.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "gateway/cards/card_slot.hpp"
+#include "gateway/cards/served_card.hpp"
+#include "net/loop/loop.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gateway::cards {
+
+class card_publisher {
+public:
+    using clock = std::function<core::steady_time()>;
+    using publication = std::function<void(const std::string& id, std::shared_ptr<const model::published_card> card)>;
+    using pathfinder = std::function<void(const std::string& id, const std::string& call_url)>;
+
+    // References outlive the publisher.
+    card_publisher(net::loop& control, const config::card_settings& settings, const core::logger& log, clock now);
+
+    // As card_plane::set_publisher() and card_plane::set_pathfinder().
+    void set_publication(publication publish) { publish_ = std::move(publish); }
+    void set_pathfinder(pathfinder find) { find_path_ = std::move(find); }
+
+    // As in the snapshot.
+    void set_public_base(std::string base) { public_base_ = std::move(base); }
+
+    const config::card_settings& settings() const noexcept { return settings_; }
+    core::steady_time now() const { return now_(); }
+    net::executor executor() const { return loop_.get_executor(); }
+
+    // Begins work that nobody awaits; an exception that ends it is a line in the log. `name`: of the work, a literal.
+    void start(net::task<> work, std::string_view name) const;
+
+    // A card that its agent or the operator wrote: it may say where calls go.
+    void accept(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for);
+
+    void publish(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for);
+
+    // The card that is there is fresh again.
+    void renew(card_slot& slot, core::duration fresh_for);
+
+    // The workers ask from now on.
+    void withdraw(const std::string& id) { publish_(id, nullptr); }
+
+    // No card came. The detail of `why` is cut, and freed of the agent's secrets.
+    void fail(card_slot& slot, core::error why);
+
+private:
+    void note_address(card_slot& slot, const std::optional<a2a::card_problem>& problem) const;
+    void log_published(const std::string& id, const served_card& card) const;
+
+    net::loop& loop_;
+    const config::card_settings& settings_;
+    const core::logger& log_;
+    clock now_;
+    publication publish_;
+    pathfinder find_path_;
+    std::string public_base_;
+};
+
+}  // namespace gateway::cards

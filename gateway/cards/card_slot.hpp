@@ -1,0 +1,116 @@
+// One agent's card on the control loop: what is known of it, and the tasks that wait until that changes.
+#pragma once
+
+#include "a2a/card/card.hpp"
+#include "core/error.hpp"
+#include "gateway/cards/card_cache.hpp"
+#include "gateway/cards/card_source.hpp"
+#include "gateway/model/agent_filter.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/protocol/discovery.hpp"
+#include "net/loop/task_signal.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gateway::cards {
+
+// What agents/get and the metrics say of an agent's card.
+struct card_status {
+    std::shared_ptr<const model::published_card> card;  // null: never had one
+    a2a::card_facts facts;                              // of that card
+    model::card_words words;                            // of that card
+    std::vector<a2a::card_problem> problems;
+    std::optional<a2a::card_problem> address_problem;  // why calls do not go where the card says
+    std::string found_at;                              // the URL it was fetched from; empty: inline, or none yet
+    std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
+    std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
+    std::optional<core::error> failure;       // of the latest fetch
+    bool vouched = false;                     // by a session that is there: it does not age
+    std::uint64_t changes = 0;                // how often different bytes were published
+    std::uint64_t fetched = 0;                // fetches that gave a card, also an unchanged one
+    std::uint64_t not_modified = 0;           // of those, answered with 304
+    std::vector<std::pair<core::errc, std::uint64_t>> failures;  // fetches that did not
+};
+
+// As of when the card of `status` is seen.
+inline core::steady_time seen_at(const card_status& status, core::steady_time now) noexcept
+{
+    return status.vouched && status.card ? status.card->fetched_at : now;
+}
+
+// Is called with true once the card of a session's lists is published, with false if they make none.
+using card_told = std::function<void(bool is_card)>;
+
+class card_slot;
+using slot_pointer = std::shared_ptr<card_slot>;  // work that is under way outlives the agent's removal
+using card_shelf = model::string_map<slot_pointer>;
+
+class card_slot {
+public:
+    explicit card_slot(std::shared_ptr<const model::agent_entry> entry)
+        : agent{std::move(entry)}
+    {
+    }
+
+    const std::string& id() const noexcept { return agent->record.id; }
+    std::shared_ptr<const core::agent> record() const { return {agent, &agent->record}; }
+
+    // Its card comes from the operator, from the agent, or else from the session with an MCP server.
+    bool is_written() const noexcept { return !agent->record.card.empty(); }
+    bool is_fetched() const noexcept { return !is_written() && agent->upstream != nullptr; }
+
+    // The tasks that wait go on inside this call.
+    void wake()
+    {
+        // A task may wait again at once: each is woken once.
+        for (auto* const waiter : std::exchange(waiting_, {})) {
+            waiter->set();
+        }
+    }
+
+    // Returns at the next wake().
+    static net::task<> next_change(slot_pointer slot)
+    {
+        net::task_signal change;
+        slot->waiting_.push_back(&change);
+        co_await change.wait();
+    }
+
+    static net::task<> wait_while(slot_pointer slot, bool card_slot::* flag)
+    {
+        while ((*slot).*flag) {
+            co_await next_change(slot);
+        }
+    }
+
+    std::shared_ptr<const model::agent_entry> agent;
+    card_state state;
+    card_status status;
+    bool making = false;  // a card is being made of what the operator wrote or a session lists
+    bool gone = false;    // the agent is gone or has changed: what comes back for this slot is dropped
+
+    // Of a card that is fetched.
+    card_validators validators;
+    bool fetching = false;
+    bool recalled = true;  // whether the last good card has been asked for, or need not be
+    bool recalling = false;
+    std::optional<core::steady_time> asked_at;  // when may_be_fetched() last allowed a fetch
+
+    // Of an MCP server's card.
+    std::optional<core::error> session_trouble;       // why there is no card
+    std::optional<core::error> card_trouble;          // why what it lists makes no card
+    std::shared_ptr<const mcp::server_lists> listed;  // what the next card is made of
+    std::vector<card_told> told;                      // who waits for that card
+    bool lost_meanwhile = false;                      // the session was lost while its card is being made
+
+private:
+    std::vector<net::task_signal*> waiting_;
+};
+
+}  // namespace gateway::cards

@@ -1,0 +1,112 @@
+#include "gateway/cards/served_card.hpp"
+
+#include "gateway/model/agent_record.hpp"
+#include "gateway/model/cut_text.hpp"
+#include "gateway/model/shown_words.hpp"
+#include "jose/digest.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::cards {
+namespace {
+
+std::string joined(const std::vector<std::string>& names)
+{
+    std::string all;
+    for (const auto& each : names) {
+        all.append(all.empty() ? "" : ",").append(each);
+    }
+    return all;
+}
+
+void cut(std::string& text)
+{
+    constexpr std::size_t longest = 4096;  // operators and the directory show less
+    if (text.size() > longest) {
+        text = model::cut_text(text, longest);
+    }
+}
+
+std::vector<told_loss> told(const std::vector<card_loss>& losses, const core::redaction& secrets)
+{
+    constexpr std::size_t named = 20;  // a card may have thousands of members that no version knows
+    std::vector<told_loss> out;
+    for (const auto& [shape, paths] : losses) {
+        std::string text;
+        for (std::size_t i = 0; i < std::min(named, paths.size()); ++i) {
+            text += (i == 0 ? "" : ", ") + model::shown_words(secrets, paths[i]);
+        }
+        out.push_back({shape, paths.size(), std::move(text)});
+    }
+    return out;
+}
+
+std::vector<told_refusal> told(const std::vector<card_refusal>& refusals, const core::redaction& secrets)
+{
+    std::vector<told_refusal> out;
+    out.reserve(refusals.size());
+    for (const auto& [shape, why] : refusals) {
+        out.push_back({shape, why.code, model::shown_words(secrets, why.detail)});
+    }
+    return out;
+}
+
+}  // namespace
+
+served_card describe(const a2a::card& card, const core::agent& record)
+{
+    const auto secrets = model::secrets_of(record);
+    served_card served;
+    served.facts = a2a::facts(card);
+    served.words = model::words_of(card.document);
+    served.problems = card.problems;
+    auto& facts = served.facts;
+    served.log.name = model::shown_words(secrets, facts.name);
+    served.log.version = model::shown_words(secrets, facts.version);
+    served.log.protocol_version = model::shown_words(secrets, facts.protocol_version);
+    served.log.capabilities = joined(facts.capabilities);
+    served.log.security_schemes = model::shown_words(secrets, joined(facts.security_schemes));
+    facts.security_schemes.clear();
+    cut(facts.name);
+    cut(facts.description);
+    cut(facts.version);
+    cut(facts.protocol_version);
+    return served;
+}
+
+core::result<served_card> describe(
+    const mcp::server_lists& lists,
+    const core::agent& record,
+    const rendered_card& rendered,
+    core::json_limits limits
+)
+{
+    auto card = a2a::parse_card(rendered.bytes->body, limits);
+    if (!card) {
+        return std::move(card).error();
+    }
+    if (lists.server.version.empty()) {
+        card->problems.push_back({"version", "empty: 0.0.0 is served", a2a::problem_severity::warning});
+    }
+    auto served = describe(*card, record);
+    // Their paths name members as the server calls them.
+    const auto secrets = model::secrets_of(record);
+    for (auto& each : served.problems) {
+        each.path = model::shown_words(secrets, each.path);
+    }
+    return served;
+}
+
+void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape, const core::agent& record)
+{
+    const auto secrets = model::secrets_of(record);
+    card.shape = shape;
+    card.bytes = std::move(rendered.bytes);
+    card.signed_by = std::move(rendered.signed_by);
+    card.log.sha256 = jose::sha256_hex(card.bytes->body);
+    card.losses = told(rendered.losses, secrets);
+    card.refusals = told(rendered.refusals, secrets);
+}
+
+}  // namespace gateway::cards

@@ -1,0 +1,129 @@
+#include "gateway/cards/session_cards.hpp"
+
+#include <utility>
+
+namespace gateway::cards {
+
+using core::errc;
+
+void session_cards::set_lists(const slot_pointer& slot, std::shared_ptr<const mcp::server_lists> lists, card_told done)
+{
+    if (stopped_) {
+        done(false);
+        return;
+    }
+    slot->listed = std::move(lists);
+    slot->told.push_back(std::move(done));
+    slot->lost_meanwhile = false;
+    if (!std::exchange(slot->making, true)) {
+        out_.start(make(slot), "session_card");
+    }
+}
+
+// Of lists that change faster than cards are made, only the latest count.
+net::task<> session_cards::make(slot_pointer slot)
+{
+    while (slot->listed != nullptr) {
+        const auto lists = std::exchange(slot->listed, nullptr);
+        const auto told = std::exchange(slot->told, {});
+        auto record = slot->record();
+        auto card = co_await maker_.make_of_lists(std::move(record), lists);
+        const bool is_card = !slot->gone && take(*slot, std::move(card), *lists);
+        for (const auto& tell : told) {
+            tell(is_card);
+        }
+    }
+    slot->making = false;
+    slot->wake();
+}
+
+bool session_cards::take(card_slot& slot, core::result<served_card> card, const mcp::server_lists& lists)
+{
+    if (!card) {
+        out_.fail(slot, std::move(card).error());
+        slot.card_trouble = slot.state.failure;
+        slot.session_trouble = slot.card_trouble;
+        withdraw(slot);
+        return false;
+    }
+    auto lost = slot.lost_meanwhile ? slot.session_trouble : std::nullopt;
+    slot.session_trouble.reset();
+    slot.card_trouble.reset();
+    slot.status.vouched = true;
+    slot.state.caching = lists.shareable ? model::card_caching::asking : model::card_caching::asking_alone;
+    out_.publish(slot, std::move(*card), out_.now(), out_.settings().ttl);
+    if (lost) {
+        slot.session_trouble = std::move(lost);
+        slot.status.failure = slot.session_trouble;
+        withdraw(slot);
+    }
+    return true;
+}
+
+void session_cards::set_trouble(card_slot& slot, std::optional<core::error> why)
+{
+    slot.lost_meanwhile = why.has_value();
+    // What makes no card makes none, however well the session is.
+    slot.session_trouble = why ? std::move(why) : slot.card_trouble;
+    slot.status.failure = slot.session_trouble;
+    if (slot.session_trouble) {
+        withdraw(slot);
+        slot.wake();
+    } else if (slot.state.card && !slot.making) {
+        renew(slot);
+    }
+}
+
+// What the session vouched for was right until this moment, and counts beyond it only where the operator wants that.
+void session_cards::withdraw(card_slot& slot)
+{
+    const auto& record = slot.agent->record;
+    if (std::exchange(slot.status.vouched, false)) {
+        const bool counts = record.mcp && record.mcp->stale_if_error;
+        outdate(slot.state, out_.now(), counts ? out_.settings().stale_if_error : core::duration{0});
+        slot.status.card = slot.state.card;
+    }
+    out_.withdraw(record.id);
+}
+
+// What the session vouches for is as fresh as can be.
+void session_cards::renew(card_slot& slot)
+{
+    slot.status.vouched = true;
+    out_.renew(slot, out_.settings().ttl);
+}
+
+net::task<model::card_answer> session_cards::obtain(slot_pointer slot)
+{
+    while (slot->making && !slot->session_trouble && !slot->gone) {
+        co_await card_slot::next_change(slot);
+    }
+    if (slot->gone) {
+        co_return model::card_answer{};
+    }
+    co_return answer(*slot);
+}
+
+model::card_answer session_cards::answer(card_slot& slot)
+{
+    if (!slot.session_trouble && slot.state.card) {
+        renew(slot);
+        return {slot.state.card, model::card_use::hit, std::nullopt};
+    }
+    const auto trouble = slot.session_trouble.value_or(core::upstream_error(errc::session_not_started));
+    if (trouble.code == errc::session_not_started && demand_) {
+        demand_(slot.id());
+    }
+    if (usable(slot.state, out_.now())) {
+        return {slot.state.card, model::card_use::stale, trouble};
+    }
+    model::card_answer none{nullptr, model::card_use::negative, trouble};
+    const bool comes_back = trouble.code == errc::session_crashed || trouble.code == errc::session_failed ||
+                            trouble.code == errc::session_not_ready || trouble.code == errc::session_not_started;
+    if (comes_back) {
+        none.again_at = (next_attempt_ ? next_attempt_(slot.id()) : std::nullopt).value_or(out_.now());
+    }
+    return none;
+}
+
+}  // namespace gateway::cards

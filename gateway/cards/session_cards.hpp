@@ -1,0 +1,61 @@
+// Cards of MCP servers: made from what their sessions list, and served while the session is well. On the control loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/cards/card_maker.hpp"
+#include "gateway/cards/card_publisher.hpp"
+#include "gateway/cards/card_slot.hpp"
+#include "gateway/model/card_answer.hpp"
+#include "mcp/protocol/discovery.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace gateway::cards {
+
+class session_cards {
+public:
+    using demand = std::function<void(const std::string& id)>;
+    using attempts = std::function<std::optional<core::steady_time>(const std::string& id)>;
+
+    // References outlive this.
+    session_cards(card_maker& maker, card_publisher& out)
+        : maker_{maker},
+          out_{out}
+    {
+    }
+
+    // As the functions of card_plane of these names.
+    void set_demand(demand asked) { demand_ = std::move(asked); }
+    void set_attempts(attempts next) { next_attempt_ = std::move(next); }
+
+    // As card_plane::set_session_card() and card_plane::set_session_trouble().
+    void set_lists(const slot_pointer& slot, std::shared_ptr<const mcp::server_lists> lists, card_told done);
+    void set_trouble(card_slot& slot, std::optional<core::error> why);
+
+    // As card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
+    net::task<model::card_answer> obtain(slot_pointer slot);
+
+    // The same without waiting for a card that is being made.
+    model::card_answer answer(card_slot& slot);
+
+    // No more cards are made.
+    void stop() noexcept { stopped_ = true; }
+
+private:
+    net::task<> make(slot_pointer slot);
+    bool take(card_slot& slot, core::result<served_card> card, const mcp::server_lists& lists);
+    void renew(card_slot& slot);
+    void withdraw(card_slot& slot);
+
+    card_maker& maker_;
+    card_publisher& out_;
+    demand demand_;
+    attempts next_attempt_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::cards

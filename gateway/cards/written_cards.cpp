@@ -1,0 +1,95 @@
+#include "gateway/cards/written_cards.hpp"
+
+#include <utility>
+
+namespace gateway::cards {
+namespace {
+
+// Of a hundred thousand such agents, each card that is being made holds its text a second time.
+constexpr unsigned most_at_once = 32;
+
+bool is_settled(const card_slot& slot)
+{
+    return slot.state.card || slot.state.failure;
+}
+
+}  // namespace
+
+void written_cards::add(slot_pointer slot)
+{
+    waiting_.push_back(std::move(slot));
+    make_next();
+}
+
+void written_cards::make_next()
+{
+    while (making_ < most_at_once && !waiting_.empty()) {
+        const auto next = std::move(waiting_.front());
+        waiting_.pop_front();
+        if (!is_settled(*next)) {
+            start(next);  // nobody has asked for it yet
+        }
+    }
+}
+
+// Unless it is being made.
+void written_cards::start(const slot_pointer& slot)
+{
+    if (slot->gone || slot->making || stopped_) {
+        return;
+    }
+    slot->making = true;
+    ++making_;
+    out_.start(make(slot), "written_card");
+}
+
+net::task<> written_cards::make(slot_pointer slot)
+{
+    auto record = slot->record();
+    card_document document{.text = record->card};
+    auto card = co_await maker_.make(std::move(record), std::move(document));
+    --making_;
+    slot->making = false;
+    if (!slot->gone) {
+        if (card) {
+            out_.accept(*slot, std::move(*card), out_.now(), out_.settings().ttl);
+        } else {
+            out_.fail(*slot, std::move(card).error());
+        }
+    }
+    slot->wake();
+    make_next();
+}
+
+net::task<> written_cards::settled(slot_pointer slot)
+{
+    if (!is_settled(*slot)) {
+        start(slot);
+    }
+    co_await card_slot::wait_while(slot, &card_slot::making);
+}
+
+net::task<> written_cards::refresh(slot_pointer slot)
+{
+    start(slot);
+    co_await card_slot::wait_while(slot, &card_slot::making);
+}
+
+net::task<model::card_answer> written_cards::obtain(slot_pointer slot)
+{
+    if (!slot->state.card) {
+        co_await settled(slot);
+    }
+    if (slot->gone) {
+        co_return model::card_answer{};
+    }
+    if (!slot->state.card) {
+        // It cannot be fetched better: a bad one stays bad.
+        const auto stopped = core::gateway_error(core::errc::draining);
+        co_return model::card_answer{nullptr, model::card_use::negative, slot->state.failure.value_or(stopped)};
+    }
+    out_.renew(*slot, out_.settings().ttl);
+    co_return model::card_answer{slot->state.card, model::card_use::hit, std::nullopt};
+}
+
+}  // namespace gateway::cards

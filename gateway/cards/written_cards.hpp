@@ -1,0 +1,49 @@
+// Cards that the operator wrote: made once, before anybody asks, and then as fresh as the configuration. On the control loop.
+#pragma once
+
+#include "gateway/cards/card_maker.hpp"
+#include "gateway/cards/card_publisher.hpp"
+#include "gateway/cards/card_slot.hpp"
+#include "gateway/model/card_answer.hpp"
+
+#include <deque>
+
+namespace gateway::cards {
+
+class written_cards {
+public:
+    // References outlive this.
+    written_cards(card_maker& maker, card_publisher& out)
+        : maker_{maker},
+          out_{out}
+    {
+    }
+
+    // Its card is made as soon as fewer than 32 are being made.
+    void add(slot_pointer slot);
+
+    // As card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
+    net::task<model::card_answer> obtain(slot_pointer slot);
+
+    // Returns when the card has been made.
+    net::task<> settled(slot_pointer slot);
+
+    // Makes it once more.
+    net::task<> refresh(slot_pointer slot);
+
+    // No more cards are made.
+    void stop() noexcept { stopped_ = true; }
+
+private:
+    void make_next();
+    void start(const slot_pointer& slot);
+    net::task<> make(slot_pointer slot);
+
+    card_maker& maker_;
+    card_publisher& out_;
+    std::deque<slot_pointer> waiting_;  // whose card is still to be made
+    unsigned making_ = 0;               // cards that are being made
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::cards
