@@ -2,6 +2,7 @@
 
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/call_address.hpp"
+#include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -245,13 +246,7 @@ void card_plane::start_fetch(const slot_pointer& which)
 void card_plane::spawn(net::task<> work, std::string_view what)
 {
     net::asio::co_spawn(loop_.get_executor(), std::move(work), [this, what](const std::exception_ptr& bug) {
-        if (bug) {
-            try {
-                std::rethrow_exception(bug);
-            } catch (const std::exception& e) {
-                log_.write(core::log_level::error, "internal_error", {{"where", what}, {"what", e.what()}});
-            }
-        }
+        net::log_thrown(bug, log_, what);
     });
 }
 
