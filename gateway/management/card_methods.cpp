@@ -59,8 +59,8 @@ net::task<core::result<std::string>> card_methods::refreshed(std::string id, boo
     if (!after) {
         co_return after.error();
     }
-    if (after->failure) {
-        co_return *after->failure;
+    if (const auto& failure = after->failure) {
+        co_return *failure;
     }
     const auto now = std::chrono::steady_clock::now();
     json answer{

@@ -223,13 +223,14 @@ net::task<enrolled> write_methods::enroll(std::string body, std::string peer)
     if (there != nullptr && there->declared()) {
         co_return enrolled{asked.id, core::caller_error(errc::agent_read_only), {}};
     }
-    auto stored = co_await registry_.stored(asked.id);
+    const auto stored = co_await registry_.stored(asked.id);
     if (!stored) {
-        co_return enrolled{asked.id, std::move(stored).error(), {}};
+        co_return enrolled{asked.id, stored.error(), {}};
     }
-    const auto stored_definition = core::parse_json(*stored ? (*stored)->definition : "null");
+    const auto& record = *stored;
+    const auto stored_definition = core::parse_json(record ? record->definition : "null");
     const auto before = stored_definition ? *stored_definition : json{};
-    const auto version_before = *stored ? (*stored)->version : 0;
+    const auto version_before = record ? record->version : 0;
     const auto definition = definition_of(asked, before);
     if (definition == before) {
         co_return enrolled{asked.id, accepted(asked, version_before, /*changed=*/false, registry_.durable()), {}};
