@@ -1,6 +1,7 @@
 #include "gateway/admin_handler.hpp"
 
 #include "core/status.hpp"
+#include "gateway/management/rpc_parameters.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 #include "gateway/traffic/rpc_exchange.hpp"

@@ -1,6 +1,7 @@
 #include "gateway/reload.hpp"
 
 #include "gateway/changed_files.hpp"
+#include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -129,13 +130,7 @@ void reloader::on_change()
 void reloader::begin(reload_trigger by)
 {
     net::asio::co_spawn(loop_.get_executor(), reload(by), [this](const std::exception_ptr& bug, const reload_report&) {
-        if (bug) {
-            try {
-                std::rethrow_exception(bug);
-            } catch (const std::exception& e) {
-                log_.write(core::log_level::error, "internal_error", {{"where", "reload"}, {"what", e.what()}});
-            }
-        }
+        net::log_thrown(bug, log_, "reload");
     });
 }
 

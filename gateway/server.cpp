@@ -6,6 +6,7 @@
 #include "gateway/telemetry/process_stats.hpp"
 #include "mcp/transport/stdio_transport.hpp"
 #include "net/loop/descriptor_budget.hpp"
+#include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -258,13 +259,7 @@ void server::begin_stop()
         return;
     }
     net::asio::co_spawn(control_.get_executor(), drain_and_stop(), [this](const std::exception_ptr& bug) {
-        if (bug) {
-            try {
-                std::rethrow_exception(bug);
-            } catch (const std::exception& e) {
-                log_.write(core::log_level::error, "internal_error", {{"where", "shutdown"}, {"what", e.what()}});
-            }
-        }
+        net::log_thrown(bug, log_, "shutdown");
     });
 }
 

@@ -1,7 +1,7 @@
 // A session's facts as the metrics page shows them. Pure; any thread.
 #pragma once
 
-#include "gateway/sessions/session_plane.hpp"
+#include "gateway/sessions/session_facts.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 
 namespace gateway {

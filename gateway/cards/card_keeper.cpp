@@ -1,5 +1,7 @@
 #include "gateway/cards/card_keeper.hpp"
 
+#include "net/loop/thrown.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 
 #include <algorithm>
@@ -33,13 +35,7 @@ void card_keeper::keep(store::kept_card card)
     }
     net::asio::co_spawn(loop_.get_executor(), write(), [this](const std::exception_ptr& bug) {
         writing_ = false;
-        if (bug) {
-            try {
-                std::rethrow_exception(bug);
-            } catch (const std::exception& e) {
-                log_.write(core::log_level::error, "internal_error", {{"where", "card_keeper"}, {"what", e.what()}});
-            }
-        }
+        net::log_thrown(bug, log_, "card_keeper");
     });
 }
 
@@ -50,9 +46,7 @@ net::task<> card_keeper::write()
         for (auto& [agent, card] : std::exchange(waiting_, {})) {
             batch.push_back(std::move(card));
         }
-        std::function<core::result<>(store::engine&)> work = [cards = std::move(batch)](store::engine& engine) {
-            return engine.keep_cards(cards);
-        };
+        std::function work = [cards = std::move(batch)](store::engine& engine) { return engine.keep_cards(cards); };
         const auto kept = co_await store_.ask(std::move(work));
         if (!kept && !failing_) {
             log_.write(
@@ -70,8 +64,7 @@ net::task<std::optional<recalled_card>> card_keeper::recall(std::string agent)
     if (!store_.durable()) {
         co_return std::nullopt;
     }
-    std::function<core::result<std::optional<store::kept_card>>(store::engine&)> work =
-        [id = std::move(agent)](store::engine& engine) { return engine.card(id); };
+    std::function work = [id = std::move(agent)](store::engine& engine) { return engine.card(id); };
     auto found = co_await store_.ask(std::move(work));
     if (!found || !*found) {
         co_return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/call_address.hpp"
+#include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
@@ -28,13 +29,7 @@ card_publisher::card_publisher(
 void card_publisher::start(net::task<> work, std::string_view name) const
 {
     net::asio::co_spawn(executor(), std::move(work), [&log = log_, name](const std::exception_ptr& bug) {
-        if (bug) {
-            try {
-                std::rethrow_exception(bug);
-            } catch (const std::exception& e) {
-                log.write(core::log_level::error, "internal_error", {{"where", name}, {"what", e.what()}});
-            }
-        }
+        net::log_thrown(bug, log, name);
     });
 }
 

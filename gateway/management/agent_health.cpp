@@ -16,27 +16,10 @@ judgement because(health status, errc code)
 
 judgement judge_session(const sessions::session_facts& session, const cards::card_status* card)
 {
-    switch (session.state) {
-        case session_state::ready:
-        case session_state::degraded:
-            break;
-        case session_state::configured:
-        case session_state::disabled:
-            return because(unknown, errc::session_not_started);
-        case session_state::starting:
-        case session_state::initializing:
-        case session_state::discovering:
-            // The first attempt says nothing yet; another one follows a loss.
-            return because(session.reason == mcp::session_reason::none ? unknown : unhealthy, errc::session_not_ready);
-        case session_state::backoff:
-        case session_state::failed:
-            return because(
-                unhealthy,
-                sessions::trouble_of({session.state, session.begun, session.needs_operator})->code
-            );
-        case session_state::stopping:
-        case session_state::stopped:
-            return because(unknown, errc::draining);
+    if (const auto trouble = sessions::trouble_of({session.state, session.begun, session.needs_operator})) {
+        // The first attempt says nothing yet; another one follows a loss.
+        const bool lost = trouble->code == errc::session_not_ready && session.reason != mcp::session_reason::none;
+        return because(lost || sessions::is_down(trouble->code) ? unhealthy : unknown, trouble->code);
     }
     if (card != nullptr && card->failure) {
         return because(unhealthy, card->failure->code);  // what it lists makes no card

@@ -4,7 +4,7 @@
 #include "core/clock.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/registry.hpp"
-#include "gateway/sessions/session_plane.hpp"
+#include "gateway/sessions/session_facts.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,8 +1,5 @@
 #include "gateway/management/registry.hpp"
 
-#include "config/signatures.hpp"
-#include "gateway/management/file_checks.hpp"
-
 #include <utility>
 
 namespace gateway::management {
@@ -19,11 +16,6 @@ std::shared_ptr<const model::agent_entry> entry_of_id(const std::string& id)
     return entry;
 }
 
-bool starts_program(const core::agent& agent)
-{
-    return agent.mcp && agent.mcp->transport == core::mcp_transport::stdio;
-}
-
 }  // namespace
 
 registry::registry(
@@ -35,14 +27,15 @@ registry::registry(
     : settings_{settings},
       store_{store},
       log_{log},
-      turns_{by}
+      turns_{by},
+      factory_{settings}
 {
 }
 
 core::result<> registry::load()
 {
     for (const auto& record : settings_.agents) {
-        auto entry = model::make_entry(record, settings_.timeouts.upstream_head, contexts_);
+        auto entry = factory_.make(record);
         if (!entry) {
             return std::move(entry).error();
         }
@@ -72,7 +65,7 @@ void registry::hide(const std::string& id)
 void registry::adopt(const store::record& record, const config::tls_checks& checks)
 {
     const auto definition = core::parse_json(record.definition);
-    auto read = propose(record.id, definition ? *definition : core::json{}, stored_path, checks);
+    auto read = factory_.propose(record.id, definition ? *definition : core::json{}, stored_path, checks);
     if (!read.problems.empty()) {
         log_.write(
             core::log_level::error,
@@ -92,52 +85,15 @@ const registered_agent* registry::find(std::string_view id) const
 
 std::shared_ptr<const model::snapshot> registry::take_snapshot(std::string public_base) const
 {
-    auto made = std::make_shared<model::snapshot>();
-    made->public_base = std::move(public_base);
-    made->key_set = key_set_;
+    auto snapshot = std::make_shared<model::snapshot>();
+    snapshot->public_base = std::move(public_base);
+    snapshot->key_set = key_set_;
     for (const auto& [id, agent] : agents_) {
         if (agent.served()) {
-            made->agents.emplace(id, agent.entry);
+            snapshot->agents.emplace(id, agent.entry);
         }
     }
-    return made;
-}
-
-proposed_agent registry::propose(std::string_view id, const core::json& definition, std::string_view path)
-{
-    return propose(id, definition, path, tls_checks());
-}
-
-proposed_agent registry::propose(
-    std::string_view id,
-    const core::json& definition,
-    std::string_view path,
-    const config::tls_checks& checks
-)
-{
-    auto read = config::read_agent(id, definition, path, checks);
-    proposed_agent out{core::to_text(definition), nullptr, std::move(read.problems)};
-    if (const auto what = config::signature_contradiction(read.agent, settings_.cards); what && out.problems.empty()) {
-        out.problems.push_back({{}, 1, 1, std::string{path} + ".signatures", *what});
-    }
-    if (out.problems.empty() && !settings_.admin_programs && starts_program(read.agent)) {
-        out.problems.push_back(
-            {{},
-             1,
-             1,
-             std::string{path} + (definition.contains("command") ? ".command" : ".transport"),
-             "is a program, which only agents of the configuration may be; expected a url, or `admin_programs: true`"}
-        );
-    }
-    if (out.problems.empty()) {
-        auto entry = model::make_entry(read.agent, settings_.timeouts.upstream_head, contexts_);
-        if (entry) {
-            out.entry = std::move(*entry);
-        } else {
-            out.problems.push_back({{}, 1, 1, std::string{path}, entry.error().detail});
-        }
-    }
-    return out;
+    return snapshot;
 }
 
 core::result<> registry::may_write(const std::string& id) const
@@ -154,10 +110,9 @@ net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed
     if (auto may = may_write(id); !may) {
         co_return std::move(may).error();
     }
-    std::function<core::result<store::record>(store::engine&)> work =
-        [id, definition = std::move(agent.definition), by](store::engine& engine) {
-            return engine.put(id, definition, by);
-        };
+    std::function work = [id, definition = std::move(agent.definition), by](store::engine& engine) {
+        return engine.put(id, definition, by);
+    };
     auto written = co_await store_.ask(std::move(work));
     if (!written) {
         auto why = std::move(written).error();
@@ -169,9 +124,9 @@ net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed
         hide(id);
         co_return std::move(may).error();
     }
-    const auto what = find(id) == nullptr ? store::action::created : store::action::updated;
+    const auto action = find(id) == nullptr ? store::action::created : store::action::updated;
     take(id, {std::move(agent.entry), version, written->written, {}});
-    write_audit_line(id, what, version, by.who);
+    write_audit_line(id, action, version, by.who);
     co_return version;
 }
 
@@ -180,9 +135,7 @@ net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::a
     if (auto may = may_write(id); !may) {
         co_return std::move(may).error();
     }
-    std::function<core::result<std::uint64_t>(store::engine&)> work = [id, by](store::engine& engine) {
-        return engine.remove(id, by);
-    };
+    std::function work = [id, by](store::engine& engine) { return engine.remove(id, by); };
     auto version = co_await store_.ask(std::move(work));
     if (!version) {
         auto why = std::move(version).error();
@@ -209,7 +162,7 @@ void registry::route(const std::string& id, const std::string& call_url)
     if (!moves && !there.entry->awaits_card) {
         return;
     }
-    auto entry = model::make_entry(there.entry->record, settings_.timeouts.upstream_head, contexts_, wanted);
+    auto entry = factory_.make(there.entry->record, wanted);
     if (!entry) {
         log_.write(core::log_level::warn, "agent_route_failed", {{"agent", id}, {"detail", entry.error().detail}});
         return;
@@ -227,7 +180,7 @@ net::task<core::result<>>
 registry::declare(std::vector<core::agent> there, std::vector<std::string> gone, bool files_changed)
 {
     if (files_changed) {
-        contexts_.renew();
+        factory_.renew_files();
     }
     co_await turns_.wait();
     std::vector<std::shared_ptr<const model::agent_entry>> entries;
@@ -236,7 +189,7 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
             co_await turns_.wait();
         }
         const auto record = std::move(each);  // its end is a part of this turn
-        auto entry = model::make_entry(record, settings_.timeouts.upstream_head, contexts_);
+        auto entry = factory_.make(record);
         if (!entry) {
             co_return std::move(entry).error();
         }
@@ -290,10 +243,7 @@ net::task<std::vector<store::record>> registry::hidden_among(std::vector<std::st
         if (!hidden_.contains(id)) {
             continue;
         }
-        std::function<core::result<std::optional<store::record>>(store::engine&)> work = [id](store::engine& engine) {
-            return engine.find(id);
-        };
-        auto found = co_await store_.ask(std::move(work));
+        auto found = co_await stored(id);
         if (found && *found) {
             records.push_back(std::move(**found));
         }
@@ -303,15 +253,13 @@ net::task<std::vector<store::record>> registry::hidden_among(std::vector<std::st
 
 net::task<core::result<std::optional<store::record>>> registry::stored(std::string id)
 {
-    std::function<core::result<std::optional<store::record>>(store::engine&)> work =
-        [id = std::move(id)](store::engine& engine) { return engine.find(id); };
+    std::function work = [id = std::move(id)](store::engine& engine) { return engine.find(id); };
     co_return co_await store_.ask(std::move(work));
 }
 
 net::task<core::result<std::vector<store::change>>> registry::changes(std::uint64_t after, std::size_t most)
 {
-    std::function<core::result<std::vector<store::change>>(store::engine&)> work =
-        [after, most](store::engine& engine) { return engine.changes(after, most); };
+    std::function work = [after, most](store::engine& engine) { return engine.changes(after, most); };
     co_return co_await store_.ask(std::move(work));
 }
 
@@ -326,10 +274,7 @@ net::task<> registry::look_again(std::string id, core::error why)
         "store_write_failed",
         {{"agent", id}, {"code", core::name(why.code)}, {"detail", why.detail}}
     );
-    std::function<core::result<std::optional<store::record>>(store::engine&)> work = [id](store::engine& engine) {
-        return engine.find(id);
-    };
-    const auto found = co_await store_.ask(std::move(work));
+    const auto found = co_await stored(id);
     if (!found) {
         co_return;
     }
@@ -351,8 +296,7 @@ void registry::keep_route(const registered_agent& before, registered_agent& now)
         before.entry->record != now.entry->record) {
         return;
     }
-    auto entry =
-        model::make_entry(now.entry->record, settings_.timeouts.upstream_head, contexts_, before.entry->call_url);
+    auto entry = factory_.make(now.entry->record, before.entry->call_url);
     if (entry) {
         now.entry = std::move(*entry);
     }
@@ -384,7 +328,7 @@ void registry::drop(const std::string& id)
 
 void registry::write_audit_line(
     const std::string& id,
-    store::action what,
+    store::action action,
     std::uint64_t version,
     const std::string& who
 )
@@ -392,7 +336,7 @@ void registry::write_audit_line(
     log_.write(
         core::log_level::info,
         "agent_changed",
-        {{"agent", id}, {"action", store::name(what)}, {"version", version}, {"by", who}}
+        {{"agent", id}, {"action", store::name(action)}, {"version", version}, {"by", who}}
     );
 }
 

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/json/json.hpp"
 #include "core/log.hpp"
+#include "gateway/management/agent_factory.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
 #include "gateway/model/turns.hpp"
@@ -33,13 +34,6 @@ struct registered_agent {
 
     bool declared() const noexcept { return version == 0; }
     bool served() const noexcept { return problems.empty() && !entry->record.disabled; }
-};
-
-// An agent as it was sent to be written, read and checked.
-struct proposed_agent {
-    std::string definition;                           // as it is stored
-    std::shared_ptr<const model::agent_entry> entry;  // null if there are problems
-    std::vector<config::problem> problems;
 };
 
 class registry {
@@ -68,9 +62,11 @@ public:
     // From now on every change of what is served goes here; null: it is served no more.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
 
-    // Reads and checks what would be written; `path` begins the keys of its problems. One that is a program is a problem
-    // without admin_programs.
-    proposed_agent propose(std::string_view id, const core::json& definition, std::string_view path);
+    // What would be written, as agent_factory::propose().
+    proposed_agent propose(std::string_view id, const core::json& definition, std::string_view path)
+    {
+        return factory_.propose(id, definition, path);
+    }
 
     // Returns the new version, once it is on disk and served. Fails with agent_read_only, version_conflict, store_full,
     // store_failed; nothing is changed then, unless the configuration came to declare the agent meanwhile: it is
@@ -97,8 +93,6 @@ public:
     net::task<core::result<std::vector<store::change>>> changes(std::uint64_t after, std::size_t most);
 
 private:
-    proposed_agent
-    propose(std::string_view id, const core::json& definition, std::string_view path, const config::tls_checks& checks);
     void take_declared(std::shared_ptr<const model::agent_entry> entry);
     void adopt(const store::record& record, const config::tls_checks& checks);
     void take(const std::string& id, registered_agent agent);
@@ -108,7 +102,7 @@ private:
     void hide(const std::string& id);
     net::task<std::vector<store::record>> hidden_among(std::vector<std::string> ids);
     net::task<> look_again(std::string id, core::error why);
-    void write_audit_line(const std::string& id, store::action what, std::uint64_t version, const std::string& who);
+    void write_audit_line(const std::string& id, store::action action, std::uint64_t version, const std::string& who);
 
     const config::settings& settings_;
     model::store_thread& store_;
@@ -116,7 +110,7 @@ private:
     model::turns& turns_;
     publisher publish_;
     std::shared_ptr<const model::card_bytes> key_set_;
-    net::client_contexts contexts_;  // shared by agents with the same files
+    agent_factory factory_;
     agents agents_;
     std::set<std::string> hidden_;  // in the store, and declared by the configuration
 };

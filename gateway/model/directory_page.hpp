@@ -4,14 +4,13 @@
 #pragma once
 
 #include "core/agent.hpp"
-#include "core/error.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/directory_kind.hpp"
+#include "gateway/model/directory_request.hpp"
 #include "gateway/model/json_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,21 +18,6 @@
 namespace gateway::model {
 
 inline constexpr tag_bounds listed_tags{.most = 32, .longest = 64};  // of an agent
-
-inline constexpr std::size_t largest_page = 1000;  // agents; catalogs with more of them are catalogs of pages
-
-struct directory_request {
-    directory_kind kind = directory_kind::agents;
-    std::optional<std::string> cursor;  // only agents with ids behind this one; empty: from the first
-    std::size_t limit = largest_page;
-
-    // What most callers ask for: no parameter was given.
-    bool plain() const noexcept;
-};
-
-// `query` is what follows the path, with its '?', or empty: `limit` (agents only, 1 to 1000, otherwise 100) and `cursor`.
-// Nothing is decoded. Fails with invalid_params; the detail is for the caller and says what was expected.
-core::result<directory_request> read_directory_request(directory_kind kind, std::string_view query);
 
 // What is worth knowing before a call; the names are public.
 enum class agent_state : std::uint8_t {

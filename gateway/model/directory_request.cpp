@@ -1,9 +1,11 @@
-// The parameters with which callers ask for a page of the directory.
+#include "gateway/model/directory_request.hpp"
+
+#include "core/agent.hpp"
 #include "core/json/json.hpp"
-#include "gateway/model/directory_page.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace gateway::model {
 namespace {

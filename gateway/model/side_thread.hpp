@@ -29,19 +29,19 @@ public:
     side_thread(const side_thread&) = delete;
     side_thread& operator=(const side_thread&) = delete;
 
-    // `what` runs on this thread; the answer comes back to the loop of whoever awaits it.
+    // `question` runs on this thread; the answer comes back to the loop of whoever awaits it.
     template <class T>
-    net::task<T> ask(std::function<T()> what)
+    net::task<T> ask(std::function<T()> question)
     {
-        auto there = carried_out<T>(std::move(what));
+        auto there = carried_out<T>(std::move(question));
         co_return co_await net::asio::co_spawn(io_.get_executor(), std::move(there), net::use_task);
     }
 
 private:
     template <class T>
-    static net::task<T> carried_out(std::function<T()> what)
+    static net::task<T> carried_out(std::function<T()> question)
     {
-        co_return what();
+        co_return question();
     }
 
     net::asio::io_context io_{1};

@@ -1,53 +1,37 @@
 // The store on a thread of its own: the control loop asks and goes on; what it asked is carried out in that order.
 #pragma once
 
-#include "core/error.hpp"
-#include "net/loop/types.hpp"
+#include "gateway/model/side_thread.hpp"
 #include "store/engine.hpp"
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 
 #include <functional>
 #include <memory>
-#include <thread>
 #include <utility>
 
 namespace gateway::model {
 
 class store_thread {
 public:
-    explicit store_thread(std::unique_ptr<store::engine> engine);
-
-    // Waits for what was asked; nobody waits for an answer any more.
-    ~store_thread();
-    store_thread(const store_thread&) = delete;
-    store_thread& operator=(const store_thread&) = delete;
+    explicit store_thread(std::unique_ptr<store::engine> engine)
+        : engine_{std::move(engine)}
+    {
+    }
 
     bool durable() const noexcept { return engine_->durable(); }
 
     // The engine itself, for as long as nothing has been asked yet: at the start.
     store::engine& engine() noexcept { return *engine_; }
 
-    // `what` runs on the store's thread; the answer comes back to the loop of whoever awaits it.
+    // As side_thread::ask() does.
     template <class T>
-    net::task<T> ask(std::function<T(store::engine&)> what)
+    net::task<T> ask(std::function<T(store::engine&)> question)
     {
-        auto there = carried_out<T>(std::move(what));
-        co_return co_await net::asio::co_spawn(io_.get_executor(), std::move(there), net::use_task);
+        return thread_.ask<T>([this, question = std::move(question)] { return question(*engine_); });
     }
 
 private:
-    template <class T>
-    net::task<T> carried_out(std::function<T(store::engine&)> what)
-    {
-        co_return what(*engine_);
-    }
-
     std::unique_ptr<store::engine> engine_;
-    net::asio::io_context io_{1};
-    net::asio::executor_work_guard<net::executor> work_;
-    std::thread thread_;
+    side_thread thread_;  // last: what it still does uses the engine
 };
 
 }  // namespace gateway::model

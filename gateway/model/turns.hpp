@@ -65,6 +65,8 @@ private:
 struct turn_lines {
     turns operators;
     turns callers;
+
+    turns& of(bool for_operator) noexcept { return for_operator ? operators : callers; }
 };
 
 }  // namespace gateway::model

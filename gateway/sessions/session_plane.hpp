@@ -7,15 +7,14 @@
 #include "core/log.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/sessions/session_facts.hpp"
 #include "mcp/session/runner.hpp"
 #include "mcp/session/start_turns.hpp"
 #include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"
 
-#include <array>
-#include <cstdint>
-#include <functional>
+#include <cstddef>
 #include <list>
 #include <memory>
 #include <optional>
@@ -26,31 +25,7 @@
 
 namespace gateway::sessions {
 
-// What operators are told of a session.
-struct session_facts {
-    core::mcp_transport transport = core::mcp_transport::unsupported;
-    mcp::session_state state = mcp::session_state::configured;
-    mcp::session_reason reason = mcp::session_reason::none;
-    std::string detail;           // what that is about, a server's own words among it, cut: for operators only
-    bool begun = false;           // it was ready once
-    bool needs_operator = false;  // it does not begin until somebody changes something
-    std::string era;              // empty: not known yet
-    std::string version;          // of MCP, negotiated; empty: not known yet
-    std::string server_name;      // in its own words, cut; empty: not known yet
-    std::string server_version;
-    mcp::left_out_items left_out;  // of what it lists; for operators only
-    std::optional<core::steady_time> ready_since;
-    mcp::runner_counts counts;
-    std::size_t queued = 0;  // bytes that the server has not taken
-    // How often it was lost or could not begin, by why.
-    std::array<std::uint64_t, mcp::session_reasons> losses{};
-};
-
-// Connections that were made after the first.
-inline std::uint64_t restarts_of(const session_facts& session) noexcept
-{
-    return session.counts.connections > 0 ? session.counts.connections - 1 : 0;
-}
+class agent_session;
 
 // What all programs have in common.
 struct program_settings {
@@ -101,18 +76,15 @@ public:
     bool busy() const noexcept { return !sessions_.empty() || !leaving_.empty(); }
 
 private:
-    class kept_session;
-
-    static session_facts facts_of(const kept_session& which);
-    kept_session* find(const std::string& id) const;
+    agent_session* find(const std::string& id) const;
     core::error late(const std::string& id) const;
     core::error absent(const std::string& id) const;
 
     void add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
     // Null: in no way that the gateway knows.
     mcp::transport_factory reach(const std::string& id, const core::agent& record);
-    void retire(std::unique_ptr<kept_session> which);
-    void forget(const kept_session& which);
+    void retire(std::unique_ptr<agent_session> session);
+    void forget(const agent_session& session);
     bool leaves(const std::string& id) const;
     void begin_next(const std::string& id);
 
@@ -123,10 +95,10 @@ private:
     const config::mcp_settings& defaults_;
     std::vector<std::pair<std::string, std::string>> inherited_;
     mcp::start_turns turns_;
-    model::string_map<std::unique_ptr<kept_session>> sessions_;
-    std::list<std::unique_ptr<kept_session>> leaving_;
+    model::string_map<std::unique_ptr<agent_session>> sessions_;
+    std::list<std::unique_ptr<agent_session>> leaving_;
     model::string_map<std::shared_ptr<const model::agent_entry>>
-        next_;  // what begins when the one that is leaving has ended
+        next_;  // begins when the one that is leaving has ended
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     bool stopped_ = false;
 };

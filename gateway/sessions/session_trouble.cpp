@@ -1,16 +1,9 @@
 #include "gateway/sessions/session_trouble.hpp"
 
-#include "mcp/session/runner.hpp"
-
 namespace gateway::sessions {
 
 using core::errc;
 using mcp::session_state;
-
-session_standing standing_of(const mcp::runner& which)
-{
-    return {which.state(), which.has_begun(), which.needs_operator()};
-}
 
 std::optional<core::error> trouble_of(const session_standing& now)
 {

@@ -6,10 +6,6 @@
 
 #include <optional>
 
-namespace mcp {
-class runner;
-}
-
 namespace gateway::sessions {
 
 struct session_standing {
@@ -17,8 +13,6 @@ struct session_standing {
     bool begun = false;           // it was ready once
     bool needs_operator = false;  // what the latest attempt failed with does not pass by itself
 };
-
-session_standing standing_of(const mcp::runner& which);
 
 // Why there is no card while a session stands like that (session_not_started, session_not_ready, session_failed,
 // session_crashed, session_misconfigured, draining); nothing: there is one.

@@ -1,5 +1,7 @@
 #include "net/server/http_service.hpp"
 
+#include "net/loop/thrown.hpp"
+
 #include <exception>
 #include <utility>
 
@@ -30,13 +32,7 @@ void http_service::serve(accepted_socket from)
 
 void http_service::ended(server_connection* which, const std::exception_ptr& bug)
 {
-    if (bug) {
-        try {
-            std::rethrow_exception(bug);
-        } catch (const std::exception& e) {
-            handler_.failed(e.what());
-        }
-    }
+    report_thrown(bug, [this](std::string_view text) { handler_.failed(text); });
     connections_.erase(which);
     open_.fetch_sub(1, std::memory_order_relaxed);
 }

@@ -160,7 +160,7 @@ check_keys() {
     while IFS=$'\t' read -r where text; do
         [[ $text =~ ^($section)\.[A-Za-z_]+(:.*)?$ ]] || continue
         text=${text%%:*}
-        grep -qF "\"$text\"" gateway/management/management.cpp && continue
+        grep -qF "\"${text/./\/}\"" gateway/management/management.cpp && continue
         is_known "$text" || is_known "agents.ID.$text" || complain "$where: $text is no key of docs/configuration.md"
     done < <(code_spans "${pages[@]}")
 }

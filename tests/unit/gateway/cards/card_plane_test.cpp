@@ -3,7 +3,7 @@
 
 #include "gateway/cards/card_editor.hpp"
 #include "gateway/cards/card_source.hpp"
-#include "gateway/management/management_records.hpp"
+#include "gateway/management/json_records.hpp"
 #include "jose/digest.hpp"
 
 #include <boost/asio/co_spawn.hpp>

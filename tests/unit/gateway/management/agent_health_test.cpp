@@ -102,6 +102,7 @@ TEST_CASE("an MCP server is as its session is, whatever the age of its card")
              {session_state::discovering, session_reason::none, "unknown session_not_ready"},
              {session_state::starting, session_reason::exited, "unhealthy session_not_ready"},
              {session_state::initializing, session_reason::session_lost, "unhealthy session_not_ready"},
+             {session_state::starting, session_reason::start_failed, "unhealthy session_misconfigured", false, true},
              {session_state::ready, session_reason::none, "healthy"},
              {session_state::degraded, session_reason::ping_timeout, "degraded ping_timeout"},
              {session_state::degraded, session_reason::stream_down, "degraded stream_down"},

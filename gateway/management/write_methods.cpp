@@ -1,13 +1,17 @@
-// What the management methods change, and the trail of it.
+#include "gateway/management/write_methods.hpp"
+
 #include "config/json_value.hpp"
 #include "config/schema.hpp"
 #include "core/status.hpp"
-#include "gateway/management/management.hpp"
-#include "gateway/management/management_records.hpp"
+#include "gateway/management/agent_registration.hpp"
+#include "gateway/management/json_records.hpp"
+#include "gateway/management/rpc_parameters.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace gateway::management {
 namespace {
@@ -17,9 +21,9 @@ using core::json;
 
 constexpr std::uint64_t most_changes = 1000;
 
-config::problem problem_of(std::string key, std::string what)
+config::problem problem_of(std::string key, std::string wording)
 {
-    return {{}, 1, 1, std::move(key), std::move(what)};
+    return {{}, 1, 1, std::move(key), std::move(wording)};
 }
 
 bool whole_number(const json& value)
@@ -92,34 +96,42 @@ upsert_params read_upsert(const json& params)
     return out;
 }
 
+// What AgentUp's own placeholder of an orchestrator answers, and what of agents/upsert.
+json accepted(const registration& asked, std::uint64_t version, bool changed, bool durable)
+{
+    return {
+        {"status", "accepted"},
+        {"message", "The agent is registered as '" + asked.id + "'."},
+        {"timestamp", shown_time(std::chrono::system_clock::now())},
+        {"id", asked.id},
+        {"version", version},
+        {"changed", changed},
+        {"durable", durable}
+    };
+}
+
 }  // namespace
 
-json problem_list(const std::vector<config::problem>& problems)
+write_methods::write_methods(registry& agents, cards::card_plane& cards, const read_methods& reads)
+    : registry_{agents},
+      cards_{cards},
+      reads_{reads}
 {
-    auto list = json::array();
-    for (const auto& each : problems) {
-        list.push_back({{"path", each.key}, {"what", each.what}});
-    }
-    return list;
 }
 
-std::string refuse_params(const core::rpc_request& request, const std::vector<config::problem>& problems)
-{
-    return core::make_error(request.id, errc::invalid_params, {{"problems", problem_list(problems)}});
-}
-
-std::string management::refuse_write(const core::rpc_request& request, const std::string& id, const core::error& why)
+std::string write_methods::refuse_write(const core::rpc_request& request, const std::string& id, const core::error& why)
     const
 {
     json data{{"agent", id}, {"retryable", core::retryable(why.code)}};
-    const auto* there = registry_.find(id);
     if (why.code == errc::version_conflict) {
+        const auto* there = registry_.find(id);
         data["version"] = there == nullptr ? 0 : there->version;
     }
     return core::make_error(request.id, why.code, data);
 }
 
-net::task<std::string> management::upsert(core::rpc_request request, rpc_caller caller)
+net::task<rpc_result>
+write_methods::upsert(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
 {
     auto asked = read_upsert(request.params);
     if (!asked.problems.empty()) {
@@ -140,12 +152,13 @@ net::task<std::string> management::upsert(core::rpc_request request, rpc_caller 
     auto text = core::make_result(request.id, result);
     if (const auto* there = registry_.find(asked.id)) {
         text.resize(text.size() - model::card_end.size());
-        text.append(R"(,"agent":)").append(record_text(*there, true)).append(model::card_end);
+        text.append(R"(,"agent":)").append(reads_.record_text(*there, true)).append(model::card_end);
     }
     co_return text;
 }
 
-net::task<std::string> management::remove(core::rpc_request request, rpc_caller caller)
+net::task<rpc_result>
+write_methods::remove(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
 {
     std::vector<config::problem> problems;
     check_keys(request.params, {"id", "agentId", "name", "ifVersion"}, problems);
@@ -168,7 +181,8 @@ net::task<std::string> management::remove(core::rpc_request request, rpc_caller 
     );
 }
 
-net::task<std::string> management::changes(core::rpc_request request)
+net::task<rpc_result>
+write_methods::changes(core::rpc_request request, const rpc_caller& /*caller*/, answer_builder& /*answer*/)
 {
     std::vector<config::problem> problems;
     check_keys(request.params, {"after", "limit"}, problems);
@@ -193,6 +207,47 @@ net::task<std::string> management::changes(core::rpc_request request)
         );
     }
     co_return core::make_result(request.id, {{"changes", std::move(list)}});
+}
+
+net::task<enrolled> write_methods::enroll(std::string body, std::string peer)
+{
+    const auto parsed = core::parse_json(body);
+    if (!parsed) {
+        co_return enrolled{{}, core::caller_error(errc::parse_error), {}};
+    }
+    auto asked = read_registration(*parsed);
+    if (!asked.problems.empty()) {
+        co_return enrolled{asked.id, core::caller_error(errc::invalid_params), std::move(asked.problems)};
+    }
+    const auto* there = registry_.find(asked.id);
+    if (there != nullptr && there->declared()) {
+        co_return enrolled{asked.id, core::caller_error(errc::agent_read_only), {}};
+    }
+    const auto stored = co_await registry_.stored(asked.id);
+    if (!stored) {
+        co_return enrolled{asked.id, stored.error(), {}};
+    }
+    const auto& record = *stored;
+    const auto stored_definition = core::parse_json(record ? record->definition : "null");
+    const auto before = stored_definition ? *stored_definition : json{};
+    const auto version_before = record ? record->version : 0;
+    const auto definition = definition_of(asked, before);
+    if (definition == before) {
+        co_return enrolled{asked.id, accepted(asked, version_before, /*changed=*/false, registry_.durable()), {}};
+    }
+    auto proposed = registry_.propose(asked.id, definition, "agent");
+    if (!proposed.problems.empty()) {
+        for (auto& each : proposed.problems) {
+            each.key = registered_key(each.key);
+        }
+        co_return enrolled{asked.id, core::caller_error(errc::invalid_params), std::move(proposed.problems)};
+    }
+    store::author by{"agent/register " + peer, std::chrono::system_clock::now(), version_before};
+    const auto version = co_await registry_.upsert(asked.id, std::move(proposed), std::move(by));
+    if (!version) {
+        co_return enrolled{asked.id, version.error(), {}};
+    }
+    co_return enrolled{asked.id, accepted(asked, *version, /*changed=*/true, registry_.durable()), {}};
 }
 
 }  // namespace gateway::management

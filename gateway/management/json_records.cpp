@@ -1,4 +1,4 @@
-#include "gateway/management/management_records.hpp"
+#include "gateway/management/json_records.hpp"
 
 #include "config/url.hpp"
 #include "core/log.hpp"
@@ -54,12 +54,6 @@ json failure_record(const core::error& why)
 }
 
 }  // namespace
-
-json parsed_or_null(std::string_view text)
-{
-    auto value = core::parse_json(text);
-    return value ? std::move(*value) : json{};
-}
 
 std::string shown_time(core::wall_time at)
 {

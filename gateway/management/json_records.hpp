@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/json/json.hpp"
 #include "gateway/cards/card_plane.hpp"
-#include "gateway/sessions/session_plane.hpp"
+#include "gateway/sessions/session_facts.hpp"
 
 #include <string>
 #include <string_view>
@@ -31,8 +31,5 @@ core::json card_problems_record(const std::vector<a2a::card_problem>& problems);
 
 // RFC 3339, in UTC.
 std::string shown_time(core::wall_time at);
-
-// JSON text; null: it is none.
-core::json parsed_or_null(std::string_view text);
 
 }  // namespace gateway::management

@@ -1,0 +1,53 @@
+#include "gateway/management/agent_factory.hpp"
+
+#include "config/signatures.hpp"
+
+#include <utility>
+
+namespace gateway::management {
+namespace {
+
+bool starts_program(const core::agent& agent)
+{
+    return agent.mcp && agent.mcp->transport == core::mcp_transport::stdio;
+}
+
+}  // namespace
+
+core::result<std::shared_ptr<const model::agent_entry>>
+agent_factory::make(const core::agent& record, const std::string& call_url)
+{
+    return model::make_entry(record, settings_.timeouts.upstream_head, contexts_, call_url);
+}
+
+proposed_agent agent_factory::propose(
+    std::string_view id,
+    const core::json& definition,
+    std::string_view path,
+    const config::tls_checks& checks
+)
+{
+    auto read = config::read_agent(id, definition, path, checks);
+    proposed_agent out{core::to_text(definition), nullptr, std::move(read.problems)};
+    const auto refuse = [&](std::string_view key, std::string why) {
+        out.problems.push_back({{}, 1, 1, std::string{path}.append(key), std::move(why)});
+    };
+    if (!out.problems.empty()) {
+        return out;
+    }
+    if (auto contradiction = config::signature_contradiction(read.agent, settings_.cards)) {
+        refuse(".signatures", std::move(*contradiction));
+    } else if (!settings_.admin_programs && starts_program(read.agent)) {
+        refuse(
+            definition.contains("command") ? ".command" : ".transport",
+            "is a program, which only agents of the configuration may be; expected a url, or `admin_programs: true`"
+        );
+    } else if (auto entry = make(read.agent)) {
+        out.entry = std::move(*entry);
+    } else {
+        refuse("", entry.error().detail);
+    }
+    return out;
+}
+
+}  // namespace gateway::management

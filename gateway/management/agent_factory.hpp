@@ -1,0 +1,56 @@
+// From an agent's record or definition to what is served: addresses, TLS, heads of calls. Reads files, so it blocks. On the
+// control loop's thread.
+#pragma once
+
+#include "config/agents.hpp"
+#include "config/problem.hpp"
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/json/json.hpp"
+#include "gateway/management/file_checks.hpp"
+#include "gateway/model/snapshot.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::management {
+
+// An agent as it was sent to be written, read and checked.
+struct proposed_agent {
+    std::string definition;                           // as it is stored
+    std::shared_ptr<const model::agent_entry> entry;  // null if there are problems
+    std::vector<config::problem> problems;
+};
+
+class agent_factory {
+public:
+    // `settings` outlive it.
+    explicit agent_factory(const config::settings& settings)
+        : settings_{settings}
+    {
+    }
+
+    // As model::make_entry().
+    core::result<std::shared_ptr<const model::agent_entry>>
+    make(const core::agent& record, const std::string& call_url = {});
+
+    // Reads and checks a definition; `path` begins the keys of its problems. One that is a program is a problem without
+    // admin_programs.
+    proposed_agent propose(
+        std::string_view id,
+        const core::json& definition,
+        std::string_view path,
+        const config::tls_checks& checks = tls_checks()
+    );
+
+    // From now on the agents' TLS files are read again.
+    void renew_files() { contexts_.renew(); }
+
+private:
+    const config::settings& settings_;
+    net::client_contexts contexts_;  // shared by agents with the same files
+};
+
+}  // namespace gateway::management

@@ -1,0 +1,125 @@
+#include "gateway/management/card_methods.hpp"
+
+#include "core/status.hpp"
+#include "gateway/management/json_records.hpp"
+#include "gateway/management/rpc_parameters.hpp"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace gateway::management {
+
+using core::errc;
+using core::json;
+
+card_methods::card_methods(const registry& agents, cards::card_plane& cards, sessions::session_plane& sessions)
+    : registry_{agents},
+      cards_{cards},
+      sessions_{sessions}
+{
+}
+
+net::task<rpc_result>
+card_methods::refresh(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
+{
+    auto [agent, refusal] = find_agent(request, registry_);
+    if (agent == nullptr) {
+        co_return std::move(refusal);
+    }
+    const auto* wish = core::member(request.params, "dryRun");
+    if (wish != nullptr && !wish->is_boolean()) {
+        co_return core::make_error(request.id, errc::invalid_params, {{"wrong", "dryRun"}});
+    }
+    const auto id = agent->entry->record.id;
+    core::result<std::string> outcome = core::gateway_error(errc::overloaded, "its card has been fetched a moment ago");
+    if (caller.may_write || cards_.may_be_fetched(id)) {
+        if (wish != nullptr && wish->get<bool>()) {
+            outcome = co_await previewed(id);
+        } else {
+            outcome = co_await refreshed(id, caller.may_write);
+        }
+    }
+    if (outcome) {
+        co_return core::make_result_of_text(request.id, *outcome);
+    }
+    const auto code = outcome.error().code;
+    json data{{"agent", id}, {"retryable", core::retryable(code)}};
+    if (const auto session = caller.may_write ? sessions_.facts(id) : std::nullopt) {
+        data["session"] = session_record(*session, std::chrono::steady_clock::now(), true);
+    }
+    co_return core::make_error(request.id, code, data);
+}
+
+net::task<core::result<std::string>> card_methods::refreshed(std::string id, bool for_operator)
+{
+    const auto* before = cards_.status(id);
+    const auto changes_before = before == nullptr ? 0 : before->changes;
+    const auto after = co_await refreshed_status(id);
+    if (!after) {
+        co_return after.error();
+    }
+    if (const auto& failure = after->failure) {
+        co_return *failure;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    json answer{
+        {"id", id},
+        {"changed", after->changes != changes_before},
+        {"card_status", card_status_record(*after, now)}
+    };
+    if (const auto session = sessions_.facts(id)) {
+        answer["session"] = session_record(*session, now, for_operator);
+    }
+    co_return core::to_text(answer);
+}
+
+net::task<core::result<cards::card_status>> card_methods::refreshed_status(std::string id)
+{
+    if (!sessions_.has(id)) {
+        co_return co_await cards_.refresh(std::move(id));
+    }
+    const auto walked = co_await sessions_.refresh(id);
+    if (!walked) {
+        co_return walked.error();
+    }
+    const auto* status = cards_.status(id);
+    if (status == nullptr) {
+        co_return core::caller_error(errc::agent_not_found);
+    }
+    co_return *status;
+}
+
+// As text: it may be as long as the card, which the control loop neither reads nor writes.
+net::task<core::result<std::string>> card_methods::previewed(std::string id)
+{
+    const auto seen = co_await preview(id);
+    if (!seen) {
+        co_return seen.error();
+    }
+    const json rest{
+        {"id", id},
+        {"dryRun", true},
+        {"changed", seen->before != seen->after},
+        {"etag", seen->after->etag},
+        {"problems", card_problems_record(seen->problems)}
+    };
+    auto text = core::to_text(rest);
+    text.pop_back();
+    text.append(R"(,"diff":)").append(seen->difference).append("}");
+    co_return text;
+}
+
+net::task<core::result<cards::card_preview>> card_methods::preview(std::string id)
+{
+    if (!sessions_.has(id)) {
+        co_return co_await cards_.preview(std::move(id));
+    }
+    const auto lists = co_await sessions_.look(id);
+    if (!lists) {
+        co_return lists.error();
+    }
+    co_return co_await cards_.preview_session_card(std::move(id), *lists);
+}
+
+}  // namespace gateway::management

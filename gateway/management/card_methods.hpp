@@ -1,0 +1,36 @@
+// What is done with cards on an operator's word: agents/refreshCard. On the control loop's thread.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/json/jsonrpc_server.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/management/answer_builder.hpp"
+#include "gateway/management/registry.hpp"
+#include "gateway/management/rpc_method.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "net/loop/types.hpp"
+
+#include <string>
+
+namespace gateway::management {
+
+class card_methods {
+public:
+    // References outlive it.
+    card_methods(const registry& agents, cards::card_plane& cards, sessions::session_plane& sessions);
+
+    // References outlive the task.
+    net::task<rpc_result> refresh(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
+
+private:
+    net::task<core::result<std::string>> refreshed(std::string id, bool for_operator);
+    net::task<core::result<cards::card_status>> refreshed_status(std::string id);
+    net::task<core::result<std::string>> previewed(std::string id);
+    net::task<core::result<cards::card_preview>> preview(std::string id);
+
+    const registry& registry_;
+    cards::card_plane& cards_;
+    sessions::session_plane& sessions_;
+};
+
+}  // namespace gateway::management

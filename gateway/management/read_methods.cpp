@@ -1,0 +1,237 @@
+#include "gateway/management/read_methods.hpp"
+
+#include "gateway/management/agent_health.hpp"
+#include "gateway/management/agent_walk.hpp"
+#include "gateway/management/json_records.hpp"
+#include "gateway/management/record_page.hpp"
+#include "gateway/management/rpc_parameters.hpp"
+#include "gateway/model/agent_filter.hpp"
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace gateway::management {
+namespace {
+
+using core::json;
+
+std::optional<health> read_status(const json& params, std::vector<config::problem>& problems)
+{
+    const auto* value = core::member(params, "status");
+    if (value == nullptr || value->is_null()) {
+        return std::nullopt;
+    }
+    for (const auto each : healths) {
+        if (value->is_string() && value->get<std::string>() == name(each)) {
+            return each;
+        }
+    }
+    problems.push_back({{}, 1, 1, "status", "is no status; expected healthy, degraded, unhealthy or unknown"});
+    return std::nullopt;
+}
+
+using status_counts = std::array<std::uint64_t, healths.size()>;
+
+json summary_of(const status_counts& counts)
+{
+    auto summary = json::object();
+    for (const auto each : healths) {
+        summary[std::string{name(each)}] = counts[static_cast<std::size_t>(each)];
+    }
+    return summary;
+}
+
+bool shows(const model::agent_filter& filter, const model::agent_entry& agent, const cards::card_status* card)
+{
+    return model::shows(filter, agent.record, agent.tags, card == nullptr ? model::no_words : card->words);
+}
+
+// A page of those that are wanted, and a count of all that the filter lets through.
+struct health_page {
+    const model::agent_filter& filter;
+    std::optional<health> status;
+    record_page page;
+    bool more = false;
+    status_counts by_status{};
+
+    // Whether it is to be shown.
+    bool counts(const model::agent_entry& agent, const cards::card_status* card, health agent_health)
+    {
+        if (!shows(filter, agent, card)) {
+            return false;
+        }
+        ++by_status[static_cast<std::size_t>(agent_health)];
+        const bool wanted = !status || *status == agent_health;
+        more = more || (wanted && page.full());
+        return wanted && !page.full();
+    }
+};
+
+}  // namespace
+
+// What is known of one agent; its session's facts are looked for only where there can be any.
+struct read_methods::known {
+    const registered_agent& agent;
+    const cards::card_status* card;
+    std::optional<sessions::session_facts> session;
+    judgement judged;
+};
+
+read_methods::read_methods(
+    const registry& agents,
+    const cards::card_plane& cards,
+    const sessions::session_plane& sessions,
+    model::turn_lines& turns
+)
+    : registry_{agents},
+      cards_{cards},
+      sessions_{sessions},
+      turns_{turns}
+{
+}
+
+net::task<rpc_result> read_methods::list(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
+    const
+{
+    std::vector<config::problem> problems;
+    const auto filter = model::read_filter(request.params, problems);
+    if (!problems.empty()) {
+        co_return refuse_params(request, problems);
+    }
+    record_page page{request.id, filter.limit, answer.room()};
+    agent_visitor visit = [&](const std::string& id, const registered_agent& agent) {
+        if (!shows(filter, *agent.entry, cards_.status(id))) {
+            return true;
+        }
+        page.add(id, record_text(agent, caller.may_write));
+        return answer.hold(page.capacity()) && !page.full();
+    };
+    auto& line = turns_.of(caller.may_write);
+    const bool more = co_await walk_agents(registry_, line, filter.after, std::move(visit), caller.left);
+    co_return page.finish(more || page.cut());
+}
+
+net::task<rpc_result> read_methods::get(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
+    const
+{
+    auto [agent, refusal] = find_agent(request, registry_);
+    if (agent == nullptr) {
+        co_return std::move(refusal);
+    }
+    rpc_result result{core::begin_result(request.id) + record_text(*agent, caller.may_write)};
+    result.text.back() = ',';
+    result.text += R"("card":)";
+    const auto* status = cards_.status(agent->entry->record.id);
+    if (status != nullptr && status->card) {
+        result.card = status->card->bytes;
+    } else {
+        result.text.append("null").append(model::card_end);
+    }
+    co_return result;
+}
+
+// With the metadata, which is not read again for that.
+std::string read_methods::record_text(const registered_agent& agent, bool for_operator) const
+{
+    auto text = core::to_text(record_of(agent, for_operator));
+    text.back() = ',';
+    text.append(R"("metadata":)").append(agent.entry->record.metadata) += '}';
+    return text;
+}
+
+json read_methods::record_of(const registered_agent& agent, bool for_operator) const
+{
+    const auto& id = agent.entry->record.id;
+    auto record = agent_record(agent.entry->record);
+    if (agent.entry->call_url != agent.entry->record.url) {
+        record["call_url"] = agent.entry->call_url;
+    }
+    if (agent.declared()) {
+        record["declared"] = true;
+    } else {
+        record["stored"] = {{"version", agent.version}, {"written", shown_time(agent.written)}};
+    }
+    if (!agent.problems.empty()) {
+        record["unusable"] = problem_list(agent.problems);
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (const auto session = sessions_.facts(id)) {
+        record["session"] = session_record(*session, now, for_operator);
+    }
+    const auto* status = cards_.status(id);
+    record["card_status"] = status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, now);
+    return record;
+}
+
+read_methods::known read_methods::known_of(const registered_agent& agent, core::steady_time now) const
+{
+    const auto& record = agent.entry->record;
+    const auto* card = cards_.status(record.id);
+    auto session = record.mcp ? sessions_.facts(record.id) : std::nullopt;
+    const auto judged = judge(agent, card, session ? &*session : nullptr, now);
+    return {agent, card, std::move(session), judged};
+}
+
+json read_methods::health_record(const known& known, core::steady_time now, bool for_operator)
+{
+    const auto& record = known.agent.entry->record;
+    json shown{
+        {"id", record.id},
+        {"protocol", core::name(record.speaks)},
+        {"status", name(known.judged.status)},
+    };
+    if (!known.judged.reason.empty()) {
+        shown["reason"] = known.judged.reason;
+    }
+    if (known.card != nullptr) {
+        shown["card"] = card_summary(*known.card, now);
+    }
+    if (known.session) {
+        shown["session"] = session_record(*known.session, now, for_operator);
+    }
+    return shown;
+}
+
+net::task<rpc_result> read_methods::health(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
+    const
+{
+    if (!names_agent(request.params)) {
+        co_return co_await health_of_all(std::move(request), caller, answer);
+    }
+    auto [agent, refusal] = find_agent(request, registry_);
+    if (agent == nullptr) {
+        co_return std::move(refusal);
+    }
+    const auto now = std::chrono::steady_clock::now();
+    co_return core::make_result(request.id, health_record(known_of(*agent, now), now, caller.may_write));
+}
+
+net::task<rpc_result>
+read_methods::health_of_all(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const
+{
+    std::vector<config::problem> problems;
+    const auto filter = model::read_filter(request.params, problems);
+    const auto status = read_status(request.params, problems);
+    if (!problems.empty()) {
+        co_return refuse_params(request, problems);
+    }
+    const bool counts_all = filter.after.empty();  // with the first page, and with no other
+    health_page shown{filter, status, record_page{request.id, filter.limit, answer.room()}};
+    agent_visitor visit = [&](const std::string& id, const registered_agent& agent) {
+        const auto now = std::chrono::steady_clock::now();
+        const auto known = known_of(agent, now);
+        if (shown.counts(*agent.entry, known.card, known.judged.status)) {
+            shown.page.add(id, core::to_text(health_record(known, now, caller.may_write)));
+        }
+        return answer.hold(shown.page.capacity()) && (counts_all || !shown.page.full());
+    };
+    auto& line = turns_.of(caller.may_write);
+    const bool more = co_await walk_agents(registry_, line, filter.after, std::move(visit), caller.left);
+    const auto summary = counts_all ? R"(,"summary":)" + core::to_text(summary_of(shown.by_status)) : std::string{};
+    co_return shown.page.finish(shown.page.cut() || (counts_all ? shown.more : more), summary);
+}
+
+}  // namespace gateway::management

@@ -1,0 +1,52 @@
+// What is known of agents: agents/list, agents/get and agents/health. On the control loop's thread.
+#pragma once
+
+#include "core/json/jsonrpc_server.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/management/answer_builder.hpp"
+#include "gateway/management/registry.hpp"
+#include "gateway/management/rpc_method.hpp"
+#include "gateway/model/turns.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "net/loop/types.hpp"
+
+#include <string>
+
+namespace gateway::management {
+
+class read_methods {
+public:
+    // References outlive it.
+    read_methods(
+        const registry& agents,
+        const cards::card_plane& cards,
+        const sessions::session_plane& sessions,
+        model::turn_lines& turns
+    );
+
+    // References outlive the tasks.
+    net::task<rpc_result> list(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
+    net::task<rpc_result> get(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
+
+    // Of one agent, or of a page of them with a count of all.
+    net::task<rpc_result> health(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
+
+    // An agent's record, a JSON object.
+    std::string record_text(const registered_agent& agent, bool for_operator) const;
+
+private:
+    struct known;
+
+    core::json record_of(const registered_agent& agent, bool for_operator) const;
+    known known_of(const registered_agent& agent, core::steady_time now) const;
+    static core::json health_record(const known& known, core::steady_time now, bool for_operator);
+    net::task<rpc_result> health_of_all(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
+        const;
+
+    const registry& registry_;
+    const cards::card_plane& cards_;
+    const sessions::session_plane& sessions_;
+    model::turn_lines& turns_;
+};
+
+}  // namespace gateway::management

@@ -1,0 +1,29 @@
+// What a method of the management API is carried out for, and what it gives. Values.
+#pragma once
+
+#include "gateway/model/published_card.hpp"
+#include "gateway/model/rpc_answer.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace gateway::management {
+
+// Whose request it is. The admin listener's may write; until callers are told apart, nobody else's.
+struct rpc_caller {
+    bool may_write = false;
+    std::string who;       // for the audit trail
+    std::stop_token left;  // from then on nobody waits for the answer: the work stops
+};
+
+// The answer to one request: a result or an error.
+struct rpc_result {
+    std::string text;
+    std::shared_ptr<const model::card_bytes> card = nullptr;  // not null: the text goes on with it and card_end
+
+    std::size_t size() const noexcept { return text.size() + (card ? card->body.size() + model::card_end.size() : 0); }
+};
+
+}  // namespace gateway::management

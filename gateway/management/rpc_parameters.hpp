@@ -1,0 +1,33 @@
+// What requests of the management API name, and the answers to those that name it wrong. Pure.
+#pragma once
+
+#include "config/problem.hpp"
+#include "core/json/json.hpp"
+#include "core/json/jsonrpc_server.hpp"
+#include "gateway/management/registry.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gateway::management {
+
+// `id`, `agentId` or `name`; or the first of positional parameters. Empty if there is none.
+std::string agent_parameter(const core::json& params);
+
+// Whether the parameters name one agent, readable or not.
+bool names_agent(const core::json& params);
+
+struct named_agent {
+    const registered_agent* agent = nullptr;  // null: `refusal` answers the request
+    std::string refusal;
+};
+
+named_agent find_agent(const core::rpc_request& request, const registry& agents);
+
+// Path and wording of each.
+core::json problem_list(const std::vector<config::problem>& problems);
+
+// The answer invalid_params, with what is wrong with each parameter.
+std::string refuse_params(const core::rpc_request& request, const std::vector<config::problem>& problems);
+
+}  // namespace gateway::management

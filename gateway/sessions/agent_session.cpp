@@ -1,0 +1,183 @@
+#include "gateway/sessions/agent_session.hpp"
+
+#include "gateway/model/agent_record.hpp"
+#include "gateway/model/shown_words.hpp"
+#include "gateway/sessions/session_trouble.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+namespace gateway::sessions {
+
+using mcp::session_state;
+
+agent_session::agent_session(
+    session_services services,
+    std::shared_ptr<const model::agent_entry> agent,
+    mcp::runner_settings settings,
+    mcp::transport_factory connect,
+    std::function<void(const agent_session& session)> ended
+)
+    : services_{services},
+      agent_{std::move(agent)},
+      ended_{std::move(ended)},
+      secrets_{model::secrets_of(agent_->record)},
+      runner_{services_.control, std::move(settings), std::move(connect), *this, services_.log, agent_->record.id}
+{
+}
+
+session_facts agent_session::facts() const
+{
+    session_facts facts;
+    facts.transport = runner_.fell_back() ? core::mcp_transport::sse : record().mcp->transport;
+    facts.state = runner_.state();
+    facts.reason = runner_.reason();
+    facts.detail = runner_.detail();
+    facts.begun = runner_.has_begun();
+    facts.needs_operator = runner_.needs_operator();
+    facts.ready_since = runner_.ready_since();
+    facts.counts = runner_.counts();
+    facts.queued = runner_.queued();
+    facts.losses = losses_;
+    if (const auto& lists = runner_.latest()) {
+        const auto shown = [&](std::string_view words) { return model::shown_words(secrets_, words); };
+        facts.era = mcp::name(lists->server.speaks);
+        facts.version = lists->server.protocol_version;
+        facts.server_name = shown(lists->server.name);
+        facts.server_version = shown(lists->server.version);
+        facts.left_out = mcp::joined(lists->left_out);
+        std::ranges::transform(facts.left_out.first, facts.left_out.first.begin(), shown);
+    }
+    return facts;
+}
+
+std::optional<core::error> agent_session::trouble() const
+{
+    return trouble_of({runner_.state(), runner_.has_begun(), runner_.needs_operator()});
+}
+
+void agent_session::set_agent(std::shared_ptr<const model::agent_entry> agent, core::duration usual_walk)
+{
+    if (agent->record != agent_->record) {
+        agent_ = std::move(agent);
+        render_again();
+        set_walk(usual_walk);
+    }
+}
+
+void agent_session::set_walk(core::duration usual_walk)
+{
+    runner_.set_walk(record().mcp->walk.value_or(usual_walk));
+}
+
+void agent_session::render_again()
+{
+    if (leaving_ || runner_.latest() == nullptr) {
+        return;
+    }
+    if (trouble()) {
+        owes_card_ = true;
+    } else {
+        render();
+    }
+}
+
+std::shared_ptr<session_waiter> agent_session::refresh()
+{
+    auto waiter = std::make_shared<session_waiter>(services_.control, record().mcp->request_timeout);
+    waiting_.push_back(waiter);
+    if (trouble()) {
+        runner_.demand();
+    } else {
+        runner_.refresh();
+    }
+    return waiter;
+}
+
+void agent_session::leave(core::error why)
+{
+    leaving_ = true;
+    tell(std::move(why));
+    runner_.stop();
+}
+
+void agent_session::session_changed(session_state state, mcp::session_reason why)
+{
+    if (state == session_state::stopped) {
+        return ended_(*this);
+    }
+    if (leaving_) {
+        return;
+    }
+    const bool begins_again = state == session_state::initializing && served_;
+    if (begins_again || state == session_state::backoff || state == session_state::failed) {
+        ++losses_[static_cast<std::size_t>(why)];
+    }
+    served_ = state == session_state::ready || state == session_state::degraded;
+    const auto now = trouble();
+    services_.cards.set_session_trouble(record().id, now);
+    if (now && is_down(now->code)) {
+        tell(*now);
+    }
+}
+
+void agent_session::listed(std::shared_ptr<const mcp::server_lists> /*lists*/)
+{
+    if (!leaving_) {
+        render();
+        rendered_ = true;
+    }
+}
+
+// Lists that have not changed may make another card than before, or one at last.
+void agent_session::walked(const core::result<mcp::walk_outcome>& outcome)
+{
+    const bool rendered = std::exchange(rendered_, false);
+    if (outcome && owes_card_ && !rendered && !leaving_) {
+        render();
+    }
+    if (outcome && rendering_ > 0) {
+        // The card does not say yet what the lists say.
+        std::ranges::move(std::exchange(waiting_, {}), std::back_inserter(waiting_for_card_));
+    } else {
+        tell(outcome ? core::result<>{} : core::result<>{outcome.error()});
+    }
+}
+
+void agent_session::render()
+{
+    ++rendering_;
+    services_.cards
+        .set_session_card(record().id, runner_.latest(), [this, alive = std::weak_ptr<bool>{alive_}](bool made) {
+            if (!alive.expired()) {
+                card_made(made);
+            }
+        });
+}
+
+void agent_session::card_made(bool success)
+{
+    owes_card_ = !success;
+    if (--rendering_ == 0) {
+        tell_all(waiting_for_card_, {});
+    }
+}
+
+void agent_session::tell(const core::result<>& outcome)
+{
+    tell_all(waiting_, outcome);
+    if (!outcome) {
+        tell_all(waiting_for_card_, outcome);
+    }
+}
+
+void agent_session::tell_all(waiters& waiting, const core::result<>& outcome)
+{
+    for (const auto& each : std::exchange(waiting, {})) {
+        each->tell(outcome);
+    }
+}
+
+}  // namespace gateway::sessions

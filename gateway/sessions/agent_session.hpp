@@ -1,0 +1,91 @@
+// The session of one agent with its MCP server: what the server lists becomes the agent's card, and those who wait for that
+// are told. On the control loop's thread.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "core/redaction.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/sessions/session_facts.hpp"
+#include "gateway/sessions/session_waiter.hpp"
+#include "mcp/session/runner.hpp"
+#include "net/loop/loop.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace gateway::sessions {
+
+// What all sessions use; outlives them.
+struct session_services {
+    net::loop& control;
+    cards::card_plane& cards;
+    const core::logger& log;
+};
+
+class agent_session final : private mcp::runner_observer {
+public:
+    // `ended` is called once, from within the session, when its runner has stopped: the session is destroyed after that call.
+    agent_session(
+        session_services services,
+        std::shared_ptr<const model::agent_entry> agent,
+        mcp::runner_settings settings,
+        mcp::transport_factory connect,
+        std::function<void(const agent_session& session)> ended
+    );
+
+    mcp::runner& runner() noexcept { return runner_; }
+    const core::agent& record() const noexcept { return agent_->record; }
+    session_facts facts() const;
+
+    // Why it has no card; nothing: it has one.
+    std::optional<core::error> trouble() const;
+
+    // Another record of the agent, for which this session stays. `usual_walk`: mcp.walk.
+    void set_agent(std::shared_ptr<const model::agent_entry> agent, core::duration usual_walk);
+    void set_walk(core::duration usual_walk);
+
+    // What it lists is made a card of again, once it is there to vouch for it.
+    void render_again();
+
+    // Has the lists walked now; one that has not begun begins. The waiter is told when the card says what they say, or why it
+    // does not.
+    std::shared_ptr<session_waiter> refresh();
+
+    // It ends in order and says nothing more of the agent, which may have another session already. Those who wait are told `why`.
+    void leave(core::error why);
+
+private:
+    using waiters = std::vector<std::shared_ptr<session_waiter>>;
+
+    void session_changed(mcp::session_state state, mcp::session_reason why) override;
+    void listed(std::shared_ptr<const mcp::server_lists> lists) override;
+    void walked(const core::result<mcp::walk_outcome>& outcome) override;
+    void render();
+    void card_made(bool success);
+    void tell(const core::result<>& outcome);
+    static void tell_all(waiters& waiting, const core::result<>& outcome);
+
+    session_services services_;
+    std::shared_ptr<const model::agent_entry> agent_;
+    std::function<void(const agent_session& session)> ended_;
+    core::redaction secrets_;
+    bool leaving_ = false;
+    bool served_ = false;
+    bool owes_card_ = false;  // what is listed makes none, or may make another one
+    bool rendered_ = false;   // in the walk that is just ending
+    std::array<std::uint64_t, mcp::session_reasons> losses_{};
+    unsigned rendering_ = 0;  // cards that are being made of what it lists
+    waiters waiting_;
+    waiters waiting_for_card_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+    mcp::runner runner_;
+};
+
+}  // namespace gateway::sessions

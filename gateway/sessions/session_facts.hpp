@@ -1,0 +1,41 @@
+// What operators are told of a session. A value.
+#pragma once
+
+#include "core/agent.hpp"
+#include "core/clock.hpp"
+#include "mcp/session/runner.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gateway::sessions {
+
+struct session_facts {
+    core::mcp_transport transport = core::mcp_transport::unsupported;
+    mcp::session_state state = mcp::session_state::configured;
+    mcp::session_reason reason = mcp::session_reason::none;
+    std::string detail;           // what that is about, a server's own words among it, cut: for operators only
+    bool begun = false;           // it was ready once
+    bool needs_operator = false;  // it does not begin until somebody changes something
+    std::string era;              // empty: not known yet
+    std::string version;          // of MCP, negotiated; empty: not known yet
+    std::string server_name;      // in its own words, cut; empty: not known yet
+    std::string server_version;
+    mcp::left_out_items left_out;  // of what it lists; for operators only
+    std::optional<core::steady_time> ready_since;
+    mcp::runner_counts counts;
+    std::size_t queued = 0;  // bytes that the server has not taken
+    // How often it was lost or could not begin, by why.
+    std::array<std::uint64_t, mcp::session_reasons> losses{};
+};
+
+// Connections that were made after the first.
+inline std::uint64_t restarts_of(const session_facts& session) noexcept
+{
+    return session.counts.connections > 0 ? session.counts.connections - 1 : 0;
+}
+
+}  // namespace gateway::sessions
