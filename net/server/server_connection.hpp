@@ -50,7 +50,7 @@ public:
 
 // A connection that has come, and whose it is.
 struct accepted_socket {
-    descriptor socket;  // non-blocking
+    core::descriptor socket;  // non-blocking
     tcp::endpoint peer;
     tls_context tls{};  // null: plain
 };
