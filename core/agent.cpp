@@ -1,5 +1,7 @@
 #include "core/agent.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 
 namespace core {
@@ -7,10 +9,7 @@ namespace core {
 bool valid_agent_id(std::string_view id) noexcept
 {
     constexpr std::size_t longest = 128;
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-               c == '-';
-    };
+    const auto allowed = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-'; };
     // Clients that have dropped an agent's id arrive at "/agents/.well-known": no agent has that name.
     return !id.empty() && id.size() <= longest && id != "." && id != ".well-known" &&
            id.find("..") == std::string_view::npos && std::all_of(id.begin(), id.end(), allowed);

@@ -1,5 +1,7 @@
 #include "core/redaction.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -17,11 +19,6 @@ std::string_view behind(std::string_view text, char mark)
 bool is_lower(char c) noexcept
 {
     return c >= 'a' && c <= 'z';
-}
-
-bool is_letter(char c) noexcept
-{
-    return is_lower(static_cast<char>(c | 0x20));
 }
 
 // `/srv/data`, `./notes`; a credential in base64 that begins with a slash is not taken for one.
@@ -46,10 +43,7 @@ bool is_option_name(std::string_view text)
 
 bool announces_secret(std::string_view option)
 {
-    std::string lower;
-    for (const char c : option) {
-        lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-    }
+    const auto lower = in_lower_case(option);
     constexpr std::array<std::string_view, 8> words{"auth", "bearer", "cred", "key", "pass", "pwd", "secret", "token"};
     return option.starts_with('-') &&
            std::ranges::any_of(words, [&](auto word) { return lower.find(word) != std::string::npos; });
@@ -79,7 +73,7 @@ bool runs_another(std::string_view program)
 bool is_package(std::string_view text)
 {
     return !text.empty() && (is_lower(text[0]) || text[0] == '@') && std::ranges::all_of(text, [](char c) {
-        return is_lower(c) || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '/' || c == '@';
+        return is_lower(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '/' || c == '@';
     });
 }
 

@@ -1,5 +1,7 @@
 #include "jose/digest.hpp"
 
+#include "core/ascii.hpp"
+
 #include <openssl/evp.h>
 
 #include <array>
@@ -19,12 +21,11 @@ std::string sha256(std::string_view bytes)
 
 std::string sha256_hex(std::string_view bytes)
 {
-    constexpr std::string_view hex = "0123456789abcdef";
     std::string text;
     for (const char each : sha256(bytes)) {
         const auto byte = static_cast<unsigned char>(each);
-        text += hex[byte >> 4U];
-        text += hex[byte & 0x0FU];
+        text += core::hex_digits[byte >> 4U];
+        text += core::hex_digits[byte & 0x0FU];
     }
     return text;
 }

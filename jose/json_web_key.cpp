@@ -182,7 +182,6 @@ core::result<json_web_key> json_web_key::from_jwk(const json& jwk)
     if (!kind) {
         return no_key("of a kind that is not known, damaged, or weak");
     }
-    const auto* kid = core::string_member(jwk, "kid");
     const auto* alg = core::string_member(jwk, "alg");
     auto algorithm = first_algorithm(*kind);
     if (alg != nullptr) {
@@ -192,7 +191,7 @@ core::result<json_web_key> json_web_key::from_jwk(const json& jwk)
         }
         algorithm = *named;
     }
-    return json_web_key{std::move(key), kid == nullptr ? std::string{} : *kid, algorithm, alg != nullptr};
+    return json_web_key{std::move(key), core::text_member(jwk, "kid"), algorithm, alg != nullptr};
 }
 
 core::result<json_web_key> json_web_key::from_pem(std::string_view text, std::string kid)

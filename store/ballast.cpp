@@ -1,5 +1,7 @@
 #include "store/ballast.hpp"
 
+#include "core/descriptor.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -37,14 +39,13 @@ void ballast::fill() noexcept
     if (size_ < least || find()) {
         return;
     }
-    const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) {
+    const core::descriptor file{::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
+    if (!file.open()) {
         return;
     }
-    for (auto bytes = wanted(file); bytes >= least && held_ == 0; bytes -= bytes / 8) {
-        held_ = ::posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0 ? bytes : 0;
+    for (auto bytes = wanted(file.number()); bytes >= least && held_ == 0; bytes -= bytes / 8) {
+        held_ = ::posix_fallocate(file.number(), 0, static_cast<off_t>(bytes)) == 0 ? bytes : 0;
     }
-    ::close(file);
     if (held_ == 0) {
         ::unlink(path_.c_str());
     }

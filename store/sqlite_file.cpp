@@ -46,24 +46,17 @@ core::result<> make_directories(const std::filesystem::path& directory)
 
 }  // namespace
 
-file_lock::~file_lock()
-{
-    if (descriptor_ >= 0) {
-        ::close(descriptor_);
-    }
-}
-
 core::result<file_lock> file_lock::take(const std::string& path)
 {
     if (auto made = make_directories(directory_of(path)); !made) {
         return std::move(made).error();
     }
     const auto name = path + ".lock";
-    file_lock held{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
-    if (held.descriptor_ < 0) {
+    file_lock held{core::descriptor{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)}};
+    if (!held.file_.open()) {
         return unusable(name + ": cannot be opened", errno);
     }
-    if (::flock(held.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (::flock(held.file_.number(), LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
             return core::gateway_error(core::errc::config_invalid, path + ": is in use by another process");
         }
@@ -92,12 +85,8 @@ core::result<> make_empty(const std::string& path)
     for (const auto* part : {"", "-wal", "-shm", "-journal"}) {
         ::unlink((path + part).c_str());
     }
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0) {
-        return unusable("cannot be made", errno);
-    }
-    ::close(file);
-    return {};
+    const core::descriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+    return file.open() ? core::result<>{} : core::result<>{unusable("cannot be made", errno)};
 }
 
 core::result<> rename_durably(const std::string& from, const std::string& to)
@@ -105,13 +94,9 @@ core::result<> rename_durably(const std::string& from, const std::string& to)
     if (::rename(from.c_str(), to.c_str()) != 0) {
         return unusable("cannot be made", errno);
     }
-    const int directory = ::open(directory_of(to).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool synced = directory >= 0 && ::fsync(directory) == 0;
-    const int number = errno;
-    if (directory >= 0) {
-        ::close(directory);
-    }
-    return synced ? core::result<>{} : core::result<>{unusable("cannot be made durable", number)};
+    const core::descriptor directory{::open(directory_of(to).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    const bool synced = directory.open() && ::fsync(directory.number()) == 0;
+    return synced ? core::result<>{} : core::result<>{unusable("cannot be made durable", errno)};
 }
 
 }  // namespace store

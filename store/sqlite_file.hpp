@@ -1,6 +1,7 @@
 // The place of a store in the file system: its directory, its lock, who may read it.
 #pragma once
 
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
 
 #include <string>
@@ -11,27 +12,16 @@ namespace store {
 // Holds <path>.lock until it is destroyed; the kernel gives it back when a process dies.
 class file_lock {
 public:
-    file_lock(file_lock&& other) noexcept
-        : descriptor_{std::exchange(other.descriptor_, -1)}
-    {
-    }
-    file_lock& operator=(file_lock&& other) noexcept
-    {
-        std::swap(descriptor_, other.descriptor_);
-        return *this;
-    }
-    ~file_lock();
-
     // Makes the directory too, if it is not there. Fails with config_invalid; the detail begins with the path.
     static core::result<file_lock> take(const std::string& path);
 
 private:
-    explicit file_lock(int descriptor) noexcept
-        : descriptor_{descriptor}
+    explicit file_lock(core::descriptor file) noexcept
+        : file_{std::move(file)}
     {
     }
 
-    int descriptor_;
+    core::descriptor file_;
 };
 
 enum class presence { absent, present, remains };  // remains: no database, but the log of one

@@ -1,24 +1,11 @@
 #include "a2a/card/address.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 
 namespace a2a {
 namespace {
-
-bool alpha(char c) noexcept
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool digit(char c) noexcept
-{
-    return c >= '0' && c <= '9';
-}
-
-char lower(char c) noexcept
-{
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 // What a WHATWG URL parser sees: no blanks or controls at the ends, no tabs or line breaks at all, slashes forward.
 std::string cleaned(std::string_view text)
@@ -33,7 +20,7 @@ std::string cleaned(std::string_view text)
     std::string out;
     for (const char c : text) {
         if (c != '\t' && c != '\r' && c != '\n') {
-            out += c == '\\' ? '/' : lower(c);
+            out += c == '\\' ? '/' : core::lower(c);
         }
     }
     return out;
@@ -42,11 +29,12 @@ std::string cleaned(std::string_view text)
 // The length of `scheme` if `text` begins with `scheme:` (RFC 3986 section 3.1), else 0.
 std::size_t scheme_length(std::string_view text) noexcept
 {
-    if (text.empty() || !alpha(text.front())) {
+    if (text.empty() || !core::is_letter(text.front())) {
         return 0;
     }
-    const auto end =
-        std::ranges::find_if_not(text, [](char c) { return alpha(c) || digit(c) || c == '+' || c == '-' || c == '.'; });
+    const auto end = std::ranges::find_if_not(text, [](char c) {
+        return core::is_letter(c) || core::is_digit(c) || c == '+' || c == '-' || c == '.';
+    });
     return end != text.end() && *end == ':' ? static_cast<std::size_t>(end - text.begin()) : 0;
 }
 
@@ -95,7 +83,7 @@ bool host_and_port(std::string_view text) noexcept
         return false;
     }
     const auto port = authority.substr(colon + 1);
-    return !port.empty() && port.size() <= 5 && std::ranges::all_of(port, digit);
+    return !port.empty() && port.size() <= 5 && std::ranges::all_of(port, core::is_digit);
 }
 
 }  // namespace

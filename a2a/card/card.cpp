@@ -24,12 +24,6 @@ bool is_true(const json& object, std::string_view key)
     return value != nullptr && value->is_boolean() && value->get<bool>();
 }
 
-std::string text_or_empty(const json& object, std::string_view key)
-{
-    const auto* text = core::string_member(object, key);
-    return text == nullptr ? std::string{} : *text;
-}
-
 }  // namespace
 
 std::string_view name(card_generation g) noexcept
@@ -113,14 +107,14 @@ card_facts facts(const card& source)
 {
     const auto& document = source.document;
     card_facts known;
-    known.name = text_or_empty(document, "name");
-    known.description = text_or_empty(document, "description");
-    known.version = text_or_empty(document, "version");
-    known.protocol_version = text_or_empty(document, "protocolVersion");
+    known.name = core::text_member(document, "name");
+    known.description = core::text_member(document, "description");
+    known.version = core::text_member(document, "version");
+    known.protocol_version = core::text_member(document, "protocolVersion");
     known.generation = source.generation;
     const auto* interfaces = core::member(document, "supportedInterfaces");
     if (known.protocol_version.empty() && interfaces != nullptr && interfaces->is_array() && !interfaces->empty()) {
-        known.protocol_version = text_or_empty(interfaces->front(), "protocolVersion");
+        known.protocol_version = core::text_member(interfaces->front(), "protocolVersion");
     }
     if (const auto* skills = core::member(document, "skills"); skills != nullptr && skills->is_array()) {
         known.skills = skills->size();

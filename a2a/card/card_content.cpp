@@ -1,5 +1,6 @@
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_security.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <array>
@@ -129,9 +130,8 @@ std::string id_from(const std::string& name, std::size_t index)
 {
     std::string id;
     for (const char c : name) {
-        const bool upper = c >= 'A' && c <= 'Z';
-        if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-            id += upper ? static_cast<char>(c - 'A' + 'a') : c;
+        if (core::is_letter(c) || core::is_digit(c)) {
+            id += core::lower(c);
         } else if (!id.empty() && id.back() != '-') {
             id += '-';
         }
@@ -145,8 +145,7 @@ std::string id_from(const std::string& name, std::size_t index)
 void repair_skill(json& skill, std::size_t index, const std::string& path, problem_list& problems)
 {
     if (!says_something(skill, "id")) {
-        const auto* name = core::string_member(skill, "name");
-        default_text(skill, "id", id_from(name == nullptr ? std::string{} : *name, index), path, problems);
+        default_text(skill, "id", id_from(core::text_member(skill, "name"), index), path, problems);
     }
     const auto id = skill["id"].get<std::string>();
     default_text(skill, "name", id, path, problems);

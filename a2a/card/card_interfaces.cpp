@@ -1,5 +1,7 @@
 #include "a2a/card/card_interfaces.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -9,12 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 3> bindings{"JSONRPC", "HTTP+JSON", "GRPC"};
 
 // U+017F LATIN SMALL LETTER LONG S and U+212A KELVIN SIGN: Unicode folds no others to a letter of ASCII.
-constexpr std::array<std::pair<std::string_view, char>, 2> letters_beyond_ascii{{{"\u017F", 'S'}, {"\u212A", 'K'}}};
-
-bool digit(char c) noexcept
-{
-    return c >= '0' && c <= '9';
-}
+constexpr std::array<std::pair<std::string_view, char>, 2> letters_beyond_ascii{{{"\u017F", 's'}, {"\u212A", 'k'}}};
 
 // The next byte that counts, folded, off the front of `name`; nothing at its end.
 std::optional<char> take_folded(std::string_view& name) noexcept
@@ -33,7 +30,7 @@ std::optional<char> take_folded(std::string_view& name) noexcept
     }
     const char c = name.front();
     name.remove_prefix(1);
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    return core::lower(c);
 }
 
 }  // namespace
@@ -88,7 +85,7 @@ std::string_view major_minor(std::string_view version) noexcept
 std::optional<bool> one_or_later(std::string_view version) noexcept
 {
     const auto digits = version.substr(0, version.find('.'));
-    if (digits.empty() || !std::ranges::all_of(digits, digit)) {
+    if (digits.empty() || !std::ranges::all_of(digits, core::is_digit)) {
         return std::nullopt;
     }
     return std::ranges::any_of(digits, [](char c) { return c != '0'; });

@@ -1,6 +1,7 @@
 #include "a2a/card/card_repair.hpp"
 
 #include "a2a/card/card_interfaces.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -236,13 +237,7 @@ void repair_traffic_at(json& card, unsigned depth, const std::string& path, prob
 std::string dotted(const std::string& path, std::string_view member)
 {
     constexpr std::size_t longest = 64;
-    auto name = member.substr(0, longest);
-    if (name.size() < member.size()) {
-        // Not within a character of UTF-8.
-        while (!name.empty() && (static_cast<unsigned char>(member[name.size()]) & 0xC0U) == 0x80U) {
-            name.remove_suffix(1);
-        }
-    }
+    const auto name = core::cut_utf8(member, longest);
     std::string out;
     out.reserve(path.size() + name.size() + 4);
     out.append(path).append(path.empty() ? "" : ".").append(name);

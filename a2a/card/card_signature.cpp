@@ -129,17 +129,11 @@ bool has_false_defaults(const json& card)
     return some;
 }
 
-std::string text_of(const json& object, std::string_view member)
-{
-    const auto* found = core::string_member(object, member);
-    return found == nullptr ? std::string{} : *found;
-}
-
 std::optional<card_signature> read_signature(const json& each)
 {
-    const auto encoded = text_of(each, "protected");
+    const auto encoded = core::text_member(each, "protected");
     const auto header_text = jose::from_base64url(encoded);
-    auto signature = jose::from_base64url(text_of(each, "signature"));
+    auto signature = jose::from_base64url(core::text_member(each, "signature"));
     if (!header_text || !signature || signature->empty()) {
         return std::nullopt;
     }
@@ -147,12 +141,18 @@ std::optional<card_signature> read_signature(const json& each)
     if (!header || !header->is_object() || header->contains("crit") || header->contains("b64")) {
         return std::nullopt;
     }
-    const auto algorithm = jose::jws_algorithm_named(text_of(*header, "alg"));
-    auto kid = text_of(*header, "kid");
+    const auto algorithm = jose::jws_algorithm_named(core::text_member(*header, "alg"));
+    auto kid = core::text_member(*header, "kid");
     if (!algorithm || kid.empty()) {
         return std::nullopt;
     }
-    return card_signature{encoded, std::move(*signature), *algorithm, std::move(kid), text_of(*header, "jku")};
+    return card_signature{
+        encoded,
+        std::move(*signature),
+        *algorithm,
+        std::move(kid),
+        core::text_member(*header, "jku")
+    };
 }
 
 // What was signed, in the ways that are in use; the specification leaves room for more than one.

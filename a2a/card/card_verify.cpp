@@ -2,6 +2,7 @@
 
 #include "a2a/card/address.hpp"
 #include "a2a/card/card_endpoints.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -27,7 +28,7 @@ std::string folded_name(std::string_view member)
             folded += 'k';
             i += 2;
         } else if (c != '_' && c != '-') {
-            folded += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            folded += core::lower(c);
         }
     }
     return folded;

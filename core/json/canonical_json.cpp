@@ -1,5 +1,7 @@
 #include "core/json/canonical_json.hpp"
 
+#include "core/utf8.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -31,34 +33,7 @@ bool is_in_order_of_bytes(std::string_view name) noexcept
     return std::ranges::none_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0xEE; });
 }
 
-void append_code_unit(std::string& out, unsigned unit)
-{
-    constexpr std::string_view hex = "0123456789abcdef";
-    out += "\\u";
-    for (const unsigned shift : {12U, 8U, 4U, 0U}) {
-        out += hex[(unit >> shift) & 0x0FU];
-    }
-}
-
-// The code point of the sequence at the start of `text`, which is valid UTF-8 and not ASCII, is taken from there.
-void append_code_point(std::string& out, std::string_view& text)
-{
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned more = byte(0) >= 0xF0 ? 3 : byte(0) >= 0xE0 ? 2 : 1;
-    unsigned point = byte(0) & (0x3FU >> more);
-    for (unsigned k = 1; k <= more && k < text.size(); ++k) {
-        point = (point << 6U) | (byte(k) & 0x3FU);
-    }
-    text.remove_prefix(std::min<std::size_t>(more + 1, text.size()));
-    if (point < 0x10000) {
-        append_code_unit(out, point);
-        return;
-    }
-    append_code_unit(out, 0xD800 + ((point - 0x10000) >> 10U));
-    append_code_unit(out, 0xDC00 + ((point - 0x10000) & 0x3FFU));
-}
-
-void append_escaped(std::string& out, char c)
+void append_special(std::string& out, char c)
 {
     constexpr std::string_view short_escapes = "\b\t\n\f\r";
     if (c == '"' || c == '\\') {
@@ -68,7 +43,7 @@ void append_escaped(std::string& out, char c)
         out += '\\';
         out += "btnfr"[at];
     } else {
-        append_code_unit(out, static_cast<unsigned char>(c));
+        append_escape(out, static_cast<unsigned char>(c));
     }
 }
 
@@ -142,11 +117,11 @@ void writer::string(std::string_view text)
         }
         out_.append(text.substr(written, i - written));
         if (coded) {
-            auto rest = text.substr(i);
-            append_code_point(out_, rest);
-            i = text.size() - rest.size();
+            const auto next = first_code_point(text.substr(i));
+            append_escape(out_, next.value);
+            i += next.bytes;
         } else {
-            append_escaped(out_, text[i++]);
+            append_special(out_, text[i++]);
         }
         written = i;
     }

@@ -1,4 +1,5 @@
 #include "core/json/json_document.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -192,49 +193,24 @@ private:
     bool too_many_ = false;
 };
 
-// The length of the valid UTF-8 sequence at the start of `text`, or 0 (RFC 3629 section 4).
-std::size_t utf8_sequence(std::string_view text)
+// ASCII that stands for itself in a string.
+bool is_plain(char c) noexcept
 {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const auto continues = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0U) == 0x80U; };
-    const unsigned first = byte(0);
-    if (first < 0x80) {
-        return 1;
-    }
-    if (first >= 0xC2 && first <= 0xDF) {
-        return continues(1) ? 2 : 0;
-    }
-    if (first >= 0xE0 && first <= 0xEF) {
-        if (!continues(1) || !continues(2)) {
-            return 0;
-        }
-        const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-        const bool surrogate = first == 0xED && byte(1) > 0x9F;
-        return overlong || surrogate ? 0 : 3;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        if (!continues(1) || !continues(2) || !continues(3)) {
-            return 0;
-        }
-        const bool overlong = first == 0xF0 && byte(1) < 0x90;
-        const bool beyond = first == 0xF4 && byte(1) > 0x8F;
-        return overlong || beyond ? 0 : 4;
-    }
-    return 0;
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
-void append_code(std::string& out, unsigned code)
+// Whether a terminal or a viewer acts on it: a control, also of the second kind (U+0080 to U+009F), or one that ends the line
+// or turns the direction of reading.
+bool is_acted_on(std::uint32_t point) noexcept
 {
-    constexpr std::string_view hex = "0123456789abcdef";
-    out += "\\u";
-    for (const unsigned shift : {12U, 8U, 4U, 0U}) {
-        out += hex[code >> shift & 0x0FU];
-    }
+    const bool turns = point == 0x061C || point == 0x200E || point == 0x200F || (point >= 0x202A && point <= 0x202E) ||
+                       (point >= 0x2066 && point <= 0x2069);
+    return point < 0x20 || (point >= 0x7F && point < 0xA0) || turns || point == 0x2028 || point == 0x2029;
 }
 
-void append_escaped(std::string& out, char c)
+void append_special(std::string& out, std::uint32_t point, std::string_view text)
 {
-    switch (c) {
+    switch (point) {
         case '"':
             out += "\\\"";
             return;
@@ -250,29 +226,16 @@ void append_escaped(std::string& out, char c)
         case '\t':
             out += "\\t";
             return;
+        case replacement_point:
+            out += replacement_text;
+            return;
         default:
-            append_code(out, static_cast<unsigned char>(c));
+            if (is_acted_on(point)) {
+                append_escape(out, point);
+            } else {
+                out += text;
+            }
     }
-}
-
-// Of two or three bytes: a control of the second kind (U+0080 to U+009F), or one that ends the line or turns the direction of
-// reading (U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069). Terminals and viewers act on these. Else 0.
-unsigned acting_character(std::string_view sequence)
-{
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
-    if (sequence.size() == 2 && byte(0) == 0xC2 && byte(1) < 0xA0) {
-        return byte(1);
-    }
-    if (sequence == "\xD8\x9C") {
-        return 0x061C;
-    }
-    if (sequence.size() == 3 && byte(0) == 0xE2) {
-        const unsigned last = (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
-        const bool turns =
-            last == 0x0E || last == 0x0F || (last >= 0x2A && last <= 0x2E) || (last >= 0x66 && last <= 0x69);
-        return turns || last == 0x28 || last == 0x29 ? 0x2000U + last : 0;
-    }
-    return 0;
 }
 
 }  // namespace
@@ -327,28 +290,24 @@ const std::string* string_member(const json& object, std::string_view key)
     return found == nullptr ? nullptr : found->get_ptr<const std::string*>();
 }
 
+std::string text_member(const json& object, std::string_view key)
+{
+    const auto* text = string_member(object, key);
+    return text == nullptr ? std::string{} : *text;
+}
+
 void append_json_string(std::string& out, std::string_view text)
 {
     out += '"';
     while (!text.empty()) {
-        const char c = text.front();
-        if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-            append_escaped(out, c);
-            text.remove_prefix(1);
-            continue;
+        const auto plain = static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+        out.append(text.substr(0, plain));
+        text.remove_prefix(plain);
+        if (!text.empty()) {
+            const auto first = first_code_point(text);
+            append_special(out, first.value, text.substr(0, first.bytes));
+            text.remove_prefix(first.bytes);
         }
-        const auto length = utf8_sequence(text);
-        if (length == 0) {
-            out += "\xEF\xBF\xBD";
-            text.remove_prefix(1);
-            continue;
-        }
-        if (const auto acting = acting_character(text.substr(0, length)); acting != 0) {
-            append_code(out, acting);
-        } else {
-            out.append(text.substr(0, length));
-        }
-        text.remove_prefix(length);
     }
     out += '"';
 }

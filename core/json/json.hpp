@@ -30,6 +30,9 @@ std::string to_text(const json& value);
 // The member if `object` is an object that has it and it is a string; else null.
 const std::string* string_member(const json& object, std::string_view key);
 
+// The same as a copy; empty: no such member.
+std::string text_member(const json& object, std::string_view key);
+
 // The member if `object` is an object that has it; else null.
 const json* member(const json& object, std::string_view key);
 

@@ -2,6 +2,8 @@
 // Pure functions over [at, end); none of them reads at `end`.
 #pragma once
 
+#include "core/utf8.hpp"
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -114,31 +116,6 @@ inline std::size_t escape_length(const char* at, const char* end) noexcept
     const bool hex = is(at[2], byte_class::hex) && is(at[3], byte_class::hex) && is(at[4], byte_class::hex) &&
                      is(at[5], byte_class::hex);
     return hex ? 6 : 0;
-}
-
-// The length of the multi-byte UTF-8 sequence at `at`, or 0 if there is none (RFC 3629 section 4).
-inline std::size_t utf8_length(const char* at, const char* end) noexcept
-{
-    const auto byte = [at](std::size_t i) { return static_cast<unsigned char>(at[i]); };
-    const auto within = [&byte](std::size_t i, unsigned low, unsigned high) {
-        return byte(i) >= low && byte(i) <= high;
-    };
-    const auto left = end - at;
-    const unsigned first = byte(0);
-    if (first >= 0xC2 && first <= 0xDF) {
-        return left >= 2 && within(1, 0x80, 0xBF) ? 2 : 0;
-    }
-    if (first >= 0xE0 && first <= 0xEF) {
-        const unsigned low = first == 0xE0 ? 0xA0 : 0x80;
-        const unsigned high = first == 0xED ? 0x9F : 0xBF;
-        return left >= 3 && within(1, low, high) && within(2, 0x80, 0xBF) ? 3 : 0;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        const unsigned low = first == 0xF0 ? 0x90 : 0x80;
-        const unsigned high = first == 0xF4 ? 0x8F : 0xBF;
-        return left >= 4 && within(1, low, high) && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
-    }
-    return 0;
 }
 
 inline const char* skip_digits(const char* at, const char* end) noexcept

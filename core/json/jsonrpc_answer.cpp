@@ -18,19 +18,6 @@ constexpr std::array<std::string_view, 3> names{"result", "error", "method"};
 // An escape has at most six bytes for each byte that it stands for; U+017F has two.
 constexpr std::size_t longest_spelling = 6 * 2 * std::string_view{"result"}.size();
 
-// Lower case, with the one letter beyond ASCII that readers which ignore case take for one of ours: U+017F is an s.
-std::string folded(std::string_view name)
-{
-    std::string out;
-    while (!name.empty()) {
-        const bool long_s = name.starts_with("\xC5\xBF");
-        const char c = name.front();
-        out += long_s ? 's' : c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-        name.remove_prefix(long_s ? 2 : 1);
-    }
-    return out;
-}
-
 role role_of(std::string_view raw, bool escaped, bool& twin)
 {
     if (raw.size() > longest_spelling) {

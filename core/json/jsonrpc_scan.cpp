@@ -1,5 +1,6 @@
 #include "core/json/jsonrpc_scan.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json/json_cursor.hpp"
 
 #include <array>
@@ -26,17 +27,10 @@ std::optional<routed> find_routed(std::string_view name)
     return std::nullopt;
 }
 
-// Whether a reader that ignores case takes `name` for a routed member. U+017F is an s to such readers.
+// Whether a reader that ignores case takes `name` for a routed member. folded() halves a name at most.
 bool is_case_twin(std::string_view name)
 {
-    std::string folded;
-    while (!name.empty() && folded.size() <= routed_names.front().size()) {
-        const bool long_s = name.starts_with("\xC5\xBF");
-        const char c = name.front();
-        folded += long_s ? 's' : c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-        name.remove_prefix(long_s ? 2 : 1);
-    }
-    return name.empty() && find_routed(folded).has_value();
+    return name.size() <= 2 * routed_names.front().size() && find_routed(folded(name)).has_value();
 }
 
 struct found_members {
@@ -307,6 +301,17 @@ result<std::size_t> count_members(std::string_view text, scan_limits limits)
         return not_json(cursor.why());
     }
     return cursor.members();
+}
+
+std::string folded(std::string_view name)
+{
+    std::string out;
+    while (!name.empty()) {
+        const bool long_s = name.starts_with("\xC5\xBF");
+        out += long_s ? 's' : lower(name.front());
+        name.remove_prefix(long_s ? 2 : 1);
+    }
+    return out;
 }
 
 std::string unescape_json(std::string_view raw)

@@ -56,6 +56,9 @@ result<json_elements> scan_elements(std::string_view text, std::size_t keep, sca
 // How many members the objects in `text` have, at any depth. parse_error: not JSON, or too deep.
 result<std::size_t> count_members(std::string_view text, scan_limits limits = {});
 
+// In lower case, with the one letter beyond ASCII that readers which ignore case take for one of ours: U+017F is an s.
+std::string folded(std::string_view name);
+
 // What the text between the quotes of a JSON string stands for, in UTF-8. `raw` must have passed a scan. Half a
 // surrogate pair becomes U+FFFD.
 std::string unescape_json(std::string_view raw);

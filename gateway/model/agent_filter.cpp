@@ -1,6 +1,7 @@
 #include "gateway/model/agent_filter.hpp"
 
-#include "gateway/model/cut_text.hpp"
+#include "core/ascii.hpp"
+#include "core/utf8.hpp"
 
 #include <string.h>
 
@@ -15,15 +16,6 @@ namespace {
 using core::json;
 
 constexpr std::int64_t most_listed = 1000;
-
-std::string in_small_letters(std::string_view text)
-{
-    std::string out{text};
-    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    });
-    return out;
-}
 
 class filter_reader {
 public:
@@ -117,7 +109,7 @@ agent_filter read_filter(const json& params, std::vector<config::problem>& probl
     agent_filter out;
     out.tag = read.text("tag");
     out.protocol = read.protocol();
-    out.text = in_small_letters(read.text("text"));
+    out.text = core::in_lower_case(read.text("text"));
     out.after = read.text("after");
     out.limit = read.limit(out.limit);
     return out;
@@ -170,7 +162,7 @@ card_words words_of(const json& card)
     out.tags.shrink_to_fit();
     for (const auto* key : {"name", "description"}) {
         if (const auto* words = core::string_member(card, key)) {
-            out.text += in_small_letters(cut_text(*words, longest_text)) + '\n';
+            out.text += core::in_lower_case(core::cut_utf8(*words, longest_text)) + '\n';
         }
     }
     return out;
@@ -189,8 +181,8 @@ bool shows(
     if (!filter.tag.empty() && !has_tag(own, card, filter.tag)) {
         return false;
     }
-    return filter.text.empty() || contains(in_small_letters(agent.id), filter.text) ||
-           contains(card.text, filter.text) || contains(in_small_letters(agent.metadata), filter.text);
+    return filter.text.empty() || contains(core::in_lower_case(agent.id), filter.text) ||
+           contains(card.text, filter.text) || contains(core::in_lower_case(agent.metadata), filter.text);
 }
 
 }  // namespace gateway::model

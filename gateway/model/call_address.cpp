@@ -2,7 +2,8 @@
 
 #include "a2a/card/card_endpoints.hpp"
 #include "config/url.hpp"
-#include "net/upstream/upstream.hpp"
+#include "core/ascii.hpp"
+#include "core/url.hpp"
 
 #include <algorithm>
 
@@ -14,24 +15,16 @@ constexpr std::string_view well_known = "/.well-known/";
 bool is_loopback(std::string_view host)
 {
     const bool decimal = host.find_first_not_of("0123456789.") == std::string_view::npos;
-    return host == "localhost" || host == "[::1]" || (decimal && host.starts_with("127."));
+    return core::equal_ignoring_case(host, "localhost") || host == "::1" || (decimal && host.starts_with("127."));
 }
 
-// The same scheme, host and port.
+// The same scheme, host and port, where all names of loopback are one host.
 bool one_origin(const std::string& a, const std::string& b)
 {
-    const auto one = net::origin_of(a);
-    const auto other = net::origin_of(b);
-    if (one.empty() || one == other) {
-        return !one.empty();
-    }
-    const auto host_begin = one.find("//") + 2;
-    const auto host_of = [&](const std::string& origin) {
-        return std::string_view{origin}.substr(host_begin, origin.rfind(':') - host_begin);
-    };
-    return one.substr(0, host_begin) == other.substr(0, host_begin) &&
-           one.substr(one.rfind(':')) == other.substr(other.rfind(':')) && is_loopback(host_of(one)) &&
-           is_loopback(host_of(other));
+    const auto one = core::http_url::parse(a);
+    const auto other = core::http_url::parse(b);
+    return one && other && one->secure == other->secure && one->port == other->port &&
+           (core::equal_ignoring_case(one->host, other->host) || (is_loopback(one->host) && is_loopback(other->host)));
 }
 
 // Where the path of a URL from config::parse_http_url() begins.

@@ -1,11 +1,13 @@
 #include "gateway/model/content_type.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 
 namespace gateway::model {
 namespace {
 
-using net::http1::equal_ignoring_case;
+using core::equal_ignoring_case;
 using net::http1::field_name;
 
 // Its reader would see another text than the one that is looked at here.

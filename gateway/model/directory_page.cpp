@@ -2,7 +2,7 @@
 
 #include "a2a/card/etag.hpp"
 #include "core/json/json.hpp"
-#include "gateway/model/cut_text.hpp"
+#include "core/utf8.hpp"
 #include "gateway/model/json_text.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -32,7 +32,7 @@ std::string address_of(std::string_view base, std::string_view id)
 
 std::string_view name_of(const listed_agent& agent)
 {
-    return agent.name.empty() ? agent.id : cut_text(agent.name, longest_text);
+    return agent.name.empty() ? agent.id : core::cut_utf8(agent.name, longest_text);
 }
 
 void write_tags(json_text& out, const listed_agent& agent)
@@ -222,9 +222,9 @@ void page_writer::add_to_agents(const listed_agent& agent)
     out_.open('{');
     out_.member("id", agent.id);
     out_.member("name", name_of(agent));
-    out_.member_if_any("description", cut_text(agent.description, longest_text));
+    out_.member_if_any("description", core::cut_utf8(agent.description, longest_text));
     out_.member("protocol", core::name(agent.speaks));
-    out_.member_if_any("version", cut_text(agent.version, longest_version));
+    out_.member_if_any("version", core::cut_utf8(agent.version, longest_version));
     out_.member("url", url);
     out_.member("cardUrl", joined(url, card_path));
     write_tags(out_, agent);
@@ -254,9 +254,9 @@ void page_writer::add_to_ai_catalog(const listed_agent& agent)
     const auto url = address_of(base_, agent.id);
     begin_entry(out_, url, name_of(agent), card_type);
     out_.member("url", joined(url, card_path));
-    out_.member_if_any("description", cut_text(agent.description, longest_text));
+    out_.member_if_any("description", core::cut_utf8(agent.description, longest_text));
     write_tags(out_, agent);
-    out_.member_if_any("version", cut_text(agent.version, longest_version));
+    out_.member_if_any("version", core::cut_utf8(agent.version, longest_version));
     out_.close('}');
 }
 

@@ -1,8 +1,8 @@
 #include "gateway/model/host_policy.hpp"
 
 #include "config/values.hpp"
-#include "net/http1/fields.hpp"
-#include "net/upstream/upstream.hpp"
+#include "core/ascii.hpp"
+#include "core/url.hpp"
 
 #include <algorithm>
 
@@ -25,8 +25,8 @@ host_policy::host_policy(const config::settings& settings, const config::endpoin
 {
     if (names_.empty() && config::is_loopback(listen)) {
         names_ = {"localhost", "127.0.0.1", "::1", listen.host};
-        if (const auto origin = net::origin_of(settings.public_url); !origin.empty()) {
-            names_.emplace_back(host_of(std::string_view{origin}.substr(origin.find("//") + 2)));
+        if (const auto url = core::http_url::parse(settings.public_url)) {
+            names_.push_back(url->host);
         }
     } else if (names_.empty()) {
         any_ = true;
@@ -41,7 +41,7 @@ bool host_policy::answers(std::string_view authority) const noexcept
     }
     const auto host = host_of(authority);
     return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
-        return net::http1::equal_ignoring_case(name, host);
+        return core::equal_ignoring_case(name, host);
     });
 }
 

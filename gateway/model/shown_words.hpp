@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/redaction.hpp"
-#include "gateway/model/cut_text.hpp"
+#include "core/utf8.hpp"
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace gateway::model {
 inline std::string shown_words(const core::redaction& secrets, std::string_view words)
 {
     constexpr std::size_t longest = 256;
-    return std::string{cut_text(secrets.apply(words, cut_text(words, longest).size()), longest)};
+    return std::string{core::cut_utf8(secrets.apply(words, core::cut_utf8(words, longest).size()), longest)};
 }
 
 }  // namespace gateway::model

@@ -1,42 +1,13 @@
 #include "gateway/model/terminal_text.hpp"
 
+#include "core/utf8.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
 namespace gateway::model {
 namespace {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
-
-struct character {
-    std::size_t bytes = 0;  // 0: no UTF-8
-    std::uint32_t code = 0;
-};
-
-// The one that `text` begins with, which is not empty (RFC 3629 section 4).
-character first_of(std::string_view text)
-{
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const auto lead = byte(0);
-    if (lead < 0x80) {
-        return {1, lead};
-    }
-    const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4 || text.size() < size) {
-        return {};
-    }
-    std::uint32_t code = lead & (0xFFU >> (size + 1));
-    for (std::size_t at = 1; at < size; ++at) {
-        if ((byte(at) & 0xC0) != 0x80) {
-            return {};
-        }
-        code = code << 6 | (byte(at) & 0x3FU);
-    }
-    constexpr std::array<std::uint32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
-    const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    return code < smallest[size] || code > 0x10FFFF || surrogate ? character{} : character{size, code};
-}
 
 bool obeyed(std::uint32_t code)
 {
@@ -56,25 +27,6 @@ bool obeyed(std::uint32_t code)
         {0xE0000, 0xE007F},
     }};
     return std::any_of(ranges.begin(), ranges.end(), [&](const range& r) { return code >= r.first && code <= r.last; });
-}
-
-void append_unit(std::string& out, std::uint32_t unit)
-{
-    constexpr std::string_view digits = "0123456789abcdef";
-    out += "\\u";
-    for (int shift = 12; shift >= 0; shift -= 4) {
-        out += digits[unit >> shift & 0xF];
-    }
-}
-
-void append_escape(std::string& out, std::uint32_t code)
-{
-    if (code > 0xFFFF) {
-        append_unit(out, 0xD800 + ((code - 0x10000) >> 10));
-        append_unit(out, 0xDC00 + ((code - 0x10000) & 0x3FF));
-    } else {
-        append_unit(out, code);
-    }
 }
 
 std::size_t width_of(std::string_view printable_text)
@@ -106,14 +58,11 @@ std::string printable(std::string_view text, bool lines)
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const auto next = first_of(text);
-        if (next.bytes == 0) {
-            out += replacement;
-            text.remove_prefix(1);
-            continue;
-        }
-        if (obeyed(next.code) && !(lines && next.code == '\n')) {
-            append_escape(out, next.code);
+        const auto next = core::first_code_point(text);
+        if (next.value == core::replacement_point) {
+            out += core::replacement_text;
+        } else if (obeyed(next.value) && !(lines && next.value == '\n')) {
+            core::append_escape(out, next.value);
         } else {
             out.append(text.substr(0, next.bytes));
         }

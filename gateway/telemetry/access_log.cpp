@@ -1,6 +1,8 @@
 #include "gateway/telemetry/access_log.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json/json.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,31 +50,12 @@ void append_name(std::string& out, std::string_view key, std::string_view name)
 
 void append_id(std::string& out, std::uint64_t id)
 {
-    constexpr std::string_view hex = "0123456789abcdef";
     std::array<char, 16> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
     for (auto at = digits.rbegin(); at != digits.rend(); ++at) {
-        *at = hex[id & 0x0FU];
+        *at = core::hex_digits[id & 0x0FU];
         id >>= 4U;
     }
     out.append(digits.data(), digits.size());
-}
-
-bool stands_for_itself(std::string_view text) noexcept
-{
-    return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });
-}
-
-std::string_view cut(std::string_view text, std::size_t limit) noexcept
-{
-    if (text.size() <= limit) {
-        return text;
-    }
-    // Not within a UTF-8 sequence, which has at most three bytes after its first.
-    std::size_t end = limit;
-    while (end > 0 && limit - end < 3 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
-        --end;
-    }
-    return text.substr(0, end);
 }
 
 }  // namespace
@@ -144,15 +127,8 @@ void access_log::append_start(core::wall_time now)
 
 void access_log::append_text(std::string_view key, std::string_view text, std::size_t limit)
 {
-    text = cut(text, limit);
     lines_ += key;
-    if (stands_for_itself(text)) {
-        lines_ += '"';
-        lines_ += text;
-        lines_ += '"';
-    } else {
-        core::append_json_string(lines_, text);
-    }
+    core::append_json_string(lines_, core::cut_utf8(text, limit));
 }
 
 void access_log::append_failure(const model::request_record& record)

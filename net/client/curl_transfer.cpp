@@ -1,7 +1,8 @@
 #include "net/client/curl_transfer.hpp"
 
+#include "core/ascii.hpp"
+#include "core/url.hpp"
 #include "net/tls/tls_files.hpp"
-#include "net/upstream/upstream.hpp"
 #include "net/upstream/via.hpp"
 
 #include <openssl/ssl.h>
@@ -17,23 +18,7 @@ namespace {
 constexpr std::size_t max_head = 64 * 1024;  // all heads of one exchange, interim ones and trailers included
 constexpr long max_ca_age_seconds = 300;     // how long a changed trust store may go unnoticed
 
-bool is_token(std::string_view text) noexcept
-{
-    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-    return !text.empty() && std::ranges::all_of(text, [&](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               marks.find(c) != std::string_view::npos;
-    });
-}
-
-std::string lower(std::string_view text)
-{
-    std::string copy{text};
-    for (char& c : copy) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return copy;
-}
+constexpr std::string_view line_ends = " \t\r\n";
 
 // Visible characters, spaces and tabs (RFC 9110 section 5.5): what may be sent back, an ETag say, as it is.
 bool is_field_value(std::string_view text) noexcept
@@ -46,16 +31,6 @@ bool is_field_value(std::string_view text) noexcept
 std::string_view status_of(std::string_view status_line) noexcept
 {
     return status_line.substr(std::min(status_line.find(' '), status_line.size() - 1) + 1).substr(0, 3);
-}
-
-std::string_view trimmed(std::string_view text) noexcept
-{
-    constexpr std::string_view space = " \t\r\n";
-    const auto first = text.find_first_not_of(space);
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
 core::errc errc_of(CURLcode code) noexcept
@@ -134,8 +109,8 @@ std::optional<core::error> curl_transfer::prepare()
 bool curl_transfer::add_headers()
 {
     for (const auto& [name, value] : request_.headers) {
-        if (!is_token(name) || !is_field_value(value) ||
-            !add_header_line(name + (trimmed(value).empty() ? std::string{";"} : ": " + value))) {
+        if (!core::is_token(name) || !is_field_value(value) ||
+            !add_header_line(name + (core::trim(value).empty() ? std::string{";"} : ": " + value))) {
             return false;
         }
     }
@@ -203,8 +178,8 @@ CURLcode curl_transfer::on_tls(CURL*, void* context, void* self) noexcept
     verify_strictly(made);
     record_verdict(made, transfer.verdict_);
     use_revocations(made, request.tls.ca_file);
-    const auto host = host_of(request.url);
-    return expect_name(*SSL_CTX_get0_param(&made), host) ? CURLE_OK : CURLE_PEER_FAILED_VERIFICATION;
+    const auto url = core::http_url::parse(request.url);
+    return url && expect_name(*SSL_CTX_get0_param(&made), url->host) ? CURLE_OK : CURLE_PEER_FAILED_VERIFICATION;
 }
 
 std::size_t curl_transfer::on_header(char* data, std::size_t, std::size_t size, void* self) noexcept
@@ -241,7 +216,7 @@ bool curl_transfer::take_head_line(std::string_view line)
             expecting_ = expecting::fields;
             return true;
         case expecting::fields:
-            return trimmed(line).empty() ? end_of_head() : take_field(line);
+            return core::trim(line, line_ends).empty() ? end_of_head() : take_field(line);
         case expecting::body:
             return true;  // a trailer
     }
@@ -251,11 +226,11 @@ bool curl_transfer::take_head_line(std::string_view line)
 bool curl_transfer::take_field(std::string_view line)
 {
     const auto colon = std::min(line.find(':'), line.size());
-    const auto value = trimmed(line.substr(std::min(colon + 1, line.size())));
-    if (colon == line.size() || !is_token(line.substr(0, colon)) || !is_field_value(value)) {
+    const auto value = core::trim(line.substr(std::min(colon + 1, line.size())), line_ends);
+    if (colon == line.size() || !core::is_token(line.substr(0, colon)) || !is_field_value(value)) {
         return refuse(core::errc::upstream_protocol, "fetch: a line of the head is not a field");
     }
-    fields_.emplace_back(lower(line.substr(0, colon)), value);
+    fields_.emplace_back(core::in_lower_case(line.substr(0, colon)), value);
     return true;
 }
 
@@ -274,7 +249,7 @@ bool curl_transfer::judge_codings()
 {
     bool chunked = false;
     for (const auto& [name, value] : fields_) {
-        const auto coding = lower(value);
+        const auto coding = core::in_lower_case(value);
         if (name == "content-encoding" && coding != "identity") {
             if (encoded_ || (coding != "gzip" && coding != "x-gzip")) {
                 return refuse(core::errc::upstream_protocol, "fetch: a content coding that was not asked for");

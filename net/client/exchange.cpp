@@ -1,5 +1,6 @@
 #include "net/client/exchange.hpp"
 
+#include "core/ascii.hpp"
 #include "net/client/curl_driver.hpp"
 #include "net/client/curl_transfer.hpp"
 #include "net/loop/descriptor_budget.hpp"
@@ -24,12 +25,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 using timer = asio::basic_waitable_timer<clock, asio::wait_traits<clock>, asio::io_context::executor_type>;
 
-bool same_word(std::string_view a, std::string_view b) noexcept
-{
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 // What is told at once, about: libcurl would read on for as long as there is something.
 constexpr std::size_t largest_piece = 256 * 1024;
 constexpr long keep_alive_seconds = 30;  // a peer that is gone without a word
@@ -44,10 +39,8 @@ std::string_view exchange_head::field(std::string_view name) const noexcept
 
 bool exchange_head::has_type(std::string_view type) const noexcept
 {
-    auto value = field("content-type");
-    value = value.substr(0, value.find(';'));
-    value = value.substr(0, value.find_last_not_of(" \t") + 1);
-    return same_word(value, type);
+    const auto value = field("content-type");
+    return core::equal_ignoring_case(core::trim(value.substr(0, value.find(';'))), type);
 }
 
 class exchange_client::engine {

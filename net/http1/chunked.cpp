@@ -213,7 +213,7 @@ chunk_header::chunk_header(std::size_t size) noexcept
     text_[text_.size() - 2] = '\r';
     text_[text_.size() - 1] = '\n';
     do {
-        text_[--begin_] = "0123456789abcdef"[size % 16];
+        text_[--begin_] = core::hex_digits[size % 16];
         size /= 16;
     } while (size != 0);
 }

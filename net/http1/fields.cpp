@@ -1,7 +1,5 @@
 #include "net/http1/fields.hpp"
 
-#include "net/http1/grammar.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -9,18 +7,7 @@
 namespace net::http1 {
 namespace {
 
-constexpr std::array<char, 256> lower_case = [] {
-    std::array<char, 256> lower{};
-    for (std::size_t byte = 0; byte < lower.size(); ++byte) {
-        lower[byte] = static_cast<char>(byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte);
-    }
-    return lower;
-}();
-
-char lower(char byte) noexcept
-{
-    return lower_case[static_cast<unsigned char>(byte)];
-}
+using core::lower;
 
 // `known` in lower case, of the same length as `name`.
 bool matches(std::string_view name, std::string_view known) noexcept
@@ -118,12 +105,6 @@ field_name lookup_field(std::string_view name) noexcept
     return field_name::other;
 }
 
-bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept
-{
-    return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
-}
-
 const std::string_view* find(const field_list& fields, field_name id) noexcept
 {
     for (const auto& line : fields) {
@@ -190,7 +171,7 @@ bool named_by_connection(const field_list& fields, std::string_view name) noexce
         }
         for (auto rest = line.value; !rest.empty();) {
             const auto comma = std::min(rest.find(','), rest.size());
-            if (equal_ignoring_case(trim(rest.substr(0, comma)), name)) {
+            if (equal_ignoring_case(core::trim(rest.substr(0, comma)), name)) {
                 return true;
             }
             rest.remove_prefix(std::min(comma + 1, rest.size()));

@@ -1,6 +1,8 @@
 // HTTP field lines as views into the receive buffer, with the names that an intermediary must know by number.
 #pragma once
 
+#include "core/ascii.hpp"
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -42,8 +44,7 @@ enum class field_name : std::uint8_t {
 // Case-insensitive (RFC 9110 section 5.1).
 field_name lookup_field(std::string_view name) noexcept;
 
-// ASCII only, which is all that field names, tokens and schemes are made of.
-bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept;
+using core::equal_ignoring_case;
 
 struct field {
     field_name id = field_name::other;

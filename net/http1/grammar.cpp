@@ -53,7 +53,7 @@ public:
             return std::nullopt;
         }
         const auto comma = rest_.find(',');
-        const auto element = trim(rest_.substr(0, comma));
+        const auto element = core::trim(rest_.substr(0, comma));
         over_ = comma == std::string_view::npos;
         rest_.remove_prefix(over_ ? rest_.size() : comma + 1);
         return element;
@@ -64,11 +64,6 @@ private:
     bool over_ = false;
 };
 
-bool is_token(std::string_view text) noexcept
-{
-    return !text.empty() && skip(text, 0, token_byte) == text.size();
-}
-
 // Codings that somebody may understand, with chunked last and once (RFC 9112 section 6.1: 501). Everything else leaves
 // the length of the message in doubt (section 6.3, rule 4: 400).
 fault refuse_coding(std::string_view value) noexcept
@@ -77,7 +72,7 @@ fault refuse_coding(std::string_view value) noexcept
     bool ended_by_chunked = false;
     list_elements elements{value};
     while (const auto element = elements.next()) {
-        if (ended_by_chunked || !is_token(*element)) {
+        if (ended_by_chunked || !core::is_token(*element)) {
             return wrong;
         }
         ended_by_chunked = equal_ignoring_case(*element, "chunked");
@@ -202,7 +197,7 @@ line_result next_field(std::string_view in, head_scan& scan, field_list& fields,
         return failed(why, "a control byte, or a line end that is not CRLF, in a field value");
     }
     const auto name = in.substr(scan.mark, scan.colon - scan.mark);
-    const auto value = trim(in.substr(scan.colon + 1, scan.at - scan.colon - 1));
+    const auto value = core::trim(in.substr(scan.colon + 1, scan.at - scan.colon - 1));
     fields.push_back({lookup_field(name), name, value});
     scan.at += 2;
     scan.where = stage::line_start;
@@ -260,7 +255,7 @@ fault note_connection(std::string_view value, head_scan& scan) noexcept
         if (++scan.options > most_options) {
             return bad("Connection has too many options");
         }
-        if (!element->empty() && !is_token(*element)) {
+        if (!element->empty() && !core::is_token(*element)) {
             return bad("Connection is not a list of tokens");
         }
         scan.close = scan.close || equal_ignoring_case(*element, "close");

@@ -3,6 +3,7 @@
 // which is what makes the parsers split-invariant.
 #pragma once
 
+#include "core/ascii.hpp"
 #include "core/error.hpp"
 #include "net/http1/fields.hpp"
 #include "net/http1/head.hpp"
@@ -34,18 +35,19 @@ constexpr bool one_of(unsigned byte, std::string_view set) noexcept
 
 constexpr std::uint8_t classify(unsigned byte) noexcept
 {
-    const auto lower = byte | 0x20U;
-    const bool digit = byte >= '0' && byte <= '9';
-    const bool letter = lower >= 'a' && lower <= 'z' && byte < 0x80;
+    const auto character = static_cast<char>(byte);
+    const bool digit = core::is_digit(character);
+    const bool letter = core::is_letter(character);
+    const bool hex_letter = letter && core::lower(character) <= 'f';
     const bool visible_or_space = (byte >= 0x20 && byte != 0x7f) || byte == '\t';
     unsigned classes = 0;
-    classes |= digit || letter || one_of(byte, "!#$%&'*+-.^_`|~") ? token_byte : 0U;
+    classes |= core::is_token_byte(character) ? token_byte : 0U;
     classes |= visible_or_space ? value_byte : 0U;
     classes |= digit || letter || one_of(byte, "-._~!$&'()*+,;=:@/?") ? path_byte : 0U;
     classes |= one_of(byte, "[]") ? bracket_byte : 0U;
     classes |= digit || letter || one_of(byte, "-._~") ? name_byte : 0U;
     classes |= digit ? digit_byte : 0U;
-    classes |= digit || (lower >= 'a' && lower <= 'f' && byte < 0x80) ? hex_byte : 0U;
+    classes |= digit || hex_letter ? hex_byte : 0U;
     return static_cast<std::uint8_t>(classes);
 }
 
@@ -77,23 +79,6 @@ constexpr std::size_t skip(std::string_view in, std::size_t at, unsigned wanted)
         ++byte;
     }
     return static_cast<std::size_t>(byte - in.data());
-}
-
-// OWS, RFC 9110 section 5.6.3.
-constexpr bool is_white(char byte) noexcept
-{
-    return byte == ' ' || byte == '\t';
-}
-
-constexpr std::string_view trim(std::string_view text) noexcept
-{
-    while (!text.empty() && is_white(text.front())) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && is_white(text.back())) {
-        text.remove_suffix(1);
-    }
-    return text;
 }
 
 // A broken rule, or none. The rule is a literal: nothing of what the peer sent gets into it.

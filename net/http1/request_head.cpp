@@ -1,5 +1,4 @@
-#include "net/http1/grammar.hpp"
-#include "net/http1/head.hpp"
+#include "net/http1/head_reader.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,12 +6,8 @@
 namespace net::http1 {
 namespace {
 
-using stage = head_scan::stage;
-
 // Far above the longest registered method; RFC 9112 section 3 asks for 501 beyond what one implements.
 constexpr std::size_t longest_method = 32;
-
-constexpr std::size_t usual_fields = 16;
 
 constexpr std::string_view version_pattern = "HTTP/d.d\r\n";
 
@@ -38,19 +33,11 @@ constexpr bool begins_target(char byte, bool known_method) noexcept
     return byte == '/' || byte == '*' || byte == 'h' || byte == 'H';
 }
 
-// One call of request_parser::parse. Every function goes on where `scan` stands and either moves scan.where on,
-// or leaves it for want of bytes, or gives a fault.
-class request_reader {
+class request_reader : public head_reader<request_reader, request_head> {
 public:
-    request_reader(std::string_view in, const head_limits& limits, head_scan& scan, request_head& head) noexcept
-        : in_{in},
-          limits_{limits},
-          scan_{scan},
-          head_{head}
-    {
-    }
+    using head_reader::head_reader;
 
-    fault run()
+    fault read_first_line() noexcept
     {
         fault why;
         if (scan_.where == stage::start) {
@@ -65,10 +52,39 @@ public:
         if (!why && scan_.where == stage::version) {
             why = read_version();
         }
-        if (!why && scan_.where >= stage::line_start && scan_.where < stage::done) {
-            why = read_fields();
-        }
         return why;
+    }
+
+    fault take_field(const field& line) noexcept
+    {
+        switch (line.id) {
+            case field_name::host:
+                return take_host(line.value);
+            case field_name::expect:
+                return take_expect(line.value);
+            case field_name::authorization:
+            case field_name::content_type:
+            case field_name::date:
+            case field_name::if_modified_since:
+            case field_name::origin:
+            case field_name::proxy_authorization:
+                return take_single(line.id);
+            default:
+                return take_shared_field(line);
+        }
+    }
+
+    fault finish() noexcept
+    {
+        if (!scan_.has_host && (head_.minor_version == 1 || scan_.absolute_form)) {
+            return bad("no Host");
+        }
+        take_framing();
+        const bool body_follows = scan_.chunked || scan_.length > 0;
+        // RFC 9110 section 10.1.1: in HTTP/1.0 the expectation is ignored.
+        head_.expect_continue = scan_.has_expect && body_follows && head_.minor_version == 1;
+        head_.keep_alive = head_.minor_version == 1 && !scan_.close;
+        return {};
     }
 
 private:
@@ -221,50 +237,6 @@ private:
         return {};
     }
 
-    fault read_fields()
-    {
-        fault why;
-        while (true) {
-            switch (next_field(in_, scan_, head_.fields, limits_, why)) {
-                case line_result::more:
-                case line_result::failed:
-                    return why;
-                case line_result::field:
-                    why = take_field(head_.fields.back());
-                    if (why) {
-                        return why;
-                    }
-                    break;
-                case line_result::end:
-                    return finish();
-            }
-        }
-    }
-
-    fault take_field(const field& line) noexcept
-    {
-        switch (line.id) {
-            case field_name::host:
-                return take_host(line.value);
-            case field_name::content_length:
-            case field_name::transfer_encoding:
-                return note_framing(line, head_.minor_version, scan_);
-            case field_name::connection:
-                return note_connection(line.value, scan_);
-            case field_name::expect:
-                return take_expect(line.value);
-            case field_name::authorization:
-            case field_name::content_type:
-            case field_name::date:
-            case field_name::if_modified_since:
-            case field_name::origin:
-            case field_name::proxy_authorization:
-                return take_single(line.id);
-            default:
-                return {};
-        }
-    }
-
     // RFC 9110 section 5.3: these are no lists, and of two such fields one reader takes the first and another the last.
     fault take_single(field_name id) noexcept
     {
@@ -297,29 +269,6 @@ private:
         }
         return {};
     }
-
-    fault finish() noexcept
-    {
-        if (!scan_.has_host && (head_.minor_version == 1 || scan_.absolute_form)) {
-            return bad("no Host");
-        }
-        if (scan_.chunked) {
-            head_.body = framing::chunked;
-        } else if (scan_.has_length) {
-            head_.body = framing::length;
-            head_.content_length = scan_.length;
-        }
-        const bool body_follows = scan_.chunked || scan_.length > 0;
-        // RFC 9110 section 10.1.1: in HTTP/1.0 the expectation is ignored.
-        head_.expect_continue = scan_.has_expect && body_follows && head_.minor_version == 1;
-        head_.keep_alive = head_.minor_version == 1 && !scan_.close;
-        return {};
-    }
-
-    std::string_view in_;
-    const head_limits& limits_;
-    head_scan& scan_;
-    request_head& head_;
 };
 
 }  // namespace
@@ -353,30 +302,15 @@ request_parser::request_parser(head_limits limits)
 
 core::result<std::size_t> request_parser::parse(std::string_view received)
 {
-    if (received.data() != scan_.base) {
-        reset();
-        scan_.base = received.data();
-    }
-    const auto in = received.substr(0, limits_.bytes);
-    if (const auto why = request_reader{in, limits_, scan_, head_}.run()) {
+    if (const auto why = request_reader{received, limits_, scan_, head_}.read()) {
         return core::caller_error(why.code, why.rule);
     }
-    if (scan_.where == stage::done) {
-        return scan_.at;
-    }
-    if (in.size() == limits_.bytes) {
-        return core::caller_error(core::errc::header_too_large, "the head is over the limit");
-    }
-    return 0;
+    return scan_.where == head_scan::stage::done ? scan_.at : 0;
 }
 
 void request_parser::reset() noexcept
 {
-    scan_ = {};
-    auto fields = std::move(head_.fields);
-    fields.clear();
-    head_ = {};
-    head_.fields = std::move(fields);
+    start_over(scan_, head_);
 }
 
 }  // namespace net::http1

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/clock.hpp"
-#include "net/loop/descriptor.hpp"
+#include "core/descriptor.hpp"
 #include "net/loop/types.hpp"
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>

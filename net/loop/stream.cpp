@@ -44,7 +44,7 @@ constexpr std::uint32_t says_broken = EPOLLHUP | EPOLLERR;
 
 }  // namespace
 
-stream::stream(loop& owner, descriptor socket)
+stream::stream(loop& owner, core::descriptor socket)
     : loop_{owner},
       transport_{std::move(socket)}
 {
@@ -71,7 +71,7 @@ error_code stream::connect(const tcp::endpoint& to, opening_observer& observer)
         loop_.ready().remove(transport_.number(), *this);
         transport_.set_socket({});
     }
-    descriptor socket{::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP)};
+    core::descriptor socket{::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP)};
     if (!socket.open()) {
         return last_error();
     }

@@ -27,7 +27,7 @@ protected:
 class stream final : private watched {
 public:
     // A connected, non-blocking socket, or none yet: connect().
-    explicit stream(loop& owner, descriptor socket = {});
+    explicit stream(loop& owner, core::descriptor socket = {});
     ~stream();
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;

@@ -81,14 +81,14 @@ void transport::tls_deleter::operator()(SSL* tls) const noexcept
     ::SSL_free(tls);
 }
 
-transport::transport(descriptor socket)
+transport::transport(core::descriptor socket)
     : socket_{std::move(socket)}
 {
 }
 
 transport::~transport() = default;
 
-void transport::set_socket(descriptor socket) noexcept
+void transport::set_socket(core::descriptor socket) noexcept
 {
     socket_ = std::move(socket);
     drained_ = false;

@@ -1,7 +1,7 @@
 // A byte stream to a peer over a non-blocking socket, plain or TLS. Nothing here waits. One thread.
 #pragma once
 
-#include "net/loop/descriptor.hpp"
+#include "core/descriptor.hpp"
 #include "net/loop/types.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -52,7 +52,7 @@ enum class tls_role { client, server };
 
 class transport {
 public:
-    explicit transport(descriptor socket);
+    explicit transport(core::descriptor socket);
     ~transport();
     transport(const transport&) = delete;
     transport& operator=(const transport&) = delete;
@@ -61,7 +61,7 @@ public:
     int number() const noexcept { return socket_.number(); }
 
     // In place of the one before, which is closed.
-    void set_socket(descriptor socket) noexcept;
+    void set_socket(core::descriptor socket) noexcept;
 
     // From here on everything goes through TLS; shake_hands() comes first, until it says something other than
     // would_block. The context may be released meanwhile. Fails when memory has run out.
@@ -103,7 +103,7 @@ private:
     outcome receive(void* into, std::size_t size) noexcept;
     outcome tls_outcome(int result);
 
-    descriptor socket_;
+    core::descriptor socket_;
     std::unique_ptr<SSL, tls_deleter> tls_;
     error_code wire_error_;  // of the last system call below TLS
     bool drained_ = false;

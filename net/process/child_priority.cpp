@@ -1,5 +1,7 @@
 #include "net/process/child_priority.hpp"
 
+#include "core/descriptor.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,14 +17,9 @@ constexpr std::chrono::milliseconds pause{110};  // the system's own is a tenth 
 bool write_nice(pid_t child, int nice)
 {
     const auto path = "/proc/" + std::to_string(child) + "/autogroup";
-    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file < 0) {
-        return true;
-    }
+    const core::descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
     const auto text = std::to_string(nice);
-    const bool refused = ::write(file, text.data(), text.size()) < 0 && errno == EAGAIN;
-    ::close(file);
-    return !refused;
+    return !file.open() || ::write(file.number(), text.data(), text.size()) >= 0 || errno != EAGAIN;
 }
 
 }  // namespace

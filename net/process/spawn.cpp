@@ -1,5 +1,6 @@
 #include "net/process/spawn.hpp"
 
+#include "core/descriptor.hpp"
 #include "net/loop/descriptor_budget.hpp"
 
 #include <fcntl.h>
@@ -39,39 +40,9 @@ core::error failure(std::string_view program, std::string_view what, int number)
     );
 }
 
-class descriptor {
-public:
-    descriptor() = default;
-    explicit descriptor(int number)
-        : number_{number}
-    {
-    }
-    ~descriptor()
-    {
-        if (number_ >= 0) {
-            ::close(number_);
-        }
-    }
-    descriptor(descriptor&& other) noexcept
-        : number_{other.release()}
-    {
-    }
-    descriptor& operator=(descriptor&& other) noexcept
-    {
-        std::swap(number_, other.number_);
-        return *this;
-    }
-
-    int get() const noexcept { return number_; }
-    int release() noexcept { return std::exchange(number_, -1); }
-
-private:
-    int number_ = -1;
-};
-
 struct pipe_ends {
-    descriptor read;
-    descriptor write;
+    core::descriptor read;
+    core::descriptor write;
 };
 
 bool make_pipe(pipe_ends& made)
@@ -80,14 +51,14 @@ bool make_pipe(pipe_ends& made)
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         return false;
     }
-    made.read = descriptor{ends[0]};
-    made.write = descriptor{ends[1]};
+    made.read = core::descriptor{ends[0]};
+    made.write = core::descriptor{ends[1]};
     return true;
 }
 
-bool unblock(const descriptor& end)
+bool unblock(const core::descriptor& end)
 {
-    return ::fcntl(end.get(), F_SETFL, O_NONBLOCK) == 0;
+    return ::fcntl(end.number(), F_SETFL, O_NONBLOCK) == 0;
 }
 
 // A name that execve() takes; empty: there is no such program. As the shell's search, but for an empty PATH, which means
@@ -207,9 +178,9 @@ pid_t start(const preparation& how)
 // Waits until the child has become the program or has said why not.
 failed_step failure_of_child(pipe_ends& report)
 {
-    report.write = descriptor{};
+    report.write = core::descriptor{};
     failed_step what;
-    while (::read(report.read.get(), &what, sizeof what) < 0 && errno == EINTR) {
+    while (::read(report.read.number(), &what, sizeof what) < 0 && errno == EINTR) {
     }
     return what;
 }
@@ -267,7 +238,7 @@ core::result<spawned_child> spawn(const child_command& command)
         !unblock(out.read) || !unblock(complaints.read)) {
         return failure(command.program, "no pipe: ", errno);
     }
-    if (!leaves_room_for_callers(report.write.get())) {
+    if (!leaves_room_for_callers(report.write.number())) {
         return failure(command.program, "the descriptors that are left are kept for callers: ", EMFILE);
     }
     std::vector<std::string> arguments{command.program};
@@ -283,10 +254,10 @@ core::result<spawned_child> spawn(const child_command& command)
         argument_list.data(),
         environment_list.data(),
         command.directory.empty() ? nullptr : command.directory.c_str(),
-        in.read.get(),
-        out.write.get(),
-        complaints.write.get(),
-        report.write.get(),
+        in.read.number(),
+        out.write.number(),
+        complaints.write.number(),
+        report.write.number(),
         ::getpid(),
         descriptors_of_child()
     };
@@ -294,8 +265,8 @@ core::result<spawned_child> spawn(const child_command& command)
     if (id < 0) {
         return failure(command.program, "no process: ", errno);
     }
-    descriptor handle{static_cast<int>(::syscall(SYS_pidfd_open, id, 0))};
-    const auto no_handle = handle.get() < 0 ? errno : 0;
+    core::descriptor handle{static_cast<int>(::syscall(SYS_pidfd_open, id, 0))};
+    const auto no_handle = handle.open() ? 0 : errno;
     const auto failed = failure_of_child(report);
     if (no_handle != 0 || failed.at != step::none) {
         ::kill(-id, SIGKILL);

@@ -123,7 +123,7 @@ bool listener::accept(int most)
         if (number >= 0) {
             failing_ = false;
             peer.resize(size);
-            descriptor socket{number};
+            core::descriptor socket{number};
             if (has_room_for(socket)) {
                 place({std::move(socket), peer});
             } else {
@@ -139,7 +139,7 @@ bool listener::accept(int most)
     return true;
 }
 
-bool listener::has_room_for(const descriptor& socket) const noexcept
+bool listener::has_room_for(const core::descriptor& socket) const noexcept
 {
     std::size_t open = 0;
     for (const auto* service : services_) {
@@ -150,7 +150,7 @@ bool listener::has_room_for(const descriptor& socket) const noexcept
 
 // Tells the caller, if that can be done at once, and closes. What has come is read first: closing over unread bytes would
 // be a reset, which takes the answer with it.
-void listener::refuse(descriptor socket)
+void listener::refuse(core::descriptor socket)
 {
     ++refused_;
     const auto now = std::chrono::steady_clock::now();

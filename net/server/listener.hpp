@@ -51,9 +51,9 @@ private:
     void wait();
     void accept_all();
     bool accept(int most);
-    bool has_room_for(const descriptor& socket) const noexcept;
+    bool has_room_for(const core::descriptor& socket) const noexcept;
     void place(accepted_socket from);
-    void refuse(descriptor socket);
+    void refuse(core::descriptor socket);
     void pause(const error_code& why);
 
     loop& loop_;

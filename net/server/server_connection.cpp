@@ -1,14 +1,9 @@
 #include "net/server/server_connection.hpp"
 
-#include "net/http1/chunked.hpp"
-
 #include <openssl/ssl.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <exception>
-#include <limits>
 #include <utility>
 
 namespace net {
@@ -20,32 +15,11 @@ using core::errc;
 constexpr core::duration first_request_grace{1000};
 constexpr core::duration kept_grace{50};
 
-constexpr core::duration last_write_grace{1000};
+// After the last answer on a connection, for what its caller sends though nothing more is answered.
+constexpr std::size_t lingering_bytes = 64 * 1024;
+constexpr core::duration lingering_time{1000};
 
 }  // namespace
-
-void alarm::start(core::duration from_now)
-{
-    start_until(loop_.now() + from_now);
-}
-
-void alarm::start_until(core::steady_time when) noexcept
-{
-    expired_ = false;
-    owner_.set_due(when);
-}
-
-void alarm::stop() noexcept
-{
-    expired_ = false;
-    owner_.set_due(never);
-}
-
-void alarm::expire()
-{
-    expired_ = true;
-    signal_.set();
-}
 
 server_connection::server_connection(
     loop& owner,
@@ -61,7 +35,8 @@ server_connection::server_connection(
       alarm_{*this, owner},
       spaces_{spaces},
       peer_{from.peer.address().to_string()},
-      body_share_{settings.bodies}
+      answer_{caller_, alarm_, settings.write_timeout},
+      body_{settings, caller_, alarm_, space_, answer_}
 {
     caller_.set_listener(&alarm_.wake());
     loop_.timers().add(*this);
@@ -85,7 +60,7 @@ routine<> server_connection::run()
         again = co_await serve_one();
     }
     phase_ = phase::closing;
-    if (cut_ && (unframed_ || caller_.write_error())) {
+    if (answer_.needs_reset()) {
         caller_.close(/*hard=*/true);
     } else if (!caller_.closed()) {
         co_await linger();
@@ -123,21 +98,17 @@ routine<bool> server_connection::serve_one()
         }
         close_ = true;
         phase_ = phase::exchange;
-        bytes_out_before_ = caller_.bytes_out();
         co_await handler_.refuse(*this, std::move(got).error());
         co_return false;
     }
     phase_ = phase::exchange;
     ++served_;
-    bytes_out_before_ = caller_.bytes_out();
-    body_read_ =
-        head().body == http1::framing::none || (head().body == http1::framing::length && head().content_length == 0);
     alarm_.stop();
     co_await guarded_handle();
-    if (cut_ || close_ || caller_.closed() || caller_.write_error() || closing()) {
+    if (answer_.is_cut() || close_ || caller_.closed() || caller_.write_error() || closing()) {
         co_return false;
     }
-    finish_request();
+    body_.finish();
     co_return true;
 }
 
@@ -152,24 +123,22 @@ routine<> server_connection::guarded_handle()
     if (!fault.empty()) {
         handler_.failed(fault);
         close_ = true;
-        if (answered_) {
-            cut_ = true;
+        if (answered()) {
+            cut();
         } else {
             co_await handler_.refuse(*this, core::gateway_error(errc::internal, fault));
         }
-    } else if (!answered_ && !caller_left()) {
+    } else if (!answered() && !caller_left()) {
         handler_.failed("a handler returned without an answer");
-        cut_ = true;
+        cut();
     }
 }
 
 void server_connection::begin_wait()
 {
-    answered_ = false;
-    body_read_ = false;
-    released_ = 0;
+    answer_.begin();
+    body_.expect_head();
     started_ = loop_.now();
-    begun_at_ = caller_.bytes_in() - caller_.received().size();
     phase_ = caller_.received().empty() ? phase::idle : phase::head;
     if (phase_ == phase::idle) {
         space_.reset();
@@ -206,11 +175,7 @@ routine<core::result<>> server_connection::read_head()
                 co_return std::move(parsed).error();
             }
             if (*parsed > 0) {
-                head_length_ = *parsed;
-                request_length_ = head_length_;
-                coded_at_ = head_length_;
-                held_ = 0;
-                body_taken_ = 0;
+                body_.begin(*parsed);
                 co_return core::result<>{};
             }
             if (caller_.full()) {
@@ -239,95 +204,61 @@ routine<core::result<>> server_connection::read_head()
 
 bool server_connection::closing() const noexcept
 {
-    return close_ || draining_ || !body_read_ || !head().keep_alive || served_ >= settings_.requests;
-}
-
-routine<core::result<>> server_connection::send(pieces what)
-{
-    auto sent = try_send(what);
-    if (!sent) {
-        sent = co_await finish_send();
-    }
-    co_return std::move(*sent);
-}
-
-std::optional<core::result<>> server_connection::try_send(pieces what)
-{
-    answered_ = true;
-    caller_.write(what);
-    if (caller_.writing()) {
-        return std::nullopt;
-    }
-    return sent();
-}
-
-core::result<> server_connection::sent()
-{
-    if (aborted_) {
-        return core::gateway_error(errc::draining, "write");
-    }
-    if (caller_.write_error() || caller_.closed()) {
-        cut_ = true;
-        return core::caller_error(errc::caller_gone, "write");
-    }
-    return {};
-}
-
-routine<core::result<>> server_connection::finish_send()
-{
-    const auto before = due();
-    auto taken = caller_.bytes_out();
-    bool stalled = false;
-    alarm_.start(write_patience());
-    while (caller_.writing() && !stalled && !caller_.closed()) {
-        co_await alarm_.wait();
-        if (alarm_.expired()) {
-            stalled = std::exchange(taken, caller_.bytes_out()) == caller_.bytes_out();
-            alarm_.start(write_patience());
-        }
-    }
-    alarm_.stop();
-    set_due(before);
-    if (stalled) {
-        unframed_ = unframed_ || !hurried_;  // it had its time: the system need not keep what it has not taken
-        close_cut();
-        co_return core::caller_error(errc::caller_gone, "takes nothing");
-    }
-    co_return sent();
-}
-
-core::duration server_connection::write_patience() const noexcept
-{
-    return hurried_ ? std::min(settings_.write_timeout, last_write_grace) : settings_.write_timeout;
-}
-
-void server_connection::hurry()
-{
-    hurried_ = true;
-    if (caller_.writing()) {
-        alarm_.start(write_patience());
-    }
+    return close_ || draining_ || !body_.whole() || !head().keep_alive || served_ >= settings_.requests;
 }
 
 void server_connection::release_request()
 {
-    if (body_read_) {
-        released_ = request_bytes();
-        finish_request();
+    if (body_.whole()) {
+        body_.release();
         space_->request_scratch = {};
     }
 }
 
-void server_connection::finish_request()
+// RFC 9112 section 9.6: bytes still on their way must not turn the answer's end into a reset.
+routine<> server_connection::linger()
 {
-    caller_.consume(request_length_);
-    head_length_ = 0;
-    request_length_ = 0;
-    body_taken_ = 0;
-    // What has come of the next request counts while it needs memory of its own: the share only becomes smaller.
-    const auto left = caller_.received().size();
-    hold(left > large_block ? left : 0);
-    caller_.release_spare_room();  // not later: what comes next is parsed where it lies
+    answer_.end_sending();
+    caller_.discard();
+    body_.give_room();
+    if (answered() && !body_.has_come()) {
+        co_await drop_rest();
+    }
+    const auto until = loop_.now() + lingering_time;
+    const auto most = caller_.bytes_in() + lingering_bytes;
+    bool going_on = true;
+    while (going_on && !caller_.closed() && caller_.bytes_in() < most) {
+        going_on = co_await dropped_some(until);
+    }
+    caller_.close();
+}
+
+// Of a request that was answered before all of it had come. Closes the connection unless the request is whole then.
+routine<> server_connection::drop_rest()
+{
+    budget_share place{settings_.lingering};
+    bool going_on = place.set(1);
+    const auto until = loop_.now() + settings_.linger;
+    const auto begun = caller_.bytes_in();
+    while (going_on && !body_.has_come() && caller_.bytes_in() - begun < settings_.linger_bytes) {
+        going_on = co_await dropped_some(std::min(until, loop_.now() + settings_.linger_pause));
+    }
+    if (!body_.has_come()) {
+        caller_.close();
+    }
+}
+
+// Waits for bytes and drops them. False: the caller has left, or nothing came in time.
+routine<bool> server_connection::dropped_some(core::steady_time until)
+{
+    const auto before = caller_.bytes_in();
+    alarm_.start_until(until);
+    while (caller_.bytes_in() == before && !caller_left() && !alarm_.expired()) {
+        caller_.arm();
+        co_await alarm_.wait();
+    }
+    caller_.discard();
+    co_return !caller_left() && !alarm_.expired();
 }
 
 void server_connection::drain()
@@ -341,8 +272,7 @@ void server_connection::drain()
 
 void server_connection::abort()
 {
-    aborted_ = true;
-    close_cut();
+    answer_.abort();
     // Whatever the exchange waits for, it has to see that its caller is gone.
     alarm_.start(core::duration{0});
 }

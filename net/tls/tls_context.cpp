@@ -1,5 +1,6 @@
 #include "net/tls/tls_context.hpp"
 
+#include "core/ascii.hpp"
 #include "net/tls/tls_files.hpp"
 
 #include <boost/asio/ip/address.hpp>
@@ -67,15 +68,6 @@ const server_data& data_of(SSL* connection)
     return data_of(*SSL_get_SSL_CTX(connection));
 }
 
-std::string lower(std::string_view text)
-{
-    std::string out{text};
-    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    });
-    return out;
-}
-
 // The name in the extension (RFC 6066 section 3): a list of one host_name. Empty: none, or one that OpenSSL refuses later.
 std::string asked_name(SSL* connection)
 {
@@ -87,7 +79,7 @@ std::string asked_name(SSL* connection)
     }
     const auto length = static_cast<std::size_t>(at[3] * 256 + at[4]);
     const bool one_name = at[2] == TLSEXT_NAMETYPE_host_name && length == size - frame;
-    return one_name ? lower({reinterpret_cast<const char*>(at) + frame, length}) : std::string{};
+    return one_name ? core::in_lower_case({reinterpret_cast<const char*>(at) + frame, length}) : std::string{};
 }
 
 // With the caller's first message, before OpenSSL looks at the ticket in it: a session counts only for the context that it
@@ -107,7 +99,8 @@ int acknowledge_name(SSL* connection, int*, void*)
 {
     const auto* const asked = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
     const auto& data = data_of(connection);
-    const bool used = asked != nullptr && (data.only_by_name || data.find(lower(asked)) != data.by_name.end());
+    const bool used =
+        asked != nullptr && (data.only_by_name || data.find(core::in_lower_case(asked)) != data.by_name.end());
     return used ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
@@ -116,7 +109,7 @@ bool set_session_scope(SSL_CTX& context, const std::vector<std::string>& names)
 {
     std::string text{"cardea"};
     for (const auto& name : names) {
-        text += '\n' + lower(name);
+        text += '\n' + core::in_lower_case(name);
     }
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     static_assert(digest.size() <= SSL_MAX_SID_CTX_LENGTH);
@@ -269,7 +262,7 @@ make_server_tls(const std::vector<tls_certificate>& certificates, std::shared_pt
             return invalid("no TLS: " + take_tls_error());
         }
         for (const auto& name : names) {
-            const bool added = by_name.emplace(lower(name), is_first ? nullptr : made->get()).second;
+            const bool added = by_name.emplace(core::in_lower_case(name), is_first ? nullptr : made->get()).second;
             if (added && !is_first) {
                 SSL_CTX_up_ref(made->get());
             }

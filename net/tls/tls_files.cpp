@@ -1,5 +1,7 @@
 #include "net/tls/tls_files.hpp"
 
+#include "core/ascii.hpp"
+
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -112,15 +114,6 @@ core::wall_time end_of(const X509& certificate)
         return {};
     }
     return std::chrono::system_clock::from_time_t(::timegm(&at));
-}
-
-std::string lower(std::string_view text)
-{
-    std::string out{text};
-    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    });
-    return out;
 }
 
 }  // namespace
@@ -258,7 +251,7 @@ std::vector<std::string> certificate_names(SSL_CTX& context)
         const auto* const each = sk_GENERAL_NAME_value(list.get(), i);
         if (each->type == GEN_DNS) {
             const auto* const text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(each->d.dNSName));
-            names.push_back(lower({text, static_cast<std::size_t>(ASN1_STRING_length(each->d.dNSName))}));
+            names.push_back(core::in_lower_case({text, static_cast<std::size_t>(ASN1_STRING_length(each->d.dNSName))}));
         }
     }
     return names;

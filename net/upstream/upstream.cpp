@@ -4,9 +4,6 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/url/parse.hpp>
-#include <boost/url/url.hpp>
-#include <boost/url/url_view.hpp>
 
 #include <openssl/ssl.h>
 
@@ -19,14 +16,6 @@ namespace net {
 namespace {
 
 using core::errc;
-
-std::string without_brackets(std::string host)
-{
-    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-        return host.substr(1, host.size() - 2);
-    }
-    return host;
-}
 
 }  // namespace
 
@@ -52,79 +41,28 @@ void client_contexts::renew()
 core::result<upstream_target>
 make_target(const std::string& url, const tls_client_files& files, client_contexts& contexts)
 {
-    const auto parsed = boost::urls::parse_uri(url);
+    const auto parsed = core::http_url::parse(url);
     if (!parsed) {
-        return core::gateway_error(errc::config_invalid, "not a URL: " + url);
-    }
-    const bool secure = parsed->scheme_id() == boost::urls::scheme::https;
-    if ((!secure && parsed->scheme_id() != boost::urls::scheme::http) || parsed->host().empty()) {
         return core::gateway_error(errc::config_invalid, "not an http or https URL: " + url);
     }
     upstream_target target;
-    target.host = without_brackets(parsed->host());
-    const std::string default_port = secure ? "443" : "80";
-    target.port = parsed->has_port() && !parsed->port().empty() ? std::string(parsed->port()) : default_port;
-    target.authority = std::string(parsed->encoded_host());
-    if (target.port != default_port) {
-        target.authority += ":" + target.port;
-    }
-    target.path = parsed->encoded_path().empty() ? "/" : std::string(parsed->encoded_path());
-    if (parsed->has_query()) {
-        target.path += "?" + std::string(parsed->encoded_query());
-    }
-    if (secure) {
+    target.host = parsed->host;
+    target.port = parsed->port;
+    target.authority = parsed->authority();
+    target.path = parsed->path;
+    if (parsed->secure) {
         auto tls = contexts.get(files);
         if (!tls) {
             return std::move(tls).error();
         }
         target.tls = std::move(*tls);
     }
-    target.key = std::string(secure ? "https://" : "http://") + target.host + ":" + target.port;
-    target.key += secure ? '\n' + std::to_string(contexts.generation()) : "";
+    target.key = parsed->origin();
+    target.key += parsed->secure ? '\n' + std::to_string(contexts.generation()) : "";
     for (const auto* const file : {&files.ca_file, &files.cert_file, &files.key_file}) {
         target.key += '\n' + *file;
     }
     return target;
-}
-
-std::string origin_of(const std::string& url)
-{
-    const auto parsed = boost::urls::parse_uri(url);
-    if (!parsed || parsed->host().empty()) {
-        return {};
-    }
-    const bool secure = parsed->scheme_id() == boost::urls::scheme::https;
-    if (!secure && parsed->scheme_id() != boost::urls::scheme::http) {
-        return {};
-    }
-    std::string host{parsed->encoded_host()};
-    std::transform(host.begin(), host.end(), host.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    const bool has_port = parsed->has_port() && !parsed->port().empty();
-    const auto port = has_port ? std::string(parsed->port()) : std::string(secure ? "443" : "80");
-    return std::string(secure ? "https://" : "http://") + host + ":" + port;
-}
-
-std::string resolved(const std::string& base, std::string_view reference)
-{
-    const auto from = boost::urls::parse_uri(base);
-    const auto to = boost::urls::parse_uri_reference(reference);
-    if (!from || !to) {
-        return {};
-    }
-    boost::urls::url out{*from};
-    if (!out.resolve(*to)) {
-        return {};
-    }
-    out.remove_fragment();
-    return std::string{out.buffer()};
-}
-
-std::string host_of(const std::string& url)
-{
-    const auto parsed = boost::urls::parse_uri(url);
-    return parsed ? without_brackets(parsed->host()) : std::string{};
 }
 
 upstream_connection::upstream_connection(

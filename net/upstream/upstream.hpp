@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/url.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/stream.hpp"
@@ -48,14 +49,8 @@ private:
 core::result<upstream_target>
 make_target(const std::string& url, const tls_client_files& files, client_contexts& contexts);
 
-// Scheme, host and port of an http or https URL, normalised: `http://agent:8080`. Empty for anything else.
-std::string origin_of(const std::string& url);
-
-// What `reference` means at `base` (RFC 3986 section 5.2), without a fragment. Empty if either is no URL.
-std::string resolved(const std::string& base, std::string_view reference);
-
-// The host of such a URL, without the brackets of an IPv6 address. Empty for anything else.
-std::string host_of(const std::string& url);
+using core::origin_of;
+using core::resolved;
 
 class upstream_connection final : private opening_observer {
 public:

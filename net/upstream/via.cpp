@@ -1,5 +1,7 @@
 #include "net/upstream/via.hpp"
 
+#include "core/ascii.hpp"
+
 #include <array>
 #include <cstdint>
 #include <random>
@@ -9,12 +11,11 @@ namespace {
 
 std::string make_pseudonym()
 {
-    constexpr std::string_view digits = "0123456789abcdef";
     std::random_device source;
-    std::uniform_int_distribution<std::size_t> any{0, digits.size() - 1};
+    std::uniform_int_distribution<std::size_t> any{0, core::hex_digits.size() - 1};
     std::string made{"cardea-"};
     for (int i = 0; i < 16; ++i) {
-        made += digits[any(source)];
+        made += core::hex_digits[any(source)];
     }
     return made;
 }

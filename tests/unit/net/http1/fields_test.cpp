@@ -97,25 +97,6 @@ TEST_CASE("a name that differs from a known one in any byte is another")
     }
 }
 
-TEST_CASE("names are equal whatever the case of their letters, and only of their letters")
-{
-    CHECK(equal_ignoring_case("", ""));
-    CHECK(equal_ignoring_case("Content-Type", "cONTENT-tYPE"));
-    CHECK_FALSE(equal_ignoring_case("abc", "ab"));
-    CHECK_FALSE(equal_ignoring_case("@", "`"));
-    CHECK_FALSE(equal_ignoring_case("[", "{"));
-    CHECK_FALSE(equal_ignoring_case("\xC4", "\xE4"));
-    for (int a = 0; a < 256; ++a) {
-        for (int b = 0; b < 256; ++b) {
-            const char x = static_cast<char>(a);
-            const char y = static_cast<char>(b);
-            const bool letters = a < 128 && b < 128 && std::isalpha(a) != 0 && std::isalpha(b) != 0;
-            const bool equal = a == b || (letters && std::tolower(a) == std::tolower(b));
-            REQUIRE(equal_ignoring_case({&x, 1}, {&y, 1}) == equal);
-        }
-    }
-}
-
 TEST_CASE("the first field of a name is found, by number and by name")
 {
     const field_list fields{

@@ -1,6 +1,6 @@
 #include "net/loop/descriptor_budget.hpp"
 
-#include "net/loop/descriptor.hpp"
+#include "core/descriptor.hpp"
 #include "net/loop/tcp_state.hpp"
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ private:
     ::rlimit before_{};
 };
 
-int option(const net::descriptor& socket, int level, int name)
+int option(const core::descriptor& socket, int level, int name)
 {
     int value = -1;
     ::socklen_t size = sizeof value;
@@ -80,7 +80,7 @@ TEST_CASE("the soft limit is raised to the hard one")
 
 TEST_CASE("an accepted socket notices a dead peer, and holds as little, as its listening socket says")
 {
-    const net::descriptor listening{::socket(AF_INET, SOCK_STREAM, 0)};
+    const core::descriptor listening{::socket(AF_INET, SOCK_STREAM, 0)};
     REQUIRE(net::watch_for_dead_peer(listening.number()));
     REQUIRE(net::hold_little_unsent(listening.number()));
     ::sockaddr_in address{};
@@ -91,9 +91,9 @@ TEST_CASE("an accepted socket notices a dead peer, and holds as little, as its l
     REQUIRE(::bind(listening.number(), where, size) == 0);
     REQUIRE(::listen(listening.number(), 1) == 0);
     REQUIRE(::getsockname(listening.number(), where, &size) == 0);
-    const net::descriptor caller{::socket(AF_INET, SOCK_STREAM, 0)};
+    const core::descriptor caller{::socket(AF_INET, SOCK_STREAM, 0)};
     REQUIRE(::connect(caller.number(), where, size) == 0);
-    const net::descriptor accepted{::accept(listening.number(), nullptr, nullptr)};
+    const core::descriptor accepted{::accept(listening.number(), nullptr, nullptr)};
     REQUIRE(accepted.open());
     CHECK(option(accepted, SOL_SOCKET, SO_KEEPALIVE) == 1);
     CHECK(option(accepted, IPPROTO_TCP, TCP_KEEPIDLE) == 30);

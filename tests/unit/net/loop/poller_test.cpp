@@ -22,12 +22,12 @@ struct socket_pair {
     {
         std::array<int, 2> both{};
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, both.data()) == 0);
-        ours = net::descriptor{both[0]};
-        theirs = net::descriptor{both[1]};
+        ours = core::descriptor{both[0]};
+        theirs = core::descriptor{both[1]};
     }
 
-    net::descriptor ours;
-    net::descriptor theirs;
+    core::descriptor ours;
+    core::descriptor theirs;
 };
 
 void run_a_little(net::loop& loop)
@@ -47,7 +47,7 @@ TEST_CASE("who was removed is told nothing, also when somebody else still holds 
     REQUIRE_FALSE(loop.ready().add(sockets.ours.number(), who));
     run_a_little(loop);
     REQUIRE(who.told > 0);
-    const net::descriptor copy{::dup(sockets.ours.number())};  // as a child has it until it executes its program
+    const core::descriptor copy{::dup(sockets.ours.number())};  // as a child has it until it executes its program
     loop.ready().remove(sockets.ours.number(), who);
     sockets.ours = {};
     const int before = who.told;

@@ -32,8 +32,8 @@ struct rig {
     {
         std::array<int, 2> ends{};
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) == 0);
-        peer = net::descriptor{ends[0]};
-        side.emplace(loop, net::descriptor{ends[1]});
+        peer = core::descriptor{ends[0]};
+        side.emplace(loop, core::descriptor{ends[1]});
         side->set_listener(&changed);
     }
 
@@ -60,7 +60,7 @@ struct rig {
 
     net::loop loop;
     net::signal changed;
-    net::descriptor peer;
+    core::descriptor peer;
     std::optional<net::stream> side;
 };
 

@@ -102,9 +102,9 @@ public:
     {
         std::array<int, 2> ends{};
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) == 0);
-        socket_ = net::descriptor{ends[0]};
+        socket_ = core::descriptor{ends[0]};
         spaces_.emplace(settings.head);
-        connection_.emplace(loop, net::accepted_socket{net::descriptor{ends[1]}, {}}, handler, settings, *spaces_);
+        connection_.emplace(loop, net::accepted_socket{core::descriptor{ends[1]}, {}}, handler, settings, *spaces_);
         net::start(connection_->run(), [this](const std::exception_ptr& bug) {
             CHECK_FALSE(bug);
             ended_ = true;
@@ -128,7 +128,7 @@ public:
     void abort() { connection_->abort(); }
 
 private:
-    net::descriptor socket_;
+    core::descriptor socket_;
     std::optional<net::exchange_spaces> spaces_;
     std::optional<net::server_connection> connection_;
     bool ended_ = false;
@@ -162,7 +162,7 @@ TEST_CASE("a caller that does not take 100 Continue is cut when the time for wri
 {
     std::array<int, 2> ends{};
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) == 0);
-    const net::descriptor peer{ends[0]};
+    const core::descriptor peer{ends[0]};
     const std::string unread(64 * 1024, 'x');
     while (::send(ends[1], unread.data(), unread.size(), 0) > 0) {
     }
@@ -186,7 +186,7 @@ TEST_CASE("a caller that does not take 100 Continue is cut when the time for wri
         net::executor>
         patience{loop.get_executor(), 10s};
     net::asio::post(loop.get_executor(), [&] {
-        caller.emplace(loop, net::accepted_socket{net::descriptor{ends[1]}, {}}, handler, settings, spaces);
+        caller.emplace(loop, net::accepted_socket{core::descriptor{ends[1]}, {}}, handler, settings, spaces);
         net::start(caller->run(), [&](const std::exception_ptr& bug) {
             CHECK_FALSE(bug);
             caller.reset();

@@ -80,17 +80,7 @@ TEST_CASE("what is not an http or https URL is refused")
     for (const auto* url : {"", "agent", "ftp://agent/", "http://", "http:///x", "unix:/tmp/x", "http://a b/"}) {
         CAPTURE(url);
         CHECK(make(url).has_error());
-        CHECK(net::origin_of(url).empty());
     }
-}
-
-TEST_CASE("an origin is normalised")
-{
-    CHECK(net::origin_of("HTTP://Agent.Example/x") == "http://agent.example:80");
-    CHECK(net::origin_of("https://agent") == "https://agent:443");
-    CHECK(net::origin_of("https://agent:443/y?z") == "https://agent:443");
-    CHECK(net::origin_of("http://agent:8080") == "http://agent:8080");
-    CHECK(net::origin_of("http://[::1]:8080/") == "http://[::1]:8080");
 }
 
 TEST_SUITE_END();

@@ -236,16 +236,16 @@ struct talkative_agent {
         url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
     }
 
-    net::descriptor accept() const { return net::descriptor{::accept(listener.number(), nullptr, nullptr)}; }
+    core::descriptor accept() const { return core::descriptor{::accept(listener.number(), nullptr, nullptr)}; }
 
-    net::descriptor listener{::socket(AF_INET, SOCK_STREAM, 0)};
+    core::descriptor listener{::socket(AF_INET, SOCK_STREAM, 0)};
     std::string url;
 };
 
 // How the loop has come to know of what happened on an idle connection when the next call wants it.
 enum class known : std::uint8_t { looked_at, in_the_same_turn };
 
-void disturb(const net::descriptor& agent_side, bool ends)
+void disturb(const core::descriptor& agent_side, bool ends)
 {
     if (ends) {
         REQUIRE(::shutdown(agent_side.number(), SHUT_WR) == 0);

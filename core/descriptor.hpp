@@ -1,11 +1,11 @@
-// A file descriptor with an owner: closed when the owner goes.
+// A file descriptor with an owner: closed when the owner goes. One thread at a time.
 #pragma once
 
 #include <unistd.h>
 
 #include <utility>
 
-namespace net {
+namespace core {
 
 class descriptor {
 public:
@@ -31,6 +31,9 @@ public:
     bool open() const noexcept { return number_ != none; }
     int number() const noexcept { return number_; }
 
+    // Gives the descriptor up without closing it.
+    int release() noexcept { return std::exchange(number_, none); }
+
     void reset() noexcept
     {
         if (open()) {
@@ -44,4 +47,4 @@ private:
     int number_ = none;
 };
 
-}  // namespace net
+}  // namespace core

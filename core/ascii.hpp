@@ -1,0 +1,97 @@
+// Letters, digits and blanks of ASCII, and what HTTP makes of them. Bytes beyond ASCII are none of these and have no case. Pure.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace core {
+
+inline constexpr std::string_view hex_digits = "0123456789abcdef";
+
+constexpr bool is_digit(char c) noexcept
+{
+    return c >= '0' && c <= '9';
+}
+
+constexpr bool is_letter(char c) noexcept
+{
+    const auto small = static_cast<char>(c | 0x20);
+    return small >= 'a' && small <= 'z';
+}
+
+namespace detail {
+
+constexpr std::array<char, 256> lower_case = [] {
+    std::array<char, 256> lower{};
+    for (std::size_t byte = 0; byte < lower.size(); ++byte) {
+        lower[byte] = static_cast<char>(byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte);
+    }
+    return lower;
+}();
+
+constexpr std::array<bool, 256> token_bytes = [] {
+    std::array<bool, 256> tokens{};
+    for (std::size_t byte = 0; byte < tokens.size(); ++byte) {
+        tokens[byte] = is_letter(static_cast<char>(byte)) || is_digit(static_cast<char>(byte));
+    }
+    for (const char mark : std::string_view{"!#$%&'*+-.^_`|~"}) {
+        tokens[static_cast<unsigned char>(mark)] = true;
+    }
+    return tokens;
+}();
+
+}  // namespace detail
+
+constexpr char lower(char c) noexcept
+{
+    return detail::lower_case[static_cast<unsigned char>(c)];
+}
+
+inline std::string in_lower_case(std::string_view text)
+{
+    std::string out{text};
+    std::transform(out.begin(), out.end(), out.begin(), lower);
+    return out;
+}
+
+constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept
+{
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+// RFC 9110 section 5.6.2.
+constexpr bool is_token_byte(char c) noexcept
+{
+    return detail::token_bytes[static_cast<unsigned char>(c)];
+}
+
+constexpr bool is_token(std::string_view text) noexcept
+{
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_token_byte);
+}
+
+// Without the spaces and tabs around it (OWS, RFC 9110 section 5.6.3).
+constexpr std::string_view trim(std::string_view text) noexcept
+{
+    const auto is_white = [](char c) { return c == ' ' || c == '\t'; };
+    while (!text.empty() && is_white(text.front())) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && is_white(text.back())) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+// Without the bytes of `edges` around it.
+constexpr std::string_view trim(std::string_view text, std::string_view edges) noexcept
+{
+    text.remove_prefix(std::min(text.find_first_not_of(edges), text.size()));
+    return text.substr(0, text.find_last_not_of(edges) + 1);
+}
+
+}  // namespace core

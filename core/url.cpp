@@ -1,0 +1,74 @@
+#include "core/url.hpp"
+
+#include "core/ascii.hpp"
+
+#include <boost/url/parse.hpp>
+#include <boost/url/url.hpp>
+#include <boost/url/url_view.hpp>
+
+namespace core {
+namespace {
+
+std::string_view default_port(bool secure) noexcept
+{
+    return secure ? "443" : "80";
+}
+
+}  // namespace
+
+std::optional<http_url> http_url::parse(std::string_view text)
+{
+    const auto parsed = boost::urls::parse_uri(text);
+    if (!parsed || parsed->encoded_host().empty()) {
+        return std::nullopt;
+    }
+    http_url url;
+    url.secure = parsed->scheme_id() == boost::urls::scheme::https;
+    if (!url.secure && parsed->scheme_id() != boost::urls::scheme::http) {
+        return std::nullopt;
+    }
+    url.encoded_host = std::string{parsed->encoded_host()};
+    url.host = parsed->host();
+    if (url.host.starts_with('[') && url.host.ends_with(']')) {
+        url.host = url.host.substr(1, url.host.size() - 2);
+    }
+    url.port = parsed->port().empty() ? std::string{default_port(url.secure)} : std::string{parsed->port()};
+    url.path = parsed->encoded_path().empty() ? "/" : std::string{parsed->encoded_path()};
+    if (parsed->has_query()) {
+        url.path += "?" + std::string{parsed->encoded_query()};
+    }
+    return url;
+}
+
+std::string http_url::authority() const
+{
+    return port == default_port(secure) ? encoded_host : encoded_host + ":" + port;
+}
+
+std::string http_url::origin() const
+{
+    return (secure ? "https://" : "http://") + in_lower_case(encoded_host) + ":" + port;
+}
+
+std::string origin_of(std::string_view url)
+{
+    const auto parsed = http_url::parse(url);
+    return parsed ? parsed->origin() : std::string{};
+}
+
+std::string resolved(std::string_view base, std::string_view reference)
+{
+    const auto from = boost::urls::parse_uri(base);
+    const auto to = boost::urls::parse_uri_reference(reference);
+    if (!from || !to) {
+        return {};
+    }
+    boost::urls::url out{*from};
+    if (!out.resolve(*to)) {
+        return {};
+    }
+    out.remove_fragment();
+    return std::string{out.buffer()};
+}
+
+}  // namespace core

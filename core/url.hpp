@@ -1,0 +1,33 @@
+// http and https URLs, taken apart (RFC 3986). Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace core {
+
+struct http_url {
+    bool secure = false;       // https
+    std::string host;          // decoded, without the brackets of an IPv6 address
+    std::string encoded_host;  // as an authority has it
+    std::string port;          // the scheme's own if the URL has none
+    std::string path;          // origin-form, with the query if the URL has one; at least "/"
+
+    // Nothing for what is not an http or https URL with a host.
+    static std::optional<http_url> parse(std::string_view text);
+
+    // Without the scheme's own port: for the Host field.
+    std::string authority() const;
+
+    // Scheme, host and port, normalised: `http://agent:8080`.
+    std::string origin() const;
+};
+
+// The origin of an http or https URL; empty for anything else.
+std::string origin_of(std::string_view url);
+
+// What `reference` means at `base` (RFC 3986 section 5.2), without a fragment. Empty if either is no URL.
+std::string resolved(std::string_view base, std::string_view reference);
+
+}  // namespace core

@@ -1,0 +1,120 @@
+#include "net/server/answer_writer.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace net {
+namespace {
+
+using core::errc;
+
+constexpr core::duration last_write_grace{1000};
+
+}  // namespace
+
+void answer_writer::begin() noexcept
+{
+    answered_ = false;
+    bytes_out_before_ = caller_.bytes_out();
+}
+
+routine<core::result<>> answer_writer::send(pieces what)
+{
+    auto sent = try_send(what);
+    if (!sent) {
+        sent = co_await finish_send();
+    }
+    co_return std::move(*sent);
+}
+
+routine<core::result<>> answer_writer::send_interim(pieces what)
+{
+    caller_.write(what);
+    return finish_send();
+}
+
+std::optional<core::result<>> answer_writer::try_send(pieces what)
+{
+    answered_ = true;
+    caller_.write(what);
+    if (caller_.writing()) {
+        return std::nullopt;
+    }
+    return sent();
+}
+
+core::result<> answer_writer::sent()
+{
+    if (aborted_) {
+        return core::gateway_error(errc::draining, "write");
+    }
+    if (caller_.write_error() || caller_.closed()) {
+        cut_ = true;
+        return core::caller_error(errc::caller_gone, "write");
+    }
+    return {};
+}
+
+routine<core::result<>> answer_writer::finish_send()
+{
+    const auto before = alarm_.due();
+    auto taken = caller_.bytes_out();
+    bool stalled = false;
+    alarm_.start(patience());
+    while (caller_.writing() && !stalled && !caller_.closed()) {
+        co_await alarm_.wait();
+        if (alarm_.expired()) {
+            stalled = std::exchange(taken, caller_.bytes_out()) == caller_.bytes_out();
+            alarm_.start(patience());
+        }
+    }
+    alarm_.start_until(before);
+    if (stalled) {
+        unframed_ = unframed_ || !hurried_;  // it had its time: the system need not keep what it has not taken
+        close_cut();
+        co_return core::caller_error(errc::caller_gone, "takes nothing");
+    }
+    co_return sent();
+}
+
+core::duration answer_writer::patience() const noexcept
+{
+    return hurried_ ? std::min(write_timeout_, last_write_grace) : write_timeout_;
+}
+
+void answer_writer::hurry()
+{
+    hurried_ = true;
+    if (caller_.writing()) {
+        alarm_.start(patience());
+    }
+}
+
+void answer_writer::abort()
+{
+    aborted_ = true;
+    close_cut();
+}
+
+void answer_writer::end_sending() noexcept
+{
+    if (cut_) {
+        ::shutdown(caller_.wire().number(), SHUT_WR);
+    } else {
+        caller_.shutdown_send();
+    }
+}
+
+// What the socket holds still goes out, unless the end would pass for that of the answer.
+void answer_writer::close_cut()
+{
+    cut_ = true;
+    if (!unframed_) {
+        end_sending();
+    }
+    caller_.close(/*hard=*/unframed_);
+}
+
+}  // namespace net

@@ -1,0 +1,62 @@
+#include "core/url.hpp"
+
+#include <doctest/doctest.h>
+
+TEST_SUITE_BEGIN("core/url");
+
+TEST_CASE("a URL is taken apart, and the port and the path are always there")
+{
+    const auto plain = core::http_url::parse("http://Agent?x=1#y");
+    REQUIRE(plain.has_value());
+    CHECK_FALSE(plain->secure);
+    CHECK(plain->host == "Agent");
+    CHECK(plain->port == "80");
+    CHECK(plain->path == "/?x=1");
+    CHECK(plain->authority() == "Agent");
+    CHECK(plain->origin() == "http://agent:80");
+
+    const auto secure = core::http_url::parse("https://[::1]:8443/a%20b?");
+    REQUIRE(secure.has_value());
+    CHECK(secure->secure);
+    CHECK(secure->host == "::1");
+    CHECK(secure->encoded_host == "[::1]");
+    CHECK(secure->port == "8443");
+    CHECK(secure->path == "/a%20b?");
+    CHECK(secure->authority() == "[::1]:8443");
+    CHECK(secure->origin() == "https://[::1]:8443");
+}
+
+TEST_CASE("an empty port is the scheme's own")
+{
+    CHECK(core::http_url::parse("https://agent:/")->port == "443");
+    CHECK(core::http_url::parse("https://agent:/")->authority() == "agent");
+}
+
+TEST_CASE("what is not an http or https URL with a host is none")
+{
+    for (const auto* url : {"", "agent", "ftp://agent/", "http://", "http:///x", "unix:/tmp/x", "http://a b/"}) {
+        CAPTURE(url);
+        CHECK_FALSE(core::http_url::parse(url).has_value());
+        CHECK(core::origin_of(url).empty());
+    }
+}
+
+TEST_CASE("an origin is normalised")
+{
+    CHECK(core::origin_of("HTTP://Agent.Example/x") == "http://agent.example:80");
+    CHECK(core::origin_of("https://agent") == "https://agent:443");
+    CHECK(core::origin_of("https://agent:443/y?z") == "https://agent:443");
+    CHECK(core::origin_of("http://agent:8080") == "http://agent:8080");
+    CHECK(core::origin_of("http://[::1]:8080/") == "http://[::1]:8080");
+}
+
+TEST_CASE("a reference is resolved without its fragment")
+{
+    CHECK(core::resolved("http://agent/a/b", "c?d#e") == "http://agent/a/c?d");
+    CHECK(core::resolved("http://agent/a/b", "//other/c") == "http://other/c");
+    CHECK(core::resolved("http://agent/a/b", "https://other") == "https://other");
+    CHECK(core::resolved("agent", "c").empty());
+    CHECK(core::resolved("http://agent/", "a b").empty());
+}
+
+TEST_SUITE_END();
