@@ -1,8 +1,10 @@
 #include "config/fields.hpp"
 
+#include "config/schema.hpp"
 #include "config/values.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace config {
 namespace {
@@ -108,6 +110,28 @@ std::vector<field> read_list(const field& f, std::string_view expected, problem_
         elements.push_back({f.path + '[' + std::to_string(i) + ']', &item, at, f.secret});
     }
     return elements;
+}
+
+members
+read_members(const node& map, std::string_view path, const std::vector<std::string_view>& known, problem_list& problems)
+{
+    members given;
+    for (std::size_t i = 0; i < map.keys.size(); ++i) {
+        const auto& key = map.keys[i];
+        auto value = member(map, i, path);
+        if (std::find(known.begin(), known.end(), key.text) == known.end()) {
+            problems.add(key.at, value.path, unknown_key(key.text, known));
+        } else {
+            given.emplace(key.text, std::move(value));
+        }
+    }
+    return given;
+}
+
+const field* find_field(const members& given, std::string_view key)
+{
+    const auto found = given.find(key);
+    return found == given.end() ? nullptr : &found->second;
 }
 
 std::optional<core::duration>

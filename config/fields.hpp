@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,20 @@ read_named_file(const field& f, std::string_view expected, const secret_reader& 
 
 // A map, or nothing (reported). No value at all (`cards:`) is an empty map.
 const node* read_map(const field& f, std::string_view expected, problem_list& problems);
+
+// The members of a map by their keys.
+using members = std::map<std::string, field, std::less<>>;
+
+// Those of `map` whose key is among `known`; the others are reported. `path` is the map's own.
+members read_members(
+    const node& map,
+    std::string_view path,
+    const std::vector<std::string_view>& known,
+    problem_list& problems
+);
+
+// Null: it is not given.
+const field* find_field(const members& given, std::string_view key);
 
 std::optional<core::duration>
 read_duration(const field& f, core::duration least, core::duration most, problem_list& problems);

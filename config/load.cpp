@@ -1,5 +1,6 @@
 #include "config/load.hpp"
 
+#include "config/choice.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"
 #include "config/fields.hpp"
@@ -117,13 +118,6 @@ private:
         given_[row.path] = {f.at, problems_.size() == before && !f.value->unusable};
     }
 
-    static const setting* find_setting(std::string_view path)
-    {
-        const auto all = all_settings();
-        const auto found = std::find_if(all.begin(), all.end(), [&](const setting& s) { return s.path == path; });
-        return found == all.end() ? nullptr : &*found;
-    }
-
     void read_value(const field& f, const duration_setting& type, const std::string& /*expected*/)
     {
         if (const auto value = read_duration(f, type.least, type.most, problems_)) {
@@ -174,19 +168,12 @@ private:
         read_parsed(f, type, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint);
     }
 
-    void read_value(const field& f, const log_level_setting& type, const std::string& expected)
+    template <class Enum>
+    void read_value(const field& f, const choice_setting<Enum>& type, const std::string& /*expected*/)
     {
-        read_parsed(f, type, expected, parse_log_level);
-    }
-
-    void read_value(const field& f, const card_shape_setting& type, const std::string& expected)
-    {
-        read_parsed(f, type, expected, parse_card_shape);
-    }
-
-    void read_value(const field& f, const signature_policy_setting& type, const std::string& /*expected*/)
-    {
-        type.member(value_) = read_signature_policy(f, problems_).value_or(core::signature_policy::strip);
+        if (const auto value = read_choice<Enum>(f, problems_)) {
+            type.member(value_) = *value;
+        }
     }
 
     void read_value(const field& f, const file_setting& type, const std::string& /*expected*/)

@@ -1,18 +1,19 @@
-// How an MCP server is reached and its session kept, out of the keys of one agent. Pure.
+// How an MCP server is reached, out of the keys of one agent. Pure.
 #pragma once
 
 #include "config/fields.hpp"
 #include "config/problem.hpp"
-#include "config/schema.hpp"
 #include "core/json/json.hpp"
 #include "core/mcp_server.hpp"
 
-#include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace config {
 
-using agent_keys = std::map<agent_key, field>;
+// The values of `type`.
+std::vector<std::string_view> transport_type_names();
 
 struct mcp_parts {
     core::mcp_server server;
@@ -21,9 +22,9 @@ struct mcp_parts {
 };
 
 // `path` and `at` are the agent's. `url` beside a transport is the short form of one.
-mcp_parts read_mcp_server(const agent_keys& given, const std::string& path, place at, problem_list& problems);
+mcp_parts read_mcp_server(const members& given, const std::string& path, place at, problem_list& problems);
 
-// Keys that only MCP servers have are problems here.
-void refuse_mcp_keys(const agent_keys& given, problem_list& problems);
+// Keys that only MCP servers have are problems here. They are taken out.
+void take_mcp_keys(members& given, problem_list& problems);
 
 }  // namespace config
