@@ -14,6 +14,9 @@ using core::agent;
 using core::json;
 using core::mcp_server;
 using form = transport_part::form;
+using optional_duration = duration_key<std::optional<core::duration>>;
+template <class Enum>
+using optional_choice = choice_key<Enum, std::optional<Enum>>;
 
 constexpr auto agents_table = std::to_array<agent_setting>({
     {"url",
@@ -35,7 +38,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "bearer_file"},
     {"bearer_file", file_key{"bearer"}, {"none"}, "A file with the bearer, instead of `bearer`."},
     {"timeout",
-     duration_key<std::optional<core::duration>>{&agent::timeout, 1ms},
+     optional_duration{&agent::timeout, 1ms},
      {.setting = "timeouts.upstream_head"},
      "From a request sent to the head of the answer."},
     {"relay_paths",
@@ -45,11 +48,11 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "`*` matches anything within a segment, `**` any number of segments: `/v1/*`, `/**`."},
     {"disabled", switch_key{&agent::disabled}, {}, "Cardea keeps the agent, but answers as for an unknown agent."},
     {"shape",
-     choice_key<std::optional<core::card_shape>>{&agent::shape},
+     optional_choice<core::card_shape>{&agent::shape},
      {.setting = "cards.shape"},
      "The generation of this agent's card that callers get."},
     {"signatures",
-     choice_key<std::optional<core::signature_policy>>{&agent::signatures},
+     optional_choice<core::signature_policy>{&agent::signatures},
      {.setting = "cards.signatures"},
      "What happens to the signatures of this agent's card. An inline card is not verified."},
     {"trusted_keys",
@@ -111,9 +114,12 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "How to reach an MCP server: `type` (`stdio`, `streamable-http`, `sse`), `url`, `headers`, `command`, `args`, "
      "`env`, `cwd`. Shown without anything that may be a credential.",
      "command"},
-    {"command", transport_part{form::text}, {"none"}, "The same as `transport.command`, with `type: stdio`."},
-    {"args", transport_part{form::list}, {"none"}, "The same as `transport.args`; only with `command`."},
-    {"env", transport_part{form::secrets}, {"none"}, "The same as `transport.env`; only with `command`."},
+    {"command", transport_part{form::text, "text"}, {"none"}, "The same as `transport.command`, with `type: stdio`."},
+    {"args", transport_part{form::list, "list"}, {"none"}, "The same as `transport.args`; only with `command`."},
+    {"env",
+     transport_part{form::secrets, "map of secrets"},
+     {"none"},
+     "The same as `transport.env`; only with `command`."},
     {"env_file",
      file_key{"transport"},
      {"none"},
@@ -121,8 +127,8 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "quotes, `#` for comments. `env` takes precedence. When the file changes, Cardea reads it again with the "
      "configuration."},
     {"envFile", other_spelling{"env_file"}, {}, "The same as `env_file`."},
-    {"cwd", transport_part{form::path}, {"the gateway's"}, "The same as `transport.cwd`; only with `command`."},
-    {"type", transport_part{form::type}, {"from `command` or `url`"}, "The same as `transport.type`."},
+    {"cwd", transport_part{form::text, "path"}, {"the gateway's"}, "The same as `transport.cwd`; only with `command`."},
+    {"type", transport_part{form::type_name, "text"}, {"from `command` or `url`"}, "The same as `transport.type`."},
     {"headers",
      secret_map_key{&mcp_server::headers},
      {"none"},
@@ -150,7 +156,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {},
      "How often Cardea asks an MCP server whether it is still there, whatever else the server sends. 0: never."},
     {"walk",
-     duration_key<std::optional<core::duration>>{&mcp_server::walk, 0ms},
+     optional_duration{&mcp_server::walk, 0ms},
      {.setting = "mcp.walk"},
      "How often Cardea reads the lists of an MCP server with sessions again without a report of a change. 0: never."},
     {"restart.backoff",
@@ -161,7 +167,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"restart.max_backoff", duration_key<core::duration>{&mcp_server::max_backoff, 10ms}, {}, "The longest such pause."
     },
     {"max_message",
-     size_key{&mcp_server::max_message, core::least_mcp_message, core::most_mcp_message},
+     size_key{&mcp_server::max_message, {core::least_mcp_message, core::most_mcp_message}},
      {},
      "The largest message to or from an MCP server. A larger one is not sent, or not read."},
     {"stale_if_error",
@@ -170,73 +176,25 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "Whether the card of an MCP server is served while there is no session."},
 });
 
-json shown(const std::string& text)
-{
-    return text.empty() ? json{} : json(text);
-}
-
-json shown(bool on)
-{
-    return on;
-}
-
-json shown(std::uint64_t bytes)
-{
-    return size_text(bytes);
-}
-
-json shown(core::duration time)
-{
-    return to_text(time);
-}
-
-json shown(const std::vector<std::string>& list)
-{
-    return list;
-}
-
-json shown(const core::secret& value)
-{
-    return value.empty() ? json{} : json(core::masked);
-}
-
-json shown(const std::vector<std::pair<std::string, core::secret>>& secrets)
-{
-    auto masked = json::object();
-    for (const auto& each : secrets) {
-        append_member(masked, each.first, core::masked);
-    }
-    return masked;
-}
-
-template <class Enum>
-    requires std::is_enum_v<Enum>
-json shown(Enum value)
-{
-    return core::name(value);
-}
-
 template <class T>
-json shown(const std::optional<T>& value)
-{
-    return value ? shown(*value) : json{};
-}
+concept named = std::is_enum_v<T>;
 
-std::string written_as(form is)
-{
-    switch (is) {
-        case form::list:
-            return "list";
-        case form::secrets:
-            return "map of secrets";
-        case form::path:
-            return "path";
-        case form::text:
-        case form::type:
-            break;
-    }
-    return "text";
-}
+constexpr overloaded shown{
+    [](const std::string& text) { return text.empty() ? json{} : json(text); },
+    [](bool on) { return json(on); },
+    [](std::uint64_t bytes) { return json(size_text(bytes)); },
+    [](core::duration time) { return json(to_text(time)); },
+    [](const std::vector<std::string>& list) { return json(list); },
+    [](const core::secret& value) { return value.empty() ? json{} : json(core::masked); },
+    [](const secret_map& secrets) {
+        auto masked = json::object();
+        for (const auto& each : secrets) {
+            append_member(masked, each.first, core::masked);
+        }
+        return masked;
+    },
+    [](named auto value) { return json(core::name(value)); },
+};
 
 }  // namespace
 
@@ -302,9 +260,11 @@ std::string written_as(const agent_setting& row)
             []<class T>(const duration_key<T>& type) {
                 return "duration, " + to_text(type.least) + " to " + to_text(type.most);
             },
-            [](const size_key& type) { return "size, " + size_text(type.least) + " to " + size_text(type.most); },
-            [](const switch_key&) { return listed({"true", "false"}, "`"); },
-            []<class T>(const choice_key<T>&) { return listed(choice_names<enum_of<T>>(), "`"); },
+            [](const size_key& type) {
+                return "size, " + size_text(type.range.least) + " to " + size_text(type.range.most);
+            },
+            [](const switch_key&) { return std::string{"`true` or `false`"}; },
+            []<class Enum, class T>(const choice_key<Enum, T>&) { return listed<Enum>("`"); },
             [](const url_key&) { return std::string{"URL"}; },
             [](const text_key& type) { return std::string{type.written_as}; },
             [](const key_set_key&) { return std::string{"path of a JWK Set"}; },
@@ -313,7 +273,7 @@ std::string written_as(const agent_setting& row)
             [](const secret_key&) { return std::string{"secret"}; },
             [](const secret_map_key&) { return std::string{"map of secrets"}; },
             [](const file_key&) { return std::string{"path"}; },
-            [](const transport_part& type) { return written_as(type.is); },
+            [](const transport_part& type) { return std::string{type.written_as}; },
             [](const other_spelling& type) { return written_as(*find_agent_setting(type.of)); },
             [](const auto& /*card, metadata, transport*/) { return std::string{"map"}; },
         },
@@ -346,7 +306,11 @@ json shown_value(const agent_setting& row, const core::agent& agent)
             [&](const auto& type) {
                 if constexpr (requires { type.member; }) {
                     const auto* value = find_member(type.member, agent);
-                    return value == nullptr ? json{} : shown(*value);
+                    if constexpr (requires { value->has_value(); }) {
+                        return value != nullptr && *value ? shown(**value) : json{};
+                    } else {
+                        return value != nullptr ? shown(*value) : json{};
+                    }
                 } else {
                     return json{};
                 }

@@ -2,6 +2,7 @@
 // Reading, unknown keys, the JSON Schema, the dump, the comparison, agents/get and docs/configuration.md follow from it. Pure.
 #pragma once
 
+#include "config/fields.hpp"
 #include "config/schema.hpp"
 #include "core/agent.hpp"
 #include "core/json/json.hpp"
@@ -42,22 +43,13 @@ struct duration_key {
 
 struct size_key {
     agent_member<std::uint64_t> member;
-    std::uint64_t least;  // bytes
-    std::uint64_t most;
+    size_range range;
 };
 
-struct switch_key {
-    agent_member<bool> member;
-};
-
-// T: an enum of core/choices.hpp, or an optional one.
-template <class T>
+// Enum: of core/choices.hpp.
+template <class Enum, class T = Enum>
 struct choice_key {
     agent_member<T> member;
-};
-
-struct url_key {
-    agent_member<std::string> member;
 };
 
 struct text_key {
@@ -65,34 +57,22 @@ struct text_key {
     std::string_view written_as;
 };
 
-struct key_set_key {
-    agent_member<std::string> member;
+template <class T>
+struct member_key {
+    agent_member<T> member;
 };
 
-struct pattern_list_key {
-    agent_member<std::vector<std::string>> member;
-};
+using secret_map = std::vector<std::pair<std::string, core::secret>>;
 
-struct origin_list_key {
-    agent_member<std::vector<std::string>> member;
-};
-
-struct secret_key {
-    agent_member<core::secret> member;
-};
-
-struct secret_map_key {
-    agent_member<std::vector<std::pair<std::string, core::secret>>> member;
-};
-
-// These two are JSON text in the record.
-struct card_key {
-    agent_member<std::string> member;
-};
-
-struct metadata_key {
-    agent_member<std::string> member;
-};
+struct switch_key : member_key<bool> {};
+struct url_key : member_key<std::string> {};
+struct key_set_key : member_key<std::string> {};
+struct pattern_list_key : member_key<std::vector<std::string>> {};
+struct origin_list_key : member_key<std::vector<std::string>> {};
+struct secret_key : member_key<core::secret> {};
+struct secret_map_key : member_key<secret_map> {};
+struct card_key : member_key<std::string> {};      // JSON text in the record
+struct metadata_key : member_key<std::string> {};  // the same
 
 // The file with the value, or a part of the value, of another key.
 struct file_key {
@@ -103,9 +83,10 @@ struct file_key {
 struct transport_key {};
 
 struct transport_part {
-    enum class form : std::uint8_t { text, path, list, secrets, type };
+    enum class form : std::uint8_t { text, list, secrets, type_name };
 
     form is;
+    std::string_view written_as;
 };
 
 struct other_spelling {
@@ -118,8 +99,8 @@ using agent_key_type = std::variant<
     size_key,
     switch_key,
     choice_key<core::protocol>,
-    choice_key<std::optional<core::card_shape>>,
-    choice_key<std::optional<core::signature_policy>>,
+    choice_key<core::card_shape, std::optional<core::card_shape>>,
+    choice_key<core::signature_policy, std::optional<core::signature_policy>>,
     choice_key<core::card_trust>,
     choice_key<core::extended_card_access>,
     choice_key<core::mcp_start>,

@@ -8,8 +8,7 @@
 
 namespace config {
 
-// Sets the member of each key as agent_table.hpp describes it. Keys of a map such as `timeouts` are below that map. Of an agent that
-// is no MCP server, none that only these have may be given.
+// Sets the member of each key as agent_table.hpp describes it. Keys that only MCP servers have are of these alone.
 void read_agent_values(const members& given, const tls_checks& tls, core::agent& into, problem_list& problems);
 
 }  // namespace config

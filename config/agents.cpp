@@ -55,6 +55,7 @@ public:
             read_reach();
             read_credentials();
             read_metadata();
+            read_maps();
             read_agent_values(given_, tls_, agent_, problems_);
             check_session();
         }
@@ -204,6 +205,22 @@ private:
             parts.members["transport"] = std::move(transport_);
         }
         agent_.metadata = core::to_text(parts.members);
+    }
+
+    // The keys of a map such as `timeouts`, with its name in front.
+    void read_maps()
+    {
+        members below;
+        for (const auto& [name, f] : given_) {
+            const auto keys = keys_below(name);
+            const auto* map = keys.empty() ? nullptr : read_map(f, "a map", problems_);
+            if (map != nullptr) {
+                for (auto& [key, value] : read_members(*map, f.path, keys, problems_)) {
+                    below.emplace(name + '.' + key, std::move(value));
+                }
+            }
+        }
+        given_.merge(below);
     }
 
     void check_session()

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace config {
 
@@ -29,30 +28,18 @@ inline constexpr std::string_view not_chosen<core::signature_policy> = "is not a
 template <>
 inline constexpr std::string_view not_chosen<core::log_level> = "is not a level";
 
-template <class Enum>
-std::vector<std::string_view> choice_names()
-{
-    std::vector<std::string_view> names;
-    for (const auto& each : core::choices<Enum>) {
-        names.push_back(each.name);
-    }
-    return names;
-}
-
-// Enum of an optional Enum too.
-template <class T>
-struct enum_in {
-    using type = T;
-};
-template <class T>
-struct enum_in<std::optional<T>> {
-    using type = T;
-};
-template <class T>
-using enum_of = typename enum_in<T>::type;
-
 // "a, b or c", with each name between two of `quote`.
-std::string listed(const std::vector<std::string_view>& names, std::string_view quote = "");
+template <class Enum>
+std::string listed(std::string_view quote = "")
+{
+    const auto& all = core::choices<Enum>;
+    std::string text;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        text += i == 0 ? "" : i + 1 == all.size() ? " or " : ", ";
+        text.append(quote).append(all[i].name).append(quote);
+    }
+    return text;
+}
 
 // The detail of the error is a predicate.
 template <class Enum>
@@ -70,17 +57,7 @@ core::result<Enum> parse_choice(std::string_view text)
 template <class Enum>
 std::optional<Enum> read_choice(const field& f, problem_list& problems)
 {
-    const auto expected = listed(choice_names<Enum>());
-    const auto* text = read_text(f, expected, problems);
-    if (text == nullptr) {
-        return std::nullopt;
-    }
-    const auto value = parse_choice<Enum>(*text);
-    if (!value) {
-        refuse(f, value.error().detail, expected, problems);
-        return std::nullopt;
-    }
-    return *value;
+    return read_parsed(f, listed<Enum>(), parse_choice<Enum>, problems);
 }
 
 }  // namespace config

@@ -8,6 +8,7 @@
 #include "config/values.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -87,26 +88,24 @@ json certificate(const certificate_files& files)
 
 json setting_value(const setting_type& type, settings& of)
 {
-    if (const auto* count = std::get_if<count_setting>(&type)) {
-        return count->member(of);
-    }
-    if (const auto* on = std::get_if<switch_setting>(&type)) {
-        return on->member(of);
-    }
-    if (const auto* certificates = std::get_if<certificate_list_setting>(&type)) {
-        auto all = json::array();
-        for (const auto& each : certificates->member(of)) {
-            all.push_back(certificate(each));
-        }
-        return all;
-    }
-    const auto* hosts = std::get_if<host_list_setting>(&type);
-    const auto* networks = std::get_if<network_list_setting>(&type);
-    const auto* origins = std::get_if<origin_list_setting>(&type);
-    if (hosts != nullptr || networks != nullptr || origins != nullptr) {
-        return hosts != nullptr ? hosts->member(of) : networks != nullptr ? networks->member(of) : origins->member(of);
-    }
-    return text_or_null(value_text(type, of));
+    return std::visit(
+        overloaded{
+            [&](const count_setting& s) { return json(s.member(of)); },
+            [&](const switch_setting& s) { return json(s.member(of)); },
+            [&](const std::derived_from<member_setting<std::vector<std::string>>> auto& s) {
+                return json(s.member(of));
+            },
+            [&](const certificate_list_setting& s) {
+                auto all = json::array();
+                for (const auto& each : s.member(of)) {
+                    all.push_back(certificate(each));
+                }
+                return all;
+            },
+            [&](const auto&) { return text_or_null(value_text(type, of)); },
+        },
+        type
+    );
 }
 
 void put(json& tree, std::string_view path, json leaf)

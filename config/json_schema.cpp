@@ -71,9 +71,14 @@ json url()
     return or_variable(text_like("^[hH][tT][tT][pP][sS]?://"));
 }
 
-json one_of(const std::vector<std::string_view>& names)
+// Of rows of a value and its name.
+json one_of(const auto& choices)
 {
-    return or_variable({{"enum", names}});
+    auto names = json::array();
+    for (const auto& each : choices) {
+        names.push_back(each.name);
+    }
+    return or_variable({{"enum", std::move(names)}});
 }
 
 json closed_map(json properties)
@@ -99,7 +104,7 @@ json schema_of(const setting_type& type)
             [](const switch_setting&) { return on_or_off(); },
             [](const address_setting&) { return or_variable(text_like("^.+:[0-9]+$")); },
             [](const base_url_setting&) { return url(); },
-            []<class Enum>(const choice_setting<Enum>&) { return one_of(choice_names<Enum>()); },
+            []<class Enum>(const choice_setting<Enum>&) { return one_of(core::choices<Enum>); },
             [](const file_setting&) { return any_text(); },
             [](const origin_list_setting&) { return list_of(url()); },
             [](const store_setting&) { return or_variable(text_like("^(memory$|sqlite:.)")); },
@@ -127,23 +132,14 @@ json transport()
     return map;
 }
 
-json schema_of(transport_part::form is)
-{
-    using enum transport_part::form;
-    return is == list      ? list_of(any_text())
-           : is == secrets ? map_of(any_text())
-           : is == type    ? one_of(transport_type_names())
-                           : any_text();
-}
-
 json schema_of(const agent_setting& row)
 {
     return std::visit(
         overloaded{
             []<class T>(const duration_key<T>&) { return duration(); },
-            [](const size_key& type) { return number(type.least, type.most, size_pattern); },
+            [](const size_key& type) { return number(type.range.least, type.range.most, size_pattern); },
             [](const switch_key&) { return on_or_off(); },
-            []<class T>(const choice_key<T>&) { return one_of(choice_names<enum_of<T>>()); },
+            []<class Enum, class T>(const choice_key<Enum, T>&) { return one_of(core::choices<Enum>); },
             [](const url_key&) { return url(); },
             [](const pattern_list_key&) { return list_of(any_text()); },
             [](const origin_list_key&) { return list_of(url()); },
@@ -151,7 +147,13 @@ json schema_of(const agent_setting& row)
             [](const card_key&) { return json{{"type", "object"}, {"required", {"name"}}}; },
             [](const metadata_key&) { return json{{"type", {"object", "null"}}}; },
             [](const transport_key&) { return transport(); },
-            [](const transport_part& type) { return schema_of(type.is); },
+            [](const transport_part& type) {
+                using enum transport_part::form;
+                return type.is == list        ? list_of(any_text())
+                       : type.is == secrets   ? map_of(any_text())
+                       : type.is == type_name ? one_of(transport_types)
+                                              : any_text();
+            },
             [](const other_spelling& type) { return schema_of(*find_agent_setting(type.of)); },
             [](const auto& /*text, the path of a file, a secret*/) { return any_text(); },
         },

@@ -2,14 +2,12 @@
 
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
-#include "config/choice.hpp"
 #include "config/json_value.hpp"
 #include "config/mcp_program.hpp"
 #include "config/mcp_shown.hpp"
 #include "config/url.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,17 +20,6 @@ using core::mcp_transport;
 
 constexpr std::string_view expected_transport = "a map with a url or a command";
 constexpr std::string_view expected_types = "stdio, streamable-http or sse";
-
-// Several names may mean the same.
-constexpr auto transport_types = std::to_array<core::choice<mcp_transport>>(
-    {{mcp_transport::stdio, "stdio"},
-     {mcp_transport::stdio, "local"},
-     {mcp_transport::sse, "sse"},
-     {mcp_transport::streamable_http, "streamable-http"},
-     {mcp_transport::streamable_http, "streamable_http"},
-     {mcp_transport::streamable_http, "streamableHttp"},
-     {mcp_transport::streamable_http, "http"}}
-);
 
 // Blanks are in the paths of programs, never in names that are looked for in PATH.
 bool is_whole_line(std::string_view command)
@@ -225,15 +212,6 @@ private:
 };
 
 }  // namespace
-
-std::vector<std::string_view> transport_type_names()
-{
-    std::vector<std::string_view> names;
-    for (const auto& each : transport_types) {
-        names.push_back(each.name);
-    }
-    return names;
-}
 
 mcp_parts read_mcp_server(const members& given, const std::string& path, place at, problem_list& problems)
 {

@@ -3,17 +3,25 @@
 
 #include "config/fields.hpp"
 #include "config/problem.hpp"
+#include "core/choices.hpp"
 #include "core/json/json.hpp"
 #include "core/mcp_server.hpp"
 
+#include <array>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace config {
 
-// The values of `type`.
-std::vector<std::string_view> transport_type_names();
+// The values of `type`. Several may mean the same.
+inline constexpr auto transport_types = std::to_array<core::choice<core::mcp_transport>>(
+    {{core::mcp_transport::stdio, "stdio"},
+     {core::mcp_transport::stdio, "local"},
+     {core::mcp_transport::sse, "sse"},
+     {core::mcp_transport::streamable_http, "streamable-http"},
+     {core::mcp_transport::streamable_http, "streamable_http"},
+     {core::mcp_transport::streamable_http, "streamableHttp"},
+     {core::mcp_transport::streamable_http, "http"}}
+);
 
 struct mcp_parts {
     core::mcp_server server;

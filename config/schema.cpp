@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <numeric>
 #include <utility>
 
@@ -314,10 +315,10 @@ std::string written_as(const setting_type& type)
             [](const count_setting& s) {
                 return "a whole number, " + std::to_string(s.least) + " to " + std::to_string(s.most);
             },
-            [](const switch_setting&) { return listed({"true", "false"}); },
+            [](const switch_setting&) { return std::string{"true or false"}; },
             [](const address_setting&) { return std::string{"host:port"}; },
             [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
-            []<class Enum>(const choice_setting<Enum>&) { return listed(choice_names<Enum>()); },
+            []<class Enum>(const choice_setting<Enum>&) { return listed<Enum>(); },
             [](const file_setting& s) { return std::string{expected_of(s.kind)}; },
             [](const origin_list_setting&) { return std::string{expected_origins}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
@@ -343,12 +344,12 @@ std::string value_text(const setting_type& type, settings of)
             [&](const base_url_setting& s) { return s.member(of); },
             [&]<class Enum>(const choice_setting<Enum>& s) { return std::string{core::name(s.member(of))}; },
             [&](const file_setting& s) { return s.member(of); },
-            [&](const origin_list_setting& s) { return joined(s.member(of)); },
             [&](const store_setting& s) {
                 return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);
             },
-            [&](const host_list_setting& s) { return joined(s.member(of)); },
-            [&](const network_list_setting& s) { return joined(s.member(of)); },
+            [&](const std::derived_from<member_setting<std::vector<std::string>>> auto& s) {
+                return joined(s.member(of));
+            },
             [&](const certificate_list_setting& s) {
                 std::vector<std::string> certificates;
                 for (const auto& each : s.member(of)) {

@@ -38,18 +38,6 @@ struct count_setting {
     std::uint64_t most;
 };
 
-struct switch_setting {
-    member_of<bool> member;
-};
-
-struct address_setting {
-    member_of<endpoint> member;
-};
-
-struct base_url_setting {
-    member_of<std::string> member;
-};
-
 // Of core/choices.hpp.
 template <class Enum>
 struct choice_setting {
@@ -61,25 +49,19 @@ struct file_setting {
     file_kind kind;
 };
 
-struct origin_list_setting {
-    member_of<std::vector<std::string>> member;
+template <class T>
+struct member_setting {
+    member_of<T> member;
 };
 
-struct store_setting {
-    member_of<std::string> member;
-};
-
-struct host_list_setting {
-    member_of<std::vector<std::string>> member;
-};
-
-struct network_list_setting {
-    member_of<std::vector<std::string>> member;
-};
-
-struct certificate_list_setting {
-    member_of<std::vector<certificate_files>> member;
-};
+struct switch_setting : member_setting<bool> {};
+struct address_setting : member_setting<endpoint> {};
+struct base_url_setting : member_setting<std::string> {};
+struct store_setting : member_setting<std::string> {};
+struct origin_list_setting : member_setting<std::vector<std::string>> {};
+struct host_list_setting : member_setting<std::vector<std::string>> {};
+struct network_list_setting : member_setting<std::vector<std::string>> {};
+struct certificate_list_setting : member_setting<std::vector<certificate_files>> {};
 
 using setting_type = std::variant<
     duration_setting,
