@@ -1,7 +1,6 @@
 #include "config/agent_parts.hpp"
 
 #include "config/json_value.hpp"
-#include "config/schema.hpp"
 
 #include <algorithm>
 #include <array>
@@ -183,35 +182,6 @@ std::vector<std::string> read_relay_paths(const field& f, problem_list& problems
     return patterns;
 }
 
-core::card_trust read_card_trust(const field& f, problem_list& problems)
-{
-    constexpr std::string_view expected = "never or same-origin";
-    using enum core::card_trust;
-    const auto* text = read_text(f, expected, problems);
-    if (text != nullptr && *text == core::name(same_origin)) {
-        return same_origin;
-    }
-    if (text != nullptr && *text != core::name(never)) {
-        refuse(f, text->empty() ? "is empty" : "is not one of the two", expected, problems);
-    }
-    return never;
-}
-
-core::extended_card_access read_extended_card(const field& f, problem_list& problems)
-{
-    constexpr std::string_view expected = "auto or proxy";
-    using enum core::extended_card_access;
-    const auto* text = read_text(f, expected, problems);
-    if (text == nullptr || *text == core::name(automatic)) {
-        return automatic;
-    }
-    if (*text != core::name(proxy)) {
-        refuse(f, text->empty() ? "is empty" : "is not one of the two", expected, problems);
-        return automatic;
-    }
-    return proxy;
-}
-
 std::string read_card(const field& f, problem_list& problems)
 {
     constexpr std::string_view expected = "an agent card (a map with a name)";
@@ -230,7 +200,7 @@ std::string read_card(const field& f, problem_list& problems)
     return bounded_text(f, to_json(*card), problems);
 }
 
-metadata_parts read_metadata(const field& f, problem_list& problems)
+metadata_parts read_metadata_parts(const field& f, problem_list& problems)
 {
     metadata_parts parts;
     const auto* map = read_map(f, "a map", problems);

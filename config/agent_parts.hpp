@@ -29,12 +29,6 @@ read_headers(const field& f, problem_list& problems, header_use use = header_use
 // `relay_paths`: each begins with '/' and has no query, no dot segment and no control character.
 std::vector<std::string> read_relay_paths(const field& f, problem_list& problems);
 
-// `trust_card_url`.
-core::card_trust read_card_trust(const field& f, problem_list& problems);
-
-// `extended_card`.
-core::extended_card_access read_extended_card(const field& f, problem_list& problems);
-
 // `card`: a map with a name, as JSON text.
 std::string read_card(const field& f, problem_list& problems);
 
@@ -45,6 +39,6 @@ struct metadata_parts {
     std::string card;
     std::string card_url;
 };
-metadata_parts read_metadata(const field& f, problem_list& problems);
+metadata_parts read_metadata_parts(const field& f, problem_list& problems);
 
 }  // namespace config

@@ -1,11 +1,14 @@
 #include "config/agents.hpp"
 
 #include "config/agent_parts.hpp"
+#include "config/agent_table.hpp"
+#include "config/agent_values.hpp"
+#include "config/choice.hpp"
+#include "config/client_files.hpp"
 #include "config/env_file.hpp"
 #include "config/json_value.hpp"
 #include "config/mcp_program.hpp"
 #include "config/mcp_server.hpp"
-#include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
@@ -13,21 +16,15 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
+#include <variant>
 
 namespace config {
 namespace {
 
-constexpr auto usual_trust = core::card_trust::same_origin;
 constexpr std::string_view expected_id = "expected 1 to 128 letters, digits, '.', '_' and '-', without '..'";
-
-std::string_view first_segment(std::string_view name)
-{
-    return name.substr(0, name.find('.'));
-}
 
 // One record. The parts of a record depend on each other, so that its keys are gathered first.
 class record_reader {
@@ -47,7 +44,6 @@ public:
 
     core::agent read(const field& record, const node::name& id)
     {
-        agent_.id = id.text;
         path_ = record.path;
         at_ = id.at;
         if (!core::valid_agent_id(id.text)) {
@@ -56,19 +52,23 @@ public:
         if (const auto* map = read_map(record, "a map of the agent's settings", problems_)) {
             gather(*map);
             read_protocol();
-            read_addresses();
+            read_reach();
             read_credentials();
-            read_notes();
-            read_cards();
+            read_metadata();
+            read_maps();
+            read_agent_values(given_, tls_, agent_, problems_);
+            check_session();
         }
+        agent_.id = id.text;
         return std::move(agent_);
     }
 
 private:
-    const field* find(agent_key key) const
+    // What is taken is read here; read_agent_values() reads the other keys.
+    std::optional<field> take(std::string_view key)
     {
         const auto found = given_.find(key);
-        return found == given_.end() ? nullptr : &found->second;
+        return found == given_.end() ? std::nullopt : std::optional{given_.extract(found).mapped()};
     }
 
     void gather(const node& map)
@@ -76,64 +76,60 @@ private:
         for (std::size_t i = 0; i < map.keys.size() && !problems_.full(); ++i) {
             const auto& key = map.keys[i];
             auto value = member(map, i, path_);
-            const auto rows = all_agent_settings();
-            const auto row = std::find_if(rows.begin(), rows.end(), [&](const agent_setting& s) {
-                return first_segment(s.name) == key.text;
-            });
-            if (row == rows.end()) {
+            const auto* row = find_agent_setting(key.text);
+            if (row == nullptr) {
                 problems_.add(key.at, value.path, unknown_agent_key(key.text));
-            } else if (const auto* before = find(row->key)) {
+                continue;
+            }
+            const auto* spelling = std::get_if<other_spelling>(&row->type);
+            const auto known_as = spelling == nullptr ? std::string_view{key.text} : spelling->of;
+            if (const auto* before = find_field(given_, known_as)) {
                 problems_.add(
                     key.at,
                     value.path,
                     "is the same as " + before->path + ", which is given too; expected one of the two"
                 );
             } else {
-                given_.emplace(row->key, std::move(value));
+                given_.emplace(known_as, std::move(value));
             }
         }
     }
 
     void read_protocol()
     {
-        const bool has_transport = find(agent_key::transport) != nullptr || find(agent_key::command) != nullptr;
-        agent_.speaks = has_transport ? core::protocol::mcp : by_default_;
-        const auto* f = find(agent_key::protocol);
-        const auto* text = f == nullptr ? nullptr : read_text(*f, "a2a or mcp", problems_);
-        if (text == nullptr) {
-            return;
+        auto speaks = given_.contains("transport") || given_.contains("command") ? core::protocol::mcp : by_default_;
+        if (const auto f = take("protocol")) {
+            speaks = read_choice<core::protocol>(*f, problems_).value_or(speaks);
         }
-        if (*text != "a2a" && *text != "mcp") {
-            refuse(*f, text->empty() ? "is empty" : "is not a protocol", "a2a or mcp", problems_);
-            return;
-        }
-        agent_.speaks = *text == "mcp" ? core::protocol::mcp : core::protocol::a2a;
+        agent_ = usual_agent(speaks);
     }
 
-    void read_addresses()
+    void read_reach()
     {
-        if (agent_.speaks == core::protocol::mcp) {
-            read_mcp();
+        if (agent_.speaks == core::protocol::a2a) {
+            take_mcp_keys(given_, problems_);
+            read_address();
             return;
         }
-        if (const auto* f = find(agent_key::url)) {
-            agent_.url = read_url(*f, query::refused, problems_).value_or("");
-        }
-        if (find(agent_key::url) == nullptr) {
-            problems_
-                .add(at_, path_ + ".url", "is missing; expected an http or https URL such as http://10.0.0.7:9000/a2a");
-        }
-        refuse_mcp_keys(given_, problems_);
-    }
-
-    void read_mcp()
-    {
         auto parts = read_mcp_server(given_, path_, at_, problems_);
+        for (const auto* key : {"url", "headers"}) {
+            given_.erase(key);
+        }
         agent_.url = std::move(parts.url);
         agent_.mcp = std::move(parts.server);
         transport_ = std::move(parts.shown);
-        if (const auto* f = find(agent_key::env_file)) {
+        if (const auto f = take("env_file")) {
             add_env_file(*f);
+        }
+    }
+
+    void read_address()
+    {
+        if (const auto f = take("url")) {
+            agent_.url = read_url(*f, query::refused, problems_).value_or("");
+        } else {
+            problems_
+                .add(at_, path_ + ".url", "is missing; expected an http or https URL such as http://10.0.0.7:9000/a2a");
         }
     }
 
@@ -156,21 +152,18 @@ private:
 
     void read_credentials()
     {
-        const auto* bearer = find(agent_key::bearer);
-        if (bearer != nullptr) {
+        const auto bearer = take("bearer");
+        if (bearer) {
             const auto* text = read_text(*bearer, "a token", problems_);
             agent_.bearer = text == nullptr ? core::secret{} : bearer_of(*bearer, *text, problems_);
         }
-        if (const auto* file = find(agent_key::bearer_file)) {
+        if (const auto file = take("bearer_file")) {
             if (!agent_.bearer.empty()) {
                 problems_.add(file->at, file->path, "stands beside " + bearer->path + "; expected one of the two");
             }
             read_bearer_file(*file);
         }
-        if (const auto* f = find(agent_key::card_headers)) {
-            agent_.card_headers = read_headers(*f, problems_);
-        }
-        if (const auto* f = find(agent_key::tls)) {
+        if (const auto f = take("tls")) {
             read_agent_tls(*f, tls_, agent_, problems_);
         }
     }
@@ -186,62 +179,11 @@ private:
         }
     }
 
-    void read_notes()
-    {
-        if (const auto* f = find(agent_key::timeout)) {
-            agent_.timeout = read_duration(*f, std::chrono::milliseconds{1}, std::chrono::hours{24}, problems_);
-        }
-        if (const auto* f = find(agent_key::relay_paths)) {
-            agent_.relay_paths = read_relay_paths(*f, problems_);
-        }
-        if (const auto* f = find(agent_key::disabled)) {
-            agent_.disabled = read_switch(*f, problems_).value_or(false);
-        }
-        if (const auto* f = find(agent_key::shape)) {
-            read_shape(*f);
-        }
-        read_signatures();
-        if (const auto* f = find(agent_key::version)) {
-            agent_.version = read_line(*f, "a version", problems_).value_or("");
-        }
-        if (const auto* f = find(agent_key::protocol_version)) {
-            agent_.protocol_version = read_line(*f, "a version", problems_).value_or("");
-        }
-    }
-
-    void read_shape(const field& f)
-    {
-        constexpr std::string_view expected = "auto, v1, v0.3 or hybrid";
-        const auto* text = read_text(f, expected, problems_);
-        if (text == nullptr) {
-            return;
-        }
-        const auto shape = parse_card_shape(*text);
-        if (shape) {
-            agent_.shape = *shape;
-        } else {
-            refuse(f, shape.error().detail, expected, problems_);
-        }
-    }
-
-    void read_signatures()
-    {
-        if (const auto* f = find(agent_key::signatures)) {
-            agent_.signatures = read_signature_policy(*f, problems_);
-        }
-        if (const auto* f = find(agent_key::trusted_keys)) {
-            agent_.trusted_keys = read_checked_file(*f, file_kind::key_set, tls_, problems_);
-        }
-        if (const auto* f = find(agent_key::key_set_origins)) {
-            agent_.key_set_origins = read_origins(*f, problems_);
-        }
-    }
-
-    void read_cards()
+    void read_metadata()
     {
         metadata_parts parts;
-        if (const auto* f = find(agent_key::metadata)) {
-            parts = read_metadata(*f, problems_);
+        if (const auto f = take("metadata")) {
+            parts = read_metadata_parts(*f, problems_);
             if (!transport_.is_null() && parts.members.contains("transport")) {
                 problems_.add(
                     f->at,
@@ -252,29 +194,54 @@ private:
         }
         agent_.card = std::move(parts.card);
         agent_.card_url = std::move(parts.card_url);
-        if (const auto* f = find(agent_key::card)) {
+        if (const auto f = take("card")) {
             if (!agent_.card.empty()) {
                 problems_
                     .add(f->at, f->path, "stands beside " + path_ + ".metadata.agentCard; expected one of the two");
             }
             agent_.card = read_card(*f, problems_);
         }
-        if (const auto* f = find(agent_key::card_url)) {
-            agent_.card_url = read_url(*f, query::allowed, problems_).value_or("");
-        }
-        const auto* trust = find(agent_key::trust_card_url);
-        if (trust != nullptr) {
-            agent_.trust = read_card_trust(*trust, problems_);
-        } else if (agent_.speaks == core::protocol::a2a) {
-            agent_.trust = usual_trust;
-        }
-        if (const auto* f = find(agent_key::extended_card)) {
-            agent_.extended_card = read_extended_card(*f, problems_);
-        }
         if (!transport_.is_null()) {
             parts.members["transport"] = std::move(transport_);
         }
         agent_.metadata = core::to_text(parts.members);
+    }
+
+    // The keys of a map such as `timeouts`, with its name in front.
+    void read_maps()
+    {
+        members below;
+        for (const auto& [name, f] : given_) {
+            const auto keys = keys_below(name);
+            const auto* map = keys.empty() ? nullptr : read_map(f, "a map", problems_);
+            if (map != nullptr) {
+                for (auto& [key, value] : read_members(*map, f.path, keys, problems_)) {
+                    below.emplace(name + '.' + key, std::move(value));
+                }
+            }
+        }
+        given_.merge(below);
+    }
+
+    void check_session()
+    {
+        if (!agent_.mcp) {
+            return;
+        }
+        const auto* era = find_field(given_, "era");
+        if (era != nullptr && agent_.mcp->era == core::mcp_era::modern &&
+            agent_.mcp->transport == core::mcp_transport::sse) {
+            problems_.add(
+                era->at,
+                era->path,
+                "stands beside the type sse, which has no modern era; expected auto or legacy"
+            );
+        }
+        const auto* restart = find_field(given_, "restart");
+        if (restart != nullptr && agent_.mcp->backoff > agent_.mcp->max_backoff) {
+            problems_
+                .add(restart->at, restart->path, "has a backoff over its max_backoff; expected at most max_backoff");
+        }
     }
 
     core::protocol by_default_;
@@ -284,7 +251,7 @@ private:
     core::agent agent_;
     std::string path_;
     place at_;
-    agent_keys given_;
+    members given_;
     core::json transport_;
 };
 
@@ -320,15 +287,21 @@ void refuse_placeholders(const node& record, std::string_view path, problem_list
     for (std::size_t i = 0; i < record.keys.size(); ++i) {
         const auto& key = record.keys[i];
         const auto& value = record.items[i];
-        if (key.text == "bearer") {
-            refuse_placeholder(key, value, join(path, key.text), problems);
+        const auto below = join(path, key.text);
+        const auto* row = find_agent_setting(key.text);
+        if (row == nullptr) {
+            continue;
         }
-        if (key.text == "transport" || key.text == "env") {
-            refuse_environment(value, join(path, key.text), problems);
-        }
-        for (std::size_t j = 0; (key.text == "card_headers" || key.text == "headers") && j < value.keys.size(); ++j) {
-            const auto& header = value.keys[j];
-            refuse_placeholder(header, value.items[j], join(join(path, key.text), header.text), problems);
+        const auto* part = std::get_if<transport_part>(&row->type);
+        if (std::holds_alternative<secret_key>(row->type)) {
+            refuse_placeholder(key, value, below, problems);
+        } else if (std::holds_alternative<transport_key>(row->type) ||
+                   (part != nullptr && part->is == transport_part::form::secrets)) {
+            refuse_environment(value, below, problems);
+        } else if (std::holds_alternative<secret_map_key>(row->type)) {
+            for (std::size_t j = 0; j < value.keys.size(); ++j) {
+                refuse_placeholder(value.keys[j], value.items[j], join(below, value.keys[j].text), problems);
+            }
         }
     }
 }
@@ -375,8 +348,7 @@ core::result<core::agent> parse_agent_flag(std::string_view flag)
     if (equals == std::string_view::npos) {
         return invalid("has no '='; expected ID=URL such as weather=http://10.0.0.7:9000/a2a");
     }
-    core::agent agent;
-    agent.trust = usual_trust;
+    auto agent = usual_agent(core::protocol::a2a);
     agent.id = flag.substr(0, equals);
     if (!core::valid_agent_id(agent.id)) {
         return invalid("the id is not an agent's id; " + std::string{expected_id});
@@ -390,6 +362,27 @@ core::result<core::agent> parse_agent_flag(std::string_view flag)
     }
     agent.url = std::move(*url);
     return agent;
+}
+
+std::string unknown_agent_key(std::string_view key)
+{
+    const auto of_clients = client_server_keys();
+    if (std::any_of(of_clients.begin(), of_clients.end(), [&](const client_key& each) { return each.name == key; })) {
+        return "is a key of MCP clients that has no meaning here; remove it";
+    }
+    if (key == "enabled") {
+        return "is not a known key; `disabled: true` turns an agent off";
+    }
+    std::vector<std::string_view> known;
+    for (const auto& row : all_agent_settings()) {
+        const auto first = first_part(row.name);
+        if (known.empty() || known.back() != first) {
+            known.push_back(first);
+        }
+    }
+    const auto nearest = nearest_key(key, known);
+    return nearest.empty() ? unknown_key(key, known)
+                           : "is not a known key; did you mean `" + std::string{nearest} + "`?";
 }
 
 }  // namespace config

@@ -1,6 +1,6 @@
 #include "config/compare.hpp"
 
-#include "config/schema.hpp"
+#include "config/agent_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,62 +13,15 @@ namespace {
 
 using core::agent;
 
-void note_mcp(const core::mcp_server& a, const core::mcp_server& b, std::vector<std::string_view>& keys)
-{
-    const auto note = [&](std::string_view key, bool same) {
-        if (!same) {
-            keys.push_back(key);
-        }
-    };
-    note(
-        "transport",
-        a.transport == b.transport && a.command == b.command && a.arguments == b.arguments &&
-            a.environment == b.environment && a.directory == b.directory
-    );
-    note("headers", a.headers == b.headers);
-    note("start", a.start == b.start);
-    note("era", a.era == b.era);
-    note(
-        "timeouts",
-        a.initialize_timeout == b.initialize_timeout && a.request_timeout == b.request_timeout &&
-            a.ping_interval == b.ping_interval
-    );
-    note("walk", a.walk == b.walk);
-    note("restart", a.backoff == b.backoff && a.max_backoff == b.max_backoff);
-    note("max_message", a.max_message == b.max_message);
-    note("stale_if_error", a.stale_if_error == b.stale_if_error);
-}
-
 // An agent that differs nowhere here has the same value.
 std::vector<std::string_view> different_keys(const agent& a, const agent& b)
 {
     std::vector<std::string_view> keys;
-    const auto note = [&](std::string_view key, bool same) {
-        if (!same) {
+    for (const auto& row : all_agent_settings()) {
+        const auto key = first_part(row.name);
+        if (!same_value(row, a, b) && (keys.empty() || keys.back() != key)) {
             keys.push_back(key);
         }
-    };
-    note("url", a.url == b.url);
-    note("protocol", a.speaks == b.speaks);
-    note("bearer", a.bearer == b.bearer);
-    note("timeout", a.timeout == b.timeout);
-    note("relay_paths", a.relay_paths == b.relay_paths);
-    note("disabled", a.disabled == b.disabled);
-    note("shape", a.shape == b.shape);
-    note("signatures", a.signatures == b.signatures);
-    note("trusted_keys", a.trusted_keys == b.trusted_keys);
-    note("key_set_origins", a.key_set_origins == b.key_set_origins);
-    note("trust_card_url", a.trust == b.trust || a.speaks != b.speaks);  // of A2A alone
-    note("extended_card", a.extended_card == b.extended_card);
-    note("card_url", a.card_url == b.card_url);
-    note("card", a.card == b.card);
-    note("card_headers", a.card_headers == b.card_headers);
-    note("tls", a.ca_file == b.ca_file && a.cert_file == b.cert_file && a.key_file == b.key_file);
-    note("version", a.version == b.version);
-    note("protocol_version", a.protocol_version == b.protocol_version);
-    note("metadata", a.metadata == b.metadata);
-    if (a.mcp && b.mcp) {
-        note_mcp(*a.mcp, *b.mcp, keys);
     }
     return keys;
 }

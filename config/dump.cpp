@@ -1,15 +1,14 @@
-// over 400 lines: one table of all keys, and what is shown of each.
 #include "config/dump.hpp"
 
+#include "config/agent_table.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"
 #include "config/json_value.hpp"
-#include "config/schema.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
 
 #include <algorithm>
-#include <array>
+#include <concepts>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -18,7 +17,6 @@ namespace config {
 namespace {
 
 using core::json;
-using std::string_view_literals::operator""sv;
 
 const node* member_of_map(const node* map, std::string_view key, unsigned* line = nullptr)
 {
@@ -90,26 +88,24 @@ json certificate(const certificate_files& files)
 
 json setting_value(const setting_type& type, settings& of)
 {
-    if (const auto* count = std::get_if<count_setting>(&type)) {
-        return count->member(of);
-    }
-    if (const auto* on = std::get_if<switch_setting>(&type)) {
-        return on->member(of);
-    }
-    if (const auto* certificates = std::get_if<certificate_list_setting>(&type)) {
-        auto all = json::array();
-        for (const auto& each : certificates->member(of)) {
-            all.push_back(certificate(each));
-        }
-        return all;
-    }
-    const auto* hosts = std::get_if<host_list_setting>(&type);
-    const auto* networks = std::get_if<network_list_setting>(&type);
-    const auto* origins = std::get_if<origin_list_setting>(&type);
-    if (hosts != nullptr || networks != nullptr || origins != nullptr) {
-        return hosts != nullptr ? hosts->member(of) : networks != nullptr ? networks->member(of) : origins->member(of);
-    }
-    return text_or_null(value_text(type, of));
+    return std::visit(
+        overloaded{
+            [&](const count_setting& s) { return json(s.member(of)); },
+            [&](const switch_setting& s) { return json(s.member(of)); },
+            [&](const std::derived_from<member_setting<std::vector<std::string>>> auto& s) {
+                return json(s.member(of));
+            },
+            [&](const certificate_list_setting& s) {
+                auto all = json::array();
+                for (const auto& each : s.member(of)) {
+                    all.push_back(certificate(each));
+                }
+                return all;
+            },
+            [&](const auto&) { return text_or_null(value_text(type, of)); },
+        },
+        type
+    );
 }
 
 void put(json& tree, std::string_view path, json leaf)
@@ -157,20 +153,18 @@ public:
         expanded_agent_ = written_agent(root(expanded_), agent.id);
         auto tree = json::object();
         for (const auto& row : all_agent_settings()) {
-            if (is_own_row(row)) {
-                auto [value, stand_in] = agent_value(row);
-                put(tree, row.name, leaf(std::move(value), origin_of(row, stand_in)));
+            // Other spellings and short forms of a key are shown as that key.
+            if (!std::holds_alternative<other_spelling>(row.type) &&
+                !std::holds_alternative<transport_part>(row.type)) {
+                auto value = agent_value(row);
+                auto origin = origin_of(row, value);
+                put(tree, row.name, leaf(std::move(value), std::move(origin)));
             }
         }
         return tree;
     }
 
 private:
-    struct shown {
-        json value;
-        std::string_view stand_in{};  // the key that speaks for one that is not given
-    };
-
     static const node* written_agent(const node* root, std::string_view id)
     {
         const auto* found = member_of_map(member_of_map(root, "agents"), id);
@@ -185,15 +179,6 @@ private:
     static json leaf(json value, std::string origin)
     {
         return {{"value", std::move(value)}, {"origin", std::move(origin)}};
-    }
-
-    // Other spellings and short forms of a key are shown as that key.
-    static bool is_own_row(const agent_setting& row)
-    {
-        constexpr std::array other_spellings{"serverUrl"sv, "httpUrl"sv, "envFile"sv, "protocolVersion"sv};
-        const bool other = std::find(other_spellings.begin(), other_spellings.end(), row.name) != other_spellings.end();
-        return !other && row.key != agent_key::command && row.key != agent_key::args && row.key != agent_key::env &&
-               row.key != agent_key::cwd && row.key != agent_key::type;
     }
 
     std::optional<std::string> origin_of(const node* map, std::string_view path) const
@@ -217,147 +202,66 @@ private:
     {
         const bool mcp = agent_->speaks == core::protocol::mcp;
         const bool program = mcp && agent_->url.empty();
-        return row.key == (program ? agent_key::transport : agent_key::url) || (mcp && row.key == agent_key::protocol);
+        return row.name == (program ? "transport" : "url") || (mcp && row.name == "protocol");
     }
 
-    std::string origin_of(const agent_setting& row, std::string_view stand_in) const
+    std::string origin_of(const agent_setting& row, const json& value) const
     {
         const auto flag = from_.flags.find("agents." + agent_->id);
         if (flag != from_.flags.end() && is_of_flag(row)) {
             return "flag " + flag->second;
         }
-        auto found = origin_of(raw_agent_, row.name);
-        // What speaks for a key below the same agent.
-        for (const auto other : other_names(row)) {
-            found = found ? found : origin_of(raw_agent_, other);
+        auto paths = names_of(row);
+        if (!value.is_null()) {
+            paths.push_back(row.also_from);
         }
-        return found ? *found : "default" + (stand_in.empty() ? "" : ": " + std::string{stand_in});
+        std::optional<std::string> found;
+        for (const auto path : paths) {
+            found = found ? found : origin_of(raw_agent_, path);
+        }
+        const std::string stand_in{row.usual.setting};
+        return found ? *found : "default" + (stand_in.empty() ? "" : ": " + stand_in);
     }
 
-    std::vector<std::string_view> other_names(const agent_setting& row) const
+    // With its other spellings.
+    static std::vector<std::string_view> names_of(const agent_setting& row)
     {
-        switch (row.key) {
-            case agent_key::url:
-                return {"transport.url", "serverUrl", "httpUrl"};
-            case agent_key::bearer:
-                return agent_->bearer.empty() ? std::vector<std::string_view>{} : std::vector{"bearer_file"sv};
-            case agent_key::protocol_version:
-                return {"protocolVersion"};
-            case agent_key::env_file:
-                return {"envFile"};
-            case agent_key::transport:
-                return {"command"};
-            case agent_key::card:
-                return agent_->card.empty() ? std::vector<std::string_view>{} : std::vector{"metadata.agentCard"sv};
-            case agent_key::card_url:
-                return agent_->card_url.empty() ? std::vector<std::string_view>{}
-                                                : std::vector{"metadata.agentCard.url"sv};
-            default:
-                return {};
+        std::vector<std::string_view> names{row.name};
+        for (const auto& other : all_agent_settings()) {
+            const auto* spelling = std::get_if<other_spelling>(&other.type);
+            if (spelling != nullptr && spelling->of == row.name) {
+                names.push_back(other.name);
+            }
         }
+        return names;
     }
 
-    shown agent_value(const agent_setting& row) const
+    json agent_value(const agent_setting& row)
     {
-        // over 60 lines: one case for each key.
-        const auto& a = *agent_;
-        switch (row.key) {
-            case agent_key::url:
-                return {text_or_null(shown_url(a.url))};
-            case agent_key::protocol:
-                return {core::name(a.speaks)};
-            case agent_key::bearer:
-                return {a.bearer.empty() ? json{} : json(core::masked)};
-            case agent_key::bearer_file:
-                return {plain("bearer_file")};
-            case agent_key::env_file:
-                return {plain("env_file").is_null() ? plain("envFile") : plain("env_file")};
-            case agent_key::timeout:
-                return {to_text(a.timeout.value_or(shared_.timeouts.upstream_head)), "timeouts.upstream_head"};
-            case agent_key::relay_paths:
-                return {a.relay_paths};
-            case agent_key::disabled:
-                return {a.disabled};
-            case agent_key::shape:
-                return {core::name(a.shape.value_or(shared_.cards.shape)), "cards.shape"};
-            case agent_key::signatures:
-                return {core::name(a.signatures.value_or(shared_.cards.signatures)), "cards.signatures"};
-            case agent_key::trusted_keys:
-                return {
-                    text_or_null(a.trusted_keys.empty() ? shared_.cards.trusted_keys : a.trusted_keys),
-                    "cards.trusted_keys"
-                };
-            case agent_key::key_set_origins:
-                return {
-                    a.key_set_origins.empty() ? shared_.cards.key_set_origins : a.key_set_origins,
-                    "cards.key_set_origins"
-                };
-            case agent_key::card_url:
-                return {text_or_null(shown_url(a.card_url))};
-            case agent_key::trust_card_url:
-                return {core::name(a.trust)};
-            case agent_key::extended_card:
-                return {core::name(a.extended_card)};
-            case agent_key::card:
-                return {card()};
-            case agent_key::card_headers:
-                return {masked_members(a.card_headers)};
-            case agent_key::tls:
-                return {text_or_null(
-                    row.name == "tls.ca_file" ? a.ca_file
-                    : row.name == "tls.cert"  ? a.cert_file
-                                              : a.key_file
-                )};
-            case agent_key::version:
-                return {text_or_null(a.version)};
-            case agent_key::protocol_version:
-                return {text_or_null(a.protocol_version)};
-            case agent_key::metadata:
-                return {written("metadata", json::object())};
-            case agent_key::transport:
-                return {transport()};
-            case agent_key::headers:
-                return {a.mcp ? masked_members(a.mcp->headers) : json{}};
-            case agent_key::walk:
-                return {a.mcp ? json(to_text(a.mcp->walk.value_or(shared_.mcp.walk))) : json{}, "mcp.walk"};
-            case agent_key::start:
-            case agent_key::era:
-            case agent_key::timeouts:
-            case agent_key::restart:
-            case agent_key::max_message:
-            case agent_key::stale_if_error:
-                return {a.mcp ? of_server(row, *a.mcp) : json{}};
-            case agent_key::command:
-            case agent_key::args:
-            case agent_key::env:
-            case agent_key::cwd:
-            case agent_key::type:
-                break;
-        }
-        return {};
-    }
-
-    static json of_server(const agent_setting& row, const core::mcp_server& server)
-    {
-        if (row.key == agent_key::start) {
-            return core::name(server.start);
-        }
-        if (row.key == agent_key::era) {
-            return core::name(server.era);
-        }
-        if (row.key == agent_key::max_message) {
-            return size_text(server.max_message);
-        }
-        if (row.key == agent_key::stale_if_error) {
-            return server.stale_if_error;
-        }
-        return to_text(
-            row.name == "timeouts.initialize" ? server.initialize_timeout
-            : row.name == "timeouts.request"  ? server.request_timeout
-            : row.name == "timeouts.ping"     ? server.ping_interval
-            : row.name == "restart.backoff"   ? server.backoff
-                                              : server.max_backoff
+        return std::visit(
+            overloaded{
+                [&](const card_key&) { return card(); },
+                [&](const metadata_key&) { return written("metadata", json::object()); },
+                [&](const transport_key&) { return transport(); },
+                [&](const file_key&) { return file(row); },
+                [&](const auto& /*type*/) {
+                    auto value = shown_value(row, *agent_);
+                    const bool stands_in =
+                        value.empty() && !row.usual.setting.empty() && (agent_->mcp || !only_of_mcp(row));
+                    return stands_in ? setting_value(find_setting(row.usual.setting)->type, shared_) : value;
+                },
+            },
+            row.type
         );
+    }
+
+    json file(const agent_setting& row) const
+    {
+        json path;
+        for (const auto name : names_of(row)) {
+            path = path.is_null() ? plain(name) : path;
+        }
+        return path;
     }
 
     json plain(std::string_view key) const
@@ -380,15 +284,6 @@ private:
         const auto* own = member_of_map(expanded_agent_, "card");
         const auto* other = member_of_map(member_of_map(expanded_agent_, "metadata"), "agentCard");
         return own != nullptr ? masked_json(*own) : other != nullptr ? masked_json(*other) : json{};
-    }
-
-    static json masked_members(const std::vector<std::pair<std::string, core::secret>>& members)
-    {
-        auto all = json::object();
-        for (const auto& [name, value] : members) {
-            append_member(all, name, core::masked);
-        }
-        return all;
     }
 
     // As it is kept with the record: without what may be a credential.
@@ -440,6 +335,19 @@ json dump(const settings& effective, const dump_source& from)
     }
     tree["agents"] = std::move(agents);
     return tree;
+}
+
+json given_values(const core::agent& agent)
+{
+    const auto usual = usual_agent(agent.speaks);
+    auto given = json::object();
+    for (const auto& row : all_agent_settings()) {
+        auto value = same_value(row, agent, usual) ? json{} : shown_value(row, agent);
+        if (!value.is_null()) {
+            put(given, row.name, std::move(value));
+        }
+    }
+    return given;
 }
 
 std::string dump_text(const json& dumped)

@@ -23,7 +23,11 @@ struct dump_source {
 // it), `FILE:LINE`, `FILE:LINE, environment NAME`, `flag --listen`.
 core::json dump(const settings& effective, const dump_source& from);
 
-// The same to be read by people: YAML, with the origins as comments.
+// The keys of an agent whose value is not the usual one, each at its place and written as in the dump. A card, metadata and a
+// transport are left out.
+core::json given_values(const core::agent& agent);
+
+// The dump to be read by people: YAML, with the origins as comments.
 std::string dump_text(const core::json& dumped);
 
 }  // namespace config

@@ -1,8 +1,10 @@
 #include "config/fields.hpp"
 
+#include "config/schema.hpp"
 #include "config/values.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace config {
 namespace {
@@ -110,39 +112,53 @@ std::vector<field> read_list(const field& f, std::string_view expected, problem_
     return elements;
 }
 
+members
+read_members(const node& map, std::string_view path, const std::vector<std::string_view>& known, problem_list& problems)
+{
+    members given;
+    for (std::size_t i = 0; i < map.keys.size(); ++i) {
+        const auto& key = map.keys[i];
+        auto value = member(map, i, path);
+        if (std::find(known.begin(), known.end(), key.text) == known.end()) {
+            problems.add(key.at, value.path, unknown_key(key.text, known));
+        } else {
+            given.emplace(key.text, std::move(value));
+        }
+    }
+    return given;
+}
+
+const field* find_field(const members& given, std::string_view key)
+{
+    const auto found = given.find(key);
+    return found == given.end() ? nullptr : &found->second;
+}
+
 std::optional<core::duration>
 read_duration(const field& f, core::duration least, core::duration most, problem_list& problems)
 {
-    constexpr std::string_view expected = "a duration such as 500ms, 5s, 5m or 1h";
-    const auto* text = read_text(f, expected, problems);
-    if (text == nullptr) {
-        return {};
-    }
-    const auto value = parse_duration(*text);
-    if (!value) {
-        refuse(f, value.error().detail, expected, problems);
-        return {};
-    }
-    if (*value < least || *value > most) {
+    const auto value = read_parsed(f, "a duration such as 500ms, 5s, 5m or 1h", parse_duration, problems);
+    if (value && (*value < least || *value > most)) {
         refuse(f, "is out of range", to_text(least) + " to " + to_text(most), problems);
         return {};
     }
-    return *value;
+    return value;
+}
+
+std::optional<std::uint64_t>
+read_size(const field& f, std::string_view expected, size_range range, problem_list& problems)
+{
+    const auto value = read_parsed(f, expected, parse_size, problems);
+    if (value && (*value < range.least || *value > range.most)) {
+        refuse(f, "is out of range", size_text(range.least) + " to " + size_text(range.most), problems);
+        return {};
+    }
+    return value;
 }
 
 std::optional<bool> read_switch(const field& f, problem_list& problems)
 {
-    constexpr std::string_view expected = "true or false";
-    const auto* text = read_text(f, expected, problems);
-    if (text == nullptr) {
-        return {};
-    }
-    const auto value = parse_switch(*text);
-    if (!value) {
-        refuse(f, value.error().detail, expected, problems);
-        return {};
-    }
-    return *value;
+    return read_parsed(f, "true or false", parse_switch, problems);
 }
 
 std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems)

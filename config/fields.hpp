@@ -7,10 +7,13 @@
 #include "config/url.hpp"
 #include "core/error.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace config {
@@ -32,6 +35,18 @@ const std::string* read_text(const field& f, std::string_view expected, problem_
 // Reports "<the value> <predicate>; expected <expected>". The value is quoted unless it may be a secret.
 void refuse(const field& f, std::string_view predicate, std::string_view expected, problem_list& problems);
 
+// What `parse` makes of the text: it returns a core::result whose detail is a predicate. Nothing: it is reported.
+template <class Parse>
+auto read_parsed(const field& f, std::string_view expected, Parse parse, problem_list& problems)
+{
+    const auto* text = read_text(f, expected, problems);
+    auto value = text == nullptr ? std::nullopt : std::optional{parse(*text)};
+    if (value && !*value) {
+        refuse(f, value->error().detail, expected, problems);
+    }
+    return value && *value ? std::optional{std::move(**value)} : std::nullopt;
+}
+
 // The credentials in a file (config/file.hpp: read_secret_file), or why not as a predicate.
 using secret_reader = std::function<core::result<std::string>(const std::string& path)>;
 
@@ -42,8 +57,30 @@ read_named_file(const field& f, std::string_view expected, const secret_reader& 
 // A map, or nothing (reported). No value at all (`cards:`) is an empty map.
 const node* read_map(const field& f, std::string_view expected, problem_list& problems);
 
+// The members of a map by their keys.
+using members = std::map<std::string, field, std::less<>>;
+
+// Those of `map` whose key is among `known`; the others are reported. `path` is the map's own.
+members read_members(
+    const node& map,
+    std::string_view path,
+    const std::vector<std::string_view>& known,
+    problem_list& problems
+);
+
+// Null: it is not given.
+const field* find_field(const members& given, std::string_view key);
+
+struct size_range {
+    std::uint64_t least;
+    std::uint64_t most;
+};
+
 std::optional<core::duration>
 read_duration(const field& f, core::duration least, core::duration most, problem_list& problems);
+// Bytes. `expected` is what to say of text that is no size.
+std::optional<std::uint64_t>
+read_size(const field& f, std::string_view expected, size_range range, problem_list& problems);
 std::optional<bool> read_switch(const field& f, problem_list& problems);
 std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems);
 

@@ -1,10 +1,11 @@
 #include "config/json_schema.hpp"
 
+#include "config/agent_table.hpp"
+#include "config/choice.hpp"
 #include "config/client_files.hpp"
+#include "config/mcp_server.hpp"
 #include "config/schema.hpp"
 
-#include <algorithm>
-#include <array>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,11 +17,6 @@ namespace {
 using core::json;
 
 constexpr std::string_view size_pattern = "^[0-9]+(GiB|MiB|KiB|GB|MB|kB|B)?$";
-
-template <class... Functions>
-struct overloaded : Functions... {
-    using Functions::operator()...;
-};
 
 // A value with a variable may become anything.
 json variable()
@@ -75,21 +71,14 @@ json url()
     return or_variable(text_like("^[hH][tT][tT][pP][sS]?://"));
 }
 
-// Of "a, b or c", also with backticks.
-json one_of(std::string_view words)
+// Of rows of a value and its name.
+json one_of(const auto& choices)
 {
-    std::string text{words};
-    std::erase(text, '`');
-    if (const auto last = text.rfind(" or "); last != std::string::npos) {
-        text.replace(last, 4, ", ");
+    auto names = json::array();
+    for (const auto& each : choices) {
+        names.push_back(each.name);
     }
-    auto choices = json::array();
-    for (std::size_t at = 0; at <= text.size();) {
-        const auto end = std::min(text.find(", ", at), text.size());
-        choices.push_back(text.substr(at, end - at));
-        at = end + 2;
-    }
-    return or_variable({{"enum", std::move(choices)}});
+    return or_variable({{"enum", std::move(names)}});
 }
 
 json closed_map(json properties)
@@ -105,35 +94,8 @@ json certificates()
     return {{"anyOf", {one, several}}};
 }
 
-json transport_type()
-{
-    return one_of("stdio, local, sse, streamable-http, streamable_http, streamableHttp or http");
-}
-
-// What describes a package is for other gateways, and taken in whatever form.
-json transport()
-{
-    auto map = closed_map(
-        {{"type", transport_type()},
-         {"url", url()},
-         {"headers", map_of(any_text())},
-         {"command", any_text()},
-         {"args", list_of(any_text())},
-         {"env", map_of(any_text())},
-         {"cwd", any_text()}}
-    );
-    for (const auto* key : {"package", "memory", "cpus", "network"}) {
-        map["properties"][key] = json::object();
-    }
-    for (const auto* key : {"url", "command", "package"}) {
-        map["anyOf"].push_back({{"required", {key}}});
-    }
-    return map;
-}
-
 json schema_of(const setting_type& type)
 {
-    const auto expected = written_as(type);
     return std::visit(
         overloaded{
             [](const duration_setting&) { return duration(); },
@@ -142,9 +104,7 @@ json schema_of(const setting_type& type)
             [](const switch_setting&) { return on_or_off(); },
             [](const address_setting&) { return or_variable(text_like("^.+:[0-9]+$")); },
             [](const base_url_setting&) { return url(); },
-            [&](const log_level_setting&) { return one_of(expected); },
-            [&](const card_shape_setting&) { return one_of(expected); },
-            [&](const signature_policy_setting&) { return one_of(expected); },
+            []<class Enum>(const choice_setting<Enum>&) { return one_of(core::choices<Enum>); },
             [](const file_setting&) { return any_text(); },
             [](const origin_list_setting&) { return list_of(url()); },
             [](const store_setting&) { return or_variable(text_like("^(memory$|sqlite:.)")); },
@@ -156,59 +116,49 @@ json schema_of(const setting_type& type)
     );
 }
 
+json schema_of(const agent_setting& row);
+
+// What describes a package is for other gateways, and taken in whatever form.
+json transport()
+{
+    auto map = closed_map(json::object());
+    for (const auto key : transport_keys) {
+        const auto* row = find_agent_setting(key);
+        map["properties"][std::string{key}] = row == nullptr ? json::object() : schema_of(*row);
+    }
+    for (const auto* key : {"url", "command", "package"}) {
+        map["anyOf"].push_back({{"required", {key}}});
+    }
+    return map;
+}
+
 json schema_of(const agent_setting& row)
 {
-    switch (row.key) {
-        case agent_key::url:
-        case agent_key::card_url:
-            return url();
-        case agent_key::protocol:
-        case agent_key::shape:
-        case agent_key::signatures:
-        case agent_key::trust_card_url:
-        case agent_key::extended_card:
-        case agent_key::start:
-        case agent_key::era:
-            return one_of(row.written_as);
-        case agent_key::timeout:
-        case agent_key::timeouts:
-        case agent_key::walk:
-        case agent_key::restart:
-            return duration();
-        case agent_key::max_message:
-            return number(core::least_mcp_message, core::most_mcp_message, size_pattern);
-        case agent_key::disabled:
-        case agent_key::stale_if_error:
-            return on_or_off();
-        case agent_key::relay_paths:
-        case agent_key::args:
-            return list_of(any_text());
-        case agent_key::key_set_origins:
-            return list_of(url());
-        case agent_key::card:
-            return {{"type", "object"}, {"required", {"name"}}};
-        case agent_key::card_headers:
-        case agent_key::env:
-        case agent_key::headers:
-            return map_of(any_text());
-        case agent_key::metadata:
-            return {{"type", {"object", "null"}}};
-        case agent_key::transport:
-            return transport();
-        case agent_key::type:
-            return transport_type();
-        case agent_key::bearer:
-        case agent_key::bearer_file:
-        case agent_key::env_file:
-        case agent_key::trusted_keys:
-        case agent_key::tls:  // one of its members
-        case agent_key::version:
-        case agent_key::protocol_version:
-        case agent_key::command:
-        case agent_key::cwd:
-            return any_text();
-    }
-    return {};
+    return std::visit(
+        overloaded{
+            []<class T>(const duration_key<T>&) { return duration(); },
+            [](const size_key& type) { return number(type.range.least, type.range.most, size_pattern); },
+            [](const switch_key&) { return on_or_off(); },
+            []<class Enum, class T>(const choice_key<Enum, T>&) { return one_of(core::choices<Enum>); },
+            [](const url_key&) { return url(); },
+            [](const pattern_list_key&) { return list_of(any_text()); },
+            [](const origin_list_key&) { return list_of(url()); },
+            [](const secret_map_key&) { return map_of(any_text()); },
+            [](const card_key&) { return json{{"type", "object"}, {"required", {"name"}}}; },
+            [](const metadata_key&) { return json{{"type", {"object", "null"}}}; },
+            [](const transport_key&) { return transport(); },
+            [](const transport_part& type) {
+                using enum transport_part::form;
+                return type.is == list        ? list_of(any_text())
+                       : type.is == secrets   ? map_of(any_text())
+                       : type.is == type_name ? one_of(transport_types)
+                                              : any_text();
+            },
+            [](const other_spelling& type) { return schema_of(*find_agent_setting(type.of)); },
+            [](const auto& /*text, the path of a file, a secret*/) { return any_text(); },
+        },
+        row.type
+    );
 }
 
 json described(json schema, std::string_view meaning)

@@ -1,5 +1,6 @@
 #include "config/load.hpp"
 
+#include "config/choice.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"
 #include "config/fields.hpp"
@@ -117,119 +118,48 @@ private:
         given_[row.path] = {f.at, problems_.size() == before && !f.value->unusable};
     }
 
-    static const setting* find_setting(std::string_view path)
-    {
-        const auto all = all_settings();
-        const auto found = std::find_if(all.begin(), all.end(), [&](const setting& s) { return s.path == path; });
-        return found == all.end() ? nullptr : &*found;
-    }
-
-    void read_value(const field& f, const duration_setting& type, const std::string& /*expected*/)
-    {
-        if (const auto value = read_duration(f, type.least, type.most, problems_)) {
-            type.member(value_) = *value;
-        }
-    }
-
-    void read_value(const field& f, const size_setting& type, const std::string& /*expected*/)
-    {
-        const auto range = size_text(type.least) + " to " + size_text(type.most);
-        read_number(f, type, {"a size such as 512, 16KiB or 1MiB", range}, parse_size);
-    }
-
-    void read_value(const field& f, const count_setting& type, const std::string& expected)
-    {
-        read_number(f, type, {expected, expected}, parse_count);
-    }
-
-    void read_value(const field& f, const switch_setting& type, const std::string& /*expected*/)
-    {
-        type.member(value_) = read_switch(f, problems_).value_or(type.member(value_));
-    }
-
-    struct wording {
-        std::string expected;  // what is said of text that is no number
-        std::string range;     // and of a number beyond the limits
-    };
-
-    template <class Type, class Parse>
-    void read_number(const field& f, const Type& type, const wording& say, Parse parse)
-    {
-        const auto* text = read_text(f, say.expected, problems_);
-        if (text == nullptr) {
-            return;
-        }
-        const auto value = parse(*text);
-        if (!value) {
-            refuse(f, value.error().detail, say.expected, problems_);
-        } else if (*value < type.least || *value > type.most) {
-            refuse(f, "is out of range", say.range, problems_);
-        } else {
-            type.member(value_) = *value;
-        }
-    }
-
-    void read_value(const field& f, const address_setting& type, const std::string& /*expected*/)
-    {
-        read_parsed(f, type, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint);
-    }
-
-    void read_value(const field& f, const log_level_setting& type, const std::string& expected)
-    {
-        read_parsed(f, type, expected, parse_log_level);
-    }
-
-    void read_value(const field& f, const card_shape_setting& type, const std::string& expected)
-    {
-        read_parsed(f, type, expected, parse_card_shape);
-    }
-
-    void read_value(const field& f, const signature_policy_setting& type, const std::string& /*expected*/)
-    {
-        type.member(value_) = read_signature_policy(f, problems_).value_or(core::signature_policy::strip);
-    }
-
-    void read_value(const field& f, const file_setting& type, const std::string& /*expected*/)
-    {
-        type.member(value_) = read_checked_file(f, type.kind, tls_, problems_);
-    }
-
-    void read_value(const field& f, const origin_list_setting& type, const std::string& /*expected*/)
-    {
-        type.member(value_) = read_origins(f, problems_);
-    }
-
-    template <class Type, class Parse>
-    void read_parsed(const field& f, const Type& type, std::string_view expected, Parse parse)
-    {
-        const auto* text = read_text(f, expected, problems_);
-        if (text == nullptr) {
-            return;
-        }
-        auto value = parse(*text);
-        if (!value) {
-            refuse(f, value.error().detail, expected, problems_);
-            return;
-        }
-        type.member(value_) = std::move(*value);
-    }
-
-    void read_value(const field& f, const base_url_setting& type, const std::string& expected)
+    template <class Type>
+    void read_value(const field& f, const Type& type, const std::string& expected)
     {
         field quiet = f;
         quiet.secret = true;  // who puts a password into a URL does not want it on the screen
-        read_parsed(quiet, type, expected, parse_base_url);
+        const overloaded read{
+            [&](const duration_setting& s) { return read_duration(f, s.least, s.most, problems_); },
+            [&](const size_setting& s) {
+                return read_size(f, "a size such as 512, 16KiB or 1MiB", {s.least, s.most}, problems_);
+            },
+            [&](const count_setting& s) { return read_count(f, s, expected); },
+            [&](const switch_setting&) { return read_switch(f, problems_); },
+            [&](const address_setting&) {
+                return read_parsed(f, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint, problems_);
+            },
+            [&]<class Enum>(const choice_setting<Enum>&) { return read_choice<Enum>(f, problems_); },
+            [&](const base_url_setting&) { return read_parsed(quiet, expected, parse_base_url, problems_); },
+            [&](const store_setting&) { return read_parsed(quiet, expected, parse_store, problems_); },
+            [&](const file_setting& s) { return std::optional{read_checked_file(f, s.kind, tls_, problems_)}; },
+            [&](const origin_list_setting&) { return std::optional{read_origins(f, problems_)}; },
+            [&](const host_list_setting&) { return std::optional{read_hosts(f, expected)}; },
+            [&](const network_list_setting&) { return std::optional{read_networks(f, expected)}; },
+            [&](const certificate_list_setting&) { return std::optional{read_certificates(f, tls_, problems_)}; },
+        };
+        if (auto value = read(type)) {
+            type.member(value_) = std::move(*value);
+        }
     }
 
-    void read_value(const field& f, const store_setting& type, const std::string& expected)
+    std::optional<std::uint64_t> read_count(const field& f, const count_setting& type, const std::string& expected)
     {
-        field quiet = f;
-        quiet.secret = true;  // postgresql:// addresses have passwords in them
-        read_parsed(quiet, type, expected, parse_store);
+        const auto value = read_parsed(f, expected, parse_count, problems_);
+        if (value && (*value < type.least || *value > type.most)) {
+            refuse(f, "is out of range", expected, problems_);
+            return {};
+        }
+        return value;
     }
 
-    void read_value(const field& f, const host_list_setting& type, const std::string& expected)
+    std::vector<std::string> read_hosts(const field& f, std::string_view expected)
     {
+        std::vector<std::string> hosts;
         for (const auto& element : read_list(f, expected, problems_)) {
             const auto* text = read_text(element, "a host name", problems_);
             if (text == nullptr) {
@@ -237,7 +167,7 @@ private:
             }
             auto host = *text == "*" ? std::optional{*text} : parse_host(*text);
             if (host) {
-                type.member(value_).push_back(std::move(*host));
+                hosts.push_back(std::move(*host));
             } else {
                 refuse(
                     element,
@@ -247,22 +177,19 @@ private:
                 );
             }
         }
+        return hosts;
     }
 
-    void read_value(const field& f, const certificate_list_setting& type, const std::string& /*expected*/)
+    std::vector<std::string> read_networks(const field& f, std::string_view expected)
     {
-        type.member(value_) = read_certificates(f, tls_, problems_);
-    }
-
-    void read_value(const field& f, const network_list_setting& type, const std::string& expected)
-    {
+        std::vector<std::string> networks;
         for (const auto& element : read_list(f, expected, problems_)) {
             const auto* text = read_text(element, "an IP address or block", problems_);
             if (text == nullptr) {
                 continue;
             }
             if (core::parse_ip_block(*text)) {
-                type.member(value_).push_back(*text);
+                networks.push_back(*text);
             } else {
                 refuse(
                     element,
@@ -272,6 +199,7 @@ private:
                 );
             }
         }
+        return networks;
     }
 
     void check_together()

@@ -1,18 +1,27 @@
-// How an MCP server is reached and its session kept, out of the keys of one agent. Pure.
+// How an MCP server is reached, out of the keys of one agent. Pure.
 #pragma once
 
 #include "config/fields.hpp"
 #include "config/problem.hpp"
-#include "config/schema.hpp"
+#include "core/choices.hpp"
 #include "core/json/json.hpp"
 #include "core/mcp_server.hpp"
 
-#include <map>
+#include <array>
 #include <string>
 
 namespace config {
 
-using agent_keys = std::map<agent_key, field>;
+// The values of `type`. Several may mean the same.
+inline constexpr auto transport_types = std::to_array<core::choice<core::mcp_transport>>(
+    {{core::mcp_transport::stdio, "stdio"},
+     {core::mcp_transport::stdio, "local"},
+     {core::mcp_transport::sse, "sse"},
+     {core::mcp_transport::streamable_http, "streamable-http"},
+     {core::mcp_transport::streamable_http, "streamable_http"},
+     {core::mcp_transport::streamable_http, "streamableHttp"},
+     {core::mcp_transport::streamable_http, "http"}}
+);
 
 struct mcp_parts {
     core::mcp_server server;
@@ -21,9 +30,9 @@ struct mcp_parts {
 };
 
 // `path` and `at` are the agent's. `url` beside a transport is the short form of one.
-mcp_parts read_mcp_server(const agent_keys& given, const std::string& path, place at, problem_list& problems);
+mcp_parts read_mcp_server(const members& given, const std::string& path, place at, problem_list& problems);
 
-// Keys that only MCP servers have are problems here.
-void refuse_mcp_keys(const agent_keys& given, problem_list& problems);
+// Keys that only MCP servers have are problems here. They are taken out.
+void take_mcp_keys(members& given, problem_list& problems);
 
 }  // namespace config

@@ -1,3 +1,4 @@
+#include "config/agent_table.hpp"
 #include "config/client_files.hpp"
 #include "config/schema.hpp"
 
@@ -94,7 +95,7 @@ std::string reference_markdown()
     append_row(out, {"key", "written as", "default", "meaning"});
     out += "|---|---|---|---|\n";
     for (const auto& s : all_agent_settings()) {
-        append_row(out, {code(s.name), std::string{s.written_as}, std::string{s.default_text}, std::string{s.meaning}});
+        append_row(out, {code(s.name), written_as(s), usual_text(s), std::string{s.meaning}});
     }
     append_client_files(out);
     return out;

@@ -1,10 +1,12 @@
 // over 400 lines: one table of all keys.
 #include "config/schema.hpp"
 
+#include "config/choice.hpp"
 #include "config/values.hpp"
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <numeric>
 #include <utility>
 
@@ -70,7 +72,7 @@ constexpr auto settings_table = std::to_array<setting>({
      "on a loopback address only the loopback names, the address of `listen` and the host of `public_url`, against "
      "DNS rebinding."},
     {"workers", count_setting{of<&settings::workers>, 0, 256}, "Threads that carry traffic. 0: one per core."},
-    {"log.level", log_level_setting{of<&settings::log_level>}, "The least severe level that is written."},
+    {"log.level", choice_setting<core::log_level>{of<&settings::log_level>}, "The least severe level that is written."},
     {"store",
      store_setting{of<&settings::store>},
      "Where Cardea keeps agents of the management API and the last good card of each A2A agent: a SQLite file, or "
@@ -103,11 +105,11 @@ constexpr auto settings_table = std::to_array<setting>({
      card_time(of<&settings::cards, &card_settings::negative_ttl>, 0s, 1h),
      "How long Cardea remembers a failed fetch of a card."},
     {"cards.shape",
-     card_shape_setting{of<&settings::cards, &card_settings::shape>},
+     choice_setting<core::card_shape>{of<&settings::cards, &card_settings::shape>},
      "The generation of the cards that callers get, whatever the agents write. `v1`: strictly A2A 1.0. `v0.3`: A2A "
      "0.3. `hybrid`: both in one. `auto`: the one that the caller's `A2A-Version` names; without it, the agent's own."},
     {"cards.signatures",
-     signature_policy_setting{of<&settings::cards, &card_settings::signatures>},
+     choice_setting<core::signature_policy>{of<&settings::cards, &card_settings::signatures>},
      "What happens to the signatures of cards (A2A 1.0 section 8.4). The agents' own are always removed. `verify` "
      "refuses a fetched card that no trusted key has signed. `sign` signs cards of shape 1.0; the keys are at "
      "`/.well-known/jwks.json`."},
@@ -251,11 +253,6 @@ constexpr auto settings_table = std::to_array<setting>({
      "0: one per core."},
 });
 
-template <class... Functions>
-struct overloaded : Functions... {
-    using Functions::operator()...;
-};
-
 // How many insertions, removals, replacements and swaps of neighbours make one of the other.
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
@@ -302,6 +299,13 @@ std::span<const setting> all_settings()
     return settings_table;
 }
 
+const setting* find_setting(std::string_view path)
+{
+    const auto* const found =
+        std::find_if(settings_table.begin(), settings_table.end(), [&](const setting& s) { return s.path == path; });
+    return found == settings_table.end() ? nullptr : &*found;
+}
+
 std::string written_as(const setting_type& type)
 {
     return std::visit(
@@ -314,9 +318,7 @@ std::string written_as(const setting_type& type)
             [](const switch_setting&) { return std::string{"true or false"}; },
             [](const address_setting&) { return std::string{"host:port"}; },
             [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
-            [](const log_level_setting&) { return std::string{"debug, info, warn, error or off"}; },
-            [](const card_shape_setting&) { return std::string{"auto, v1, v0.3 or hybrid"}; },
-            [](const signature_policy_setting&) { return std::string{signature_policies}; },
+            []<class Enum>(const choice_setting<Enum>&) { return listed<Enum>(); },
             [](const file_setting& s) { return std::string{expected_of(s.kind)}; },
             [](const origin_list_setting&) { return std::string{expected_origins}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
@@ -340,16 +342,14 @@ std::string value_text(const setting_type& type, settings of)
             [&](const switch_setting& s) { return std::string{s.member(of) ? "true" : "false"}; },
             [&](const address_setting& s) { return to_text(s.member(of)); },
             [&](const base_url_setting& s) { return s.member(of); },
-            [&](const log_level_setting& s) { return std::string{core::name(s.member(of))}; },
-            [&](const card_shape_setting& s) { return std::string{core::name(s.member(of))}; },
-            [&](const signature_policy_setting& s) { return std::string{core::name(s.member(of))}; },
+            [&]<class Enum>(const choice_setting<Enum>& s) { return std::string{core::name(s.member(of))}; },
             [&](const file_setting& s) { return s.member(of); },
-            [&](const origin_list_setting& s) { return joined(s.member(of)); },
             [&](const store_setting& s) {
                 return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);
             },
-            [&](const host_list_setting& s) { return joined(s.member(of)); },
-            [&](const network_list_setting& s) { return joined(s.member(of)); },
+            [&](const std::derived_from<member_setting<std::vector<std::string>>> auto& s) {
+                return joined(s.member(of));
+            },
             [&](const certificate_list_setting& s) {
                 std::vector<std::string> certificates;
                 for (const auto& each : s.member(of)) {

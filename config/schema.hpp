@@ -1,5 +1,5 @@
 // Every key that a configuration may have, once: how it is written, what it means, and the member it sets. Parsing, the
-// suggestions for unknown keys and docs/configuration.md all read these tables.
+// suggestions for unknown keys and docs/configuration.md all read this table. The keys of agents are in agent_table.hpp.
 #pragma once
 
 #include "config/settings.hpp"
@@ -38,28 +38,10 @@ struct count_setting {
     std::uint64_t most;
 };
 
-struct switch_setting {
-    member_of<bool> member;
-};
-
-struct address_setting {
-    member_of<endpoint> member;
-};
-
-struct base_url_setting {
-    member_of<std::string> member;
-};
-
-struct log_level_setting {
-    member_of<core::log_level> member;
-};
-
-struct card_shape_setting {
-    member_of<core::card_shape> member;
-};
-
-struct signature_policy_setting {
-    member_of<core::signature_policy> member;
+// Of core/choices.hpp.
+template <class Enum>
+struct choice_setting {
+    member_of<Enum> member;
 };
 
 struct file_setting {
@@ -67,25 +49,19 @@ struct file_setting {
     file_kind kind;
 };
 
-struct origin_list_setting {
-    member_of<std::vector<std::string>> member;
+template <class T>
+struct member_setting {
+    member_of<T> member;
 };
 
-struct store_setting {
-    member_of<std::string> member;
-};
-
-struct host_list_setting {
-    member_of<std::vector<std::string>> member;
-};
-
-struct network_list_setting {
-    member_of<std::vector<std::string>> member;
-};
-
-struct certificate_list_setting {
-    member_of<std::vector<certificate_files>> member;
-};
+struct switch_setting : member_setting<bool> {};
+struct address_setting : member_setting<endpoint> {};
+struct base_url_setting : member_setting<std::string> {};
+struct store_setting : member_setting<std::string> {};
+struct origin_list_setting : member_setting<std::vector<std::string>> {};
+struct host_list_setting : member_setting<std::vector<std::string>> {};
+struct network_list_setting : member_setting<std::vector<std::string>> {};
+struct certificate_list_setting : member_setting<std::vector<certificate_files>> {};
 
 using setting_type = std::variant<
     duration_setting,
@@ -94,9 +70,9 @@ using setting_type = std::variant<
     switch_setting,
     address_setting,
     base_url_setting,
-    log_level_setting,
-    card_shape_setting,
-    signature_policy_setting,
+    choice_setting<core::log_level>,
+    choice_setting<core::card_shape>,
+    choice_setting<core::signature_policy>,
     file_setting,
     origin_list_setting,
     store_setting,
@@ -113,60 +89,19 @@ struct setting {
 // All but the agents.
 std::span<const setting> all_settings();
 
+// Null: there is none.
+const setting* find_setting(std::string_view path);
+
+template <class... Functions>
+struct overloaded : Functions... {
+    using Functions::operator()...;
+};
+
 // How values of this type are written, and within which bounds: "1ms to 1d".
 std::string written_as(const setting_type& type);
 
 // The setting's value in `of`, as it would be written.
 std::string value_text(const setting_type& type, settings of);
-
-enum class agent_key : std::uint8_t {
-    url,
-    protocol,
-    bearer,
-    bearer_file,
-    timeout,
-    relay_paths,
-    disabled,
-    shape,
-    signatures,
-    trusted_keys,
-    key_set_origins,
-    card_url,
-    trust_card_url,
-    extended_card,
-    card,
-    card_headers,
-    tls,
-    version,
-    protocol_version,
-    metadata,
-    transport,
-    command,
-    args,
-    env,
-    env_file,
-    cwd,
-    type,
-    headers,
-    start,
-    era,
-    timeouts,
-    walk,
-    restart,
-    max_message,
-    stale_if_error,
-};
-
-struct agent_setting {
-    std::string_view name;  // below `agents.<id>.`
-    agent_key key;
-    std::string_view written_as;
-    std::string_view default_text;
-    std::string_view meaning;
-};
-
-// Several names may have one key: those behind the first are other spellings of it.
-std::span<const agent_setting> all_agent_settings();
 
 // docs/configuration.md.
 std::string reference_markdown();
@@ -174,9 +109,6 @@ std::string reference_markdown();
 // The one of `known` that a typing error may have been meant as: near in spelling, and not near by accident to a word that
 // means something else. Empty: none.
 std::string_view nearest_key(std::string_view key, const std::vector<std::string_view>& known);
-
-// The same of a key of an agent. Those that MCP clients have for themselves are known to be theirs.
-std::string unknown_agent_key(std::string_view key);
 
 // What to say of a key that is not among `known`, its siblings: "is not a known key; did you mean `ttl`?".
 std::string unknown_key(std::string_view key, const std::vector<std::string_view>& known);

@@ -1,7 +1,6 @@
 #include "config/signatures.hpp"
 
 #include "config/url.hpp"
-#include "config/values.hpp"
 
 #include <utility>
 
@@ -32,20 +31,6 @@ std::string read_checked_file(const field& f, file_kind kind, const tls_checks& 
         }
     }
     return *path;
-}
-
-std::optional<core::signature_policy> read_signature_policy(const field& f, problem_list& problems)
-{
-    const auto* text = read_text(f, signature_policies, problems);
-    if (text == nullptr) {
-        return std::nullopt;
-    }
-    const auto policy = parse_signature_policy(*text);
-    if (!policy) {
-        refuse(f, policy.error().detail, signature_policies, problems);
-        return std::nullopt;
-    }
-    return *policy;
 }
 
 std::vector<std::string> read_origins(const field& f, problem_list& problems)

@@ -15,7 +15,6 @@
 
 namespace config {
 
-inline constexpr std::string_view signature_policies = "strip, verify, sign or verify_and_sign";
 inline constexpr std::string_view expected_origins = "a list of https origins such as https://keys.example.com";
 inline constexpr std::string_view no_signing_key = "is sign without a key; expected `cards.signing_key`";
 
@@ -26,8 +25,6 @@ std::string_view expected_of(file_kind kind) noexcept;
 
 // A path whose file has been looked at by the check for its kind; empty if it is none (reported).
 std::string read_checked_file(const field& f, file_kind kind, const tls_checks& checks, problem_list& problems);
-
-std::optional<core::signature_policy> read_signature_policy(const field& f, problem_list& problems);
 
 // `https://host` or `https://host:port`, as written but for a slash at the end.
 std::vector<std::string> read_origins(const field& f, problem_list& problems);

@@ -1,10 +1,8 @@
 #include "config/tls.hpp"
 
-#include "config/schema.hpp"
+#include "config/agent_table.hpp"
 #include "config/values.hpp"
 
-#include <algorithm>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -16,35 +14,17 @@ namespace {
 constexpr std::string_view expected_file = "the path of a PEM file";
 constexpr std::string_view expected_pair = "a map with cert and key";
 
-using members = std::map<std::string_view, field>;
-
-members gather(const field& f, const node& map, const std::vector<std::string_view>& known, problem_list& problems)
-{
-    members given;
-    for (std::size_t i = 0; i < map.keys.size(); ++i) {
-        const auto& key = map.keys[i];
-        auto value = member(map, i, f.path);
-        const auto found = std::find(known.begin(), known.end(), key.text);
-        if (found == known.end()) {
-            problems.add(key.at, value.path, unknown_key(key.text, known));
-        } else {
-            given.emplace(*found, std::move(value));
-        }
-    }
-    return given;
-}
-
 std::string path_of(const members& given, std::string_view key, problem_list& problems)
 {
-    const auto found = given.find(key);
-    return found == given.end() ? std::string{} : read_line(found->second, expected_file, problems).value_or("");
+    const auto* f = find_field(given, key);
+    return f == nullptr ? std::string{} : read_line(*f, expected_file, problems).value_or("");
 }
 
 // Reports it if the file cannot be used.
 void check(const members& given, std::string_view key, const core::result<>& used, problem_list& problems)
 {
     if (!used) {
-        refuse(given.at(key), used.error().detail, expected_file, problems);
+        refuse(*find_field(given, key), used.error().detail, expected_file, problems);
     }
 }
 
@@ -55,9 +35,9 @@ read_pair(const members& given, const tls_checks& checks, bool by_name, problem_
     auto cert = path_of(given, "cert", problems);
     auto key = path_of(given, "key", problems);
     for (const auto& [one, other] : {std::pair{"cert", "key"}, std::pair{"key", "cert"}}) {
-        if (given.contains(one) && !given.contains(other)) {
-            const auto& f = given.at(one);
-            problems.add(f.at, f.path, "stands without `" + std::string{other} + "`; expected both");
+        const auto* f = find_field(given, one);
+        if (f != nullptr && find_field(given, other) == nullptr) {
+            problems.add(f->at, f->path, "stands without `" + std::string{other} + "`; expected both");
         }
     }
     if (!cert.empty() && checks.certificate) {
@@ -94,14 +74,14 @@ std::optional<certificate_files> read_one(const field& f, bool first, const tls_
     if (map == nullptr) {
         return std::nullopt;
     }
-    const auto given = gather(f, *map, {"cert", "key", "names"}, problems);
+    const auto given = read_members(*map, f.path, {"cert", "key", "names"}, problems);
     if (!given.contains("cert") && !given.contains("key")) {
         refuse(f, "has neither cert nor key", expected_pair, problems);
         return std::nullopt;
     }
     certificate_files files;
-    if (const auto found = given.find("names"); found != given.end()) {
-        files.names = read_names(found->second, problems);
+    if (const auto* names = find_field(given, "names")) {
+        files.names = read_names(*names, problems);
     }
     std::tie(files.cert, files.key) = read_pair(given, checks, !first && files.names.empty(), problems);
     return files;
@@ -135,7 +115,7 @@ void read_agent_tls(const field& f, const tls_checks& checks, core::agent& into,
     if (map == nullptr) {
         return;
     }
-    const auto given = gather(f, *map, {"ca_file", "cert", "key"}, problems);
+    const auto given = read_members(*map, f.path, keys_below("tls"), problems);
     into.ca_file = path_of(given, "ca_file", problems);
     if (!into.ca_file.empty() && checks.authorities) {
         check(given, "ca_file", checks.authorities(into.ca_file), problems);

@@ -220,39 +220,6 @@ core::result<std::string> parse_store(std::string_view text)
     return std::string{text};
 }
 
-core::result<core::log_level> parse_log_level(std::string_view text)
-{
-    using core::log_level;
-    for (const auto level : {log_level::debug, log_level::info, log_level::warn, log_level::error, log_level::off}) {
-        if (text == core::name(level)) {
-            return level;
-        }
-    }
-    return invalid(text.empty() ? "is empty" : "is not a level");
-}
-
-core::result<core::card_shape> parse_card_shape(std::string_view text)
-{
-    using core::card_shape;
-    for (const auto shape : {card_shape::automatic, card_shape::v1, card_shape::v03, card_shape::hybrid}) {
-        if (text == core::name(shape)) {
-            return shape;
-        }
-    }
-    return invalid(text.empty() ? "is empty" : "is not a shape of cards");
-}
-
-core::result<core::signature_policy> parse_signature_policy(std::string_view text)
-{
-    using enum core::signature_policy;
-    for (const auto policy : {strip, verify, sign, verify_and_sign}) {
-        if (text == core::name(policy)) {
-            return policy;
-        }
-    }
-    return invalid(text.empty() ? "is empty" : "is not a policy for signatures");
-}
-
 std::string to_text(core::duration value)
 {
     const auto count = static_cast<std::uint64_t>(value.count());

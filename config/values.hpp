@@ -5,7 +5,6 @@
 #include "config/settings.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "core/log.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -38,10 +37,6 @@ std::optional<std::string> parse_host(std::string_view text);
 
 // `memory`, or `sqlite:` and the path of a file.
 core::result<std::string> parse_store(std::string_view text);
-
-core::result<core::log_level> parse_log_level(std::string_view text);
-core::result<core::card_shape> parse_card_shape(std::string_view text);
-core::result<core::signature_policy> parse_signature_policy(std::string_view text);
 
 // The inverse, in the largest unit that keeps the value exact: `5m`, `1MiB`.
 std::string to_text(core::duration value);

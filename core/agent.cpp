@@ -1,6 +1,7 @@
 #include "core/agent.hpp"
 
 #include "core/ascii.hpp"
+#include "core/choices.hpp"
 
 #include <algorithm>
 
@@ -15,52 +16,24 @@ bool valid_agent_id(std::string_view id) noexcept
            id.find("..") == std::string_view::npos && std::all_of(id.begin(), id.end(), allowed);
 }
 
-std::string_view name(protocol p) noexcept
+std::string_view name(protocol value) noexcept
 {
-    switch (p) {
-        case protocol::a2a:
-            return "a2a";
-        case protocol::mcp:
-            return "mcp";
-    }
-    return "a2a";
+    return chosen_name(value);
 }
 
-std::string_view name(card_shape s) noexcept
+std::string_view name(card_shape value) noexcept
 {
-    switch (s) {
-        case card_shape::automatic:
-            return "auto";
-        case card_shape::v1:
-            return "v1";
-        case card_shape::v03:
-            return "v0.3";
-        case card_shape::hybrid:
-            return "hybrid";
-    }
-    return "auto";
+    return chosen_name(value);
 }
 
-std::string_view name(card_trust t) noexcept
+std::string_view name(card_trust value) noexcept
 {
-    switch (t) {
-        case card_trust::never:
-            return "never";
-        case card_trust::same_origin:
-            return "same-origin";
-    }
-    return "never";
+    return chosen_name(value);
 }
 
-std::string_view name(extended_card_access a) noexcept
+std::string_view name(extended_card_access value) noexcept
 {
-    switch (a) {
-        case extended_card_access::automatic:
-            return "auto";
-        case extended_card_access::proxy:
-            return "proxy";
-    }
-    return "auto";
+    return chosen_name(value);
 }
 
 bool passes_extended_card(const agent& which) noexcept
@@ -69,19 +42,9 @@ bool passes_extended_card(const agent& which) noexcept
     return which.extended_card == extended_card_access::proxy || !credentials;
 }
 
-std::string_view name(signature_policy p) noexcept
+std::string_view name(signature_policy value) noexcept
 {
-    switch (p) {
-        case signature_policy::strip:
-            return "strip";
-        case signature_policy::verify:
-            return "verify";
-        case signature_policy::sign:
-            return "sign";
-        case signature_policy::verify_and_sign:
-            return "verify_and_sign";
-    }
-    return "strip";
+    return chosen_name(value);
 }
 
 }  // namespace core

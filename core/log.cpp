@@ -1,5 +1,6 @@
 #include "core/log.hpp"
 
+#include "core/choices.hpp"
 #include "core/json/json.hpp"
 
 #include <array>
@@ -35,19 +36,7 @@ void append_value(std::string& out, const log_field& field)
 
 std::string_view name(log_level level) noexcept
 {
-    switch (level) {
-        case log_level::debug:
-            return "debug";
-        case log_level::info:
-            return "info";
-        case log_level::warn:
-            return "warn";
-        case log_level::error:
-            return "error";
-        case log_level::off:
-            return "off";
-    }
-    return "off";
+    return chosen_name(level);
 }
 
 void append_timestamp(std::string& out, wall_time when)

@@ -1,5 +1,7 @@
 #include "core/mcp_server.hpp"
 
+#include "core/choices.hpp"
+
 namespace core {
 
 std::string_view name(mcp_transport t) noexcept
@@ -17,28 +19,14 @@ std::string_view name(mcp_transport t) noexcept
     return "unsupported";
 }
 
-std::string_view name(mcp_era e) noexcept
+std::string_view name(mcp_era value) noexcept
 {
-    switch (e) {
-        case mcp_era::automatic:
-            return "auto";
-        case mcp_era::legacy:
-            return "legacy";
-        case mcp_era::modern:
-            return "modern";
-    }
-    return "auto";
+    return chosen_name(value);
 }
 
-std::string_view name(mcp_start s) noexcept
+std::string_view name(mcp_start value) noexcept
 {
-    switch (s) {
-        case mcp_start::eager:
-            return "eager";
-        case mcp_start::lazy:
-            return "lazy";
-    }
-    return "eager";
+    return chosen_name(value);
 }
 
 }  // namespace core

@@ -1,5 +1,6 @@
 #include "gateway/management/json_records.hpp"
 
+#include "config/dump.hpp"
 #include "config/url.hpp"
 #include "core/log.hpp"
 #include "core/status.hpp"
@@ -14,18 +15,6 @@ namespace {
 using core::json;
 
 constexpr std::size_t longest_path = 512;  // bytes of where a problem of a card lies: it has the card's own names
-
-json tls_of(const core::agent& agent)
-{
-    auto files = json::object();
-    for (const auto& [key, path] :
-         {std::pair{"ca_file", &agent.ca_file}, {"cert", &agent.cert_file}, {"key", &agent.key_file}}) {
-        if (!path->empty()) {
-            files[key] = *path;
-        }
-    }
-    return files;
-}
 
 std::string_view card_state_name(const cards::card_status& status, core::steady_time now)
 {
@@ -78,43 +67,13 @@ json card_problems_record(const std::vector<a2a::card_problem>& problems)
 json agent_record(const core::agent& agent)
 {
     json record = {{"id", agent.id}, {"protocol", core::name(agent.speaks)}};
-    const auto add_text = [&](const char* key, const std::string& value) {
-        if (!value.empty()) {
-            record[key] = value;
-        }
-    };
-    add_text("url", config::shown_url(agent.url));
-    add_text("card_url", config::shown_url(agent.card_url));
-    add_text("version", agent.version);
-    add_text("protocolVersion", agent.protocol_version);
-    if (!agent.bearer.empty()) {
-        record["bearer"] = core::masked;
-    }
-    if (!agent.card_headers.empty()) {
-        auto headers = json::object();
-        for (const auto& [name, value] : agent.card_headers) {
-            headers[name] = core::masked;
-        }
-        record["card_headers"] = std::move(headers);
+    auto given = config::given_values(agent);
+    given.erase("disabled");  // shown in any case
+    for (auto& [key, value] : given.items()) {
+        record[key == "protocol_version" ? "protocolVersion" : key] = std::move(value);
     }
     if (agent.timeout) {
         record["timeout"] = std::to_string(agent.timeout->count()) + "ms";
-    }
-    if (agent.speaks == core::protocol::a2a && agent.trust != core::card_trust::same_origin) {
-        record["trust_card_url"] = core::name(agent.trust);
-    }
-    if (agent.extended_card != core::extended_card_access::automatic) {
-        record["extended_card"] = core::name(agent.extended_card);
-    }
-    if (agent.signatures) {
-        record["signatures"] = core::name(*agent.signatures);
-    }
-    add_text("trusted_keys", agent.trusted_keys);
-    if (!agent.key_set_origins.empty()) {
-        record["key_set_origins"] = agent.key_set_origins;
-    }
-    if (auto tls = tls_of(agent); !tls.empty()) {
-        record["tls"] = std::move(tls);
     }
     record["inline_card"] = !agent.card.empty();
     record["disabled"] = agent.disabled;

@@ -13,7 +13,7 @@
 
 namespace gateway::management {
 
-// An agent's record with every secret masked, without its metadata. Keys are those of the configuration.
+// An agent's record with every secret masked, without its metadata: the keys of the configuration whose value is not the usual one.
 core::json agent_record(const core::agent& agent);
 
 // Of an agent's card: its state, age, validators, problems, the latest failure.

@@ -1,13 +1,10 @@
 #include "config/compare.hpp"
 
-#include "config/file.hpp"
-#include "config/schema.hpp"
 #include "tests/unit/config/support.hpp"
 
 #include <doctest/doctest.h>
 
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -83,43 +80,6 @@ TEST_CASE("a change of any part of an agent names its key")
         );
         REQUIRE(what.changed.size() == 1);
         CHECK(what.changed.front().keys == keys{key});
-    }
-}
-
-TEST_CASE("every key of agents in the schema is one that a change names, or is written for another one")
-{
-    const auto text = config::read_file(CARDEA_TEST_DATA "/config/full.yml");
-    REQUIRE(text.has_value());
-    const auto token = [](const std::string&) { return core::result<std::string>{"file-token"}; };
-    const auto full = config::load(*text, "full.yml", variables, token);
-    REQUIRE(lines(full.problems) == "");
-    config::settings empty;
-    for (const auto& each : full.value.agents) {
-        auto& bare = empty.agents.emplace_back();
-        bare.id = each.id;
-        if (each.mcp) {
-            bare.mcp.emplace();
-        }
-    }
-    std::set<std::string_view> named{
-        "bearer_file",
-        "command",
-        "args",
-        "env",
-        "env_file",
-        "envFile",
-        "cwd",
-        "type",
-        "serverUrl",
-        "httpUrl",
-        "protocolVersion"
-    };
-    for (const auto& each : config::compare(empty, full.value).changed) {
-        named.insert(each.keys.begin(), each.keys.end());
-    }
-    for (const auto& row : config::all_agent_settings()) {
-        CAPTURE(row.name);
-        CHECK(named.contains(row.name.substr(0, row.name.find('.'))));
     }
 }
 

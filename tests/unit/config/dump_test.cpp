@@ -9,8 +9,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 using namespace config::testing;
@@ -158,20 +156,6 @@ TEST_CASE("the text is YAML with the origins as comments")
     config::problem_list problems{"dump"};
     CHECK(config::parse_document(config::dump_text(dumped(full_text())), problems).has_value());
     CHECK(problems.empty());
-}
-
-TEST_CASE("every key of an agent is dumped under its own name or the one that it is short for")
-{
-    const auto full = dumped(full_text());
-    const auto& agent = full["agents"]["files"];
-    for (const auto& row : config::all_agent_settings()) {
-        CAPTURE(row.name);
-        constexpr std::array
-            short_forms{"protocolVersion", "command", "args", "env", "envFile", "cwd", "type", "serverUrl", "httpUrl"};
-        const bool short_form = std::find(short_forms.begin(), short_forms.end(), row.name) != short_forms.end();
-        CHECK(agent.contains(std::string{row.name.substr(0, row.name.find('.'))}) != short_form);
-    }
-    CHECK(agent["transport"]["origin"].get<std::string>().starts_with("c.yml:"));
 }
 
 TEST_SUITE_END();

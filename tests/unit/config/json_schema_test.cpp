@@ -2,6 +2,7 @@
 // schema uses; tests/peers/config_schema.test.js asks an independent one.
 #include "config/json_schema.hpp"
 
+#include "config/agent_table.hpp"
 #include "config/document.hpp"
 #include "config/file.hpp"
 #include "config/json_value.hpp"

@@ -1,5 +1,7 @@
 #include "config/schema.hpp"
 
+#include "config/agent_table.hpp"
+#include "config/agents.hpp"
 #include "config/file.hpp"
 
 #include <doctest/doctest.h>

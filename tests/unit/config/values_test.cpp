@@ -1,5 +1,7 @@
 #include "config/values.hpp"
 
+#include "config/choice.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -223,10 +225,10 @@ TEST_CASE("a level is one of the five")
 {
     using core::log_level;
     for (const auto level : {log_level::debug, log_level::info, log_level::warn, log_level::error, log_level::off}) {
-        CHECK(config::parse_log_level(core::name(level)).value() == level);
+        CHECK(config::parse_choice<log_level>(core::name(level)).value() == level);
     }
-    CHECK(failure(config::parse_log_level("INFO")) == "is not a level");
-    CHECK(failure(config::parse_log_level("")) == "is empty");
+    CHECK(failure(config::parse_choice<log_level>("INFO")) == "is not a level");
+    CHECK(failure(config::parse_choice<log_level>("")) == "is empty");
 }
 
 TEST_CASE("values are written in the largest unit that is exact, and read back as the same")

@@ -1,6 +1,7 @@
 #include "gateway/management/json_records.hpp"
 
 #include "gateway/model/snapshot.hpp"
+#include "tests/unit/config/agent_rows.hpp"
 
 #include <doctest/doctest.h>
 
@@ -64,10 +65,10 @@ TEST_CASE("a record shows everything an operator wrote, and of secrets only that
     CHECK(core::to_text(record).find("hunter") == std::string::npos);
     CHECK(
         record ==
-        parsed(R"({"id":"a","protocol":"a2a","url":"http://agent:9000/rpc","card_url":"http://agent:9000/card.json",
-          "version":"1.2","protocolVersion":"0.3.0","bearer":"********",
-          "card_headers":{"X-Key":"********","Accept-Language":"********"},"timeout":"1500ms",
-          "tls":{"ca_file":"/ca.pem","cert":"/client.pem","key":"/client.key"},"inline_card":false,"disabled":false})")
+        parsed(R"({"id":"a","protocol":"a2a","url":"http://agent:9000/rpc","bearer":"********","timeout":"1500ms",
+          "card_url":"http://agent:9000/card.json","card_headers":{"X-Key":"********","Accept-Language":"********"},
+          "tls":{"ca_file":"/ca.pem","cert":"/client.pem","key":"/client.key"},"version":"1.2","protocolVersion":"0.3.0",
+          "inline_card":false,"disabled":false})")
     );
 }
 
@@ -79,6 +80,30 @@ TEST_CASE("what an operator did not write is not in the record")
     agent.card = R"({"name":"m"})";
     agent.disabled = true;
     CHECK(agent_record(agent) == parsed(R"({"id":"m","protocol":"mcp","inline_card":true,"disabled":true})"));
+}
+
+TEST_CASE("a record shows the value of every key that is not the usual one, as the dump writes it")
+{
+    for (const auto& row : config::all_agent_settings()) {
+        CAPTURE(row.name);
+        auto agent = config::testing::usual_agent_with(row);
+        const auto before = agent_record(agent);
+        const bool changed = config::testing::change(row, agent);
+        const auto record = agent_record(agent);
+        CHECK(core::to_text(record).find("s3cr3t") == std::string::npos);
+        const auto value = config::shown_value(row, agent);
+        if (row.name == "card") {
+            CHECK(record["inline_card"] == true);
+        } else if (row.name == "protocol_version") {
+            CHECK(record["protocolVersion"] == value);
+        } else if (row.name == "timeout") {
+            CHECK(record["timeout"] == "1000ms");
+        } else if (changed && row.name != "metadata" && row.name != "transport") {  // these are beside the record
+            REQUIRE(record.contains(config::testing::pointer_of(row)));
+            CHECK(record.at(config::testing::pointer_of(row)) == value);
+            CHECK(record != before);
+        }
+    }
 }
 
 TEST_CASE("a card that was never asked for is unknown, one that was never had has failed")

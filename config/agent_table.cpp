@@ -1,0 +1,349 @@
+#include "config/agent_table.hpp"
+
+#include "config/choice.hpp"
+#include "config/json_value.hpp"
+#include "config/values.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace config {
+namespace {
+
+using core::agent;
+using core::json;
+using core::mcp_server;
+using form = transport_part::form;
+using optional_duration = duration_key<std::optional<core::duration>>;
+template <class Enum>
+using optional_choice = choice_key<Enum, std::optional<Enum>>;
+
+constexpr auto agents_table = std::to_array<agent_setting>({
+    {"url",
+     url_key{&agent::url},
+     {},
+     "The agent's own address, `http` or `https`. Calls go to this host and nowhere else. Required for A2A. The "
+     "address of an MCP server may have a query, which is never shown.",
+     "transport.url"},
+    {"serverUrl", other_spelling{"url"}, {}, "The same as `url`."},
+    {"httpUrl", other_spelling{"url"}, {}, "The same as `url`."},
+    {"protocol",
+     choice_key<core::protocol>{&agent::speaks},
+     {"from its other keys"},
+     "What the agent speaks. Default: `mcp` with `transport` or `command`, else `a2a`."},
+    {"bearer",
+     secret_key{&agent::bearer},
+     {"none"},
+     "Cardea sends it to the agent with calls and card fetches.",
+     "bearer_file"},
+    {"bearer_file", file_key{"bearer"}, {"none"}, "A file with the bearer, instead of `bearer`."},
+    {"timeout",
+     optional_duration{&agent::timeout, 1ms},
+     {.setting = "timeouts.upstream_head"},
+     "From a request sent to the head of the answer."},
+    {"relay_paths",
+     pattern_list_key{&agent::relay_paths},
+     {"none"},
+     "More paths below `/agents/<id>`. Cardea passes any method and body on, unchanged, to the same path below `url`. "
+     "`*` matches anything within a segment, `**` any number of segments: `/v1/*`, `/**`."},
+    {"disabled", switch_key{&agent::disabled}, {}, "Cardea keeps the agent, but answers as for an unknown agent."},
+    {"shape",
+     optional_choice<core::card_shape>{&agent::shape},
+     {.setting = "cards.shape"},
+     "The generation of this agent's card that callers get."},
+    {"signatures",
+     optional_choice<core::signature_policy>{&agent::signatures},
+     {.setting = "cards.signatures"},
+     "What happens to the signatures of this agent's card. An inline card is not verified."},
+    {"trusted_keys",
+     key_set_key{&agent::trusted_keys},
+     {.setting = "cards.trusted_keys"},
+     "The keys that Cardea trusts for this agent's card."},
+    {"key_set_origins",
+     origin_list_key{&agent::key_set_origins},
+     {.setting = "cards.key_set_origins"},
+     "Origins from which Cardea may fetch the key set that a signature of this agent's card names."},
+    {"card_url",
+     url_key{&agent::card_url},
+     {"found from `url`"},
+     "Where Cardea fetches the agent's card. A query is allowed.",
+     "metadata.agentCard.url"},
+    {"trust_card_url",
+     choice_key<core::card_trust>{&agent::trust},
+     {},
+     "Whether the card may choose the path for calls, on the agent's own scheme, host and port. A card never leads to "
+     "another host. `never`: calls go to `url`."},
+    {"extended_card",
+     choice_key<core::extended_card_access>{&agent::extended_card},
+     {},
+     "Whether callers get the agent's extended card. Cardea asks the agent for it with the agent's `bearer` and "
+     "`tls.cert`, whoever the caller is. `auto`: only if neither is set. `proxy`: also with them."},
+    {"card",
+     card_key{&agent::card},
+     {"fetched"},
+     "The agent's card itself, served without a fetch. It needs a `name`.",
+     "metadata.agentCard"},
+    {"card_headers",
+     secret_map_key{&agent::card_headers},
+     {"none"},
+     "Header fields that Cardea sends with card fetches."},
+    {"tls.ca_file",
+     text_key{&agent::ca_file, "path"},
+     {"the system's"},
+     "Certificate authorities (PEM) for the agent's certificate. If the file also holds revocation lists, one of them "
+     "must cover the certificate."},
+    {"tls.cert",
+     text_key{&agent::cert_file, "path"},
+     {"none"},
+     "The certificate (PEM, with its chain) that Cardea shows if the agent asks for one."},
+    {"tls.key", text_key{&agent::key_file, "path"}, {"none"}, "The key of `tls.cert` (PEM)."},
+    {"version", text_key{&agent::version, "text"}, {"none"}, "A note. Cardea shows it and never interprets it."},
+    {"protocol_version",
+     text_key{&agent::protocol_version, "text"},
+     {"none"},
+     "A note. Cardea shows it and never interprets it."},
+    {"protocolVersion", other_spelling{"protocol_version"}, {}, "The same as `protocol_version`."},
+    {"metadata",
+     metadata_key{&agent::metadata},
+     {"`{}`"},
+     "Shown by `agents/get`. If its member `agentCard` has a `name`, it is the inline card; else its `url` is the "
+     "`card_url`."},
+    {"transport",
+     transport_key{},
+     {"none"},
+     "How to reach an MCP server: `type` (`stdio`, `streamable-http`, `sse`), `url`, `headers`, `command`, `args`, "
+     "`env`, `cwd`. Shown without anything that may be a credential.",
+     "command"},
+    {"command", transport_part{form::text, "text"}, {"none"}, "The same as `transport.command`, with `type: stdio`."},
+    {"args", transport_part{form::list, "list"}, {"none"}, "The same as `transport.args`; only with `command`."},
+    {"env",
+     transport_part{form::secrets, "map of secrets"},
+     {"none"},
+     "The same as `transport.env`; only with `command`."},
+    {"env_file",
+     file_key{"transport"},
+     {"none"},
+     "A file of at most 64 KiB with more variables for the `command`, in the format of VS Code: lines `NAME=value`, "
+     "quotes, `#` for comments. `env` takes precedence. When the file changes, Cardea reads it again with the "
+     "configuration."},
+    {"envFile", other_spelling{"env_file"}, {}, "The same as `env_file`."},
+    {"cwd", transport_part{form::text, "path"}, {"the gateway's"}, "The same as `transport.cwd`; only with `command`."},
+    {"type", transport_part{form::type_name, "text"}, {"from `command` or `url`"}, "The same as `transport.type`."},
+    {"headers",
+     secret_map_key{&mcp_server::headers},
+     {"none"},
+     "Header fields that Cardea sends to an MCP server with every request; only with a URL."},
+    {"start",
+     choice_key<core::mcp_start>{&mcp_server::start},
+     {},
+     "When the session with an MCP server starts. `eager`: with the gateway. `lazy`: at the first request for its card."
+    },
+    {"era",
+     choice_key<core::mcp_era>{&mcp_server::era},
+     {},
+     "Which MCP the server speaks. `legacy`: with sessions (up to 2025-11-25). `modern`: without (since 2026-07-28). "
+     "`auto`: Cardea asks the server. The type `sse` is always `legacy`."},
+    {"timeouts.initialize",
+     duration_key<core::duration>{&mcp_server::initialize_timeout, 1ms},
+     {},
+     "From the start of a session to the server's answer to it."},
+    {"timeouts.request",
+     duration_key<core::duration>{&mcp_server::request_timeout, 1ms},
+     {},
+     "One request of Cardea to an MCP server."},
+    {"timeouts.ping",
+     duration_key<core::duration>{&mcp_server::ping_interval, 0ms},
+     {},
+     "How often Cardea asks an MCP server whether it is still there, whatever else the server sends. 0: never."},
+    {"walk",
+     optional_duration{&mcp_server::walk, 0ms},
+     {.setting = "mcp.walk"},
+     "How often Cardea reads the lists of an MCP server with sessions again without a report of a change. 0: never."},
+    {"restart.backoff",
+     duration_key<core::duration>{&mcp_server::backoff, 10ms},
+     {},
+     "The pause before Cardea tries an MCP server again after its session has ended. Each pause is 1.5 times the one "
+     "before, up to `restart.max_backoff`, and is shortened by up to half at random."},
+    {"restart.max_backoff", duration_key<core::duration>{&mcp_server::max_backoff, 10ms}, {}, "The longest such pause."
+    },
+    {"max_message",
+     size_key{&mcp_server::max_message, {core::least_mcp_message, core::most_mcp_message}},
+     {},
+     "The largest message to or from an MCP server. A larger one is not sent, or not read."},
+    {"stale_if_error",
+     switch_key{&mcp_server::stale_if_error},
+     {},
+     "Whether the card of an MCP server is served while there is no session."},
+});
+
+template <class T>
+concept named = std::is_enum_v<T>;
+
+constexpr overloaded shown{
+    [](const std::string& text) { return text.empty() ? json{} : json(text); },
+    [](bool on) { return json(on); },
+    [](std::uint64_t bytes) { return json(size_text(bytes)); },
+    [](core::duration time) { return json(to_text(time)); },
+    [](const std::vector<std::string>& list) { return json(list); },
+    [](const core::secret& value) { return value.empty() ? json{} : json(core::masked); },
+    [](const secret_map& secrets) {
+        auto masked = json::object();
+        for (const auto& each : secrets) {
+            append_member(masked, each.first, core::masked);
+        }
+        return masked;
+    },
+    [](named auto value) { return json(core::name(value)); },
+};
+
+}  // namespace
+
+std::span<const agent_setting> all_agent_settings()
+{
+    return agents_table;
+}
+
+const agent_setting* find_agent_setting(std::string_view key)
+{
+    const auto* const found = std::find_if(agents_table.begin(), agents_table.end(), [&](const agent_setting& row) {
+        return first_part(row.name) == key;
+    });
+    return found == agents_table.end() ? nullptr : &*found;
+}
+
+std::string_view first_part(std::string_view name) noexcept
+{
+    return name.substr(0, name.find('.'));
+}
+
+std::vector<std::string_view> keys_below(std::string_view map)
+{
+    std::vector<std::string_view> keys;
+    for (const auto& row : agents_table) {
+        if (first_part(row.name) == map && row.name != map) {
+            keys.push_back(row.name.substr(map.size() + 1));
+        }
+    }
+    return keys;
+}
+
+core::agent usual_agent(core::protocol speaks)
+{
+    core::agent usual;
+    usual.speaks = speaks;
+    if (speaks == core::protocol::mcp) {
+        usual.mcp.emplace();
+    } else {
+        usual.trust = core::card_trust::same_origin;
+    }
+    return usual;
+}
+
+bool only_of_mcp(const agent_setting& row)
+{
+    return std::visit(
+        overloaded{
+            [](const transport_key&) { return true; },
+            [](const transport_part&) { return true; },
+            [](const file_key& type) { return only_of_mcp(*find_agent_setting(type.of)); },
+            [](const other_spelling& type) { return only_of_mcp(*find_agent_setting(type.of)); },
+            [](const auto& type) { return type.member.index() == 1; },
+        },
+        row.type
+    );
+}
+
+std::string written_as(const agent_setting& row)
+{
+    return std::visit(
+        overloaded{
+            []<class T>(const duration_key<T>& type) {
+                return "duration, " + to_text(type.least) + " to " + to_text(type.most);
+            },
+            [](const size_key& type) {
+                return "size, " + size_text(type.range.least) + " to " + size_text(type.range.most);
+            },
+            [](const switch_key&) { return std::string{"`true` or `false`"}; },
+            []<class Enum, class T>(const choice_key<Enum, T>&) { return listed<Enum>("`"); },
+            [](const url_key&) { return std::string{"URL"}; },
+            [](const text_key& type) { return std::string{type.written_as}; },
+            [](const key_set_key&) { return std::string{"path of a JWK Set"}; },
+            [](const pattern_list_key&) { return std::string{"list of patterns"}; },
+            [](const origin_list_key&) { return std::string{"list of https origins"}; },
+            [](const secret_key&) { return std::string{"secret"}; },
+            [](const secret_map_key&) { return std::string{"map of secrets"}; },
+            [](const file_key&) { return std::string{"path"}; },
+            [](const transport_part& type) { return std::string{type.written_as}; },
+            [](const other_spelling& type) { return written_as(*find_agent_setting(type.of)); },
+            [](const auto& /*card, metadata, transport*/) { return std::string{"map"}; },
+        },
+        row.type
+    );
+}
+
+std::string usual_text(const agent_setting& row)
+{
+    if (const auto* other = std::get_if<other_spelling>(&row.type)) {
+        return usual_text(*find_agent_setting(other->of));
+    }
+    if (!row.usual.words.empty()) {
+        return std::string{row.usual.words};
+    }
+    if (!row.usual.setting.empty()) {
+        return '`' + std::string{row.usual.setting} + '`';
+    }
+    const auto value = shown_value(row, usual_agent(only_of_mcp(row) ? core::protocol::mcp : core::protocol::a2a));
+    return value.is_null() ? "" : '`' + (value.is_string() ? value.get<std::string>() : core::to_text(value)) + '`';
+}
+
+json shown_value(const agent_setting& row, const core::agent& agent)
+{
+    return std::visit(
+        overloaded{
+            [&](const url_key& type) { return shown(shown_url(*find_member(type.member, agent))); },
+            [](const card_key& /*type*/) { return json{}; },
+            [](const metadata_key& /*type*/) { return json{}; },
+            [&](const auto& type) {
+                if constexpr (requires { type.member; }) {
+                    const auto* value = find_member(type.member, agent);
+                    if constexpr (requires { value->has_value(); }) {
+                        return value != nullptr && *value ? shown(**value) : json{};
+                    } else {
+                        return value != nullptr ? shown(*value) : json{};
+                    }
+                } else {
+                    return json{};
+                }
+            },
+        },
+        row.type
+    );
+}
+
+bool same_value(const agent_setting& row, const core::agent& a, const core::agent& b)
+{
+    return std::visit(
+        overloaded{
+            // Of A2A alone.
+            [&](const choice_key<core::card_trust>& /*type*/) { return a.speaks != b.speaks || a.trust == b.trust; },
+            [&](const transport_key& /*type*/) {
+                return !a.mcp || !b.mcp ||
+                       (a.mcp->transport == b.mcp->transport && a.mcp->command == b.mcp->command &&
+                        a.mcp->arguments == b.mcp->arguments && a.mcp->environment == b.mcp->environment &&
+                        a.mcp->directory == b.mcp->directory);
+            },
+            [&](const auto& type) {
+                if constexpr (requires { type.member; }) {
+                    const auto* of_a = find_member(type.member, a);
+                    const auto* of_b = find_member(type.member, b);
+                    return of_a == nullptr || of_b == nullptr || *of_a == *of_b;
+                } else {
+                    return true;
+                }
+            },
+        },
+        row.type
+    );
+}
+
+}  // namespace config

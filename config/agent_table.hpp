@@ -1,0 +1,169 @@
+// Every key that an agent may have, once: how it is written, what it means, and the member of its record that it sets.
+// Reading, unknown keys, the JSON Schema, the dump, the comparison, agents/get and docs/configuration.md follow from it. Pure.
+#pragma once
+
+#include "config/fields.hpp"
+#include "config/schema.hpp"
+#include "core/agent.hpp"
+#include "core/json/json.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace config {
+
+// A member of an agent, or of how its MCP server is reached.
+template <class T>
+using agent_member = std::variant<T core::agent::*, T core::mcp_server::*>;
+
+// Null: of an MCP server, and the agent is none.
+template <class T, class Agent>
+auto find_member(const agent_member<T>& member, Agent& agent) -> decltype(&(agent.*std::get<0>(member)))
+{
+    if (const auto* own = std::get_if<0>(&member)) {
+        return &(agent.**own);
+    }
+    return agent.mcp ? &((*agent.mcp).*std::get<1>(member)) : nullptr;
+}
+
+// T: a duration, or an optional one.
+template <class T>
+struct duration_key {
+    agent_member<T> member;
+    core::duration least;
+    core::duration most = 24h;
+};
+
+struct size_key {
+    agent_member<std::uint64_t> member;
+    size_range range;
+};
+
+// Enum: of core/choices.hpp.
+template <class Enum, class T = Enum>
+struct choice_key {
+    agent_member<T> member;
+};
+
+struct text_key {
+    agent_member<std::string> member;
+    std::string_view written_as;
+};
+
+template <class T>
+struct member_key {
+    agent_member<T> member;
+};
+
+using secret_map = std::vector<std::pair<std::string, core::secret>>;
+
+struct switch_key : member_key<bool> {};
+struct url_key : member_key<std::string> {};
+struct key_set_key : member_key<std::string> {};
+struct pattern_list_key : member_key<std::vector<std::string>> {};
+struct origin_list_key : member_key<std::vector<std::string>> {};
+struct secret_key : member_key<core::secret> {};
+struct secret_map_key : member_key<secret_map> {};
+struct card_key : member_key<std::string> {};      // JSON text in the record
+struct metadata_key : member_key<std::string> {};  // the same
+
+// The file with the value, or a part of the value, of another key.
+struct file_key {
+    std::string_view of;
+};
+
+// How an MCP server is reached, and the members of this map that can be keys of the agent instead.
+struct transport_key {};
+
+struct transport_part {
+    enum class form : std::uint8_t { text, list, secrets, type_name };
+
+    form is;
+    std::string_view written_as;
+};
+
+struct other_spelling {
+    std::string_view of;
+};
+
+using agent_key_type = std::variant<
+    duration_key<core::duration>,
+    duration_key<std::optional<core::duration>>,
+    size_key,
+    switch_key,
+    choice_key<core::protocol>,
+    choice_key<core::card_shape, std::optional<core::card_shape>>,
+    choice_key<core::signature_policy, std::optional<core::signature_policy>>,
+    choice_key<core::card_trust>,
+    choice_key<core::extended_card_access>,
+    choice_key<core::mcp_start>,
+    choice_key<core::mcp_era>,
+    url_key,
+    text_key,
+    key_set_key,
+    pattern_list_key,
+    origin_list_key,
+    secret_key,
+    secret_map_key,
+    card_key,
+    metadata_key,
+    file_key,
+    transport_key,
+    transport_part,
+    other_spelling>;
+
+// What holds if the key is not given: in words, as another setting says, or (neither) the value in usual_agent().
+struct usual_value {
+    std::string_view words{};
+    std::string_view setting{};
+};
+
+struct agent_setting {
+    std::string_view name;  // below `agents.<id>.`
+    agent_key_type type;
+    usual_value usual;
+    std::string_view meaning;
+    std::string_view also_from{};  // another path below the agent that can set the same member
+};
+
+std::span<const agent_setting> all_agent_settings();
+
+// The row with this key, or the first one below it (of `tls`, say). Null: there is none.
+const agent_setting* find_agent_setting(std::string_view key);
+
+// The part of a name before its dot.
+std::string_view first_part(std::string_view name) noexcept;
+
+// The keys of a map such as `timeouts`. Empty: it is none, or they are not in the table.
+std::vector<std::string_view> keys_below(std::string_view map);
+
+// The keys of `transport`; those behind `cwd` describe what the gateway does not run.
+inline constexpr auto transport_keys = std::to_array<std::string_view>(
+    {"type", "url", "headers", "command", "args", "env", "cwd", "package", "memory", "cpus", "network"}
+);
+
+// An agent whose definition says nothing.
+core::agent usual_agent(core::protocol speaks);
+
+// Whether only MCP servers have this key.
+bool only_of_mcp(const agent_setting& row);
+
+// As docs/configuration.md says it.
+std::string written_as(const agent_setting& row);
+std::string usual_text(const agent_setting& row);
+
+// The value in this agent's record as `config dump` writes it, with secrets masked. Null: it has none, or it is shown in another way
+// (a card, metadata, a transport).
+core::json shown_value(const agent_setting& row, const core::agent& agent);
+
+// Whether both agents have the same value; so it is for what the record of one of them cannot have.
+bool same_value(const agent_setting& row, const core::agent& a, const core::agent& b);
+
+}  // namespace config

@@ -1,0 +1,54 @@
+#include "config/agent_values.hpp"
+
+#include "config/agent_parts.hpp"
+#include "config/agent_table.hpp"
+#include "config/choice.hpp"
+#include "config/signatures.hpp"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace config {
+
+void read_agent_values(const members& given, const tls_checks& tls, core::agent& into, problem_list& problems)
+{
+    const auto set = [&](const auto& type, auto value) {
+        if (value) {
+            *find_member(type.member, into) = std::move(*value);
+        }
+    };
+    for (const auto& row : all_agent_settings()) {
+        const auto* given_value = find_field(given, row.name);
+        if (given_value == nullptr) {
+            continue;
+        }
+        const auto& f = *given_value;
+        std::visit(
+            overloaded{
+                [&]<class T>(const duration_key<T>& type) {
+                    set(type, read_duration(f, type.least, type.most, problems));
+                },
+                [&](const size_key& type) {
+                    set(type, read_size(f, "a size such as 512KiB or 8MiB", type.range, problems));
+                },
+                [&](const switch_key& type) { set(type, read_switch(f, problems)); },
+                [&]<class Enum, class T>(const choice_key<Enum, T>& type) {
+                    set(type, read_choice<Enum>(f, problems));
+                },
+                [&](const url_key& type) { set(type, read_url(f, query::allowed, problems)); },
+                [&](const text_key& type) { set(type, read_line(f, "a version", problems)); },
+                [&](const key_set_key& type) {
+                    set(type, std::optional{read_checked_file(f, file_kind::key_set, tls, problems)});
+                },
+                [&](const pattern_list_key& type) { set(type, std::optional{read_relay_paths(f, problems)}); },
+                [&](const origin_list_key& type) { set(type, std::optional{read_origins(f, problems)}); },
+                [&](const secret_map_key& type) { set(type, std::optional{read_headers(f, problems)}); },
+                [](const auto& /*what other keys depend on is read before*/) {},
+            },
+            row.type
+        );
+    }
+}
+
+}  // namespace config

@@ -1,0 +1,76 @@
+// The names of the values among which a configuration chooses: one array for each enum. core::name() and everything that
+// reads or describes a configuration use them.
+#pragma once
+
+#include "core/agent.hpp"
+#include "core/log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace core {
+
+template <class Enum>
+struct choice {
+    Enum value;
+    std::string_view name;
+};
+
+// All values of an enum, with their names, in the order in which messages list them.
+template <class Enum>
+inline constexpr std::array<choice<Enum>, 0> choices{};
+
+template <>
+inline constexpr auto choices<protocol> =
+    std::to_array<choice<protocol>>({{protocol::a2a, "a2a"}, {protocol::mcp, "mcp"}});
+
+template <>
+inline constexpr auto choices<card_shape> = std::to_array<choice<card_shape>>(
+    {{card_shape::automatic, "auto"}, {card_shape::v1, "v1"}, {card_shape::v03, "v0.3"}, {card_shape::hybrid, "hybrid"}}
+);
+
+template <>
+inline constexpr auto choices<signature_policy> = std::to_array<choice<signature_policy>>(
+    {{signature_policy::strip, "strip"},
+     {signature_policy::verify, "verify"},
+     {signature_policy::sign, "sign"},
+     {signature_policy::verify_and_sign, "verify_and_sign"}}
+);
+
+template <>
+inline constexpr auto choices<card_trust> =
+    std::to_array<choice<card_trust>>({{card_trust::never, "never"}, {card_trust::same_origin, "same-origin"}});
+
+template <>
+inline constexpr auto choices<extended_card_access> = std::to_array<choice<extended_card_access>>(
+    {{extended_card_access::automatic, "auto"}, {extended_card_access::proxy, "proxy"}}
+);
+
+template <>
+inline constexpr auto choices<mcp_era> = std::to_array<choice<mcp_era>>(
+    {{mcp_era::automatic, "auto"}, {mcp_era::legacy, "legacy"}, {mcp_era::modern, "modern"}}
+);
+
+template <>
+inline constexpr auto choices<mcp_start> =
+    std::to_array<choice<mcp_start>>({{mcp_start::eager, "eager"}, {mcp_start::lazy, "lazy"}});
+
+template <>
+inline constexpr auto choices<log_level> = std::to_array<choice<log_level>>(
+    {{log_level::debug, "debug"},
+     {log_level::info, "info"},
+     {log_level::warn, "warn"},
+     {log_level::error, "error"},
+     {log_level::off, "off"}}
+);
+
+template <class Enum>
+constexpr std::string_view chosen_name(Enum value) noexcept
+{
+    const auto& all = choices<Enum>;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.value == value; });
+    return found == all.end() ? std::string_view{} : found->name;
+}
+
+}  // namespace core
