@@ -8,7 +8,7 @@
 #include "bench/hostile_cards.hpp"
 #include "bench/hostile_lists.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "tests/unit/a2a/card/signing_keys.hpp"
+#include "tests/unit/jose/signing_keys.hpp"
 
 #include <unistd.h>
 
