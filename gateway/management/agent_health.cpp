@@ -21,7 +21,6 @@ judgement judge_session(const sessions::session_facts& session, const cards::car
         case session_state::degraded:
             break;
         case session_state::configured:
-        case session_state::disabled:
             return because(unknown, errc::session_not_started);
         case session_state::starting:
         case session_state::initializing:

@@ -309,18 +309,4 @@ bool in_flight::end(std::uint64_t id)
     return open_.erase(id) != 0;
 }
 
-bool in_flight::concerns(const message& progress) const
-{
-    if (progress.kind != message_kind::notification || progress.method != "notifications/progress") {
-        return false;
-    }
-    const auto params = raw_object::read(progress.params);
-    if (!params) {
-        return false;
-    }
-    const auto token = params->find("progressToken");
-    const auto id = whole_number(token);
-    return id && token == std::to_string(*id) && open_.contains(static_cast<std::uint64_t>(*id));
-}
-
 }  // namespace mcp

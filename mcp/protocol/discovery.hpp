@@ -162,10 +162,6 @@ public:
     // False: there is no such request (any more): a late or invented answer, to be dropped.
     bool end(std::uint64_t id);
 
-    // Whether `progress`, a notification, is about one of them; its token is the request's id. Servers send progress
-    // after an answer or a cancellation: to be dropped.
-    bool concerns(const message& progress) const;
-
     std::size_t size() const noexcept { return open_.size(); }
 
 private:

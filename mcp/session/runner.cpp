@@ -129,8 +129,6 @@ void runner::running::carry_out(const session_action& what)
         }
         case action_kind::cancel_ping:
             return cancel_ping();
-        case action_kind::finish_calls:
-            return tell(event_kind::calls_finished);
         case action_kind::arm:
             return arm(what.timer, what.after);
         case action_kind::disarm:
@@ -182,7 +180,7 @@ void runner::running::report(const session_action& what)
         return;
     }
     const bool starts = what.state == session_state::starting || what.state == session_state::initializing;
-    if (!starts && (probe_ == nullptr || turn_of_ != probe_.get())) {
+    if (!starts) {
         give_turn_back();
     }
     const bool serves = what.state == session_state::ready || what.state == session_state::degraded;
@@ -236,11 +234,6 @@ void runner::begin()
 void runner::demand()
 {
     running_->tell(event_kind::demand);
-}
-
-void runner::restart()
-{
-    running_->tell(event_kind::restart);
 }
 
 void runner::stop()

@@ -6,7 +6,7 @@
 #include "core/log.hpp"
 #include "core/redaction.hpp"
 #include "mcp/protocol/discovery.hpp"
-#include "mcp/session/session_state.hpp"
+#include "mcp/session/session.hpp"
 #include "mcp/session/start_turns.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/loop.hpp"
@@ -81,9 +81,8 @@ public:
     runner(const runner&) = delete;
     runner& operator=(const runner&) = delete;
 
-    void begin();    // once
-    void demand();   // somebody wants it
-    void restart();  // now
+    void begin();   // once
+    void demand();  // somebody wants it
     void stop();
 
     // Walks the lists now, unless a walk over all of them is under way; nothing unless it is ready or degraded. walked() tells

@@ -244,13 +244,6 @@ void http_transport::tell_closed()
 
 }  // namespace
 
-transport_factory http_factory(net::loop& on, net::exchange_client& client, http_settings settings)
-{
-    return [&on, &client, settings = std::make_shared<const http_settings>(std::move(settings))](
-               transport_observer& observer
-           ) { return make_http_transport(on, client, settings, observer, {}); };
-}
-
 std::unique_ptr<transport> make_http_transport(
     net::loop& on,
     net::exchange_client& client,
