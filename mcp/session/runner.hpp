@@ -64,6 +64,8 @@ struct runner_counts {
 // What a server lists just now, or why it cannot be told.
 using look_result = core::result<std::shared_ptr<const server_lists>>;
 
+class conductor;
+
 class runner {
 public:
     // References outlive the runner. `name` is for the log.
@@ -128,8 +130,7 @@ public:
     std::size_t queued() const noexcept;
 
 private:
-    class running;
-    std::shared_ptr<running> running_;  // shared with what is posted
+    std::shared_ptr<conductor> conductor_;  // shared with what is posted
 };
 
 }  // namespace mcp

@@ -1,5 +1,5 @@
-// How a session fares from its handshake on: walks over the lists, the stream of notifications and pings, and whether it is
-// ready or degraded for that. Handlers of the table in session.cpp, which says in which states each is called. Pure.
+// The health of a session after its handshake: walks over the lists, the stream of notifications and pings decide whether it
+// is ready or degraded. The table in session.cpp says in which states each handler is called. Pure.
 #pragma once
 
 #include "mcp/session/session_step.hpp"

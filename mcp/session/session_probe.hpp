@@ -1,5 +1,5 @@
-// How a session finds out which era its server speaks: by a probe, beside which `initialize` is tried if it is not answered
-// soon. What was found out holds for the next attempts. Pure.
+// Finds out which era a server speaks: by a probe, and if that is not answered soon by `initialize` beside it. The verdict
+// holds for the next attempts. Pure.
 #pragma once
 
 #include "mcp/session/session_step.hpp"
@@ -24,7 +24,7 @@ public:
     // It is open beside the connection.
     bool beside() const noexcept { return beside_; }
 
-    // The program that was probed is the session's, and has turned out to be of the legacy era.
+    // The probe became the connection of a legacy session: the server may have minded the probe.
     bool minded() const noexcept { return kept_ && verdict_ == era::legacy; }
 
     void learn(era verdict, core::steady_time now);

@@ -1,5 +1,5 @@
-// One event on its way through a session: the actions that it gives, and what all events before it left of theirs: the state
-// that was reported and the timers that are armed. Pure; one thread at a time.
+// One event on its way through a session, with the actions that it gives. Between events it keeps what the actions have
+// changed: the reported state and the armed timers. Pure; one thread at a time.
 #pragma once
 
 #include "mcp/session/session_state.hpp"

@@ -395,17 +395,6 @@ TEST_CASE("a notification says which lists have changed, and a storm of them ask
     CHECK(tracker.note("notifications/prompts/list_changed", offers));
 }
 
-TEST_CASE("An answer counts only while its request waits, and no id comes twice")
-{
-    mcp::in_flight open;
-    const auto first = open.begin();
-    CHECK(open.begin() != first);
-    CHECK(open.end(first));
-    CHECK_FALSE(open.end(first));
-    CHECK(open.size() == 1);
-    CHECK(open.begin() != first);
-}
-
 TEST_CASE("every capture is walked to the end, and again to the same")
 {
     std::size_t most = 0;

@@ -387,8 +387,8 @@ TEST_CASE(
     x.settings.states.silence_is_legacy = false;
     x.settings.states.probe_patience = core::duration{10};
     x.settings.states.start_timeout = core::duration{300};
-    x.settings.states.backoff_first = std::chrono::hours{1};
-    x.settings.states.backoff_longest = std::chrono::hours{1};
+    x.settings.states.backoff_first = core::duration{500};
+    x.settings.states.backoff_longest = core::duration{500};
     bool refuses = true;
     x.server.answer = [&](const scripted_server::line& asked) {
         if (refuses && asked.method == "initialize") {
