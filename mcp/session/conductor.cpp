@@ -143,23 +143,26 @@ void conductor::close(bool end_session)
 }
 
 // The time that a start may take begins with its turn.
-void conductor::arm(timer_name which, core::duration after)
+void conductor::arm(timer_name name, core::duration after)
 {
-    const bool of_start = which == timer_name::start || which == timer_name::silence;
-    of_start&& connections_.waits_for_turn() ? timers_.owe(which, after) : timers_.arm(which, after);
+    const bool of_start = name == timer_name::start || name == timer_name::silence;
+    if (of_start && connections_.waits_for_turn()) {
+        return timers_.owe(name, after);
+    }
+    timers_.arm(name, after);
 }
 
-void conductor::fired(timer_name which)
+void conductor::fired(timer_name name)
 {
-    if (which == timer_name::stop) {
+    if (name == timer_name::stop) {
         connections_.give_up_closing();
     }
-    if (which == timer_name::start) {
+    if (name == timer_name::start) {
         conversation_.on_late_start();
     }
     session_event event;
     event.kind = event_kind::timer;
-    event.fired = which;
+    event.fired = name;
     happened(std::move(event));
 }
 

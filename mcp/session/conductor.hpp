@@ -45,7 +45,7 @@ public:
     std::size_t queued() const noexcept;
 
 private:
-    void fired(timer_name which) override;
+    void fired(timer_name name) override;
     void all_ended() override;
     runner_observer* observer() const noexcept override { return observer_; }
     net::loop& loop() noexcept override { return loop_; }
@@ -55,7 +55,7 @@ private:
     void keep_probe(bool end_session);
     void drop_connection();
     void close(bool end_session);
-    void arm(timer_name which, core::duration after);
+    void arm(timer_name name, core::duration after);
     void report(const session_action& action);
 
     net::loop& loop_;

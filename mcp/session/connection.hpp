@@ -71,7 +71,7 @@ private:
         observer_.failed(*this, request, why, says);
     }
     void session_lost() override { observer_.session_lost(); }
-    void stream_changed(stream_news what) override { observer_.stream_changed(what); }
+    void stream_changed(stream_news news) override { observer_.stream_changed(news); }
     void lost(core::error why) override { observer_.lost(*this, why); }
     void closed() override { observer_.closed(*this); }
 

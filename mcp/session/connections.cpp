@@ -37,9 +37,9 @@ void connections::open(std::unique_ptr<connection>& into, bool probe)
         into->wire().open();
         return;
     }
-    turn_ = settings_.turns->ask([this, which = into.get()] {
+    turn_ = settings_.turns->ask([this, opened = into.get()] {
         timers_.arm_owed();
-        which->wire().open();
+        opened->wire().open();
     });
 }
 
@@ -67,11 +67,11 @@ void connections::keep_probe(bool end_session, bool replaces)
 bool connections::close(bool end_session)
 {
     give_turn_back();
-    auto& which = current_ != nullptr ? current_ : probe_;
-    if (which == nullptr) {
+    auto& live = current_ != nullptr ? current_ : probe_;
+    if (live == nullptr) {
         return false;
     }
-    closing_ = std::move(which);
+    closing_ = std::move(live);
     closing_->wire().close(end_session);
     return true;
 }
@@ -99,36 +99,36 @@ void connections::lose(const connection& from)
 }
 
 // A program may have something to put in order, whatever it was asked.
-void connections::end_in_order(std::unique_ptr<connection> which, bool end_session)
+void connections::end_in_order(std::unique_ptr<connection> ended, bool end_session)
 {
-    if (which == nullptr) {
+    if (ended == nullptr) {
         return;
     }
-    if (turn_of_ == which.get()) {
+    if (turn_of_ == ended.get()) {
         // The session goes on with another connection, and counts what this one's turn held up as running.
         turn_.reset();
         timers_.arm_owed();
         turn_of_ = nullptr;
     }
     auto& last = leaving_.emplace_back(
-        leaving{std::move(which), timer{host_.loop().get_executor(), settings_.states.stop_timeout}}
+        leaving{std::move(ended), timer{host_.loop().get_executor(), settings_.states.stop_timeout}}
     );
-    const auto* const left = last.which.get();
+    const auto* const left = last.ended.get();
     last.deadline.async_wait([this, left, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
         if (!cancelled && !alive.expired()) {
             has_left(left);
         }
     });
-    last.which->wire().close(end_session);
+    last.ended->wire().close(end_session);
 }
 
-void connections::has_left(const connection* which)
+void connections::has_left(const connection* ended)
 {
-    const auto found = std::ranges::find(leaving_, which, [](const auto& each) { return each.which.get(); });
+    const auto found = std::ranges::find(leaving_, ended, [](const auto& each) { return each.ended.get(); });
     if (found == leaving_.end()) {
         return;
     }
-    retire(std::move(found->which));
+    retire(std::move(found->ended));
     leaving_.erase(found);
     if (leaving_.empty()) {
         host_.all_ended();
@@ -136,9 +136,9 @@ void connections::has_left(const connection* which)
 }
 
 // What a transport tells may end it, so that it is let go of only after the call.
-void connections::retire(std::unique_ptr<connection> which)
+void connections::retire(std::unique_ptr<connection> ended)
 {
-    net::asio::post(host_.loop().get_executor(), [gone = std::shared_ptr<connection>{std::move(which)}] {});
+    net::asio::post(host_.loop().get_executor(), [gone = std::shared_ptr<connection>{std::move(ended)}] {});
 }
 
 void connections::drop_all()

@@ -58,15 +58,15 @@ public:
 private:
     // What is ended in order, and until when.
     struct leaving {
-        std::unique_ptr<connection> which;
+        std::unique_ptr<connection> ended;
         timer deadline;
     };
 
     void open(std::unique_ptr<connection>& into, bool probe);
     void count(bool another);
-    void end_in_order(std::unique_ptr<connection> which, bool end_session);
-    void has_left(const connection* which);
-    void retire(std::unique_ptr<connection> which);
+    void end_in_order(std::unique_ptr<connection> ended, bool end_session);
+    void has_left(const connection* ended);
+    void retire(std::unique_ptr<connection> ended);
 
     session_host& host_;
     const runner_settings& settings_;

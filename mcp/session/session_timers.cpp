@@ -12,21 +12,21 @@ session_timers::session_timers(net::loop& on, timer_observer& observer)
     }
 }
 
-void session_timers::arm(timer_name which, core::duration after)
+void session_timers::arm(timer_name name, core::duration after)
 {
-    auto& entry = at(which);
+    auto& entry = at(name);
     const auto number = ++entry.armings;
     entry.clock.expires_after(after);
-    entry.clock.async_wait([this, which, number, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
-        if (!cancelled && !alive.expired() && at(which).armings == number) {
-            observer_.fired(which);
+    entry.clock.async_wait([this, name, number, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired() && at(name).armings == number) {
+            observer_.fired(name);
         }
     });
 }
 
-void session_timers::disarm(timer_name which)
+void session_timers::disarm(timer_name name)
 {
-    auto& entry = at(which);
+    auto& entry = at(name);
     entry.owed.reset();
     ++entry.armings;
     entry.clock.cancel();
@@ -39,10 +39,10 @@ void session_timers::disarm_all()
     }
 }
 
-void session_timers::owe(timer_name which, core::duration after)
+void session_timers::owe(timer_name name, core::duration after)
 {
-    disarm(which);
-    at(which).owed = after;
+    disarm(name);
+    at(name).owed = after;
 }
 
 void session_timers::arm_owed()
@@ -61,9 +61,9 @@ void session_timers::forget_owed() noexcept
     }
 }
 
-core::steady_time session_timers::expiry(timer_name which) const
+core::steady_time session_timers::expiry(timer_name name) const
 {
-    return entries_[static_cast<std::size_t>(which)]->clock.expiry();
+    return entries_[static_cast<std::size_t>(name)]->clock.expiry();
 }
 
 }  // namespace mcp

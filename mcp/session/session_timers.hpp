@@ -17,7 +17,7 @@ public:
     virtual ~timer_observer() = default;
 
     // May destroy the timers.
-    virtual void fired(timer_name which) = 0;
+    virtual void fired(timer_name name) = 0;
 };
 
 class session_timers {
@@ -26,19 +26,19 @@ public:
     session_timers(net::loop& on, timer_observer& observer);
 
     // One that runs starts over.
-    void arm(timer_name which, core::duration after);
+    void arm(timer_name name, core::duration after);
 
     // It does not fire, even if it is due.
-    void disarm(timer_name which);
+    void disarm(timer_name name);
     void disarm_all();
 
     // Armed with arm_owed(), unless disarm() or forget_owed() comes before.
-    void owe(timer_name which, core::duration after);
+    void owe(timer_name name, core::duration after);
     void arm_owed();
     void forget_owed() noexcept;
 
     // When it fires, or has fired last.
-    core::steady_time expiry(timer_name which) const;
+    core::steady_time expiry(timer_name name) const;
 
 private:
     struct entry {
@@ -47,7 +47,7 @@ private:
         std::optional<core::duration> owed;
     };
 
-    entry& at(timer_name which) { return *entries_[static_cast<std::size_t>(which)]; }
+    entry& at(timer_name name) { return *entries_[static_cast<std::size_t>(name)]; }
 
     timer_observer& observer_;
     std::array<std::optional<entry>, timer_names> entries_;

@@ -1,4 +1,4 @@
-// What a session notices of its server while it serves: streams, refused connections, an era that has changed.
+// What a session notices of its server while it serves: streams, refused connections, a forgotten session.
 #include "mcp/session/session.hpp"
 #include "tests/unit/mcp/session/session_driver.hpp"
 
