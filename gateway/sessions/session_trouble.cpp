@@ -12,7 +12,6 @@ std::optional<core::error> trouble_of(const session_standing& now)
         case session_state::degraded:
             return std::nullopt;
         case session_state::configured:
-        case session_state::disabled:
             return core::upstream_error(errc::session_not_started);
         case session_state::starting:
         case session_state::initializing:

@@ -5,7 +5,6 @@
 #include "mcp/protocol/tool_headers.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -25,15 +24,6 @@ constexpr std::array<list_words, list_kinds> words{{
 }};
 
 constexpr core::duration longest_time_to_live = std::chrono::hours{24};
-
-// Nothing: not an integer from 0 on.
-std::optional<std::int64_t> whole_number(std::string_view raw) noexcept
-{
-    std::int64_t value = 0;
-    const auto* const end = raw.data() + raw.size();
-    const auto read = std::from_chars(raw.data(), end, value);
-    return read.ec == std::errc{} && read.ptr == end && value >= 0 ? std::optional{value} : std::nullopt;
-}
 
 // In the order of their keys.
 std::vector<const listed_item*> sorted(const std::vector<listed_item>& items)
@@ -221,7 +211,11 @@ void discovery_walk::take_freshness(std::string_view ttl, std::string_view scope
     if (speaks_ == era::legacy) {
         return;
     }
-    const core::duration said{std::min(whole_number(ttl).value_or(0), std::int64_t{longest_time_to_live.count()})};
+    const core::duration said{std::clamp(
+        integer_of<std::int64_t>(ttl).value_or(0),
+        std::int64_t{0},
+        std::int64_t{longest_time_to_live.count()}
+    )};
     time_to_live_ = std::min(time_to_live_.value_or(longest_time_to_live), said);
     shareable_ = shareable_ && text_of(scope) == "public";
 }
@@ -296,31 +290,6 @@ bool change_tracker::note(std::string_view notification, const list_set& offers)
 list_set change_tracker::take() noexcept
 {
     return std::exchange(changed_, {});
-}
-
-std::uint64_t in_flight::begin()
-{
-    open_.insert(++last_);
-    return last_;
-}
-
-bool in_flight::end(std::uint64_t id)
-{
-    return open_.erase(id) != 0;
-}
-
-bool in_flight::concerns(const message& progress) const
-{
-    if (progress.kind != message_kind::notification || progress.method != "notifications/progress") {
-        return false;
-    }
-    const auto params = raw_object::read(progress.params);
-    if (!params) {
-        return false;
-    }
-    const auto token = params->find("progressToken");
-    const auto id = whole_number(token);
-    return id && token == std::to_string(*id) && open_.contains(static_cast<std::uint64_t>(*id));
 }
 
 }  // namespace mcp

@@ -153,24 +153,4 @@ private:
     list_set changed_;
 };
 
-// The requests of the gateway that no answer has come to yet.
-class in_flight {
-public:
-    // A new id, never one that was given before.
-    std::uint64_t begin();
-
-    // False: there is no such request (any more): a late or invented answer, to be dropped.
-    bool end(std::uint64_t id);
-
-    // Whether `progress`, a notification, is about one of them; its token is the request's id. Servers send progress
-    // after an answer or a cancellation: to be dropped.
-    bool concerns(const message& progress) const;
-
-    std::size_t size() const noexcept { return open_.size(); }
-
-private:
-    std::set<std::uint64_t> open_;
-    std::uint64_t last_ = 0;
-};
-
 }  // namespace mcp

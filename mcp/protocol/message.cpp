@@ -6,7 +6,6 @@
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace mcp {
@@ -15,15 +14,6 @@ namespace {
 core::error refused(std::string_view why)
 {
     return core::upstream_error(core::errc::upstream_protocol, "message: " + std::string{why});
-}
-
-template <class Number>
-std::optional<Number> integer(std::string_view raw) noexcept
-{
-    Number value = 0;
-    const auto* const end = raw.data() + raw.size();
-    const auto read = std::from_chars(raw.data(), end, value);
-    return read.ec == std::errc{} && read.ptr == end ? std::optional{value} : std::nullopt;
 }
 
 bool is_null(std::string_view raw) noexcept
@@ -84,7 +74,7 @@ core::result<rpc_failure> read_failure(std::string_view raw)
     if (!members) {
         return refused("error: " + members.error().detail);
     }
-    const auto code = integer<std::int64_t>(members->find("code"));
+    const auto code = integer_of<std::int64_t>(members->find("code"));
     if (!code) {
         return refused("error.code is not an integer");
     }
@@ -184,7 +174,7 @@ outgoing request(std::string_view method, std::uint64_t id, const dialect& speak
 std::optional<std::uint64_t> message::answered() const noexcept
 {
     const bool answer = kind == message_kind::result || kind == message_kind::failure;
-    return answer && id_is == id_type::number ? integer<std::uint64_t>(id) : std::nullopt;
+    return answer && id_is == id_type::number ? integer_of<std::uint64_t>(id) : std::nullopt;
 }
 
 core::result<message> read_message(std::string_view text, message_limits limits)
@@ -192,8 +182,7 @@ core::result<message> read_message(std::string_view text, message_limits limits)
     if (text.size() > limits.bytes) {
         return refused("longer than " + std::to_string(limits.bytes) + " bytes");
     }
-    const auto first = text.find_first_not_of(" \t\r\n");
-    if (first != std::string_view::npos && text[first] == '[') {
+    if (opens_array(text)) {
         return refused("a batch, which is not spoken here");
     }
     const auto envelope = raw_object::read(text, limits.depth);
@@ -216,8 +205,7 @@ core::result<message> read_message(std::string_view text, message_limits limits)
 
 std::vector<std::string_view> messages_in(std::string_view text, std::string_view version)
 {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    if (has_batches(version) && first != std::string_view::npos && text[first] == '[') {
+    if (has_batches(version) && opens_array(text)) {
         auto elements = core::scan_elements(text, most_in_batch);
         if (elements && elements->count > 0 && elements->count <= most_in_batch) {
             return std::move(elements->raw);

@@ -134,6 +134,12 @@ bool is_string(std::string_view raw) noexcept
     return raw.starts_with('"');
 }
 
+bool opens_array(std::string_view text) noexcept
+{
+    const auto first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '[';
+}
+
 std::optional<std::string> text_of(std::string_view raw)
 {
     if (!is_string(raw) || raw.size() < 2) {

@@ -4,10 +4,12 @@
 
 #include "core/error.hpp"
 
+#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace mcp {
@@ -47,6 +49,19 @@ private:
 bool is_object(std::string_view raw) noexcept;
 bool is_array(std::string_view raw) noexcept;
 bool is_string(std::string_view raw) noexcept;
+
+// Of any text: the first that stands in it opens an array.
+bool opens_array(std::string_view text) noexcept;
+
+// Nothing: `raw` is not a number of this type, or not an integer in plain digits.
+template <class Number>
+std::optional<Number> integer_of(std::string_view raw) noexcept
+{
+    Number value = 0;
+    const auto* const end = raw.data() + raw.size();
+    const auto read = std::from_chars(raw.data(), end, value);
+    return read.ec == std::errc{} && read.ptr == end ? std::optional{value} : std::nullopt;
+}
 
 // The string's text. Nothing: `raw` is not a string.
 std::optional<std::string> text_of(std::string_view raw);

@@ -2,6 +2,7 @@
 
 #include "core/json/jsonrpc_scan.hpp"
 #include "mcp/protocol/message.hpp"
+#include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -117,9 +118,8 @@ addressee addressee_of(std::string_view text, bool whole)
 
 std::vector<addressee> addressees_of(std::string_view text)
 {
-    const auto elements = text.substr(std::min(text.find_first_not_of(blanks), text.size())).starts_with('[')
-                              ? core::scan_elements(text, most_in_batch)
-                              : core::result<core::json_elements>{core::json_elements{}};
+    const auto elements = opens_array(text) ? core::scan_elements(text, most_in_batch)
+                                            : core::result<core::json_elements>{core::json_elements{}};
     if (!elements || elements->raw.empty()) {
         return {addressee_of(text, true)};
     }

@@ -6,7 +6,7 @@
 #include "core/log.hpp"
 #include "core/redaction.hpp"
 #include "mcp/protocol/discovery.hpp"
-#include "mcp/session/session_state.hpp"
+#include "mcp/session/session.hpp"
 #include "mcp/session/start_turns.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/loop.hpp"
@@ -64,6 +64,8 @@ struct runner_counts {
 // What a server lists just now, or why it cannot be told.
 using look_result = core::result<std::shared_ptr<const server_lists>>;
 
+class conductor;
+
 class runner {
 public:
     // References outlive the runner. `name` is for the log.
@@ -81,9 +83,8 @@ public:
     runner(const runner&) = delete;
     runner& operator=(const runner&) = delete;
 
-    void begin();    // once
-    void demand();   // somebody wants it
-    void restart();  // now
+    void begin();   // once
+    void demand();  // somebody wants it
     void stop();
 
     // Walks the lists now, unless a walk over all of them is under way; nothing unless it is ready or degraded. walked() tells
@@ -129,8 +130,7 @@ public:
     std::size_t queued() const noexcept;
 
 private:
-    class running;
-    std::shared_ptr<running> running_;  // shared with what is posted
+    std::shared_ptr<conductor> conductor_;  // shared with what is posted
 };
 
 }  // namespace mcp

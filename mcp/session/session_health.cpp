@@ -1,268 +1,260 @@
-#include "mcp/session/session_rules.hpp"
+#include "mcp/session/session_health.hpp"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 namespace mcp {
-namespace {
 
-using enum session_state;
-using reason = session_reason;
-
-std::size_t bit(session_rules::trouble which) noexcept
+void session_health::begin(session_step& step, era spoken)
 {
-    return static_cast<std::size_t>(which);
+    spoken_ = spoken;
+    step.act(action_kind::open_stream);
+    walk(step, false);
 }
 
-}  // namespace
-
-void session_rules::walk(bool changed_only)
+void session_health::end(session_step& step)
 {
-    s.walking_ = true;
-    s.changed_ = false;
-    const bool all = std::exchange(s.missed_, false) || s.troubles_[bit(trouble::refresh)];
-    disarm(timer_name::debounce);
-    disarm(timer_name::refresh);
-    s.partial_ = changed_only && !all;
-    act(action_kind::walk).changed_only = s.partial_;
-    arm(timer_name::discovery, s.settings_.discovery_timeout);
+    if (current_.walking) {
+        step.act(action_kind::cancel_walk);
+    }
+    current_ = {};
 }
 
-void session_rules::on_walk_done()
+void session_health::walk(session_step& step, bool changed_only)
 {
-    if (!std::exchange(s.walking_, false)) {
+    current_.walking = true;
+    current_.changed = false;
+    const bool all = std::exchange(current_.missed, false) || current_.troubles[no_lists];
+    step.disarm(timer_name::debounce);
+    step.disarm(timer_name::refresh);
+    partial_ = changed_only && !all;
+    step.act(action_kind::walk).changed_only = partial_;
+    step.arm(timer_name::discovery, settings_.discovery_timeout);
+}
+
+void session_health::on_walk_done(session_step& step)
+{
+    if (!std::exchange(current_.walking, false)) {
         return;
     }
-    disarm(timer_name::discovery);
-    act(action_kind::publish);
-    set(trouble::refresh, !event.complete);
-    if (!event.complete) {
-        retry_walk();
+    const bool complete = step.event().complete;
+    step.disarm(timer_name::discovery);
+    step.act(action_kind::publish);
+    current_.troubles.set(no_lists, !complete);
+    if (!complete) {
+        retry_walk(step);
     } else {
-        s.walk_failures_ = 0;
-        expect_walk();
+        current_.walk_failures = 0;
+        expect_walk(step);
     }
-    if (!s.ready_since_) {
-        s.ready_since_ = now;
-        s.trial_ = false;
-        if (s.settings_.ping_interval.count() > 0) {
-            arm(timer_name::ping, s.settings_.ping_interval);
+    if (!current_.ready_since) {
+        current_.ready_since = step.now();
+        if (settings_.ping_interval.count() > 0) {
+            step.arm(timer_name::ping, settings_.ping_interval);
         }
-        expect_old_verdict();
     }
-    walk_over();
+    end_walk(step);
 }
 
-void session_rules::on_first_walk_failed()
+void session_health::on_walk_failed(session_step& step)
 {
-    lose(reason::discovery_failed, true);
-}
-
-void session_rules::on_first_walk_late()
-{
-    lose(reason::discovery_timeout, true);
-}
-
-void session_rules::on_walk_failed()
-{
-    if (std::exchange(s.walking_, false)) {
-        disarm(timer_name::discovery);
-        set(trouble::refresh, true);
-        retry_walk();
-        walk_over();
+    if (std::exchange(current_.walking, false)) {
+        step.disarm(timer_name::discovery);
+        current_.troubles.set(no_lists);
+        retry_walk(step);
+        end_walk(step);
     }
 }
 
 // A server of the legacy era may tell of changes only the session that made them. What some walks leave out must be walked as often as
 // it would be without them, and not of all servers at the same moment.
-void session_rules::expect_walk()
+void session_health::expect_walk(session_step& step)
 {
-    const auto& settings = s.settings_;
-    if (event.time_to_live) {
-        return arm(timer_name::refresh, std::max(*event.time_to_live, settings.refresh_shortest));
+    if (const auto time_to_live = step.event().time_to_live) {
+        return step.arm(timer_name::refresh, std::max(*time_to_live, settings_.refresh_shortest));
     }
-    if (s.spoken_ != era::legacy || settings.walk.count() == 0) {
+    if (spoken_ != era::legacy || settings_.walk.count() == 0) {
         return;
     }
-    if (!s.partial_) {
-        s.walked_at_ = now;
+    if (!partial_) {
+        walked_at_ = step.now();
     }
     const core::duration sooner{
-        static_cast<core::duration::rep>(static_cast<double>(settings.walk.count()) * random / 10)
+        static_cast<core::duration::rep>(static_cast<double>(settings_.walk.count()) * step.random() / 10)
     };
-    const auto since = std::chrono::duration_cast<core::duration>(now - s.walked_at_);
-    const auto after = std::max(settings.walk - sooner - since, settings.debounce);
+    const auto since = std::chrono::duration_cast<core::duration>(step.now() - walked_at_);
+    const auto after = std::max(settings_.walk - sooner - since, settings_.debounce);
     // A gap in the stream since this walk began is looked into as soon as without a walk.
-    arm(timer_name::refresh, s.missed_ ? std::min(after, settings.refresh_shortest) : after);
+    step.arm(timer_name::refresh, current_.missed ? std::min(after, settings_.refresh_shortest) : after);
 }
 
 // A list that is broken for good must not be asked for as often as one that will be there in a moment.
-void session_rules::retry_walk()
+void session_health::retry_walk(session_step& step)
 {
-    auto delay = s.settings_.refresh_retry;
-    for (unsigned i = 0; i < s.walk_failures_ && delay < s.settings_.refresh_longest; ++i) {
+    auto delay = settings_.refresh_retry;
+    for (unsigned i = 0; i < current_.walk_failures && delay < settings_.refresh_longest; ++i) {
         delay *= 2;
     }
-    ++s.walk_failures_;
-    arm(timer_name::refresh, std::min(delay, s.settings_.refresh_longest));
+    ++current_.walk_failures;
+    step.arm(timer_name::refresh, std::min(delay, settings_.refresh_longest));
 }
 
-void session_rules::on_walk_late()
+void session_health::on_walk_late(session_step& step)
 {
-    act(action_kind::cancel_walk);
-    on_walk_failed();
+    step.act(action_kind::cancel_walk);
+    on_walk_failed(step);
 }
 
-void session_rules::walk_over()
+void session_health::end_walk(session_step& step)
 {
-    if (std::exchange(s.changed_, false)) {
-        arm(timer_name::debounce, debounce());
+    if (std::exchange(current_.changed, false)) {
+        step.arm(timer_name::debounce, debounce(step.now()));
     }
-    settle();
+    settle(step);
 }
 
 // Armed once and not again by each change: a storm of them delays the walk by no more than this.
-void session_rules::on_list_changed()
+void session_health::on_list_changed(session_step& step)
 {
-    if (s.walking_) {
-        s.changed_ = true;
-    } else if (!s.armed_[index_of(timer_name::debounce)]) {
-        arm(timer_name::debounce, debounce());
+    if (current_.walking) {
+        current_.changed = true;
+    } else if (!step.armed(timer_name::debounce)) {
+        step.arm(timer_name::debounce, debounce(step.now()));
     }
 }
 
 // Lists that differ each time they are walked must not be walked and published without pause: after a row of changes, without
 // a rest between them, each is followed later.
-core::duration session_rules::debounce()
+core::duration session_health::debounce(core::steady_time now)
 {
     constexpr unsigned followed_at_once = 4;
-    const auto& settings = s.settings_;
-    if (now - s.changed_at_ >= 2 * settings.debounce_longest) {
-        s.changes_ = 0;
+    if (now - changed_at_ >= 2 * settings_.debounce_longest) {
+        current_.changes = 0;
     }
-    auto delay = settings.debounce;
-    for (auto i = followed_at_once; i < s.changes_ && delay < settings.debounce_longest; ++i) {
+    auto delay = settings_.debounce;
+    for (auto i = followed_at_once; i < current_.changes && delay < settings_.debounce_longest; ++i) {
         delay *= 2;
     }
-    return std::min(delay, std::max(settings.debounce, settings.debounce_longest));
+    return std::min(delay, std::max(settings_.debounce, settings_.debounce_longest));
 }
 
-void session_rules::on_debounced()
+void session_health::on_debounced(session_step& step)
 {
-    ++s.changes_;
-    s.changed_at_ = now;
-    walk(true);
+    ++current_.changes;
+    changed_at_ = step.now();
+    walk(step, true);
 }
 
-void session_rules::on_refresh()
+void session_health::on_refresh(session_step& step)
 {
-    walk(false);
+    walk(step, false);
 }
 
 // A walk over all lists under way is as good as one that would begin now; one over some of them is given up for it.
-void session_rules::on_refresh_asked()
+void session_health::on_refresh_asked(session_step& step)
 {
-    if (!s.walking_ || s.partial_) {
-        walk(false);
+    if (!current_.walking || partial_) {
+        walk(step, false);
     }
 }
 
-void session_rules::set(trouble which, bool present)
+void session_health::settle(session_step& step) const
 {
-    s.troubles_.set(bit(which), present);
-}
-
-void session_rules::settle()
-{
-    constexpr std::array reasons{reason::ping_timeout, reason::stream_down, reason::refresh_failed};
+    constexpr std::array reasons{
+        session_reason::ping_timeout,
+        session_reason::stream_down,
+        session_reason::refresh_failed
+    };
     for (std::size_t i = 0; i < reasons.size(); ++i) {
-        if (s.troubles_[i]) {
-            return enter(degraded, reasons[i]);
+        if (current_.troubles[i]) {
+            return step.enter(session_state::degraded, reasons[i]);
         }
     }
-    enter(ready);
+    step.enter(session_state::ready);
 }
 
 // What changed while nobody listened was not told, also not before the stream stood for the first time. One that is made
 // again and again without having been down must not have the lists walked each time.
-void session_rules::on_stream_up()
+void session_health::on_stream_up(session_step& step)
 {
-    if (s.troubles_[bit(trouble::stream)] || !s.listened_) {
-        s.listened_ = true;
-        s.missed_ = true;
-        s.stream_since_ = now;
-        on_list_changed();
-    } else if (s.spoken_ == era::legacy && !std::exchange(s.missed_, true)) {
-        arm(timer_name::refresh, s.settings_.refresh_shortest);
+    if (current_.troubles[no_stream] || !current_.listened) {
+        current_.listened = true;
+        current_.missed = true;
+        current_.stream_since = step.now();
+        on_list_changed(step);
+    } else if (spoken_ == era::legacy && !std::exchange(current_.missed, true)) {
+        step.arm(timer_name::refresh, settings_.refresh_shortest);
     }
-    set(trouble::stream, false);
-    if (s.state_ != discovering) {
-        settle();
+    current_.troubles.reset(no_stream);
+    if (step.state() != session_state::discovering) {
+        settle(step);
     }
 }
 
-// Whether the server is still there says a ping.
-void session_rules::on_stream_down()
+// A ping tells whether the server is still there.
+void session_health::on_stream_down(session_step& step)
 {
-    const bool was_up = !s.troubles_[bit(trouble::stream)];
-    set(trouble::stream, true);
-    if (s.spoken_ == era::modern) {
-        const bool stood = s.stream_since_ && now - *s.stream_since_ >= s.settings_.steady_after;
-        s.stream_failures_ = stood ? 1 : s.stream_failures_ + 1;
-        s.stream_since_.reset();
-        arm(timer_name::listen, backoff_delay(s.settings_, s.stream_failures_, random));
+    const bool was_up = !current_.troubles[no_stream];
+    current_.troubles.set(no_stream);
+    if (spoken_ == era::modern) {
+        const bool stood = current_.stream_since && step.now() - *current_.stream_since >= settings_.steady_after;
+        current_.stream_failures = stood ? 1 : current_.stream_failures + 1;
+        current_.stream_since.reset();
+        step.arm(timer_name::listen, backoff_delay(settings_, current_.stream_failures, step.random()));
     }
-    if (s.state_ == discovering) {
+    if (step.state() == session_state::discovering) {
         return;
     }
-    settle();
-    if (was_up && s.armed_[index_of(timer_name::ping)]) {
-        disarm(timer_name::ping);
-        ping();
+    settle(step);
+    if (was_up && step.armed(timer_name::ping)) {
+        step.disarm(timer_name::ping);
+        ping(step);
     }
 }
 
 // Who never listened has missed nothing that a stream would have told.
-void session_rules::on_stream_none()
+void session_health::on_stream_none(session_step& step)
 {
-    if (s.troubles_[bit(trouble::stream)]) {
-        on_stream_up();
+    if (current_.troubles[no_stream]) {
+        on_stream_up(step);
     }
 }
 
-void session_rules::on_listen()
+void session_health::on_listen(session_step& step)
 {
-    act(action_kind::open_stream);
+    step.act(action_kind::open_stream);
 }
 
-void session_rules::ping()
+void session_health::ping(session_step& step)
 {
-    s.pinged_ = true;
-    act(action_kind::send_ping);
-    arm(timer_name::pong, s.settings_.ping_timeout);
+    current_.pinged = true;
+    step.act(action_kind::send_ping);
+    step.arm(timer_name::pong, settings_.ping_timeout);
 }
 
-void session_rules::on_ping_answered()
+void session_health::on_ping_answered(session_step& step)
 {
-    if (std::exchange(s.pinged_, false)) {
-        s.missed_pings_ = 0;
-        disarm(timer_name::pong);
-        arm(timer_name::ping, s.settings_.ping_interval);
-        set(trouble::ping, false);
-        settle();
+    if (std::exchange(current_.pinged, false)) {
+        current_.missed_pings = 0;
+        step.disarm(timer_name::pong);
+        step.arm(timer_name::ping, settings_.ping_interval);
+        current_.troubles.reset(no_pong);
+        settle(step);
     }
 }
 
-void session_rules::on_pong_late()
+bool session_health::on_pong_late(session_step& step)
 {
-    if (++s.missed_pings_ >= s.settings_.ping_misses) {
-        return lose(reason::ping_timeout, true);
+    if (++current_.missed_pings >= settings_.ping_misses) {
+        return false;
     }
-    act(action_kind::cancel_ping);
-    set(trouble::ping, true);
-    settle();
-    ping();
+    step.act(action_kind::cancel_ping);
+    current_.troubles.set(no_pong);
+    settle(step);
+    ping(step);
+    return true;
 }
 
 }  // namespace mcp

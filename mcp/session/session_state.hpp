@@ -1,27 +1,23 @@
-// The life of one session with an MCP server: which state it is in and what is to be done next. A table over events; no
-// clock, no randomness, no I/O: the runner brings those and carries out the actions. One thread at a time.
+// The states of a session with an MCP server, the events that it hears of and the actions that it asks for: values, for
+// session.hpp and whoever shows them.
 //
-//         ┌──────────── disabled
 //     configured → starting → initializing → discovering → ready ⇄ degraded
 //                     └────────────┴──────────────┴──────────┴────────┴→ backoff → starting …   (crash loop) → failed
-//     any but disabled → stopping → stopped
+//     any → stopping → stopped
 #pragma once
 
 #include "core/clock.hpp"
 #include "mcp/protocol/version.hpp"
 
-#include <bitset>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace mcp {
 
 enum class session_state : std::uint8_t {
-    disabled,
     configured,    // never started
     starting,      // the server is asked for its era, or the connection is made
     initializing,  // `initialize` or `server/discover` is sent
@@ -34,7 +30,7 @@ enum class session_state : std::uint8_t {
     stopped,  // for good
 };
 
-inline constexpr std::size_t session_states = 11;
+inline constexpr std::size_t session_states = 10;
 
 std::string_view name(session_state s) noexcept;
 
@@ -47,13 +43,11 @@ enum class timer_name : std::uint8_t {
     debounce,   // after a change of lists
     refresh,    // the next walk: after one that failed, or when the lists' time to live is over
     listen,     // the next attempt to listen, in the modern era
-    verdict,    // the era that was found out may no longer hold
     backoff,    // the next attempt
-    drain,      // calls under way, before a stop
     stop,       // the transport's end
 };
 
-inline constexpr std::size_t timer_names = 12;
+inline constexpr std::size_t timer_names = 10;
 
 std::string_view name(timer_name t) noexcept;
 
@@ -86,10 +80,7 @@ enum class event_kind : std::uint8_t {
     // Of the operator and of callers.
     begin,    // once after construction
     demand,   // somebody wants the card or a call: starts a lazy session
-    restart,  // now, whatever the backoff says
     refresh,  // somebody wants the lists walked again
-    disable,
-    enable,
     stop,
     // Of the connection: they carry session::connection().
     connected,
@@ -109,12 +100,20 @@ enum class event_kind : std::uint8_t {
     stream_none,  // the server offers none, as 405 says
     unreachable,  // nobody is at its address any more
     ping_answered,
-    // Anybody's.
-    calls_finished,  // what `finish_calls` asked for is done
-    timer,           // `fired`
+    timer,  // `fired`
 };
 
-inline constexpr std::size_t event_kinds = 25;
+inline constexpr std::size_t event_kinds = 21;
+
+constexpr bool about_connection(event_kind kind) noexcept
+{
+    return kind >= event_kind::connected && kind <= event_kind::closed;
+}
+
+constexpr bool about_session(event_kind kind) noexcept
+{
+    return kind >= event_kind::handshake_done && kind <= event_kind::ping_answered;
+}
 
 struct session_event {
     event_kind kind = event_kind::begin;
@@ -141,13 +140,12 @@ enum class action_kind : std::uint8_t {
     walk,  // all lists that are offered, or of those with `changed_only` what change_tracker::take() says, which is
            // to be called either way; walk_done, walk_failed, which are not told of one that this takes the place of
     cancel_walk,
-    publish,       // the walk's lists, if their content differs from what is published
-    send_ping,     // ping_answered
-    cancel_ping,   // the server need not answer it; a late answer is one all the same
-    finish_calls,  // take no more, wait for those under way; calls_finished
-    arm,           // `timer` in `after`; one that runs starts over
-    disarm,        // `timer`: no event of it may come any more, also not one that is queued
-    report,        // `state`, `reason`: metrics, log, what callers are told
+    publish,      // the walk's lists, if their content differs from what is published
+    send_ping,    // ping_answered
+    cancel_ping,  // the server need not answer it; a late answer is one all the same
+    arm,          // `timer` in `after`; one that runs starts over
+    disarm,       // `timer`: no event of it may come any more, also not one that is queued
+    report,       // `state`, `reason`: metrics, log, what callers are told
 };
 
 struct session_action {
@@ -175,85 +173,21 @@ struct session_settings {
     unsigned crashes = 5;                 // so many within crash_window: failed
     core::duration crash_window{60'000};
     core::duration crash_rest{60'000};       // of `failed`, until the next attempt
-    core::duration verdict_age{86'400'000};  // an older verdict about the era is probed again, beside a legacy session
+    core::duration verdict_age{86'400'000};  // an older verdict about the era is not trusted by the next attempt
     core::duration ping_interval{30'000};    // 0: no pings
     core::duration ping_timeout{10'000};
     unsigned ping_misses = 2;                 // so many in a row: lost
     core::duration debounce{250};             // change_debounce
-    core::duration debounce_longest{5'000};   // for lists that change without end: see session_rules::debounce()
+    core::duration debounce_longest{5'000};   // for lists that change without end: see session_health::debounce()
     core::duration refresh_retry{10'000};     // after a walk that failed or left a list; doubled with each more
     core::duration refresh_longest{300'000};  // of that
     core::duration walk{0};                   // in the legacy era all lists are walked so often; 0: never
     core::duration refresh_shortest{60'000};  // a time to live is no polling interval
-    core::duration drain_timeout{10'000};
     core::duration stop_timeout{5'000};
 };
 
 // The delay before attempt number `failures` (1 is the first after a loss): growing by half each time up to the longest,
 // of which `random` from [0, 1) takes away up to half.
 core::duration backoff_delay(const session_settings& settings, unsigned failures, double random) noexcept;
-
-class session {
-public:
-    explicit session(session_settings settings);
-
-    // The actions, in the order in which they are to be carried out. An event that says nothing in this state gives none.
-    // `random` from [0, 1).
-    std::vector<session_action> on(const session_event& event, core::steady_time now, double random);
-
-    // `settings.walk` from the next walk on.
-    void set_walk(core::duration interval) noexcept { settings_.walk = interval; }
-
-    session_state state() const noexcept { return state_; }
-    session_reason reason() const noexcept { return reason_; }  // of the latest loss; of degraded, why
-    std::uint64_t connection() const noexcept { return connection_; }
-    std::uint64_t generation() const noexcept { return generation_; }  // one more with each handshake
-    std::string_view version() const noexcept { return version_; }     // negotiated; empty: none yet
-
-private:
-    friend struct session_rules;
-
-    enum class trouble : std::uint8_t { ping, stream, refresh };
-    enum class after_stop : std::uint8_t { stopped, disabled, configured };
-
-    bool stale(const session_event& event) const noexcept;
-
-    session_settings settings_;
-    session_state state_ = session_state::configured;
-    session_reason reason_ = session_reason::none;
-    std::uint64_t connection_ = 0;
-    std::uint64_t generation_ = 0;
-    std::string_view version_;
-    era spoken_ = era::legacy;
-
-    bool open_ = false;        // a probe or connection was asked for, and it has neither ended nor been closed
-    bool probing_ = false;     // nothing else is open
-    bool beside_ = false;      // a probe is open beside the connection
-    bool kept_ = false;        // the connection was a probe's
-    bool handshaken_ = false;  // the server may hold a session
-    bool walking_ = false;
-    bool partial_ = false;   // the latest walk is over the lists that have changed
-    bool listened_ = false;  // the stream of notifications stood once
-    bool missed_ = false;    // what changed may not have been told: the next walk is a whole one
-    bool changed_ = false;   // lists changed while they were walked
-    bool pinged_ = false;    // an answer is out
-    bool trial_ = false;     // the first attempt after `failed`
-    std::bitset<timer_names> armed_;
-    std::bitset<3> troubles_;  // by `trouble`
-    unsigned missed_pings_ = 0;
-    unsigned stream_failures_ = 0;   // in a row
-    unsigned walk_failures_ = 0;     // in a row
-    core::steady_time walked_at_{};  // all lists, the last time that each was there
-    std::optional<core::steady_time> stream_since_;
-    unsigned changes_ = 0;  // walks in a row because lists had changed
-    core::steady_time changed_at_{};
-    unsigned failures_ = 0;  // in a row
-    std::deque<core::steady_time> crashes_;
-    std::optional<core::steady_time> ready_since_;
-    std::optional<era> verdict_;
-    core::steady_time verdict_at_{};
-    after_stop goal_ = after_stop::stopped;
-    bool closing_ = false;  // `close` was asked for, and `closed` has not come
-};
 
 }  // namespace mcp

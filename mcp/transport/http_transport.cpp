@@ -7,7 +7,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -125,8 +124,7 @@ void http_transport::cancel(const outgoing& what)
     }
     const auto params = raw_object::read(read->params);
     const auto text = params ? params->find("requestId") : std::string_view{};
-    std::uint64_t id = 0;
-    std::from_chars(text.data(), text.data() + text.size(), id);
+    const auto id = integer_of<std::uint64_t>(text).value_or(0);
     const auto is = [id](const auto& each) { return id != 0 && each->id() == id; };
     std::erase_if(waiting_, is);
     std::erase_if(under_way_, is);
@@ -243,13 +241,6 @@ void http_transport::tell_closed()
 }
 
 }  // namespace
-
-transport_factory http_factory(net::loop& on, net::exchange_client& client, http_settings settings)
-{
-    return [&on, &client, settings = std::make_shared<const http_settings>(std::move(settings))](
-               transport_observer& observer
-           ) { return make_http_transport(on, client, settings, observer, {}); };
-}
 
 std::unique_ptr<transport> make_http_transport(
     net::loop& on,

@@ -24,10 +24,7 @@ inline constexpr std::size_t most_waiting_posts = 256;  // behind them; over tha
 // out: send() fails with body_too_large. In the modern era answers are not sent, and the notification
 // `notifications/cancelled` ends the request on its way.
 //
-// References outlive the transports.
-transport_factory http_factory(net::loop& on, net::exchange_client& client, http_settings settings);
-
-// One of them. `refused`, unless it is empty, is told instead of failed() that `initialize` was answered with 400, 404 or 405
+// References outlive the transport. `refused`, unless it is empty, is told instead of failed() that `initialize` was answered with 400, 404 or 405
 // and no answer to it; it may destroy the transport.
 std::unique_ptr<transport> make_http_transport(
     net::loop& on,

@@ -1,10 +1,10 @@
 #include "mcp/transport/http_wire.hpp"
 
+#include "mcp/protocol/raw_json.hpp"
 #include "net/upstream/upstream.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -89,13 +89,8 @@ field take_field(std::string_view& rest)
 
 std::optional<core::duration> read_retry(std::string_view text)
 {
-    std::uint32_t milliseconds = 0;
-    const auto* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, milliseconds);
-    if (read.ec != std::errc{} || read.ptr != end) {
-        return std::nullopt;
-    }
-    return core::duration{milliseconds};
+    const auto milliseconds = integer_of<std::uint32_t>(text);
+    return milliseconds ? std::optional{core::duration{*milliseconds}} : std::nullopt;
 }
 
 bool asks_for_credentials(unsigned status) noexcept

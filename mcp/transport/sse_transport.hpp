@@ -14,7 +14,7 @@ namespace mcp {
 // connected() comes with the endpoint, which has to be of the URL's own origin; lost() if it does not come within
 // request_timeout, and with the end of the stream. A request that is not taken in time has failed(), since servers do not
 // answer those of sessions that they do not know; whether its answer comes is for others to watch. Bounds as for
-// http_factory(). There is no stream of its own for what is said unasked, and no session to be ended but by closing.
+// make_http_transport(). There is no stream of its own for what is said unasked, and no session to be ended but by closing.
 //
 // References outlive the transports.
 transport_factory sse_factory(net::loop& on, net::exchange_client& client, http_settings settings);

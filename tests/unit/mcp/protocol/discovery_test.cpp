@@ -395,29 +395,6 @@ TEST_CASE("a notification says which lists have changed, and a storm of them ask
     CHECK(tracker.note("notifications/prompts/list_changed", offers));
 }
 
-TEST_CASE("an answer or progress counts only while its request waits")
-{
-    mcp::in_flight open;
-    const auto first = open.begin();
-    const auto second = open.begin();
-    CHECK(first != second);
-    const auto progress = [&](const std::string& token, const std::string& method = "notifications/progress") {
-        const auto text = R"({"jsonrpc":"2.0","method":")" + method + R"(","params":{"progressToken":)" + token + "}}";
-        return open.concerns(*mcp::read_message(text));
-    };
-    CHECK(progress(std::to_string(first)));
-    CHECK_FALSE(progress('"' + std::to_string(first) + '"'));
-    CHECK_FALSE(progress("99"));
-    CHECK_FALSE(progress("-1"));
-    CHECK_FALSE(progress(std::to_string(first), "notifications/message"));
-    CHECK(open.end(first));
-    CHECK_FALSE(open.end(first));
-    CHECK_FALSE(progress(std::to_string(first)));
-    CHECK(progress(std::to_string(second)));
-    CHECK(open.size() == 1);
-    CHECK(open.begin() != first);
-}
-
 TEST_CASE("every capture is walked to the end, and again to the same")
 {
     std::size_t most = 0;

@@ -198,14 +198,6 @@ TEST_CASE("A missed ping of one connection does not count for the next")
         d.on(event_kind::lost);
         come_back(d);
     }
-    SUBCASE("that follows a restart")
-    {
-        d.on(event_kind::restart);
-        d.on(event_kind::closed);
-        d.on(event_kind::connected);
-        d.handshake("2025-11-25");
-        d.on(event_kind::walk_done);
-    }
     SUBCASE("nor for the next session on it")
     {
         serve_for_long(d);
@@ -279,27 +271,6 @@ TEST_CASE("A stream that failed on one connection is listened to on the next as 
     d.fire(timer_name::debounce);
     d.on(event_kind::walk_done);
     CHECK(d.on(event_kind::stream_down).starts_with("arm listen 1000"));
-}
-
-TEST_CASE("Losses of before a restart, or of before a session that lasted, do not open the breaker")
-{
-    session_settings settings;
-    settings.era = mcp::era_policy::legacy;
-    session_driver d{settings};
-    d.on(event_kind::begin);
-    for (int i = 0; i < 4; ++i) {
-        d.on(event_kind::lost);
-        d.fire(timer_name::backoff);
-    }
-    d.on(event_kind::restart);
-    d.on(event_kind::closed);
-    for (const auto* delay : {"1000", "1500", "2250", "3375"}) {
-        CHECK(d.on(event_kind::lost).ends_with(std::string{"report backoff exited, arm backoff "} + delay));
-        d.fire(timer_name::backoff);
-    }
-    CHECK(d.on(event_kind::lost).find("report failed") != std::string::npos);
-    d.on(event_kind::restart);
-    CHECK(d.on(event_kind::lost).find("report backoff") != std::string::npos);
 }
 
 TEST_CASE("A late answer of one session's ping or walk says nothing to the next one")

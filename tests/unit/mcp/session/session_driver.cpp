@@ -12,7 +12,7 @@ namespace {
 using mcp::action_kind;
 using mcp::event_kind;
 
-constexpr std::array<std::string_view, 19> action_words{
+constexpr std::array<std::string_view, 18> action_words{
     "probe",
     "keep_probe",
     "drop_probe",
@@ -28,7 +28,6 @@ constexpr std::array<std::string_view, 19> action_words{
     "publish",
     "send_ping",
     "cancel_ping",
-    "finish_calls",
     "arm",
     "disarm",
     "report",
@@ -66,9 +65,8 @@ std::string words_of(const mcp::session_action& action)
 
 std::string session_driver::on(mcp::session_event event)
 {
-    const bool connection = event.kind >= event_kind::connected && event.kind <= event_kind::closed;
     if (event.of == 0) {
-        event.of = connection ? session.connection() : session.generation();
+        event.of = about_connection(event.kind) ? session.connection() : session.generation();
     }
     std::string words;
     for (const auto& action : session.on(event, now, random)) {

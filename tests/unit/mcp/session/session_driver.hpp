@@ -1,7 +1,7 @@
 // Drives a session with events at chosen times and writes its actions down as words.
 #pragma once
 
-#include "mcp/session/session_state.hpp"
+#include "mcp/session/session.hpp"
 
 #include <chrono>
 #include <cstddef>

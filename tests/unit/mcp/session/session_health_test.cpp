@@ -1,5 +1,5 @@
-// What a session notices of its server while it serves: streams, refused connections, an era that has changed.
-#include "mcp/session/session_state.hpp"
+// What a session notices of its server while it serves: streams, refused connections, a forgotten session.
+#include "mcp/session/session.hpp"
 #include "tests/unit/mcp/session/session_driver.hpp"
 
 #include <doctest/doctest.h>
@@ -25,15 +25,6 @@ session_settings legacy_only()
     session_settings settings;
     settings.era = era_policy::legacy;
     return settings;
-}
-
-// Serves in the legacy era, and the verdict is old by now.
-session_driver with_old_verdict(session_settings settings = {})
-{
-    session_driver d{settings};
-    d.make_ready();
-    d.pass(settings.verdict_age);
-    return d;
 }
 
 }  // namespace
@@ -194,7 +185,7 @@ TEST_CASE("a server whose address nobody answers at is lost at once, and that is
     d.make_ready();
     CHECK(
         d.on(event_kind::unreachable) ==
-        "disarm ping, disarm verdict, close end_session, arm stop 5000, report backoff unreachable, arm backoff 1000"
+        "disarm ping, close end_session, arm stop 5000, report backoff unreachable, arm backoff 1000"
     );
     session_driver again{legacy_only()};
     again.make_ready();
@@ -209,79 +200,16 @@ TEST_CASE("a server whose address nobody answers at is lost at once, and that is
     }
 }
 
-TEST_CASE("a legacy verdict that is old is probed again beside the session, which goes on if it still holds")
+TEST_CASE("A session is not probed while it works: an old verdict about the era is asked for again at the next attempt")
 {
-    auto d = with_old_verdict();
-    CHECK(d.fire(timer_name::verdict) == "probe, arm start 30000");
-    CHECK(d.on(event_kind::list_changed) == "arm debounce 250");
-    CHECK(d.probed(era::legacy) == "disarm start, drop_probe, arm verdict 86400000");
-    CHECK(d.probed(era::modern).empty());
-    CHECK(d.session.state() == session_state::ready);
-    d.on(event_kind::lost);
-    CHECK(d.fire(timer_name::backoff) == "report starting exited, open, arm start 30000");
-}
-
-TEST_CASE("a server that has come to speak the modern era is begun anew in it, on the connection of the probe")
-{
-    auto d = with_old_verdict();
-    d.fire(timer_name::verdict);
-    CHECK(
-        d.probed(era::modern) ==
-        "disarm start, disarm ping, keep_probe end_session, report initializing era_changed, send_discover 2026-07-28, "
-        "arm start 30000"
-    );
-    CHECK(d.handshake("2026-07-28").find("report discovering") != std::string::npos);
-    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, report ready");
-}
-
-TEST_CASE("a probe beside the session that tells nothing, or nothing in time, leaves all as it was")
-{
-    auto d = with_old_verdict();
-    d.fire(timer_name::verdict);
-    CHECK(d.probed(std::nullopt) == "disarm start, drop_probe, arm verdict 86400000");
+    session_settings settings;
+    session_driver d{settings};
+    d.make_ready();
+    d.pass(settings.verdict_age);
+    CHECK(d.fire(timer_name::ping) == "send_ping, arm pong 10000");
+    CHECK(d.on(event_kind::ping_answered) == "disarm pong, arm ping 30000");
     d.on(event_kind::lost);
     CHECK(d.fire(timer_name::backoff) == "report starting exited, probe, arm start 30000, arm silence 2000");
-
-    auto stdio = with_old_verdict();
-    stdio.fire(timer_name::verdict);
-    CHECK(stdio.fire(timer_name::start) == "drop_probe, arm verdict 86400000");
-    stdio.on(event_kind::lost);
-    CHECK(stdio.fire(timer_name::backoff) == "report starting exited, open, arm start 30000");
-
-    session_settings settings;
-    settings.silence_is_legacy = false;
-    auto http = with_old_verdict(settings);
-    http.fire(timer_name::verdict);
-    CHECK(http.fire(timer_name::start) == "drop_probe, arm verdict 86400000");
-    CHECK(http.session.state() == session_state::ready);
-}
-
-TEST_CASE("the probe beside a session ends with it")
-{
-    for (const auto kind : {event_kind::lost, event_kind::session_lost, event_kind::stop, event_kind::restart}) {
-        auto d = with_old_verdict();
-        d.fire(timer_name::verdict);
-        CHECK(d.on(kind).starts_with("disarm start, disarm ping, drop_probe, "));
-    }
-}
-
-TEST_CASE("a session whose era the operator named is not probed again, nor is one of the modern era")
-{
-    session_driver named{legacy_only()};
-    named.make_ready();
-    CHECK(named.fire(timer_name::verdict).empty());
-}
-
-TEST_CASE("a verdict that was older when the session began is probed again so much sooner")
-{
-    session_driver d;
-    d.make_ready();
-    d.pass(seconds{86'000});
-    d.on(event_kind::lost);
-    d.fire(timer_name::backoff);
-    d.on(event_kind::connected);
-    d.handshake("2025-11-25");
-    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, arm verdict 400000, report ready");
 }
 
 TEST_CASE("a modern verdict that no longer holds fails loudly, and the next attempt probes")

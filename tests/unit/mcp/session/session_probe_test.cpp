@@ -1,5 +1,5 @@
 // How a session finds out the era of a server that does not say it at once.
-#include "mcp/session/session_state.hpp"
+#include "mcp/session/session.hpp"
 #include "tests/unit/mcp/session/session_driver.hpp"
 
 #include <doctest/doctest.h>
@@ -70,12 +70,12 @@ TEST_CASE(
         SUBCASE("whose silence leaves it alone")
         {
             d.on(event_kind::walk_done);
-            CHECK(d.fire(timer_name::start) == "drop_probe, arm verdict 86400000");
+            CHECK(d.fire(timer_name::start) == "drop_probe");
         }
         SUBCASE("whose legacy answer leaves it alone")
         {
             CHECK(d.probed(era::legacy) == "disarm start, drop_probe");
-            CHECK(d.on(event_kind::walk_done).find("arm verdict 86400000") != std::string::npos);
+            CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, report ready");
         }
         SUBCASE("whose modern answer takes its place")
         {
@@ -178,13 +178,12 @@ TEST_CASE("A program that minds the probe after it has answered it is started on
 
 TEST_CASE("Nothing of an attempt's probe is left for the next attempt")
 {
-    for (const auto kind : {event_kind::stop, event_kind::restart, event_kind::disable}) {
-        auto d = racing();
-        CHECK(d.on(kind).starts_with("disarm start, drop_probe, "));
-    }
-    auto d = racing();
-    d.on(event_kind::restart);
-    CHECK(d.on(event_kind::closed) == "disarm stop, probe, arm start 30000, arm silence 2000");
+    auto stopped = racing();
+    CHECK(stopped.on(event_kind::stop).starts_with("disarm start, drop_probe, "));
+    auto d = racing(over_http());
+    CHECK(d.fire(timer_name::start).starts_with("drop_probe, "));
+    d.on(event_kind::closed);
+    CHECK(d.fire(timer_name::backoff).ends_with("probe, arm start 30000, arm silence 2000"));
     CHECK(d.on({.kind = event_kind::era_probed, .of = 1, .verdict = era::modern}).empty());
     CHECK(d.fire(timer_name::silence) == "open, arm start 28000");
 }

@@ -1,5 +1,5 @@
 // Whatever happens in whatever order, a session does not break the promises that its runner relies on.
-#include "mcp/session/session_state.hpp"
+#include "mcp/session/session.hpp"
 #include "tests/unit/mcp/session/session_driver.hpp"
 
 #include <doctest/doctest.h>
@@ -45,8 +45,7 @@ public:
     // The session waits for something that is sure to come, unless it has nothing to do.
     void check_alive(session_state state) const
     {
-        const bool resting =
-            state == session_state::configured || state == session_state::disabled || state == session_state::stopped;
+        const bool resting = state == session_state::configured || state == session_state::stopped;
         if (resting) {
             CHECK(armed_.empty());
         } else if (state != session_state::ready && state != session_state::degraded) {
@@ -116,7 +115,6 @@ private:
             case action_kind::cancel_ping:
             case action_kind::send_initialized:
             case action_kind::open_stream:
-            case action_kind::finish_calls:
                 CHECK(link_);
                 break;
             case action_kind::arm:
@@ -202,14 +200,14 @@ private:
             return event;
         }
         event.kind = what < 8 ? likely(session.state()) : static_cast<event_kind>(below(mcp::event_kinds));
-        if ((event.kind == event_kind::stop || event.kind == event_kind::disable) && below(20) != 0) {
+        if (event.kind == event_kind::stop && below(20) != 0) {
             event.kind = event_kind::list_changed;
         }
         if (event.kind == event_kind::timer) {
             event.fired = static_cast<timer_name>(below(mcp::timer_names));
         }
-        const bool connection = event.kind >= event_kind::connected && event.kind <= event_kind::closed;
-        event.of = (connection ? session.connection() : session.generation()) - (below(8) == 0 ? 1 : 0);
+        event.of =
+            (about_connection(event.kind) ? session.connection() : session.generation()) - (below(8) == 0 ? 1 : 0);
         event.complete = below(4) != 0;
         event.stands = below(4) != 0;
         if (below(2) == 0) {
@@ -232,9 +230,7 @@ private:
             case session_state::discovering:
                 return event_kind::walk_done;
             case session_state::stopping:
-                return below(2) == 0 ? event_kind::calls_finished : event_kind::closed;
-            case session_state::disabled:
-                return event_kind::enable;
+                return event_kind::closed;
             case session_state::configured:
                 return event_kind::demand;
             default:

@@ -1,7 +1,6 @@
 // over 400 lines: one machine, its life told event by event.
-#include "mcp/session/session_state.hpp"
-
 #include "mcp/protocol/discovery.hpp"
+#include "mcp/session/session.hpp"
 #include "tests/unit/mcp/session/session_driver.hpp"
 
 #include <doctest/doctest.h>
@@ -51,9 +50,7 @@ TEST_CASE("a session is probed, shaken hands with on the same connection, walked
         "disarm start, send_initialized, report discovering, open_stream, walk, arm discovery 60000"
     );
     CHECK(d.session.version() == "2025-06-18");
-    CHECK(
-        d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, arm verdict 86400000, report ready"
-    );
+    CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, report ready");
 }
 
 TEST_CASE("a server of the modern era is discovered in place of initialize, and nothing is said to be initialized")
@@ -194,10 +191,7 @@ TEST_CASE("a child that exits is a crash, whatever it says by its exit: what ran
     session_driver d;
     d.make_ready();
     d.on(event_kind::list_changed);
-    CHECK(
-        d.on(event_kind::lost) ==
-        "disarm ping, disarm debounce, disarm verdict, report backoff exited, arm backoff 1000"
-    );
+    CHECK(d.on(event_kind::lost) == "disarm ping, disarm debounce, report backoff exited, arm backoff 1000");
     CHECK(d.fire(timer_name::backoff) == "report starting exited, open, arm start 30000");
 }
 
@@ -209,7 +203,7 @@ TEST_CASE("many losses of one session are one new handshake on the same connecti
     const auto lost = d.session.generation();
     CHECK(
         d.on(event_kind::session_lost) ==
-        "disarm ping, disarm verdict, report initializing session_lost, send_initialize 2025-11-25, arm start 30000"
+        "disarm ping, report initializing session_lost, send_initialize 2025-11-25, arm start 30000"
     );
     for (int i = 0; i < 20; ++i) {
         CHECK(d.on({.kind = event_kind::session_lost, .of = lost}).empty());
@@ -227,7 +221,7 @@ TEST_CASE("a server that forgets its sessions at once is not asked in a circle")
     d.pass(milliseconds{9999});
     CHECK(
         d.on(event_kind::session_lost) ==
-        "disarm ping, disarm verdict, close, arm stop 5000, report backoff session_lost, arm backoff 1000"
+        "disarm ping, close, arm stop 5000, report backoff session_lost, arm backoff 1000"
     );
 }
 
@@ -323,8 +317,7 @@ TEST_CASE("a missed ping degrades the session, an answer heals it, and two misse
     d.fire(timer_name::ping);
     d.fire(timer_name::pong);
     CHECK(
-        d.fire(timer_name::pong) ==
-        "disarm verdict, close end_session, arm stop 5000, report backoff ping_timeout, arm backoff 1000"
+        d.fire(timer_name::pong) == "close end_session, arm stop 5000, report backoff ping_timeout, arm backoff 1000"
     );
 
     auto settings = legacy_only();
@@ -443,13 +436,12 @@ TEST_CASE("a lazy session starts when somebody wants it, and once")
     CHECK(d.on(event_kind::demand).empty());
 }
 
-TEST_CASE("a stop lets calls finish, then closes, and is for good")
+TEST_CASE("a stop closes the connection, and is for good")
 {
     session_driver d;
     d.make_ready();
-    CHECK(d.on(event_kind::stop) == "disarm ping, disarm verdict, report stopping, finish_calls, arm drain 10000");
-    CHECK(d.on(event_kind::calls_finished) == "disarm drain, close end_session, arm stop 5000");
-    CHECK(d.on(event_kind::calls_finished).empty());
+    CHECK(d.on(event_kind::stop) == "disarm ping, report stopping, close end_session, arm stop 5000");
+    CHECK(d.on(event_kind::stop).empty());
     CHECK(d.on(event_kind::closed) == "disarm stop, report stopped");
     for (std::size_t i = 0; i < mcp::event_kinds; ++i) {
         CHECK(d.on(static_cast<event_kind>(i)).empty());
@@ -458,13 +450,8 @@ TEST_CASE("a stop lets calls finish, then closes, and is for good")
     session_driver slow;
     slow.make_ready();
     slow.on(event_kind::stop);
-    CHECK(slow.fire(timer_name::drain) == "close end_session, arm stop 5000");
+    CHECK(slow.on(event_kind::lost).empty());
     CHECK(slow.fire(timer_name::stop) == "report stopped");
-
-    session_driver gone;
-    gone.make_ready();
-    gone.on(event_kind::stop);
-    CHECK(gone.on(event_kind::lost) == "disarm drain, report stopped");
 }
 
 TEST_CASE("what has no connection stops at once, and what is being closed when that is done")
@@ -483,36 +470,6 @@ TEST_CASE("what has no connection stops at once, and what is being closed when t
     closing.probed(std::nullopt);
     CHECK(closing.on(event_kind::stop) == "disarm backoff, report stopping");
     CHECK(closing.on(event_kind::closed) == "disarm stop, report stopped");
-}
-
-TEST_CASE("a session that is disabled comes back when it is enabled; a stop meanwhile wins")
-{
-    session_driver d{legacy_only()};
-    d.on(event_kind::begin);
-    CHECK(d.on(event_kind::disable) == "disarm start, report stopping, close, arm stop 5000");
-    CHECK(d.on(event_kind::closed) == "disarm stop, report disabled");
-    CHECK(d.on(event_kind::demand).empty());
-    CHECK(d.on(event_kind::enable) == "report configured, report starting, open, arm start 30000");
-    d.on(event_kind::disable);
-    CHECK(d.on(event_kind::enable).empty());
-    CHECK(d.on(event_kind::closed) == "disarm stop, report configured, report starting, open, arm start 30000");
-    d.on(event_kind::disable);
-    CHECK(d.on(event_kind::stop).empty());
-    CHECK(d.on(event_kind::enable).empty());
-    CHECK(d.on(event_kind::closed) == "disarm stop, report stopped");
-}
-
-TEST_CASE("a restart closes what is open, waits for that and forgets the failures")
-{
-    session_driver d;
-    d.make_ready();
-    CHECK(
-        d.on(event_kind::restart) == "disarm ping, disarm verdict, close end_session, arm stop 5000, report starting"
-    );
-    CHECK(d.on(event_kind::connected).empty());
-    CHECK(d.on(event_kind::closed) == "disarm stop, open, arm start 30000");
-    d.on(event_kind::lost);
-    CHECK(d.on(event_kind::restart) == "disarm backoff, report starting exited, open, arm start 30000");
 }
 
 TEST_CASE("a new attempt waits for the end of the connection before it, or for as long as it may take to end")

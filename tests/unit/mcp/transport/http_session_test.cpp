@@ -1,9 +1,9 @@
 // Whole sessions over HTTP: the runner, the transports and a server that a test scripts.
 #include "mcp/transport/fallback_transport.hpp"
-#include "mcp/transport/http_transport.hpp"
 #include "mcp/transport/sse_transport.hpp"
 #include "tests/support/scripted_agent.hpp"
 #include "tests/unit/mcp/session/runner_rig.hpp"
+#include "tests/unit/mcp/transport/transport_rig.hpp"
 
 #include <doctest/doctest.h>
 
@@ -87,7 +87,7 @@ struct http_rig : rig {
     {
         mcp::http_settings http;
         http.url = url;
-        start(mcp::http_factory(loop, client, http));
+        start(mcp_test::http_factory(loop, client, http));
     }
     void stop()
     {

@@ -47,6 +47,14 @@ inline mcp::outgoing note(std::string method)
     return {std::move(text), 0, std::move(method)};
 }
 
+// Streamable HTTP alone, without the fallback to HTTP+SSE.
+inline mcp::transport_factory http_factory(net::loop& on, net::exchange_client& client, mcp::http_settings settings)
+{
+    return [&on, &client, settings = std::make_shared<const mcp::http_settings>(std::move(settings))](
+               mcp::transport_observer& observer
+           ) { return mcp::make_http_transport(on, client, settings, observer, {}); };
+}
+
 class transport_rig : public mcp::transport_observer {
 public:
     explicit transport_rig(std::string url)
@@ -61,7 +69,7 @@ public:
     // Once the settings are what the test wants.
     void open(bool sse = false)
     {
-        open(sse ? mcp::sse_factory(loop, client, settings) : mcp::http_factory(loop, client, settings));
+        open(sse ? mcp::sse_factory(loop, client, settings) : http_factory(loop, client, settings));
     }
     void open(const mcp::transport_factory& made)
     {

@@ -1,0 +1,89 @@
+// The messages of a session: probe, handshake, pings, answers, and how each can fail. On the control loop's thread.
+#pragma once
+
+#include "mcp/session/connections.hpp"
+#include "mcp/session/list_walks.hpp"
+#include "mcp/session/message_intake.hpp"
+#include "mcp/session/operator_notes.hpp"
+#include "mcp/session/requests.hpp"
+#include "mcp/session/runner.hpp"
+#include "mcp/session/session_host.hpp"
+
+#include <optional>
+#include <string>
+
+namespace mcp {
+
+class conversation final : public connection_observer, private request_observer, private intake_observer {
+public:
+    // References outlive it.
+    conversation(session_host& host, const runner_settings& settings, connections& over, operator_notes& notes);
+
+    list_walks& walks() noexcept { return walks_; }
+
+    // Carries out send_initialize and send_discover.
+    void shake_hands(const session_action& action);
+    void send_initialized();
+    void open_stream();
+    void send_ping();
+
+    // It may be answered late; one that was missed long ago is not waited for any more.
+    void cancel_ping();
+
+    // Ends what is under way on the session's connection.
+    void forget();
+
+    // Nobody is told of anything from now on.
+    void abandon();
+
+    // A new connection or probe is opened.
+    void begin_attempt() { refused_.clear(); }
+
+    // The time for a start is over without an answer to probe or handshake.
+    void on_late_start();
+
+    bool fell_back() const noexcept { return fell_back_; }
+
+private:
+    void connected(connection& from) override;
+    void received(connection& from, std::string_view text) override;
+    void refused(connection& from, std::string_view beginning, std::size_t limit) override
+    {
+        intake_.take_too_long(from, beginning, limit);
+    }
+    void failed(connection& from, std::uint64_t request, const core::error& why, std::optional<era> says) override;
+    void session_lost() override;
+    void stream_changed(stream_news news) override;
+    void lost(connection& from, const core::error& why) override;
+    void closed(connection& from) override;
+    void not_sent(std::uint64_t id, const core::error& why) override;
+    void late(std::uint64_t id, const std::string& method) override;
+    void heard(connection& from, const message& said) override;
+    void unusable(connection& from, std::uint64_t request, const core::error& why, std::optional<era> says) override;
+
+    void ask_for_era(connection& probe);
+    void tell_era(const connection& probe, std::optional<era> verdict, bool stands);
+    void take_from_probe(connection& probe, const message& answer);
+    void take_notification(const message& notification);
+    void take_answer(const message& answer);
+    void take_pong(const message& answer);
+    void take_handshake(std::string_view result);
+    void refuse_handshake(std::string why);
+    void fail_probe(connection& probe, const core::error& why, std::optional<era> says);
+    void tell(event_kind kind);
+
+    session_host& host_;
+    const runner_settings& settings_;
+    connections& connections_;
+    operator_notes& notes_;
+    requests requests_;
+    list_walks walks_;
+    message_intake intake_;
+    dialect dialect_;
+    core::steady_time handshake_began_{};
+    std::uint64_t last_ping_ = 0;
+    std::string refused_;     // what `initialize` beside a probe failed with
+    bool fell_back_ = false;  // the connection of the latest handshake
+};
+
+}  // namespace mcp

@@ -1,0 +1,205 @@
+#include "mcp/session/list_walks.hpp"
+
+#include <utility>
+
+namespace mcp {
+
+list_walks::list_walks(session_host& host, const runner_settings& settings, requests& open, operator_notes& notes)
+    : host_{host},
+      settings_{settings},
+      requests_{open},
+      notes_{notes}
+{
+}
+
+void list_walks::set_server(server_facts facts, dialect speaks)
+{
+    facts_ = std::move(facts);
+    dialect_ = std::move(speaks);
+    tracker_.take();
+}
+
+void list_walks::begin(bool changed_only)
+{
+    requests_.cancel_all(purpose::list);
+    const auto changed = tracker_.take();
+    walk_.emplace(walk_of(changed_only ? changed & facts_.offers : facts_.offers));
+    base_ = base_of_walk(changed_only);
+    ask_next();
+}
+
+discovery_walk list_walks::walk_of(list_set wanted) const
+{
+    return {wanted, facts_.speaks, settings_.lists, settings_.headers};
+}
+
+// A list that cannot be had stays as it was; one that is no longer offered does not.
+server_lists list_walks::base_of_walk(bool changed_only) const
+{
+    auto base = latest_ ? *latest_ : server_lists{};
+    base.server = facts_;
+    if (!changed_only) {
+        base.time_to_live.reset();
+        base.shareable = true;
+    }
+    for (std::size_t i = 0; i < list_kinds; ++i) {
+        if (!facts_.offers[i]) {
+            base.lists[i].clear();
+            base.left_out[i] = {};
+        }
+    }
+    return base;
+}
+
+void list_walks::ask(purpose use, const list_question& question)
+{
+    const std::string name{method(question.list)};
+    const auto id = requests_.begin(use, settings_.request_timeout, name);
+    requests_.send({list_request(id, question.list, question.cursor, dialect_), id, name});
+}
+
+void list_walks::ask_next()
+{
+    const auto question = walk_->next();
+    question ? ask(purpose::list, *question) : end();
+}
+
+void list_walks::take(purpose use, const message& answer)
+{
+    const bool good = answer.kind == message_kind::result;
+    if (use == purpose::list) {
+        const auto taken = good ? walk_->accept(answer.result) : walk_->refuse(answer.failure);
+        return taken ? ask_next() : fail_walk(taken.error());
+    }
+    const auto taken = good ? look_->walk.accept(answer.result) : look_->walk.refuse(answer.failure);
+    if (taken) {
+        return ask_next_look();
+    }
+    end_look(core::error{taken.error().code, taken.error().from, notes_.shown(taken.error().detail)});
+}
+
+void list_walks::fail(purpose use, const core::error& why)
+{
+    use == purpose::list ? fail_walk(why) : end_look(why);
+}
+
+void list_walks::forget()
+{
+    walk_.reset();
+    end_look(core::upstream_error(core::errc::session_crashed, "its session has ended"));
+}
+
+void list_walks::end()
+{
+    notes_.items_omitted(walk_->left_out());
+    if (walk_->left().any()) {
+        notes_.walk_failed(session_reason::refresh_failed, walk_->first_left());
+    }
+    ++host_.counts().walks;
+    session_event event;
+    event.kind = event_kind::walk_done;
+    complete_ = walk_->left().none();
+    event.complete = complete_;
+    found_ = std::move(*walk_).onto(std::move(base_));
+    for (auto& list : found_.left_out) {
+        for (auto& each : list.first) {
+            each = notes_.shown(each);
+        }
+    }
+    // A list that stays as it was may be one that was not for everybody.
+    found_.shareable = found_.shareable && (complete_ || latest_ == nullptr || latest_->shareable);
+    event.time_to_live = found_.time_to_live;
+    walk_.reset();
+    host_.happened(std::move(event));
+}
+
+void list_walks::fail_walk(const core::error& why)
+{
+    walk_.reset();
+    const bool first = host_.state().state() == session_state::discovering;
+    notes_.walk_failed(first ? session_reason::discovery_failed : session_reason::refresh_failed, why.detail);
+    auto told = why;
+    told.detail = notes_.shown(why.detail);
+    host_.happened({.kind = event_kind::walk_failed});
+    tell(told);
+}
+
+// It takes too long, or its session has ended.
+void list_walks::cancel()
+{
+    const bool under_way = walk_.has_value();
+    const auto question = under_way ? walk_->next() : std::nullopt;
+    const auto asked = question ? std::string{method(question->list)} + ": " : std::string{};
+    walk_.reset();
+    requests_.cancel_all(purpose::list);
+    if (!under_way) {
+        return;
+    }
+    const auto late = core::upstream_error(core::errc::upstream_timeout, asked + "its lists did not come in time");
+    if (host_.state().reason() == session_reason::discovery_timeout) {
+        notes_.walk_failed(session_reason::discovery_timeout, late.detail);
+    } else if (host_.state().state() == session_state::degraded) {
+        notes_.walk_failed(session_reason::refresh_failed, late.detail);
+    }
+    tell(late);
+}
+
+void list_walks::tell(const core::result<walk_outcome>& how)
+{
+    auto& counts = host_.counts();
+    if (!how) {
+        ++counts.walks_failed;
+    } else if (*how == walk_outcome::changed) {
+        ++counts.walks_changed;
+    } else if (*how == walk_outcome::incomplete) {
+        ++counts.walks_incomplete;
+    }
+    if (auto* const observer = host_.observer()) {
+        observer->walked(how);
+    }
+}
+
+void list_walks::publish()
+{
+    const bool changed = latest_ == nullptr || !same_content(*latest_, found_);
+    latest_ = std::make_shared<const server_lists>(std::move(found_));
+    found_ = {};
+    if (auto* const observer = host_.observer(); changed && observer != nullptr) {
+        observer->listed(latest_);
+    }
+    tell(!complete_ ? walk_outcome::incomplete : changed ? walk_outcome::changed : walk_outcome::unchanged);
+}
+
+void list_walks::look(std::function<void(const look_result&)> then)
+{
+    const auto state = host_.state().state();
+    if (state != session_state::ready && state != session_state::degraded) {
+        return then(core::upstream_error(core::errc::session_not_ready));
+    }
+    if (look_) {
+        look_->waiting.push_back(std::move(then));
+        return;
+    }
+    look_.emplace(side_walk{walk_of(facts_.offers), {}});
+    look_->waiting.push_back(std::move(then));
+    ask_next_look();
+}
+
+void list_walks::ask_next_look()
+{
+    if (const auto question = look_->walk.next()) {
+        return ask(purpose::look, *question);
+    }
+    end_look(std::make_shared<const server_lists>(std::move(look_->walk).onto(base_of_walk(false))));
+}
+
+void list_walks::end_look(const look_result& found)
+{
+    const auto ended = std::exchange(look_, std::nullopt);
+    requests_.cancel_all(purpose::look);
+    for (const auto& then : ended ? ended->waiting : decltype(ended->waiting){}) {
+        then(found);
+    }
+}
+
+}  // namespace mcp

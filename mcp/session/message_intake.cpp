@@ -1,0 +1,90 @@
+#include "mcp/session/message_intake.hpp"
+
+#include <utility>
+
+namespace mcp {
+
+message_intake::message_intake(
+    session_host& host,
+    const runner_settings& settings,
+    const requests& open,
+    const operator_notes& notes,
+    intake_observer& observer
+)
+    : host_{host},
+      settings_{settings},
+      requests_{open},
+      notes_{notes},
+      observer_{observer}
+{
+}
+
+void message_intake::take(connection& from, std::string_view text)
+{
+    ++host_.counts().received;
+    const auto read = read_message(text, settings_.messages);
+    if (!read) {
+        const bool first = !std::exchange(from.spoke_nonsense, true);
+        return refuse(from, {addressees_of(text), read.error(), text.size(), std::nullopt, first});
+    }
+    const bool answers = read->kind == message_kind::result || read->kind == message_kind::failure;
+    if (answers && !read->answered()) {
+        // JSON-RPC 2.0, "Response object": the id must be the request's. One that is another's is as late as any.
+        const auto whom = addressee_of(text, true);
+        if (whom.id && request_of(from, whom)) {
+            const bool first = !std::exchange(from.spoke_nonsense, true);
+            return refuse(from, {{whom}, another_id(), text.size(), std::nullopt, first});
+        }
+    }
+    observer_.heard(from, *read);
+}
+
+void message_intake::take_too_long(connection& from, std::string_view beginning, std::size_t limit)
+{
+    ++host_.counts().received;
+    const auto why = core::upstream_error(
+        core::errc::message_too_large,
+        "a message is over max_message, " + std::to_string(limit) + " bytes"
+    );
+    const bool first = !std::exchange(from.spoke_too_long, true);
+    refuse(from, {{addressee_of(beginning, false)}, why, beginning.size(), limit, first});
+}
+
+// The request that waits for it.
+std::optional<std::uint64_t> message_intake::request_of(const connection& from, const addressee& whom) const
+{
+    if (!from.probe()) {
+        return requests_.meant_by(whom);
+    }
+    const bool its = whom.answer && !whom.other && whom.id.value_or(from.question) == from.question;
+    return its ? std::optional{from.question} : std::nullopt;
+}
+
+void message_intake::refuse(connection& from, const refused_text& text)
+{
+    ++host_.counts().refused;
+    std::vector<std::uint64_t> asked;
+    for (const auto& each : text.whom) {
+        if (const auto request = request_of(from, each)) {
+            asked.push_back(*request);
+        }
+    }
+    // The first is worth a look, and so is each that something waits for; a flood is not worth a flood.
+    const auto level = text.first || !asked.empty() ? core::log_level::warn : core::log_level::debug;
+    notes_.message_rejected(level, text.why, text.size, text.limit);
+    if (asked.empty()) {
+        return;
+    }
+    if (from.probe()) {
+        // It is there, and does not know the modern era well enough to answer in it.
+        const auto says = settings_.states.silence_is_legacy ? std::optional{era::legacy} : std::nullopt;
+        return observer_.unusable(from, asked.front(), text.why, says);
+    }
+    const auto kept = host_.keep();
+    const auto why = refused_answer(text.why);
+    for (const auto each : asked) {
+        observer_.unusable(from, each, why, std::nullopt);
+    }
+}
+
+}  // namespace mcp

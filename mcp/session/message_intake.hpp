@@ -1,0 +1,61 @@
+// Reads what a server sends, message by message, and rejects what is malformed. On the control loop's thread.
+#pragma once
+
+#include "mcp/protocol/refused_message.hpp"
+#include "mcp/session/connection.hpp"
+#include "mcp/session/operator_notes.hpp"
+#include "mcp/session/requests.hpp"
+#include "mcp/session/runner.hpp"
+#include "mcp/session/session_host.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace mcp {
+
+class intake_observer {
+public:
+    virtual ~intake_observer() = default;
+    virtual void heard(connection& from, const message& said) = 0;
+
+    // The answer to this request is malformed. `says` as transport_observer::failed().
+    virtual void unusable(connection& from, std::uint64_t request, const core::error& why, std::optional<era> says) = 0;
+};
+
+class message_intake {
+public:
+    // References outlive it.
+    message_intake(
+        session_host& host,
+        const runner_settings& settings,
+        const requests& open,
+        const operator_notes& notes,
+        intake_observer& observer
+    );
+
+    void take(connection& from, std::string_view text);
+
+    // As transport_observer::refused().
+    void take_too_long(connection& from, std::string_view beginning, std::size_t limit);
+
+private:
+    // A malformed message or answer.
+    struct refused_text {
+        std::vector<addressee> whom;  // not empty
+        core::error why;
+        std::size_t size;
+        std::optional<std::size_t> limit;  // it was over this one
+        bool first;                        // of its kind on this connection
+    };
+
+    std::optional<std::uint64_t> request_of(const connection& from, const addressee& whom) const;
+    void refuse(connection& from, const refused_text& text);
+
+    session_host& host_;
+    const runner_settings& settings_;
+    const requests& requests_;
+    const operator_notes& notes_;
+    intake_observer& observer_;
+};
+
+}  // namespace mcp

@@ -1,0 +1,149 @@
+#include "mcp/session/operator_notes.hpp"
+
+#include <utility>
+
+namespace mcp {
+namespace {
+
+// Of what has no words of a server's.
+std::string_view words_for(session_reason why) noexcept
+{
+    switch (why) {
+        case session_reason::start_timeout:
+            return "the start took too long";
+        case session_reason::handshake_refused:
+            return "the handshake was refused";
+        case session_reason::handshake_timeout:
+            return "no answer to the handshake";
+        case session_reason::discovery_timeout:
+            return "its lists did not come in time";
+        case session_reason::ping_timeout:
+            return "no answer to a ping";
+        case session_reason::session_lost:
+            return "it has forgotten the session";
+        case session_reason::stream_down:
+            return "the stream of its notifications is down";
+        case session_reason::era_changed:
+            return "it speaks the modern era by now";
+        case session_reason::none:
+        case session_reason::start_failed:
+        case session_reason::probe_failed:
+        case session_reason::exited:
+        case session_reason::discovery_failed:
+        case session_reason::refresh_failed:
+        case session_reason::unreachable:
+            break;
+    }
+    return {};
+}
+
+}  // namespace
+
+operator_notes::operator_notes(const core::logger& log, std::string agent, core::redaction secrets)
+    : log_{log},
+      agent_{std::move(agent)},
+      secrets_{std::move(secrets)}
+{
+}
+
+std::string operator_notes::shown(std::string_view words) const
+{
+    constexpr std::size_t longest = 700;
+    return secrets_.apply(words, longest);
+}
+
+std::string operator_notes::shown(const core::error& why) const
+{
+    return shown(std::string{core::name(why.code)} + ": " + why.detail);
+}
+
+void operator_notes::say(session_reason about, std::string words)
+{
+    auto& said = words_of(about);
+    said = std::move(words);
+    if (state_ == session_state::degraded && reason_ == about) {
+        detail_ = said;
+    }
+}
+
+void operator_notes::say_late(session_reason about, std::string_view end)
+{
+    say(about, std::string{words_for(about)}.append(end));
+}
+
+void operator_notes::report(const session_action& now, std::string_view version)
+{
+    const bool trouble = now.state == session_state::backoff || now.state == session_state::failed ||
+                         now.state == session_state::degraded;
+    if (now.state == session_state::ready) {
+        detail_.clear();
+    } else if (trouble || now.reason != reason_) {
+        const auto& said = words_of(now.reason);
+        detail_ = said.empty() ? std::string{words_for(now.reason)} : said;
+    }
+    state_ = now.state;
+    reason_ = now.reason;
+    if (state_ != session_state::degraded) {
+        words_ = {};
+    }
+    log_.write(
+        trouble ? core::log_level::warn : core::log_level::info,
+        "mcp_session",
+        {{"agent", agent_},
+         {"state", name(state_)},
+         {"reason", name(reason_)},
+         {"detail", trouble ? detail_ : std::string{}},
+         {"version", version}}
+    );
+}
+
+void operator_notes::message_rejected(
+    core::log_level level,
+    const core::error& why,
+    std::size_t size,
+    std::optional<std::size_t> limit
+) const
+{
+    constexpr std::string_view event = "mcp_message_rejected";
+    const auto detail = shown(why.detail);
+    if (limit) {
+        log_.write(level, event, {{"agent", agent_}, {"detail", detail}, {"size", size}, {"limit", *limit}});
+    } else {
+        log_.write(level, event, {{"agent", agent_}, {"detail", detail}, {"size", size}});
+    }
+}
+
+void operator_notes::notification_rejected(core::log_level level, const core::error& why) const
+{
+    log_.write(level, "mcp_notification_rejected", {{"agent", agent_}, {"detail", shown(why)}});
+}
+
+void operator_notes::items_omitted(const left_out_items& items) const
+{
+    if (items.count == 0) {
+        return;
+    }
+    std::string first;
+    for (const auto& each : items.first) {
+        first.append(first.empty() ? "" : "; ").append(shown(each));
+    }
+    log_.write(
+        core::log_level::warn,
+        "mcp_items_omitted",
+        {{"agent", agent_}, {"count", items.count}, {"first", first}}
+    );
+}
+
+void operator_notes::walk_failed(session_reason about, std::string_view why)
+{
+    auto words = shown(why);
+    log_.write(core::log_level::warn, "mcp_walk_failed", {{"agent", agent_}, {"detail", words}});
+    say(about, std::move(words));
+}
+
+void operator_notes::fell_back() const
+{
+    log_.write(core::log_level::info, "mcp_transport_changed", {{"agent", agent_}, {"transport", "sse"}});
+}
+
+}  // namespace mcp

@@ -1,0 +1,65 @@
+// Finds out which era a server speaks: by a probe, and if that is not answered soon by `initialize` beside it. The verdict
+// holds for the next attempts. Pure.
+#pragma once
+
+#include "mcp/session/session_step.hpp"
+
+#include <optional>
+
+namespace mcp {
+
+class session_probe {
+public:
+    explicit session_probe(const session_settings& settings)
+        : settings_{settings}
+    {
+    }
+
+    // What a handshake speaks now.
+    era spoken() const noexcept;
+
+    // It is open, and nothing else is.
+    bool alone() const noexcept { return alone_; }
+
+    // It is open beside the connection.
+    bool beside() const noexcept { return beside_; }
+
+    // The probe became the connection of a legacy session: the server may have minded the probe.
+    bool minded() const noexcept { return kept_ && verdict_ == era::legacy; }
+
+    void learn(era verdict, core::steady_time now);
+    void forget() noexcept { verdict_.reset(); }
+
+    // Opens the connection of a new attempt, or first its probe.
+    void begin(session_step& step);
+
+    // It was not answered soon: the connection is opened beside it.
+    void on_silence(session_step& step);
+
+    // Its connection becomes the session's.
+    void keep(session_step& step, bool end_session);
+
+    // The session goes on without it, on a connection of its own.
+    void leave(session_step& step);
+
+    // The connection beside it has failed: it may still be answered.
+    void wait(session_step& step);
+
+    // What is beside the connection goes with the session.
+    void end(session_step& step);
+
+    // Nothing of the attempt is open any more.
+    void forget_attempt() noexcept;
+
+private:
+    core::duration patience() const noexcept;
+
+    session_settings settings_;
+    bool alone_ = false;
+    bool beside_ = false;
+    bool kept_ = false;
+    std::optional<era> verdict_;
+    core::steady_time verdict_at_{};
+};
+
+}  // namespace mcp
