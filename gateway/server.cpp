@@ -1,7 +1,6 @@
 #include "gateway/server.hpp"
 
 #include "gateway/model/answer.hpp"
-#include "gateway/model/tls_files.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/telemetry/process_stats.hpp"
 #include "mcp/transport/stdio_transport.hpp"
@@ -24,7 +23,6 @@ namespace gateway {
 namespace {
 
 constexpr std::chrono::milliseconds poll_interval{10};
-constexpr std::chrono::seconds certificate_interval{1};  // a changed file is noticed within it
 
 // 0: one for each core.
 std::size_t or_cores(std::uint64_t configured)
@@ -60,9 +58,7 @@ server::server(
       store_{std::move(records)},
       signals_{control_.get_executor()},
       poll_{control_.get_executor()},
-      certificate_watch_{control_.get_executor()},
-      traffic_tls_{"traffic", model::tls_certificates(settings_.tls), log_},
-      admin_tls_{"admin", model::tls_certificates(settings_.admin_tls), log_}
+      certificates_{control_.get_executor(), settings_, log_}
 {
 }
 
@@ -164,47 +160,13 @@ void server::publish_agents(std::shared_ptr<const model::snapshot> now)
 
 core::result<> server::start_tls()
 {
-    if (settings_.tls.empty() && settings_.admin_tls.empty()) {
-        return {};
-    }
-    tickets_ = std::make_shared<net::ticket_keys>(std::chrono::steady_clock::now());
-    auto ready = traffic_tls_.start(tickets_);
-    if (ready) {
-        ready = admin_tls_.start(tickets_);
-    }
-    if (ready) {
+    const auto to_traffic = [this](const net::tls_context& certificates) {
         for (const auto& each : workers_) {
-            each->set_tls(traffic_tls_.current());
+            each->set_tls(certificates);
         }
-        admin_service_->set_tls(admin_tls_.current());
-        watch_certificates();
-    }
-    return ready;
-}
-
-void server::refresh_certificates(bool asked)
-{
-    if (traffic_tls_.refresh(asked)) {
-        for (const auto& each : workers_) {
-            each->set_tls(traffic_tls_.current());
-        }
-    }
-    if (admin_tls_.refresh(asked)) {
-        admin_service_->set_tls(admin_tls_.current());
-    }
-}
-
-void server::watch_certificates()
-{
-    certificate_watch_.expires_after(certificate_interval);
-    certificate_watch_.async_wait([this](net::error_code cancelled) {
-        if (cancelled || ended_) {
-            return;
-        }
-        tickets_->rotate(std::chrono::steady_clock::now());
-        refresh_certificates(/*asked=*/false);
-        watch_certificates();
-    });
+    };
+    const auto to_admin = [this](const net::tls_context& certificates) { admin_service_->set_tls(certificates); };
+    return certificates_.start(to_traffic, to_admin);
 }
 
 void server::handle_signals()
@@ -239,7 +201,7 @@ void server::wait_for_signal()
         log_.write(core::log_level::info, "signal", {{"number", number}});
         wait_for_signal();
         if (number == SIGHUP) {
-            refresh_certificates(/*asked=*/true);
+            certificates_.refresh(/*asked=*/true);
             reloader_->begin(reload_trigger::signal);
         } else {
             begin_stop();
@@ -301,7 +263,7 @@ net::task<> server::drain_and_stop()
         keep_signals_from_killing();
     }
     signals_.cancel();
-    certificate_watch_.cancel();
+    certificates_.stop();
     control_.stop();
 }
 

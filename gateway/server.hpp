@@ -8,7 +8,7 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
-#include "gateway/listener_tls.hpp"
+#include "gateway/certificate_watch.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
 #include "gateway/model/control_services.hpp"
@@ -86,8 +86,6 @@ private:
     core::result<> start_tls();
     core::result<> open_listeners(std::vector<net::http_service*> services);
     void publish_agents(std::shared_ptr<const model::snapshot> now);
-    void refresh_certificates(bool asked);
-    void watch_certificates();
     void wait_for_signal();
     void begin_stop();
     net::task<> drain_and_stop();
@@ -128,10 +126,7 @@ private:
     std::unique_ptr<net::listener> admin_listener_;
     net::asio::basic_signal_set<net::executor> signals_;
     timer poll_;
-    timer certificate_watch_;
-    std::shared_ptr<net::ticket_keys> tickets_;
-    listener_tls traffic_tls_;
-    listener_tls admin_tls_;
+    certificate_watch certificates_;
     bool handles_signals_ = false;
     bool ready_ = false;
     bool stopping_ = false;

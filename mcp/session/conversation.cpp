@@ -39,11 +39,6 @@ conversation::conversation(
 {
 }
 
-void conversation::tell(event_kind kind)
-{
-    host_.happened({.kind = kind});
-}
-
 void conversation::forget()
 {
     requests_.forget();
@@ -185,9 +180,9 @@ void conversation::take_from_probe(connection& probe, const message& answer)
 void conversation::take_notification(const message& notification)
 {
     if (notification.method == "notifications/subscriptions/acknowledged") {
-        tell(event_kind::stream_up);
+        host_.happened({.kind = event_kind::stream_up});
     } else if (walks_.note(notification.method)) {
-        tell(event_kind::list_changed);
+        host_.happened({.kind = event_kind::list_changed});
     }
 }
 
@@ -206,7 +201,7 @@ void conversation::take_answer(const message& answer)
         case purpose::ping:
             return take_pong(answer);
         case purpose::listen:
-            return tell(good ? event_kind::stream_down : event_kind::stream_none);
+            return host_.happened({.kind = good ? event_kind::stream_down : event_kind::stream_none});
         case purpose::list:
         case purpose::look:
             return walks_.take(*use, answer);
@@ -220,7 +215,7 @@ void conversation::take_pong(const message& answer)
     if (!other_era) {
         notes_.forget(session_reason::ping_timeout);
     }
-    tell(other_era ? event_kind::session_lost : event_kind::ping_answered);
+    host_.happened({.kind = other_era ? event_kind::session_lost : event_kind::ping_answered});
 }
 
 void conversation::take_handshake(std::string_view result)
@@ -254,7 +249,7 @@ void conversation::refuse_handshake(std::string why)
 {
     refused_ = why;
     notes_.say(session_reason::handshake_refused, std::move(why));
-    tell(event_kind::handshake_refused);
+    host_.happened({.kind = event_kind::handshake_refused});
 }
 
 void conversation::not_sent(std::uint64_t id, const core::error& why)
@@ -274,9 +269,8 @@ void conversation::fail_probe(connection& probe, const core::error& why, std::op
 {
     if (!says && connections_.current() == nullptr) {
         notes_.set_needs_operator(why.code == errc::session_misconfigured);
-        auto words = notes_.shown(why);
-        words += why.code == errc::upstream_reset ? way_out : std::string_view{};
-        notes_.say(session_reason::probe_failed, std::move(words));
+        const auto advice = why.code == errc::upstream_reset ? way_out : std::string_view{};
+        notes_.say(session_reason::probe_failed, notes_.shown(why).append(advice));
     }
     tell_era(probe, says, true);
 }
@@ -317,28 +311,28 @@ void conversation::failed(connection& from, std::uint64_t request, const core::e
             walks_.fail(*use, told);
             break;
         case purpose::listen:
-            return tell(event_kind::stream_down);
+            return host_.happened({.kind = event_kind::stream_down});
         case purpose::ping:
             notes_.say(session_reason::ping_timeout, told.detail);
             break;  // its timer tells
     }
     if (nobody_there) {
         notes_.say(session_reason::unreachable, told.detail);
-        tell(event_kind::unreachable);
+        host_.happened({.kind = event_kind::unreachable});
     }
 }
 
 void conversation::session_lost()
 {
-    tell(event_kind::session_lost);
+    host_.happened({.kind = event_kind::session_lost});
 }
 
 void conversation::stream_changed(stream_news news)
 {
-    tell(
-        news == stream_news::stands ? event_kind::stream_up
-        : news == stream_news::none ? event_kind::stream_none
-                                    : event_kind::stream_down
+    host_.happened(
+        {.kind = news == stream_news::stands ? event_kind::stream_up
+                 : news == stream_news::none ? event_kind::stream_none
+                                             : event_kind::stream_down}
     );
 }
 

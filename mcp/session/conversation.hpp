@@ -70,7 +70,6 @@ private:
     void take_handshake(std::string_view result);
     void refuse_handshake(std::string why);
     void fail_probe(connection& probe, const core::error& why, std::optional<era> says);
-    void tell(event_kind kind);
 
     session_host& host_;
     const runner_settings& settings_;

@@ -1,0 +1,55 @@
+// The certificates of both listeners while the gateway runs: read at the start, looked at every second, and their tickets'
+// keys rotated. The control loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "gateway/listener_tls.hpp"
+#include "net/loop/types.hpp"
+#include "net/tls/tls_context.hpp"
+#include "net/tls/tls_tickets.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+namespace gateway {
+
+class certificate_watch {
+public:
+    // `log` outlives this.
+    certificate_watch(net::executor control, const config::process_settings& settings, const core::logger& log);
+
+    // Passes each listener's certificates to its receiver, now and whenever they change. Without certificates neither is
+    // called. Fails with config_invalid; the detail names the file.
+    using receiver = std::function<void(const net::tls_context& certificates)>;
+    core::result<> start(receiver traffic, receiver admin);
+
+    // Reads the files that have changed, or all of them if `asked`.
+    void refresh(bool asked);
+
+    // Looks no more. The loop has run to its end before this is destroyed.
+    void stop();
+
+private:
+    void wait();
+
+    using timer = net::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        net::asio::wait_traits<std::chrono::steady_clock>,
+        net::executor>;
+
+    timer timer_;
+    bool stopped_ = false;
+    bool configured_;
+    std::shared_ptr<net::ticket_keys> tickets_;
+    listener_tls traffic_;
+    listener_tls admin_;
+    receiver to_traffic_;
+    receiver to_admin_;
+};
+
+}  // namespace gateway
