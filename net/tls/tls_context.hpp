@@ -26,7 +26,7 @@ struct tls_certificate {
     friend bool operator==(const tls_certificate&, const tls_certificate&) = default;
 };
 
-// For callers: the first certificate is shown to who asks for no name or for one that no certificate has; where several
+// For callers: the first certificate is shown to a caller that names no host or for one that no certificate has; where several
 // have it, the first of them. ALPN is http/1.1 or none: who offers others only is refused (RFC 7301 section 3.2). No
 // renegotiation, no compression, no early data; sessions are resumed by ticket only. Fails with config_invalid: no
 // certificate at all, a file that cannot be used; the detail names it.

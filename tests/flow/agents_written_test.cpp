@@ -421,7 +421,7 @@ TEST_CASE("after a restart the last good card of an agent that is down is served
     CHECK(get_card(gateway, "moved").status == 502);
 }
 
-TEST_CASE("a kept card is asked for again with its validators, and one that was written anew is not taken from before")
+TEST_CASE("a kept card is asked for again with its validators, and one that was written again is not taken from before")
 {
     const scratch_directory scratch;
     scripted_agent agent{[](const auto&) {

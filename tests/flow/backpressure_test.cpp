@@ -24,7 +24,7 @@ constexpr std::uint64_t kib = 1024;
 // Besides the gateway's 64 KiB, the kernel keeps what it was given: the buffers of two connections, both ends of each.
 constexpr std::uint64_t most_on_the_way = 16 * kib * kib;
 
-// Streams without an end, as fast as they are taken, to everybody who asks for one; {} to all other calls.
+// Streams without an end, as fast as they are taken, to every caller that wants one; {} to all other calls.
 class endless_agent {
 public:
     std::uint64_t written() const noexcept { return written_; }
@@ -94,7 +94,7 @@ TEST_CASE("two hundred slow readers of endless streams cost little memory each, 
     MESSAGE("bytes on the way for each stream: " << full / readers);
     CHECK(full <= readers * most_on_the_way);
 
-    // Each takes a little, and no more than that comes to be written.
+    // Each takes a little, and no more than that is written.
     std::uint64_t taken = 0;
     for (auto& caller : callers) {
         taken += caller.read_some().size();

@@ -415,7 +415,7 @@ TEST_CASE("the configuration file of a process is what it serves")
     CHECK(lines_of(gateway.process.err()).size() == 1);
 }
 
-TEST_CASE("SIGHUP reads the certificates anew and ends nothing")
+TEST_CASE("SIGHUP reads the certificates again and ends nothing")
 {
     test_support::test_ca ca;
     const auto shown = ca.issue({"127.0.0.1"});

@@ -167,7 +167,7 @@ TEST_CASE("a caller that is silent before or within its handshake is let go")
     );
 }
 
-TEST_CASE("after the handshake, the time for the head begins anew")
+TEST_CASE("after the handshake, the time for the head begins again")
 {
     test_ca ca;
     const relayed x{answer_json("{}"), over_tls(ca, [](config::settings& s) { s.timeouts.header = 200ms; })};

@@ -147,7 +147,7 @@ TEST_CASE("a caller that leaves while the card is fetched does not end the fetch
     CHECK(agent.request_count() == 1);
 }
 
-TEST_CASE("a card over its time is fetched anew, and nobody is shown an old one for long")
+TEST_CASE("a card over its time is fetched again, and nobody is shown an old one for long")
 {
     scripted_agent agent{card_named("Old")};
     auto settings = settings_for(agent);

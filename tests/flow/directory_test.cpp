@@ -326,7 +326,7 @@ TEST_CASE("an address whose agent a client has dropped is explained")
     check_refusal(request(gateway.port(), "GET", "/agents/v2/card"), 404, "agent_not_found", "v2");
 }
 
-TEST_CASE("who asks for a card at the origin, as resolvers of Java do, learns where cards are")
+TEST_CASE("a request for a card at the origin, as resolvers of Java send it, is answered with where cards are")
 {
     auto settings = quick_settings();
     settings.agents = {a2a_agent("a", nobody)};

@@ -215,7 +215,7 @@ TEST_CASE("What is left of a batch is not carried out when its caller has left")
         caller.send(test_support::request_text("POST", "/rpc", {{"Content-Type", "application/json"}}, body));
         asked.get_future().wait();
         caller.reset();
-        // Whatever the loop has heard of before these, it has acted upon.
+        // The loop has acted upon whatever it heard before these.
         for (int i = 0; i < 20; ++i) {
             test_support::request(port, "GET", admin ? "/healthz" : "/agents/none");
         }

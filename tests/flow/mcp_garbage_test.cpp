@@ -1,4 +1,4 @@
-// What MCP servers over stdio may write in place of messages.
+// What MCP servers over stdio may write instead of messages.
 #include "tests/flow/hostile_fixture.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What MCP servers over HTTP may answer in place of messages.
+// What MCP servers over HTTP may answer instead of messages.
 #include "tests/flow/hostile_fixture.hpp"
 #include "tests/support/plain_agent.hpp"
 

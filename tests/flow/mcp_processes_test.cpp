@@ -106,7 +106,7 @@ TEST_CASE("a server that ignores the end of its input and TERM is killed within 
     check_gone(gateway, gateway.pids("none"));
 }
 
-TEST_CASE("a server that closes its output and lives on is ended, and its session begins anew")
+TEST_CASE("a server that closes its output and lives on is ended, and its session begins again")
 {
     hostile_gateway gateway{agents{}.add("silent", quick)};
     REQUIRE(gateway.reaches("silent", "ready"));

@@ -1,5 +1,5 @@
 // Raw bytes against the whole gateway: what must be refused reaches no agent, what may pass is passed with its framing
-// made anew. The cases and what each proves are in tests/data/http/raw_requests.json.
+// made again. The cases and what each proves are in tests/data/http/raw_requests.json.
 #include "core/json/json.hpp"
 #include "net/upstream/via.hpp"
 #include "tests/flow/running_gateway.hpp"

@@ -92,7 +92,7 @@ TEST_CASE("an announced length that is beyond all memory is passed as it comes")
     CHECK(x.agent.wait_until_peer_closed());
 }
 
-TEST_CASE("an answer that ends with its connection is framed anew")
+TEST_CASE("an answer that ends with its connection is framed again")
 {
     relayed x{{bytes{"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"}, bytes{"hello"}, test_support::close_now{}}
     };

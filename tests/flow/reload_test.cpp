@@ -203,7 +203,7 @@ TEST_CASE("SIGHUP reloads")
     CHECK(gateway.card_name("a") == "A2");
 }
 
-TEST_CASE("a file that is written, replaced, removed or made anew is noticed")
+TEST_CASE("a file that is written, replaced, removed or created again is noticed")
 {
     const scratch_directory here;
     const auto file = here.file("c.yml");
@@ -246,7 +246,7 @@ TEST_CASE("a link beside the file that is swapped is noticed, as Kubernetes moun
     CHECK(gateway.serves("a", "Written"));
 }
 
-TEST_CASE("a bearer in a file of its own is noticed, and so is the file's whole directory made anew")
+TEST_CASE("a bearer in a file of its own is noticed, and so is the file's whole directory made again")
 {
     scripted_agent agent{[](const auto&) { return test_support::answer_json("{}"); }};
     const scratch_directory here;

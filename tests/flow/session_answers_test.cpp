@@ -168,7 +168,7 @@ TEST_CASE("a server that has not answered the handshake yet is 503 session_not_r
     CHECK(get_card(gateway, "m").header("Retry-After").empty());
 }
 
-TEST_CASE("a server whose program has ended is 503 session_crashed, without the card of before")
+TEST_CASE("a server whose program has ended is 503 session_crashed, without the previous card")
 {
     const shell_agent server;
     const auto gateway = gateway_of(server);
@@ -217,7 +217,7 @@ TEST_CASE("Retry-After says when a program that has crashed is started again")
     CHECK(seconds <= 40);
 }
 
-TEST_CASE("with stale_if_error the card of before is served while the session has crashed, and says that it is old")
+TEST_CASE("with stale_if_error the previous card is served while the session has crashed, and says that it is old")
 {
     shell_agent server;
     server.record.mcp->stale_if_error = true;

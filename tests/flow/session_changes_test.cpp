@@ -80,7 +80,7 @@ struct rig {
 
 }  // namespace
 
-TEST_CASE("the server of an agent that has changed is started when the one of before has ended, and only the latest")
+TEST_CASE("the server of an agent that has changed is started when the previous one has ended, and only the latest")
 {
     const rig x;
     x.write("one");
@@ -99,7 +99,7 @@ TEST_CASE("the server of an agent that has changed is started when the one of be
     CHECK(x.starts() == "one\nthree\n");
 }
 
-TEST_CASE("an agent that is removed and added again gets a server when the one of before has ended")
+TEST_CASE("an agent that is removed and added again gets a server when the previous one has ended")
 {
     const rig x;
     x.write("one");
@@ -135,7 +135,7 @@ TEST_CASE("an agent that is removed while its server waits to be started gets no
     CHECK(x.starts() == "one\nthree\n");
 }
 
-TEST_CASE("an agent that has become lazy is started by who asks for it, once the server of before has ended")
+TEST_CASE("an agent that has become lazy is started by the first request for it, once the previous server has ended")
 {
     const rig x;
     x.write("one");

@@ -1,4 +1,4 @@
-// A chunked body decodes the same however it is cut and under any limits, and its data, encoded anew, decodes to itself.
+// A chunked body decodes the same however it is cut and under any limits, and its data, encoded again, decodes to itself.
 #include "tests/fuzz/http1_properties.hpp"
 
 using namespace net::http1;

@@ -1,6 +1,6 @@
 // Two readings of the same bytes: by our parsers and by Boost.Beast's, which share no code. Where both take a message,
 // they must agree on where it ends, on what it says and on whether another may follow it: a disagreement is what request
-// smuggling is made of. That we refuse what Beast takes is no disagreement. Every other difference that is known and
+// smuggling consists of. That we refuse what Beast takes is no disagreement. Every other difference that is known and
 // meant has a row in the table of the target.
 #pragma once
 

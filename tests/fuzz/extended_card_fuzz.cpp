@@ -37,7 +37,7 @@ void check_card(const core::json& card, a2a::card_dialect dialect, std::string_v
 {
     const bool modern = dialect == a2a::card_dialect::v1;
     tests::require(card.contains("supportedInterfaces") == modern, "never a hybrid", text);
-    tests::require(!modern || !card.contains("url"), "nothing of before in a card of 1.0", text);
+    tests::require(!modern || !card.contains("url"), "no member of 0.3 in a card of 1.0", text);
     tests::require(!card.contains("signatures"), "no signature of other bytes", text);
     for (const auto* list : {"additionalInterfaces", "supportedInterfaces"}) {
         if (const auto* interfaces = core::member(card, list)) {

@@ -108,7 +108,7 @@ describe('MCP servers over HTTP', patience, () => {
         await until('sse', ({ status }) => status === 200);
     });
 
-    test('a session that a new server does not know is begun anew', patience, async () => {
+    test('a session that a new server does not know is begun again', patience, async () => {
         const { child, port } = servers.streamable;
         await until('streamable', ({ status }) => status === 200);
         const ready = () => gateway.log.filter((line) => line.includes('"agent":"streamable","state":"ready"')).length;

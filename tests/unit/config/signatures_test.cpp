@@ -110,7 +110,7 @@ TEST_CASE("a policy that cannot be followed is a problem at the agent that has i
     CHECK(problems_of("cards: {signing_key: k, signatures: sign}\n" + agent_with("shape: hybrid")) == "");
 }
 
-TEST_CASE("an agent's own rules stand in place of those for all, and an inline card is not verified")
+TEST_CASE("an agent's own rules replace those for all, and an inline card is not verified")
 {
     config::card_settings all;
     all.signatures = core::signature_policy::verify;

@@ -95,7 +95,7 @@ TEST_CASE("a pipe is read once, at the start")
     CHECK(read.problems.front() == pipe + ": is no file that can be read twice");
 }
 
-TEST_CASE("the command line stands in place of the file, each time it is read")
+TEST_CASE("the command line replaces the file, each time it is read")
 {
     const scratch_directory here;
     const auto file = here.file("c.yml");

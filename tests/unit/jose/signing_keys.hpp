@@ -1,4 +1,4 @@
-// Private keys for tests of signatures, made anew: nothing secret lies in the repository.
+// Private keys for tests of signatures, created in each run: nothing secret lies in the repository.
 #pragma once
 
 #include <openssl/bio.h>

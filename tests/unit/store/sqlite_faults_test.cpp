@@ -228,11 +228,11 @@ TEST_CASE("a full disk refuses to write, still reads, lets agents go, and takes 
     CHECK(opened(scratch.file("s.db"), "")->load()->size() == static_cast<std::size_t>(written - 4));
 }
 
-TEST_CASE("a disk filled by agents alone lets every one of them go, and takes as many again, opened anew or not")
+TEST_CASE("a disk filled by agents alone lets every one of them go, and takes as many again, reopened or not")
 {
-    for (const bool anew : {false, true}) {
+    for (const bool reopened : {false, true}) {
         for (const std::size_t size : {10'000U, 150'000U}) {
-            CAPTURE(anew);
+            CAPTURE(reopened);
             CAPTURE(size);
             const test_support::scratch_directory scratch;
             limit_room(scratch.path(), 2 * 1024 * 1024);
@@ -246,7 +246,7 @@ TEST_CASE("a disk filled by agents alone lets every one of them go, and takes as
                 }
                 CHECK(written < 5000);
                 CHECK(written > 800'000 / size);
-                if (anew) {
+                if (reopened) {
                     engine.reset();
                     engine = open();
                 }

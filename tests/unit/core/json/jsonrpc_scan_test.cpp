@@ -179,7 +179,7 @@ TEST_CASE("an escaped member name is the member")
     CHECK(found.call.params == "[]");
 }
 
-TEST_CASE("case twins of routed members are refused, or ignored where the standard is meant")
+TEST_CASE("case twins of routed members are refused, or ignored where they mean the standard member")
 {
     for (const auto* name :
          {"Method",

@@ -56,7 +56,7 @@ TEST_CASE("without a card, a request waits for a fetch")
     CHECK(decide({}, start, settings()) == card_decision::fetch);
 }
 
-TEST_CASE("a card is served until its freshness ends, then while it is fetched anew, then after a fetch")
+TEST_CASE("a card is served until its freshness ends, then while it is fetched again, then after a fetch")
 {
     const auto state = with_card(20s);
     CHECK(decide(state, start, settings()) == card_decision::serve);
@@ -107,7 +107,7 @@ TEST_CASE("an old card is usable for stale_if_error past its freshness and then 
     CHECK_FALSE(gateway::cards::usable({}, start));
 }
 
-TEST_CASE("a success ends a failure and starts all times anew")
+TEST_CASE("a success ends a failure and starts all times again")
 {
     auto state = with_failure_at(with_card(20s), start + 30s);
     gateway::cards::succeed(state, state.card->bytes, start + 40s, 20s, settings());

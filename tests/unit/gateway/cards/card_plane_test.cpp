@@ -32,7 +32,7 @@ using core::errc;
 using gateway::model::card_answer;
 using gateway::model::card_use;
 
-// The agents, in place of the network: all of them answer alike.
+// The agents, instead of the network: all of them answer alike.
 class agents_stub final : public net::fetcher {
 public:
     explicit agents_stub(net::loop& loop)
@@ -245,7 +245,7 @@ struct rig {
 
 }  // namespace
 
-TEST_CASE("a card is there before anybody asks, and is fetched anew before it is stale")
+TEST_CASE("a card is there before anybody asks, and is fetched again before it is stale")
 {
     rig x;
     x.pass(0ms);
@@ -346,7 +346,7 @@ TEST_CASE("so many fetches as cards.background are begun unasked, and the others
     CHECK(x.agents.under_way == 3);
     x.pass(1s);
     CHECK(x.agents.under_way == 3);
-    CHECK_FALSE(x.obtained().has_value());  // who asks, waits for a fetch of its own if it has to
+    CHECK_FALSE(x.obtained().has_value());  // the caller waits for a fetch of its own if it has to
     CHECK(x.agents.under_way <= 4);
     x.agents.silent = false;
     x.agents.answer_all();
@@ -519,7 +519,7 @@ TEST_CASE("each change of a card is one line that says what callers are told, an
     CHECK(x.sink.text.find("card_published", first + 1) == std::string::npos);
 }
 
-TEST_CASE("A card that the operator wrote is made once, and who asks meanwhile waits")
+TEST_CASE("A card that the operator wrote is made once, and callers wait for it meanwhile")
 {
     rig x;
     x.maker.slow = true;

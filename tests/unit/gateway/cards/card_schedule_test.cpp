@@ -72,7 +72,7 @@ TEST_CASE("ten thousand agents are not asked in the same second, at first and af
     CHECK(fullest_second(again) <= 250);
 }
 
-TEST_CASE("a card is fetched anew before its freshness ends")
+TEST_CASE("a card is fetched again before its freshness ends")
 {
     const auto some = settings();
     card_schedule schedule{some, 2};

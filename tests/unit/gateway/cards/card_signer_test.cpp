@@ -42,7 +42,7 @@ std::string refusal(const config::card_settings& settings)
 
 }  // namespace
 
-TEST_CASE("without keys there is no signer, with keys of before alone one that cannot sign")
+TEST_CASE("without keys there is no signer, with earlier keys alone one that cannot sign")
 {
     config::card_settings settings;
     CHECK(*gateway::cards::make_signer(settings) == nullptr);
@@ -56,7 +56,7 @@ TEST_CASE("without keys there is no signer, with keys of before alone one that c
     CHECK((*made)->key_set() == set);
 }
 
-TEST_CASE("the key set has the key and those of before, each once, and nothing private")
+TEST_CASE("the key set has the key and the earlier ones, each once, and nothing private")
 {
     rig x;
     const auto old_set = x.signer()->key_set();

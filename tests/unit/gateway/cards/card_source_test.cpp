@@ -35,7 +35,7 @@ core::agent agent_at(std::string url)
     return agent;
 }
 
-// Answers in place of the network, in order; then 404.
+// Answers instead of the network, in order; then 404.
 class scripted_fetcher final : public net::fetcher {
 public:
     boost::asio::awaitable<core::result<net::fetch_response>, executor_type> fetch(net::fetch_request request) override

@@ -29,7 +29,7 @@ using core::json;
 using gateway::cards::good_signature;
 using jose::json_web_key;
 
-// Key sets by URL, in place of the network.
+// Key sets by URL, instead of the network.
 class key_servers final : public net::fetcher {
 public:
     boost::asio::awaitable<core::result<net::fetch_response>, executor_type> fetch(net::fetch_request request) override

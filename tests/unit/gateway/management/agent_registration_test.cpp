@@ -45,7 +45,7 @@ TEST_CASE("what AgentUp sends is read, and what else is there is not looked at")
     CHECK(read.description.empty());
 }
 
-TEST_CASE("an id is made of the name")
+TEST_CASE("an id is derived from the name")
 {
     for (const auto& [name, id] :
          {std::pair{"weather", "weather"},

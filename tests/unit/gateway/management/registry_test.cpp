@@ -181,7 +181,7 @@ TEST_CASE("a write that was done while the disk said it was not is served, becau
     CHECK(f.published == published{"a http://one/", "a gone"});
 }
 
-TEST_CASE("what is stored and cannot be used any more stays, is not served, and can be written anew")
+TEST_CASE("what is stored and cannot be used any more stays, is not served, and can be written again")
 {
     fixture f;
     REQUIRE(f.engine->put("bad", R"({"url":"ftp://h/"})", {"test", {}, {}}).has_value());
@@ -327,7 +327,7 @@ TEST_CASE("one declared agent that cannot be used keeps the others from changing
     CHECK(f.published.empty());
 }
 
-TEST_CASE("a write that is under way when the configuration comes to declare its agent stays beneath it")
+TEST_CASE("a write that is under way when the configuration declares its agent stays beneath it")
 {
     fixture f;
     REQUIRE(f.agents->load().has_value());
@@ -368,7 +368,7 @@ TEST_CASE("an agent that is a program is written only with admin_programs, in wh
     CHECK(problems() == std::vector<std::string>(6));
 }
 
-TEST_CASE("a program that was stored while admin_programs was on is not served without it, and can be written anew")
+TEST_CASE("a program that was stored while admin_programs was on is not served without it, and can be written again")
 {
     fixture f;
     constexpr const char* program = R"({"protocol":"mcp","transport":{"type":"stdio","command":"/bin/touch"}})";

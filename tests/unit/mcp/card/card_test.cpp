@@ -369,7 +369,7 @@ TEST_CASE("of a server's addresses only an icon by https or data and a page by h
     CHECK(shown(R"("websiteUrl":"HTTP://W.example:8080/a?b#c")") == "- HTTP://W.example:8080/a?b#c");
 }
 
-TEST_CASE("icons and pages of a server, of its tools and of all else it lists are links that nobody comes to harm by")
+TEST_CASE("icons and pages of a server, of its tools and of all else it lists are links that harm nobody")
 {
     const std::string icons =
         R"("icons":[{"src":"javascript:alert`1`"},{"src":"https://i.example/a.png","sizes":["48x48"]},)"

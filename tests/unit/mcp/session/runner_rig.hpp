@@ -1,4 +1,4 @@
-// A runner with a server in place of a real one, and what it tells.
+// A runner with a server instead of a real one, and what it tells.
 #pragma once
 
 #include "mcp/session/runner.hpp"
@@ -27,7 +27,7 @@ public:
     std::string text;
 };
 
-// A server in place of a real one: what it is sent is kept, what it says is the test's.
+// A server instead of a real one: what it is sent is kept, what it says is the test's.
 class scripted_server {
 public:
     struct line {

@@ -410,7 +410,7 @@ TEST_CASE(
     CHECK(x.wait_for(session_state::backoff));
 }
 
-TEST_CASE("a modern server that answers its ping as a legacy one would is shaken hands with anew")
+TEST_CASE("a modern server that answers its ping as a legacy one would gets a new handshake")
 {
     rig x;
     x.settings.states.steady_after = core::duration{0};
@@ -434,7 +434,7 @@ TEST_CASE("a modern server that answers its ping as a legacy one would is shaken
     }));
 }
 
-TEST_CASE("a legacy server that answers its ping as a modern one would is shaken hands with anew, and probed")
+TEST_CASE("a legacy server that answers its ping as a modern one would gets a new handshake, and is probed")
 {
     rig x;
     x.settings.states.steady_after = core::duration{0};
@@ -528,7 +528,7 @@ TEST_CASE("lists are walked again when somebody wants it, and how that ended is 
     CHECK(x.runner->state() == session_state::degraded);
 }
 
-TEST_CASE("Lists that a server says nothing of are walked every so often, and at once when that is set anew")
+TEST_CASE("Lists that a server says nothing of are walked every so often, and at once when that is changed")
 {
     rig x;
     x.settings.states.walk = core::duration{20};

@@ -81,7 +81,7 @@ TEST_CASE("who wants the lists joins a walk over all of them, and takes the plac
     CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish");
 }
 
-TEST_CASE("what may have changed while a stream was made anew is looked for within a minute, once")
+TEST_CASE("what may have changed while a stream was made again is looked for within a minute, once")
 {
     session_driver d{legacy_only()};
     d.make_ready();
@@ -125,7 +125,7 @@ TEST_CASE("The lists of a legacy session are walked every so often, however many
 }
 
 TEST_CASE(
-    "What may have changed while a stream was made anew is looked for within a minute, also if a walk was under way"
+    "What may have changed while a stream was made again is looked for within a minute, also if a walk was under way"
 )
 {
     auto settings = legacy_only();
@@ -155,7 +155,7 @@ TEST_CASE("The lists of a modern session are walked when their time to live says
               .starts_with("disarm discovery, publish, arm refresh 3600000, "));
 }
 
-TEST_CASE("a modern stream that ends is asked for anew, less and less often unless it stood for a while")
+TEST_CASE("a modern stream that ends is asked for again, less and less often unless it stood for a while")
 {
     session_settings settings;
     settings.era = era_policy::modern;

@@ -53,7 +53,7 @@ TEST_CASE("a session is probed, shaken hands with on the same connection, walked
     CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, arm ping 30000, report ready");
 }
 
-TEST_CASE("a server of the modern era is discovered in place of initialize, and nothing is said to be initialized")
+TEST_CASE("a server of the modern era is discovered instead of initialize, and nothing is said to be initialized")
 {
     session_driver d;
     d.on(event_kind::begin);

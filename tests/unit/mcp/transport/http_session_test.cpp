@@ -106,7 +106,7 @@ std::size_t count(const scripted_agent& agent, const std::string& method)
 
 }  // namespace
 
-TEST_CASE("a session that the server has forgotten is begun anew, once, and the last one is ended with the runner")
+TEST_CASE("a session that the server has forgotten is begun again, once, and the last one is ended with the runner")
 {
     forgetful_server server;
     scripted_agent agent{server};
@@ -287,7 +287,7 @@ TEST_CASE("a server that is down is a start that failed, and no crash, whatever 
     }
 }
 
-TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is connected to anew")
+TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is connected to again")
 {
     std::unique_ptr<scripted_agent> agent;
     bool unsaid = false;

@@ -22,7 +22,7 @@ test_support::handler one_by_one(std::vector<script> all)
     });
 }
 
-// What a request comes to whose answer is spread over streams.
+// The outcome of a request whose answer is spread over streams.
 words told_of(
     std::vector<script> all,
     const std::function<void(const scripted_agent&)>& look = {},
@@ -184,7 +184,7 @@ TEST_CASE("a stream that goes on behind its answer holds nothing up, and ends so
     CHECK(x.told == words{"received " + result_of(2), "received " + notice});
 }
 
-TEST_CASE("what a server says unasked is heard, answers are not, and the stream is made anew when it has ended")
+TEST_CASE("what a server says unasked is heard, answers are not, and the stream is made again when it has ended")
 {
     scripted_agent agent{one_by_one({test_support::event_stream(), events(""), test_support::event_stream()})};
     transport_rig x{agent.url()};

@@ -15,7 +15,7 @@ using test_support::scripted_agent;
 
 namespace {
 
-// What one request, the first over the connection, comes to.
+// The outcome of one request, the first over the connection.
 std::string outcome_at(const std::string& url, const std::string& method = "server/discover")
 {
     transport_rig x{url};

@@ -30,7 +30,7 @@ auto keep(net::loop& loop, outcome& into, int last)
 
 }  // namespace
 
-TEST_CASE("a name becomes its addresses with the port, for everybody who asks at the same time")
+TEST_CASE("a name becomes its addresses with the port, for all callers at the same time")
 {
     net::loop loop;
     outcome both;
