@@ -23,7 +23,7 @@ struct request_context {
     model::request_record record{};
     std::shared_ptr<const model::agent_entry> agent{};  // null: none is known
     std::optional<relay_call> call{};                   // what remains to be relayed; nullopt: the request is answered
-    std::string_view call_id{};                         // the raw JSON-RPC id, a view into the body; empty: none
+    std::string call_id{};                              // the raw JSON-RPC id, which outlives the body; empty: none
     std::string head{};                                 // what call->head points into, unless it is agent->call_head
     std::string detail{};                               // what record.detail points into
     std::string client{};                               // what record.client points into
