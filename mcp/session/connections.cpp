@@ -135,10 +135,11 @@ void connections::has_left(const connection* ended)
     }
 }
 
-// What a transport tells may end it, so that it is let go of only after the call.
+// What a transport tells may end it, so that it is let go of only after the call. It refers to its observer: that stays.
 void connections::retire(std::unique_ptr<connection> ended)
 {
-    net::asio::post(host_.loop().get_executor(), [gone = std::shared_ptr<connection>{std::move(ended)}] {});
+    auto drop = [kept = host_.keep(), gone = std::shared_ptr<connection>{std::move(ended)}] {};
+    net::asio::post(host_.loop().get_executor(), std::move(drop));
 }
 
 void connections::drop_all()
