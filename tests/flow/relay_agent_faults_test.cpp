@@ -6,6 +6,7 @@ using flow::call;
 using flow::call_body;
 using flow::call_text;
 using flow::relayed;
+using test_support::bytes;
 using test_support::http_client;
 using test_support::script;
 
@@ -293,6 +294,21 @@ TEST_CASE("a 204 that announces a body ends its connection, and its bytes are no
     caller.send(call_text(call_body()));
     CHECK(caller.read_response().body == "{}");
     CHECK(x.agent.request(1).connection == 2);
+}
+
+TEST_CASE("a large call whose stream breaks at once is answered with its id, though its body has been let go")
+{
+    relayed x{test_support::script{
+        bytes{"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}
+    }};
+    const auto body = R"({"jsonrpc":"2.0","method":"message/stream","params":{"text":")" + std::string(200'000, 'x') +
+                      R"("},"id":"the one at the end"})";
+    for (int i = 0; i < 3; ++i) {
+        const auto answer = flow::call(x.port(), body);
+        CHECK(answer.status == 502);
+        CHECK(answer.body.find(R"("id":"the one at the end")") != std::string::npos);
+        CHECK(answer.body.find("upstream_protocol") != std::string::npos);
+    }
 }
 
 TEST_SUITE_END();
