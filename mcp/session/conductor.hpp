@@ -32,7 +32,7 @@ public:
     void happened(session_event event) override;
     void set_walk(core::duration interval);
 
-    // Nobody is told of anything from now on.
+    // From now on no event is reported.
     void abandon();
 
     const session& state() const noexcept override { return session_; }

@@ -33,7 +33,7 @@ public:
     // Ends what is under way on the session's connection.
     void forget();
 
-    // Nobody is told of anything from now on.
+    // From now on no event is reported.
     void abandon();
 
     // A new connection or probe is opened.

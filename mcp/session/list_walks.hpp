@@ -39,7 +39,7 @@ public:
     // The session has ended.
     void forget();
 
-    // As runner::look(). abandon_look(): nobody is told.
+    // As runner::look(). abandon_look() reports nothing.
     void look(std::function<void(const look_result&)> then);
     void end_look(const look_result& found);
     void abandon_look() { look_.reset(); }

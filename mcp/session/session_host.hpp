@@ -23,7 +23,7 @@ public:
 
     virtual const session& state() const noexcept = 0;
 
-    // Null: nobody is told any more.
+    // Null: events are dropped.
     virtual runner_observer* observer() const noexcept = 0;
     virtual runner_counts& counts() noexcept = 0;
     virtual net::loop& loop() noexcept = 0;
