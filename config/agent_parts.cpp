@@ -1,6 +1,7 @@
 #include "config/agent_parts.hpp"
 
 #include "config/json_value.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,15 +10,6 @@
 
 namespace config {
 namespace {
-
-std::string lower(std::string_view text)
-{
-    std::string out{text};
-    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    });
-    return out;
-}
 
 std::optional<field> find(const node& map, std::string_view key, std::string_view path)
 {
@@ -36,24 +28,12 @@ bool is_named(const node& map)
            to_json(*name->value).is_string();
 }
 
-bool is_token(std::string_view text)
-{
-    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               marks.find(c) != std::string_view::npos;
-    });
-}
-
 // These say where a message goes and where it ends, or what it is in MCP: they are the client's own.
 bool is_reserved(std::string_view name, header_use use)
 {
     constexpr auto of_mcp = std::to_array<std::string_view>(
         {"accept", "content-type", "last-event-id", "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"}
     );
-    if (use == header_use::mcp && std::find(of_mcp.begin(), of_mcp.end(), lower(name)) != of_mcp.end()) {
-        return true;
-    }
     constexpr auto reserved = std::to_array<std::string_view>(
         {"host",
          "content-length",
@@ -65,29 +45,24 @@ bool is_reserved(std::string_view name, header_use use)
          "trailer",
          "upgrade"}
     );
-    return std::find(reserved.begin(), reserved.end(), lower(name)) != reserved.end();
-}
-
-bool is_control(char c)
-{
-    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+    const auto is_name = [&](std::string_view each) { return core::equal_ignoring_case(each, name); };
+    return std::ranges::any_of(reserved, is_name) || (use == header_use::mcp && std::ranges::any_of(of_mcp, is_name));
 }
 
 // The reason why `value` cannot be a header field's value, or nothing.
 std::string_view wrong_header_value(std::string_view value)
 {
     constexpr std::size_t longest = 16 * 1024;
-    constexpr std::string_view blank = " \t";
     if (value.empty()) {
         return "is empty";
     }
     if (value.size() > longest) {
         return "is longer than 16KiB";
     }
-    if (std::any_of(value.begin(), value.end(), is_control)) {
+    if (std::ranges::any_of(value, [](char c) { return c != '\t' && core::is_control(c); })) {
         return "has a line break or another control character";
     }
-    if (blank.find(value.front()) != std::string_view::npos || blank.find(value.back()) != std::string_view::npos) {
+    if (core::trim(value).size() != value.size()) {
         return "starts or ends with a blank";
     }
     return {};
@@ -139,12 +114,12 @@ std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, p
         auto header = member(*map, i, f.path);
         header.secret = true;
         const auto& name = map->keys[i].text;
-        if (!is_token(name)) {
+        if (!core::is_token(name)) {
             problems
                 .add(map->keys[i].at, header.path, "is not a header field's name; expected a name such as X-Api-Key");
         } else if (is_reserved(name, use)) {
             problems.add(map->keys[i].at, header.path, "is set by the gateway itself; expected another header field");
-        } else if (!seen.insert(lower(name)).second) {
+        } else if (!seen.insert(core::in_lower_case(name)).second) {
             problems.add(map->keys[i].at, header.path, "is given twice; header fields' names have no case");
         }
         const auto* text = read_text(header, "the value of a header field", problems);

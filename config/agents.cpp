@@ -341,8 +341,8 @@ read_agent(std::string_view id, const core::json& definition, std::string_view p
 
 core::result<core::agent> parse_agent_flag(std::string_view flag)
 {
-    const auto invalid = [](std::string what) {
-        return core::gateway_error(core::errc::config_invalid, std::move(what));
+    const auto invalid = [](std::string detail) {
+        return core::gateway_error(core::errc::config_invalid, std::move(detail));
     };
     const auto equals = flag.find('=');
     if (equals == std::string_view::npos) {

@@ -1,6 +1,7 @@
 #include "config/client_files.hpp"
 
 #include "config/source_text.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <array>
@@ -118,14 +119,6 @@ void leave_out_client_keys(node& root, problem_list& problems)
     }
 }
 
-bool has_ending(std::string_view name, std::string_view ending)
-{
-    return name.size() >= ending.size() &&
-           std::equal(ending.rbegin(), ending.rend(), name.rbegin(), [](char wanted, char c) {
-               return wanted == (c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c);
-           });
-}
-
 }  // namespace
 
 std::span<const client_key> client_server_keys()
@@ -161,12 +154,13 @@ std::string_view foreign_section(std::string_view key) noexcept
 
 std::optional<node> read_document(std::string_view text, std::string_view file_name, problem_list& problems)
 {
+    const auto name = core::in_lower_case(file_name);
     std::string without_comments;
-    if (has_ending(file_name, ".toml")) {
+    if (name.ends_with(".toml")) {
         problems.add({}, "", "is TOML; expected YAML or JSON, with the servers below `mcpServers`");
         return {};
     }
-    if (has_ending(file_name, ".json") || has_ending(file_name, ".jsonc")) {
+    if (name.ends_with(".json") || name.ends_with(".jsonc")) {
         without_comments = text;
         if (const auto open = blank_comments(without_comments)) {
             problems.add(open->at, "", open->why);

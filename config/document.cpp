@@ -1,6 +1,7 @@
 #include "config/document.hpp"
 
 #include "config/source_text.hpp"
+#include "core/utf8.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -16,8 +17,6 @@
 
 namespace config {
 namespace {
-
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // How a handler of yaml-cpp's events ends the parse; never leaves this file.
 struct stopped {
@@ -315,9 +314,7 @@ std::optional<node> parse_document(std::string_view text, problem_list& problems
         problems.add({}, "", "is longer than " + std::to_string(limits.bytes) + " bytes");
         return {};
     }
-    if (text.starts_with(byte_order_mark)) {
-        text.remove_prefix(byte_order_mark.size());
-    }
+    text = core::without_byte_order_mark(text);
     if (const auto foreign = not_text(text)) {
         problems.add(foreign->at, "", foreign->why);
         return {};

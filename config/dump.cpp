@@ -6,6 +6,7 @@
 #include "config/json_value.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <concepts>
@@ -312,7 +313,7 @@ bool is_leaf(const json& value)
 void write(const json& tree, std::size_t depth, std::string& out)
 {
     for (const auto& [key, value] : tree.items()) {
-        const bool letters = !key.empty() && ((key[0] >= 'a' && key[0] <= 'z') || (key[0] >= 'A' && key[0] <= 'Z'));
+        const bool letters = !key.empty() && core::is_letter(key[0]);
         out += std::string(2 * depth, ' ') + (letters ? key : json(key).dump()) + ':';
         if (is_leaf(value)) {
             out += ' ' + core::to_text(value["value"]) + "  # " + value["origin"].get<std::string>() + '\n';

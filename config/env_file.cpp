@@ -1,5 +1,8 @@
 #include "config/env_file.hpp"
 
+#include "core/ascii.hpp"
+#include "core/utf8.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -10,9 +13,7 @@ namespace {
 
 std::string_view trimmed(std::string_view text)
 {
-    constexpr std::string_view blanks = " \t\v\f";
-    const auto first = text.find_first_not_of(blanks);
-    return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+    return core::trim(text, " \t\v\f");
 }
 
 // The first of `any` that no quotes enclose. A quote behind a backslash does not end them.
@@ -72,10 +73,9 @@ std::optional<std::pair<std::string, std::string>> variable_in(std::string_view 
 
 env_file parse_env_file(std::string_view text)
 {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
     env_file out;
     std::map<std::string, std::size_t> places;
-    text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+    text = core::without_byte_order_mark(text);
     for (unsigned number = 1; !text.empty(); ++number) {
         const auto end = std::min(text.find_first_of("\r\n"), text.size());
         const auto line = trimmed(text.substr(0, end));
@@ -84,16 +84,16 @@ env_file parse_env_file(std::string_view text)
         if (line.empty() || line.front() == '#') {
             continue;
         }
-        auto made = variable_in(line);
-        if (!made) {
+        auto variable = variable_in(line);
+        if (!variable) {
             out.other_lines.push_back(number);
             continue;
         }
-        const auto [at, is_new] = places.try_emplace(made->first, out.variables.size());
+        const auto [at, is_new] = places.try_emplace(variable->first, out.variables.size());
         if (is_new) {
-            out.variables.push_back(std::move(*made));
+            out.variables.push_back(std::move(*variable));
         } else {
-            out.variables[at->second].second = std::move(made->second);
+            out.variables[at->second].second = std::move(variable->second);
         }
     }
     return out;

@@ -1,18 +1,12 @@
 #include "config/expand.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace config {
 namespace {
-
-bool valid_name(std::string_view name)
-{
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-    return !name.empty() && letter(name.front()) &&
-           std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); });
-}
 
 core::error invalid(std::string detail)
 {
@@ -38,7 +32,7 @@ core::result<std::string> value_of(std::string_view inside, const environment& v
 {
     const auto separator = inside.find(":-");
     const auto name = variable_of(inside);
-    if (!valid_name(name)) {
+    if (!is_variable_name(name)) {
         return invalid(
             "a ${ is not followed by a variable's name; expected ${NAME} or ${NAME:-default} ($${ for a literal ${)"
         );
@@ -103,6 +97,12 @@ private:
 
 }  // namespace
 
+bool is_variable_name(std::string_view text) noexcept
+{
+    return !text.empty() && !core::is_digit(text.front()) &&
+           std::ranges::all_of(text, [](char c) { return core::is_letter(c) || core::is_digit(c) || c == '_'; });
+}
+
 std::string variable_of(std::string_view inside)
 {
     constexpr std::string_view environment_prefix = "env:";
@@ -119,9 +119,7 @@ std::string variable_of(std::string_view inside)
     name.remove_prefix(input_prefix.size());
     std::string variable{name.empty() ? "" : "INPUT_"};  // an input `path` is not PATH
     for (const char c : name) {
-        const bool digit = c >= '0' && c <= '9';
-        const bool small = c >= 'a' && c <= 'z';
-        variable += small ? static_cast<char>(c - 0x20) : digit || (c >= 'A' && c <= 'Z') ? c : '_';
+        variable += core::is_letter(c) ? static_cast<char>(c & ~0x20) : core::is_digit(c) ? c : '_';
     }
     return variable;
 }

@@ -16,6 +16,9 @@ namespace config {
 // The value of a variable, or nothing if it is not set.
 using environment = std::function<std::optional<std::string>(std::string_view name)>;
 
+// Letters, digits and '_', with no digit in front.
+bool is_variable_name(std::string_view text) noexcept;
+
 // The environment's name of the variable that is written `${inside}`. Editors have forms of their own: `${env:NAME}` is
 // NAME, `${userHome}` is HOME, and `${input:my-key}`, for which they ask their user, is INPUT_MY_KEY. May be no valid name.
 std::string variable_of(std::string_view inside);

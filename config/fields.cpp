@@ -2,6 +2,7 @@
 
 #include "config/schema.hpp"
 #include "config/values.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,19 +25,13 @@ constexpr std::string_view kind_of(node::kind k)
     return "has no value";
 }
 
-bool is_control(char c)
-{
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-}
-
 std::string quoted(std::string_view text)
 {
     constexpr std::size_t longest = 40;
     std::string shown{text.substr(0, longest)};
-    std::replace_if(
-        shown.begin(),
-        shown.end(),
-        [](char c) { return is_control(c) || static_cast<unsigned char>(c) > 0x7F; },
+    std::ranges::replace_if(
+        shown,
+        [](char c) { return core::is_control(c) || static_cast<unsigned char>(c) > 0x7F; },
         '?'
     );
     return '"' + shown + (text.size() > longest ? "...\"" : "\"");
@@ -166,16 +161,14 @@ std::optional<std::string> read_url(const field& f, query allowed, problem_list&
     const std::string_view expected = allowed == query::allowed
                                           ? "an http or https URL such as http://10.0.0.7:9000/path"
                                           : "an http or https URL such as http://10.0.0.7:9000/a2a";
-    const auto* text = read_text(f, expected, problems);
-    if (text == nullptr) {
-        return {};
-    }
-    auto value = parse_http_url(*text, allowed);
-    if (!value) {
-        problems.add(f.at, f.path, value.error().detail + "; expected " + std::string{expected});
-        return {};
-    }
-    return std::move(*value);
+    field quiet = f;
+    quiet.secret = true;  // who puts a password into a URL does not want it on the screen
+    return read_parsed(
+        quiet,
+        expected,
+        [&](const std::string& text) { return parse_http_url(text, allowed); },
+        problems
+    );
 }
 
 std::optional<std::string> read_line(const field& f, std::string_view expected, problem_list& problems)
@@ -184,7 +177,7 @@ std::optional<std::string> read_line(const field& f, std::string_view expected, 
     if (text == nullptr) {
         return {};
     }
-    if (text->empty() || std::any_of(text->begin(), text->end(), is_control)) {
+    if (text->empty() || std::ranges::any_of(*text, core::is_control)) {
         refuse(f, text->empty() ? "is empty" : "has a control character", expected, problems);
         return {};
     }

@@ -1,5 +1,7 @@
 #include "config/file.hpp"
 
+#include "core/descriptor.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,43 +19,22 @@ core::error invalid(std::string detail)
     return core::gateway_error(core::errc::config_invalid, std::move(detail));
 }
 
-core::error failed(std::string_view what, int number)
+core::error failed(std::string_view predicate, int number)
 {
-    return invalid(std::string{what} + ": " + std::generic_category().message(number));
+    return invalid(std::string{predicate} + ": " + std::generic_category().message(number));
 }
-
-class descriptor {
-public:
-    explicit descriptor(int number)
-        : number_{number}
-    {
-    }
-    descriptor(const descriptor&) = delete;
-    descriptor& operator=(const descriptor&) = delete;
-    ~descriptor()
-    {
-        if (number_ >= 0) {
-            ::close(number_);
-        }
-    }
-
-    int get() const noexcept { return number_; }
-
-private:
-    int number_;
-};
 
 core::result<std::string> read_opened(const std::string& path, int how, std::size_t most)
 {
     if (path.find('\0') != std::string::npos) {
         return invalid("has a NUL in its name");
     }
-    const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | how)};
-    if (file.get() < 0) {
+    const core::descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | how)};
+    if (!file.open()) {
         return failed("cannot be opened", errno);
     }
     struct stat status{};
-    if (::fstat(file.get(), &status) != 0) {
+    if (::fstat(file.number(), &status) != 0) {
         return failed("cannot be read", errno);
     }
     if (S_ISDIR(status.st_mode)) {
@@ -65,7 +46,7 @@ core::result<std::string> read_opened(const std::string& path, int how, std::siz
     std::string content;
     std::array<char, 64 * 1024> piece{};
     for (;;) {
-        const auto got = ::read(file.get(), piece.data(), piece.size());
+        const auto got = ::read(file.number(), piece.data(), piece.size());
         if (got < 0 && errno == EINTR) {
             continue;
         }

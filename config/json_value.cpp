@@ -1,5 +1,8 @@
 #include "config/json_value.hpp"
 
+#include "config/values.hpp"
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,10 +13,7 @@
 namespace config {
 namespace {
 
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+using core::is_digit;
 
 std::optional<core::json> integer(std::string_view text)
 {
@@ -129,11 +129,8 @@ core::json scalar_to_json(const node& scalar)
     if (!scalar.plain) {
         return text;
     }
-    if (text == "true" || text == "True" || text == "TRUE") {
-        return true;
-    }
-    if (text == "false" || text == "False" || text == "FALSE") {
-        return false;
+    if (const auto on = parse_switch(text)) {
+        return *on;
     }
     if (auto number = integer(text)) {
         return std::move(*number);

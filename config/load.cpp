@@ -54,6 +54,13 @@ struct given_setting {
     bool read = false;  // else its problem is reported
 };
 
+// What is expected of a list, and of its elements.
+struct list_words {
+    std::string_view list;
+    std::string_view noun;     // what an element has to be
+    std::string_view element;  // the same with examples
+};
+
 class settings_reader {
 public:
     settings_reader(const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
@@ -157,49 +164,40 @@ private:
         return value;
     }
 
-    std::vector<std::string> read_hosts(const field& f, std::string_view expected)
+    // Each `noun` of a list, as `parse` has it.
+    template <class Parse>
+    std::vector<std::string> read_elements(const field& f, const list_words& words, Parse parse)
     {
-        std::vector<std::string> hosts;
-        for (const auto& element : read_list(f, expected, problems_)) {
-            const auto* text = read_text(element, "a host name", problems_);
+        std::vector<std::string> parsed;
+        for (const auto& element : read_list(f, words.list, problems_)) {
+            const auto* text = read_text(element, words.noun, problems_);
             if (text == nullptr) {
                 continue;
             }
-            auto host = *text == "*" ? std::optional{*text} : parse_host(*text);
-            if (host) {
-                hosts.push_back(std::move(*host));
+            if (std::optional<std::string> value = parse(*text)) {
+                parsed.push_back(std::move(*value));
             } else {
-                refuse(
-                    element,
-                    text->empty() ? "is empty" : "is not a host name",
-                    "a name or address without a port, or *",
-                    problems_
-                );
+                const auto predicate = text->empty() ? "is empty" : "is not " + std::string{words.noun};
+                refuse(element, predicate, words.element, problems_);
             }
         }
-        return hosts;
+        return parsed;
+    }
+
+    std::vector<std::string> read_hosts(const field& f, std::string_view expected)
+    {
+        const auto parse = [](const std::string& text) { return text == "*" ? text : parse_host(text); };
+        return read_elements(f, {expected, "a host name", "a name or address without a port, or *"}, parse);
     }
 
     std::vector<std::string> read_networks(const field& f, std::string_view expected)
     {
-        std::vector<std::string> networks;
-        for (const auto& element : read_list(f, expected, problems_)) {
-            const auto* text = read_text(element, "an IP address or block", problems_);
-            if (text == nullptr) {
-                continue;
-            }
-            if (core::parse_ip_block(*text)) {
-                networks.push_back(*text);
-            } else {
-                refuse(
-                    element,
-                    text->empty() ? "is empty" : "is not an IP address or block",
-                    "an address such as 192.0.2.1 or 2001:db8::1, or a block such as 10.0.0.0/8",
-                    problems_
-                );
-            }
-        }
-        return networks;
+        constexpr std::string_view element =
+            "an address such as 192.0.2.1 or 2001:db8::1, or a block such as 10.0.0.0/8";
+        const auto parse = [](const std::string& text) {
+            return core::parse_ip_block(text) ? std::optional{text} : std::nullopt;
+        };
+        return read_elements(f, {expected, "an IP address or block", element}, parse);
     }
 
     void check_together()
@@ -237,8 +235,8 @@ private:
         }
         for (std::size_t i = 0; i < value_.agents.size(); ++i) {
             const auto& agent = value_.agents[i];
-            if (const auto what = signature_contradiction(agent, value_.cards)) {
-                problems_.add(agent_names_[i].at, "agents." + agent.id + ".signatures", *what);
+            if (const auto predicate = signature_contradiction(agent, value_.cards)) {
+                problems_.add(agent_names_[i].at, "agents." + agent.id + ".signatures", *predicate);
             }
         }
     }

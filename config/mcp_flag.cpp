@@ -1,8 +1,10 @@
 #include "config/mcp_flag.hpp"
 
 #include "config/agents.hpp"
+#include "config/expand.hpp"
 #include "config/url.hpp"
 #include "config/words.hpp"
+#include "core/ascii.hpp"
 #include "core/json/json.hpp"
 
 #include <algorithm>
@@ -15,28 +17,16 @@ namespace {
 constexpr std::string_view expected_flag =
     "ID=COMMAND such as 'files=npx -y @modelcontextprotocol/server-filesystem /srv', or ID=URL";
 
-core::error invalid(std::string what)
+core::error invalid(std::string detail)
 {
-    return core::gateway_error(core::errc::config_invalid, std::move(what));
-}
-
-bool is_control(char c)
-{
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    return core::gateway_error(core::errc::config_invalid, std::move(detail));
 }
 
 // As a shell reads `NAME=value program`.
 bool sets_variable(std::string_view word)
 {
-    const auto name = word.substr(0, word.find('='));
-    return name.size() < word.size() && !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
-           std::all_of(
-               name.begin(),
-               name.end(),
-               [](char c) {
-                   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-               }
-           );
+    const auto equals = word.find('=');
+    return equals != word.npos && is_variable_name(word.substr(0, equals));
 }
 
 core::result<core::json> at_url(const std::string& id, std::string_view text)
@@ -60,7 +50,7 @@ core::result<core::json> of_program(const std::string& id, std::string_view text
     if (words->empty() || words->front().empty()) {
         return invalid("the command of " + id + " is empty; expected " + std::string{expected_flag});
     }
-    if (std::any_of(words->front().begin(), words->front().end(), is_control)) {
+    if (std::ranges::any_of(words->front(), core::is_control)) {
         return invalid("the program of " + id + " has a control character in its name; expected its path or name");
     }
     if (sets_variable(words->front())) {
@@ -93,11 +83,11 @@ core::result<core::agent> parse_mcp_flag(std::string_view flag)
     if (!definition) {
         return definition.error();
     }
-    auto made = read_agent(id, *definition, "", {});
-    if (!made.problems.empty()) {
-        return invalid("the " + made.problems.front().key + " of " + id + ' ' + made.problems.front().what);
+    auto read = read_agent(id, *definition, "", {});
+    if (!read.problems.empty()) {
+        return invalid("the " + read.problems.front().key + " of " + id + ' ' + read.problems.front().what);
     }
-    return std::move(made.agent);
+    return std::move(read.agent);
 }
 
 }  // namespace config

@@ -1,5 +1,7 @@
 #include "config/problem.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -58,8 +60,7 @@ std::string shown_key(std::string_view key)
 {
     constexpr std::size_t longest = 64;
     const auto plain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-               c == '-';
+        return core::is_letter(c) || core::is_digit(c) || c == '_' || c == '.' || c == '-';
     };
     const auto end = std::find_if_not(key.begin(), key.end(), plain);
     const auto length = std::min(static_cast<std::size_t>(end - key.begin()), longest);

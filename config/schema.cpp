@@ -3,6 +3,7 @@
 
 #include "config/choice.hpp"
 #include "config/values.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <array>
@@ -283,15 +284,6 @@ std::string joined(const std::vector<std::string>& all)
     return text;
 }
 
-std::string lower(std::string_view text)
-{
-    std::string out{text};
-    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    });
-    return out;
-}
-
 }  // namespace
 
 std::span<const setting> all_settings()
@@ -368,12 +360,12 @@ std::string_view nearest_key(std::string_view key, const std::vector<std::string
     if (key.size() > longest_mistyped) {
         return nearest;
     }
-    const auto written = lower(key);
+    const auto written = core::in_lower_case(key);
     const auto* const other =
         std::find_if(lookalikes.begin(), lookalikes.end(), [&](const auto& each) { return each.first == written; });
     std::size_t least = std::max<std::size_t>(key.size() / 4, 1);
     for (const auto candidate : known) {
-        const auto distance = edit_distance(written, lower(candidate));
+        const auto distance = edit_distance(written, core::in_lower_case(candidate));
         if (other != lookalikes.end() ? candidate == other->second
                                       : distance < least || (distance == least && nearest.empty())) {
             nearest = candidate;

@@ -62,16 +62,12 @@ bool signs(core::signature_policy policy) noexcept
     return policy == core::signature_policy::sign || policy == core::signature_policy::verify_and_sign;
 }
 
-bool verifies(core::signature_policy policy) noexcept
-{
-    return policy == core::signature_policy::verify || policy == core::signature_policy::verify_and_sign;
-}
-
 signature_rules signature_rules_of(const core::agent& agent, const card_settings& settings)
 {
+    using enum core::signature_policy;
     const auto policy = agent.signatures.value_or(settings.signatures);
     return {
-        .verify = verifies(policy) && agent.card.empty(),
+        .verify = (policy == verify || policy == verify_and_sign) && agent.card.empty(),
         .sign = signs(policy),
         .trusted_keys = agent.trusted_keys.empty() ? settings.trusted_keys : agent.trusted_keys,
         .key_set_origins = agent.key_set_origins.empty() ? settings.key_set_origins : agent.key_set_origins

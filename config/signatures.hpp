@@ -30,7 +30,6 @@ std::string read_checked_file(const field& f, file_kind kind, const tls_checks& 
 std::vector<std::string> read_origins(const field& f, problem_list& problems);
 
 bool signs(core::signature_policy policy) noexcept;
-bool verifies(core::signature_policy policy) noexcept;
 
 // What holds for one agent's card.
 struct signature_rules {

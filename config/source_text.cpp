@@ -1,8 +1,10 @@
 #include "config/source_text.hpp"
 
-#include "core/json/json_bytes.hpp"
+#include "core/ascii.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 
 namespace config {
@@ -20,15 +22,9 @@ std::optional<unsigned> utf16_escape(std::string_view text, unsigned low, unsign
         return {};
     }
     unsigned value = 0;
-    for (const char c : text.substr(2, 4)) {
-        const auto digit =
-            std::string_view{"0123456789abcdef"}.find(static_cast<char>(c >= 'A' && c <= 'F' ? c + 32 : c));
-        if (digit == std::string_view::npos) {
-            return {};
-        }
-        value = value * 16 + static_cast<unsigned>(digit);
-    }
-    return value >= low && value <= high ? std::optional{value} : std::nullopt;
+    const auto* const end = text.data() + 6;
+    const auto read = std::from_chars(text.data() + 2, end, value, 16);
+    return read.ptr == end && value >= low && value <= high ? std::optional{value} : std::nullopt;
 }
 
 place place_of(std::string_view text, std::size_t at)
@@ -45,11 +41,12 @@ std::optional<foreign_text> not_text(std::string_view text)
 {
     place at;
     while (!text.empty()) {
-        const auto c = static_cast<unsigned char>(text.front());
-        if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F) {
-            return foreign_text{at, control_character(c)};
+        const char c = text.front();
+        if (core::is_control(c) && c != '\t' && c != '\n' && c != '\r') {
+            return foreign_text{at, control_character(static_cast<unsigned char>(c))};
         }
-        const auto length = c < 0x80 ? 1 : core::utf8_length(text.data(), text.data() + text.size());
+        const auto length =
+            static_cast<unsigned char>(c) < 0x80 ? 1 : core::utf8_length(text.data(), text.data() + text.size());
         if (length == 0) {
             return foreign_text{at, "is not UTF-8; expected text in UTF-8"};
         }
@@ -65,7 +62,6 @@ std::optional<foreign_text> not_text(std::string_view text)
 
 std::string join_surrogates(std::string_view text)
 {
-    constexpr std::string_view hex = "0123456789abcdef";
     std::string out;
     out.reserve(text.size());
     for (std::size_t i = 0; i < text.size();) {
@@ -83,7 +79,7 @@ std::string join_surrogates(std::string_view text)
         const unsigned point = 0x10000 + ((*high - 0xD800) << 10U) + (*low - 0xDC00);
         out += "\\U";
         for (unsigned shift = 32; shift > 0; shift -= 4) {
-            out += hex[(point >> (shift - 4)) & 0x0FU];
+            out += core::hex_digits[(point >> (shift - 4)) & 0x0FU];
         }
         i += 12;
     }
@@ -95,7 +91,7 @@ std::optional<foreign_text> blank_comments(std::string& json)
     constexpr std::string_view blanks = " \t\r\n";
     bool quoted = false;
     bool begun = false;
-    for (std::size_t i = json.starts_with("\xEF\xBB\xBF") ? 3 : 0; i < json.size(); ++i) {
+    for (auto i = json.size() - core::without_byte_order_mark(json).size(); i < json.size(); ++i) {
         if (quoted) {
             quoted = json[i] != '"';
             i += json[i] == '\\' ? 1 : 0;

@@ -1,13 +1,13 @@
 #include "config/url.hpp"
 
+#include "config/values.hpp"
+#include "core/ascii.hpp"
 #include "core/secret.hpp"
 
-#include <boost/url/host_type.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace config {
 namespace {
@@ -17,40 +17,10 @@ core::error invalid(std::string_view detail)
     return core::gateway_error(core::errc::config_invalid, std::string{detail});
 }
 
-char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
 bool valid_port(std::string_view digits)
 {
-    unsigned value = 0;
-    const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return failed == std::errc{} && end == digits.data() + digits.size() && value >= 1 && value <= 65535;
-}
-
-// RFC 3986 lets a host be nearly anything; what DNS and sockets take is less.
-bool valid_host(const boost::urls::url_view& url)
-{
-    const std::string_view host{url.encoded_host().data(), url.encoded_host().size()};
-    switch (url.host_type()) {
-        case boost::urls::host_type::ipv4:
-        case boost::urls::host_type::ipv6:
-            return true;
-        case boost::urls::host_type::name: {
-            const auto in_name = [](char c) {
-                const char l = lower(c);
-                return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-            };
-            const bool numeric =
-                std::none_of(host.begin(), host.end(), [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; });
-            return !numeric && host.size() <= 253 && std::all_of(host.begin(), host.end(), in_name);
-        }
-        case boost::urls::host_type::none:
-        case boost::urls::host_type::ipvfuture:
-            return false;
-    }
-    return false;
+    const auto number = parse_count(digits);
+    return number && *number >= 1 && *number <= 65535;
 }
 
 }  // namespace
@@ -82,7 +52,7 @@ core::result<std::string> parse_http_url(std::string_view text, query allowed)
     if (url.has_userinfo()) {
         return invalid("has a user name or password in it");
     }
-    if (!valid_host(url)) {
+    if (!parse_host({url.encoded_host().data(), url.encoded_host().size()})) {
         return invalid("has no valid host");
     }
     if (url.has_port() && !valid_port({url.port().data(), url.port().size()})) {
@@ -94,24 +64,20 @@ core::result<std::string> parse_http_url(std::string_view text, query allowed)
     if (allowed == query::refused && url.has_query()) {
         return invalid("has a query (?)");
     }
-    std::string normal{text};
-    const auto authority_end = normal.find_first_of("/?", normal.find("//") + 2);
-    std::transform(
-        normal.begin(),
-        authority_end == std::string::npos ? normal.end() : normal.begin() + static_cast<std::ptrdiff_t>(authority_end),
-        normal.begin(),
-        lower
-    );
-    return normal;
+    const auto path = path_begin(text);
+    return core::in_lower_case(text.substr(0, path)).append(text.substr(path));
+}
+
+std::size_t path_begin(std::string_view url) noexcept
+{
+    return std::min(url.find_first_of("/?", url.find("//") + 2), url.size());
 }
 
 core::result<std::string> parse_base_url(std::string_view text)
 {
     auto url = parse_http_url(text);
     if (url) {
-        while (url->ends_with('/')) {
-            url->pop_back();
-        }
+        url->erase(url->find_last_not_of('/') + 1);
     }
     return url;
 }

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ enum class query : std::uint8_t { refused, allowed };
 // An absolute http or https URL with a host, without user info and fragment, port 1 to 65535, at most 8 KiB (RFC 3986).
 // Returned as written, with scheme and host in lower case; a trailing slash stays or stays away.
 core::result<std::string> parse_http_url(std::string_view text, query allowed = query::refused);
+
+// Where the path of such a URL begins, or its query if it has no path; the end: it has neither.
+std::size_t path_begin(std::string_view url) noexcept;
 
 // As it may be shown: a query is where keys are put.
 std::string shown_url(std::string_view url);

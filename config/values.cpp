@@ -1,5 +1,6 @@
 #include "config/values.hpp"
 
+#include "core/ascii.hpp"
 #include "core/ip.hpp"
 
 #include <boost/url/ipv4_address.hpp>
@@ -14,6 +15,9 @@
 
 namespace config {
 namespace {
+
+using core::is_digit;
+using core::is_letter;
 
 struct unit {
     std::string_view name;
@@ -38,16 +42,6 @@ constexpr std::array<unit, 8> size_units{{
 core::error invalid(std::string_view detail)
 {
     return core::gateway_error(core::errc::config_invalid, std::string{detail});
-}
-
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 std::string_view take_while(std::string_view& text, bool (*accepted)(char))

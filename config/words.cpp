@@ -132,9 +132,10 @@ private:
         );
     }
 
-    void refuse(std::string what, std::size_t where, std::string_view expected)
+    void refuse(std::string predicate, std::size_t where, std::string_view expected)
     {
-        problem_ = std::move(what) + " (column " + std::to_string(where + 1) + "); expected " + std::string{expected};
+        problem_ =
+            std::move(predicate) + " (column " + std::to_string(where + 1) + "); expected " + std::string{expected};
     }
 
     std::string_view line_;

@@ -22,6 +22,12 @@ constexpr bool is_letter(char c) noexcept
     return small >= 'a' && small <= 'z';
 }
 
+// C0 or DEL.
+constexpr bool is_control(char c) noexcept
+{
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+}
+
 namespace detail {
 
 constexpr std::array<char, 256> lower_case = [] {
@@ -50,6 +56,13 @@ constexpr char lower(char c) noexcept
     return detail::lower_case[static_cast<unsigned char>(c)];
 }
 
+// The value of a hexadecimal digit; -1: it is none.
+constexpr int hex_value(char c) noexcept
+{
+    const auto at = hex_digits.find(lower(c));
+    return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
 inline std::string in_lower_case(std::string_view text)
 {
     std::string out{text};
@@ -61,6 +74,14 @@ constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) noexc
 {
     return a.size() == b.size() &&
            std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+// Where `wanted` stands first in `text`, whatever the case of letters; npos: nowhere.
+constexpr std::size_t find_ignoring_case(std::string_view text, std::string_view wanted) noexcept
+{
+    const auto same = [](char one, char other) { return lower(one) == lower(other); };
+    const auto* const found = std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), same);
+    return found == text.end() ? std::string_view::npos : static_cast<std::size_t>(found - text.begin());
 }
 
 // RFC 9110 section 5.6.2.

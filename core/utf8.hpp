@@ -36,6 +36,13 @@ inline std::size_t utf8_length(const char* at, const char* end) noexcept
 inline constexpr std::uint32_t replacement_point = 0xFFFD;
 inline constexpr std::string_view replacement_text = "\xEF\xBF\xBD";
 
+// `text` without the byte order mark that it may begin with.
+constexpr std::string_view without_byte_order_mark(std::string_view text) noexcept
+{
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    return text.substr(text.starts_with(mark) ? mark.size() : 0);
+}
+
 struct code_point {
     std::uint32_t value = replacement_point;
     std::size_t bytes = 1;

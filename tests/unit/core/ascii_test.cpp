@@ -52,6 +52,32 @@ TEST_CASE("a token has the bytes of RFC 9110 and at least one")
     CHECK_FALSE(core::is_token("a b"));
 }
 
+TEST_CASE("C0 and DEL are controls, and no other byte is")
+{
+    for (int byte = 0; byte < 256; ++byte) {
+        CAPTURE(byte);
+        CHECK(core::is_control(static_cast<char>(byte)) == (byte < 0x20 || byte == 0x7F));
+    }
+}
+
+TEST_CASE("hexadecimal digits of either case have a value, and no other byte has")
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (int byte = 0; byte < 256; ++byte) {
+        CAPTURE(byte);
+        const auto at = digits.find(core::lower(static_cast<char>(byte)));
+        CHECK(core::hex_value(static_cast<char>(byte)) == (at == digits.npos ? -1 : static_cast<int>(at)));
+    }
+}
+
+TEST_CASE("a text is found whatever the case of its letters")
+{
+    CHECK(core::find_ignoring_case("a; Charset=x; charset=y", "CHARSET=") == 3);
+    CHECK(core::find_ignoring_case("abc", "ABC") == 0);
+    CHECK(core::find_ignoring_case("ab", "abc") == std::string_view::npos);
+    CHECK(core::find_ignoring_case("", "a") == std::string_view::npos);
+}
+
 TEST_CASE("only the edges of a text are trimmed")
 {
     CHECK(core::trim(" \t a b\t ") == "a b");

@@ -68,6 +68,15 @@ TEST_CASE("of a text that is not UTF-8 at most three bytes are lost beside what 
     CHECK(core::cut_utf8(std::string(10, '\x80'), 8).size() == 5);
 }
 
+TEST_CASE("one byte order mark is taken off the front of a text")
+{
+    CHECK(core::without_byte_order_mark("\xEF\xBB\xBF{}") == "{}");
+    CHECK(core::without_byte_order_mark("\xEF\xBB\xBF") == "");
+    CHECK(core::without_byte_order_mark("\xEF\xBB") == "\xEF\xBB");
+    CHECK(core::without_byte_order_mark("{}\xEF\xBB\xBF") == "{}\xEF\xBB\xBF");
+    CHECK(core::without_byte_order_mark("\xEF\xBB\xBF\xEF\xBB\xBFx") == "\xEF\xBB\xBFx");
+}
+
 TEST_CASE("a code point is escaped as one unit of UTF-16 or as two")
 {
     std::string out;
