@@ -1,6 +1,5 @@
 #include "gateway/admin_handler.hpp"
 
-#include "core/status.hpp"
 #include "gateway/management/rpc_parameters.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
@@ -18,6 +17,14 @@ using core::errc;
 using net::http1::method;
 
 constexpr std::string_view registration_path = "/agent/register";
+
+model::answer json_answer(const core::json& body)
+{
+    model::answer out;
+    out.fields = "Cache-Control: no-store\r\n";
+    out.body = core::to_text(body);
+    return out;
+}
 
 model::answer text_answer(unsigned status, std::string body)
 {
@@ -50,28 +57,28 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     const auto verb = caller.head().verb;
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
     const bool reads = verb == method::get || verb == method::head;
-    model::answer what;
+    model::answer reply;
     if (!hosts_.answers(caller.head().authority)) {
         caller.close_after_answer();
-        what = model::error_answer(errc::misdirected_request, {});
+        reply = model::error_answer(errc::misdirected_request, {});
     } else if (path == "/rpc" || path == "/reload" || path == registration_path) {
         if (verb == method::post) {
-            what = co_await answer_post(caller, std::move(path));
+            reply = co_await answer_post(caller, std::move(path));
         } else {
-            what = model::method_not_allowed("POST");
+            reply = model::method_not_allowed("POST");
         }
     } else if (path != "/metrics" && path != "/healthz" && path != "/readyz") {
-        what = model::error_answer(errc::not_found, {});
+        reply = model::error_answer(errc::not_found, {});
     } else if (!reads) {
-        what = model::method_not_allowed("GET, HEAD");
+        reply = model::method_not_allowed("GET, HEAD");
     } else if (path == "/metrics") {
         co_await send_metrics(caller);
         co_return;
     } else {
-        what = answer_get(path);
+        reply = answer_get(path);
     }
     // A caller that left before its answer was out is nobody's concern here: no line, no counter.
-    co_await model::send_answer(caller, std::move(what));
+    co_await model::send_answer(caller, std::move(reply));
 }
 
 model::answer admin_handler::answer_get(std::string_view path) const
@@ -153,12 +160,9 @@ net::routine<model::answer> admin_handler::reload(net::server_connection& caller
         co_return model::error_answer(errc::draining, {});
     }
     if (!report.problems.empty()) {
-        co_return model::config_error_answer(report.problems);
+        co_return model::problems_answer(errc::config_invalid, report.problems);
     }
-    model::answer what;
-    what.body = core::to_text(to_json(report));
-    what.fields = "Cache-Control: no-store\r\n";
-    co_return what;
+    co_return json_answer(to_json(report));
 }
 
 net::routine<model::answer> admin_handler::manage(net::server_connection& caller, std::string body)
@@ -175,35 +179,25 @@ net::routine<model::answer> admin_handler::answer_registration(net::server_conne
     const auto here = caller.owner().get_executor();
     auto asked = methods_.enroll(std::move(body), caller.peer());
     auto done = co_await net::ask(here, here, std::move(asked));
-    model::answer what;
-    what.fields = "Cache-Control: no-store\r\n";
     if (done.outcome) {
-        what.body = core::to_text(*done.outcome);
-        co_return what;
+        co_return json_answer(*done.outcome);
     }
     const auto code = done.outcome.error().code;
-    what = model::error_answer(code, done.agent);
-    if (!done.problems.empty()) {
-        core::json error{
-            {"code", core::name(code)},
-            {"message", core::message(code)},
-            {"retryable", core::retryable(code)},
-            {"problems", management::problem_list(done.problems)}
-        };
-        what.body = core::to_text(core::json{{"error", std::move(error)}});
+    if (done.problems.empty()) {
+        co_return model::error_answer(code, done.agent);
     }
-    co_return what;
+    co_return model::problems_answer(code, management::problem_list(done.problems));
 }
 
 net::routine<> admin_handler::refuse(net::server_connection& caller, core::error why)
 {
-    auto what = model::error_answer(why.code, {});
-    co_await model::send_answer(caller, std::move(what));
+    auto reply = model::error_answer(why.code, {});
+    co_await model::send_answer(caller, std::move(reply));
 }
 
-void admin_handler::failed(std::string_view what) noexcept
+void admin_handler::failed(std::string_view problem) noexcept
 {
-    log_.write(core::log_level::error, "internal_error", {{"where", "admin"}, {"what", what}});
+    log_.write(core::log_level::error, "internal_error", {{"where", "admin"}, {"what", problem}});
 }
 
 void admin_handler::on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept

@@ -38,7 +38,7 @@ public:
 
     net::routine<> handle(net::server_connection& caller) override;
     net::routine<> refuse(net::server_connection& caller, core::error why) override;
-    void failed(std::string_view what) noexcept override;
+    void failed(std::string_view problem) noexcept override;
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
 private:

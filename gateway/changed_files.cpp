@@ -8,10 +8,10 @@
 namespace gateway {
 namespace {
 
-std::unordered_set<std::string_view> ids_in(const config::changes& what)
+std::unordered_set<std::string_view> ids_in(const config::changes& changes)
 {
-    std::unordered_set<std::string_view> ids{what.added.begin(), what.added.end()};
-    for (const auto& each : what.changed) {
+    std::unordered_set<std::string_view> ids{changes.added.begin(), changes.added.end()};
+    for (const auto& each : changes.changed) {
         ids.insert(each.id);
     }
     return ids;
@@ -20,7 +20,7 @@ std::unordered_set<std::string_view> ids_in(const config::changes& what)
 }  // namespace
 
 bool add_changed_files(
-    config::changes& what,
+    config::changes& changes,
     const std::vector<core::agent>& agents,
     const file_hashes& before,
     const file_hashes& now
@@ -28,12 +28,12 @@ bool add_changed_files(
 {
     const auto differs = [&](const std::string& path) {
         const auto old = before.find(path);
-        const auto made = now.find(path);
-        return old != before.end() && made != now.end() && old->second != made->second;
+        const auto latest = now.find(path);
+        return old != before.end() && latest != now.end() && old->second != latest->second;
     };
     bool any = false;
     std::vector<config::changed_agent> more;
-    const auto known = ids_in(what);
+    const auto known = ids_in(changes);
     for (const auto& agent : agents) {
         if (differs(agent.ca_file) || differs(agent.cert_file) || differs(agent.key_file)) {
             any = true;
@@ -42,14 +42,14 @@ bool add_changed_files(
             }
         }
     }
-    what.unchanged -= more.size();
-    what.changed.insert(what.changed.end(), more.begin(), more.end());
+    changes.unchanged -= more.size();
+    changes.changed.insert(changes.changed.end(), more.begin(), more.end());
     return any;
 }
 
-std::vector<core::agent> added_or_changed(const config::changes& what, const std::vector<core::agent>& agents)
+std::vector<core::agent> added_or_changed(const config::changes& changes, const std::vector<core::agent>& agents)
 {
-    const auto ids = ids_in(what);
+    const auto ids = ids_in(changes);
     std::vector<core::agent> out;
     std::copy_if(agents.begin(), agents.end(), std::back_inserter(out), [&](const auto& each) {
         return ids.contains(each.id);

@@ -15,16 +15,16 @@ namespace gateway {
 // The hash of each file's content, by its path.
 using file_hashes = std::map<std::string, std::size_t>;
 
-// Adds to `what` those of `agents`, all of the new configuration, whose files differ. Whether any did, be it of an agent that has
+// Adds to `changes` those of `agents`, all of the new configuration, whose files differ. Whether any did, be it of an agent that has
 // changed anyway. A file that could not be read before or now differs from nothing.
 bool add_changed_files(
-    config::changes& what,
+    config::changes& changes,
     const std::vector<core::agent>& agents,
     const file_hashes& before,
     const file_hashes& now
 );
 
-// Those of `agents` that `what` has as added or changed, in their order.
-std::vector<core::agent> added_or_changed(const config::changes& what, const std::vector<core::agent>& agents);
+// Those of `agents` that `changes` has as added or changed, in their order.
+std::vector<core::agent> added_or_changed(const config::changes& changes, const std::vector<core::agent>& agents);
 
 }  // namespace gateway

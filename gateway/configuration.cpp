@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 
 class reader {
 public:
-    reader(const config::environment& variables, reading which)
+    reader(const config::environment& variables, reading turn)
         : variables_{variables},
-          which_{which}
+          turn_{turn}
     {
     }
 
@@ -50,14 +50,14 @@ public:
     }
 
 private:
-    void complain(std::string what) { out_.problems.push_back(std::move(what)); }
+    void complain(std::string problem) { out_.problems.push_back(std::move(problem)); }
 
     // Before it is read: what changes meanwhile will look changed.
     core::result<> note(const std::string& path)
     {
         out_.files.emplace(path, stamp_of(path));
         std::error_code ignored;
-        if (which_ == reading::again && fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+        if (turn_ == reading::again && fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
             return core::gateway_error(core::errc::config_invalid, "is no file that can be read twice");
         }
         return {};
@@ -155,7 +155,7 @@ private:
     }
 
     const config::environment& variables_;
-    reading which_;
+    reading turn_;
     configuration out_;
 };
 
@@ -205,9 +205,9 @@ bool outdated(const std::map<std::string, file_stamp>& files)
     });
 }
 
-configuration read_configuration(const cli::command_line& asked, const config::environment& variables, reading which)
+configuration read_configuration(const cli::command_line& asked, const config::environment& variables, reading turn)
 {
-    return reader{variables, which}.read(asked);
+    return reader{variables, turn}.read(asked);
 }
 
 std::map<std::string, std::string> flags_of(const cli::command_line& asked)

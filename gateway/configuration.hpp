@@ -31,7 +31,7 @@ bool outdated(const std::map<std::string, file_stamp>& files);
 enum class reading : bool { first, again };
 
 // Read again, a file has to be a regular one: a pipe has nothing more to say, and waiting for it would take forever.
-configuration read_configuration(const cli::command_line& asked, const config::environment& variables, reading which);
+configuration read_configuration(const cli::command_line& asked, const config::environment& variables, reading turn);
 
 // Which settings and agents the command line gives, and by which flag.
 std::map<std::string, std::string> flags_of(const cli::command_line& asked);

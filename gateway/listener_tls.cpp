@@ -30,11 +30,11 @@ core::result<> listener_tls::start(std::shared_ptr<net::ticket_keys> tickets)
         return {};
     }
     read_ = stamps();  // before reading: what changes meanwhile is read again
-    auto made = net::make_server_tls(certificates_, tickets_);
-    if (!made) {
-        return std::move(made).error();
+    auto context = net::make_server_tls(certificates_, tickets_);
+    if (!context) {
+        return std::move(context).error();
     }
-    current_ = std::move(*made);
+    current_ = std::move(*context);
     warn_of_ends(std::chrono::system_clock::now());
     return {};
 }
@@ -65,16 +65,16 @@ bool listener_tls::refresh(bool asked)
         return false;
     }
     read_ = std::move(now);
-    auto made = net::make_server_tls(certificates_, tickets_);
-    if (!made) {
+    auto context = net::make_server_tls(certificates_, tickets_);
+    if (!context) {
         log_.write(
             core::log_level::error,
             "certificate_reload_failed",
-            {{"listener", listener_}, {"reason", made.error().detail}}
+            {{"listener", listener_}, {"reason", context.error().detail}}
         );
         return false;
     }
-    current_ = std::move(*made);
+    current_ = std::move(*context);
     log_.write(
         core::log_level::info,
         "certificates_reloaded",

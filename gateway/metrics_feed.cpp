@@ -1,7 +1,5 @@
 #include "gateway/metrics_feed.hpp"
 
-#include "gateway/session_sample.hpp"
-
 #include <boost/asio/co_spawn.hpp>
 
 #include <chrono>
@@ -16,18 +14,18 @@ struct worker_part {
     std::size_t idle_upstream_connections = 0;
 };
 
-net::task<worker_part> part_of(const traffic::worker& which)
+net::task<worker_part> part_of(const traffic::worker& worker)
 {
-    co_return worker_part{which.metrics().totals(), which.metrics().lingering(), which.idle_upstream_connections()};
+    co_return worker_part{worker.metrics().totals(), worker.metrics().lingering(), worker.idle_upstream_connections()};
 }
 
 // A reference: `agents` is of whoever awaits this.
 net::task<std::vector<telemetry::agent_counters>>
-counters_in(const traffic::worker& which, const std::vector<std::string>& agents)
+counters_in(const traffic::worker& worker, const std::vector<std::string>& agents)
 {
     std::vector<telemetry::agent_counters> out(agents.size());
     for (std::size_t i = 0; i < agents.size(); ++i) {
-        if (const auto* found = which.metrics().find(agents[i])) {
+        if (const auto* found = worker.metrics().find(agents[i])) {
             out[i].merge(*found);
         }
     }
@@ -44,6 +42,34 @@ telemetry::card_sample sample_of(const cards::card_status& status)
     if (status.card) {
         const auto age = cards::seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
         out.age = std::chrono::duration_cast<core::duration>(age);
+    }
+    return out;
+}
+
+telemetry::session_sample sample_of(const sessions::session_facts& session)
+{
+    const auto& counts = session.counts;
+    telemetry::session_sample out;
+    out.state = mcp::name(session.state);
+    out.up = session.ready_since.has_value();
+    for (std::size_t i = 0; i < session.losses.size(); ++i) {
+        if (session.losses[i] > 0) {
+            out.losses.emplace_back(mcp::name(static_cast<mcp::session_reason>(i)), session.losses[i]);
+        }
+    }
+    out.restarts = sessions::restarts_of(session);
+    if (counts.handshakes > 0) {
+        out.initialize = counts.latest_handshake;
+    }
+    out.walks_changed = counts.walks_changed;
+    out.walks_incomplete = counts.walks_incomplete;
+    out.walks_unchanged = counts.walks - counts.walks_changed - counts.walks_incomplete;
+    out.walks_failed = counts.walks_failed;
+    out.received = counts.received;
+    out.sent = counts.sent;
+    out.refused = counts.refused;
+    if (session.transport == core::mcp_transport::stdio) {
+        out.queued = session.queued;
     }
     return out;
 }
@@ -141,7 +167,7 @@ net::task<> metrics_feed::add(std::vector<std::string> agents)
                 now.add(*current_, {.id = id, .card = &card});
             }
         } else if (const auto facts = from_.sessions.facts(id)) {
-            const auto session = gateway::sample_of(*facts);
+            const auto session = sample_of(*facts);
             now.add(*current_, {.id = id, .session = &session});
         }
     }

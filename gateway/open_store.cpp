@@ -28,18 +28,18 @@ std::string default_path(const config::environment& variables)
 core::result<opened_store> open_store(const std::string& named, const config::environment& variables)
 {
     if (named == "memory") {
-        return opened_store{store::make_memory(), {}, {}};
+        return opened_store{store::make_memory(), {}};
     }
-    auto path = named.empty() ? default_path(variables) : named.substr(file_prefix.size());
+    const auto path = named.empty() ? default_path(variables) : named.substr(file_prefix.size());
     if (path.empty()) {
-        return opened_store{store::make_memory(), {}, "neither XDG_STATE_HOME nor HOME names a directory"};
+        return opened_store{store::make_memory(), "neither XDG_STATE_HOME nor HOME names a directory"};
     }
     auto opened = store::open_sqlite({.path = path});
     if (opened) {
-        return opened_store{std::move(*opened), std::move(path), {}};
+        return opened_store{std::move(*opened), {}};
     }
     if (named.empty() && opened.error().code == core::errc::config_invalid) {
-        return opened_store{store::make_memory(), {}, opened.error().detail};
+        return opened_store{store::make_memory(), opened.error().detail};
     }
     return core::gateway_error(opened.error().code, "store: " + opened.error().detail);
 }

@@ -12,7 +12,6 @@ namespace gateway {
 
 struct opened_store {
     std::unique_ptr<store::engine> engine;
-    std::string path;            // of its file; empty: in memory
     std::string unusable_place;  // not empty: why the default file is not used and memory is
 };
 

@@ -1,7 +1,8 @@
 #include "gateway/own_address.hpp"
 
+#include "config/url.hpp"
 #include "config/values.hpp"
-#include "net/upstream/upstream.hpp"
+#include "core/url.hpp"
 
 #include <string_view>
 
@@ -15,12 +16,8 @@ bool is_every_address(const std::string& host)
 
 std::string_view path_of(std::string_view url)
 {
-    const auto begin = url.find_first_of("/?", url.find("//") + 2);
-    auto path = begin == std::string_view::npos ? std::string_view{} : url.substr(begin);
-    while (path.ends_with('/')) {
-        path.remove_suffix(1);
-    }
-    return path;
+    const auto path = url.substr(config::path_begin(url));
+    return path.substr(0, path.find_last_not_of('/') + 1);
 }
 
 bool leads_to(const config::endpoint& listener, const config::endpoint& address)
@@ -36,12 +33,12 @@ bool leads_to(const config::endpoint& listener, const config::endpoint& address)
 
 bool is_own_address(const std::string& url, const config::settings& settings)
 {
-    const auto origin = net::origin_of(url);
+    const auto origin = core::origin_of(url);
     if (origin.empty()) {
         return false;
     }
     // Below the same origin other things than the gateway may live.
-    if (origin == net::origin_of(settings.public_url) && path_of(url).starts_with(path_of(settings.public_url))) {
+    if (origin == core::origin_of(settings.public_url) && path_of(url).starts_with(path_of(settings.public_url))) {
         return true;
     }
     const auto address = config::parse_endpoint(origin.substr(origin.find("//") + 2));

@@ -45,18 +45,18 @@ std::string joined(const std::vector<std::string_view>& all)
 core::json to_json(const reload_report& report)
 {
     auto changed = core::json::array();
-    for (const auto& each : report.what.changed) {
+    for (const auto& each : report.changes.changed) {
         changed.push_back({{"id", each.id}, {"keys", each.keys}});
     }
     return {
         {"agents",
-         {{"added", report.what.added},
+         {{"added", report.changes.added},
           {"changed", std::move(changed)},
-          {"removed", report.what.removed},
-          {"unchanged", report.what.unchanged}}},
-        {"settings", report.what.settings},
+          {"removed", report.changes.removed},
+          {"unchanged", report.changes.unchanged}}},
+        {"settings", report.changes.settings},
         {"warnings", report.warnings},
-        {"needs_restart", report.what.needs_restart}
+        {"needs_restart", report.changes.needs_restart}
     };
 }
 
@@ -183,10 +183,10 @@ reloader::reading_result reloader::read(reload_trigger by) const
     out.now = from_.read();
     out.directories = directories_of(out.now.files);
     if (out.now.problems.empty()) {
-        out.what = config::compare(settings_, out.now.settings);
+        out.changes = config::compare(settings_, out.now.settings);
         const auto& agents = out.now.settings.agents;
-        out.files_changed = add_changed_files(out.what, agents, from_.tls_files, out.now.tls_files);
-        out.there = added_or_changed(out.what, agents);
+        out.files_changed = add_changed_files(out.changes, agents, from_.tls_files, out.now.tls_files);
+        out.there = added_or_changed(out.changes, agents);
     }
     return out;
 }
@@ -201,7 +201,7 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
     }
     report.problems = std::move(found.now.problems);
     if (report.problems.empty()) {
-        auto done = co_await registry_.declare(std::move(found.there), found.what.removed, found.files_changed);
+        auto done = co_await registry_.declare(std::move(found.there), found.changes.removed, found.files_changed);
         if (!done) {
             report.problems.push_back(done.error().detail);
         }
@@ -216,12 +216,12 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
         config::apply(found.now.settings, settings_);
         std::swap(settings_.agents, found.now.settings.agents);
         from_.tls_files = std::move(found.now.tls_files);
-        report.what = std::move(found.what);
+        report.changes = std::move(found.changes);
         report.warnings = std::move(found.now.warnings);
-        write_success(by, report.what);
+        write_success(by, report.changes);
         log_warnings(report.warnings, log_);
         if (applied_) {
-            applied_(report.what.settings);
+            applied_(report.changes.settings);
         }
     }
     from_.files = std::move(found.now.files);
@@ -248,7 +248,7 @@ void reloader::write_refusal(reload_trigger by, const std::vector<std::string>& 
     );
 }
 
-void reloader::write_success(reload_trigger by, const config::changes& what) const
+void reloader::write_success(reload_trigger by, const config::changes& changes) const
 {
     std::size_t left = most_agents_logged;
     const auto line = [&](std::string_view id, std::string_view action, const std::string& keys) {
@@ -262,27 +262,27 @@ void reloader::write_success(reload_trigger by, const config::changes& what) con
             {{"agent", id}, {"action", action}, {"keys", keys}, {"by", author}}
         );
     };
-    for (const auto& id : what.added) {
+    for (const auto& id : changes.added) {
         line(id, store::name(store::action::created), "");
     }
-    for (const auto& each : what.changed) {
+    for (const auto& each : changes.changed) {
         line(each.id, store::name(store::action::updated), joined(each.keys));
     }
-    for (const auto& id : what.removed) {
+    for (const auto& id : changes.removed) {
         line(id, store::name(store::action::deleted), "");
     }
     log_.write(
         core::log_level::info,
         "config_reloaded",
         {{"trigger", name(by)},
-         {"added", what.added.size()},
-         {"changed", what.changed.size()},
-         {"removed", what.removed.size()},
-         {"unchanged", what.unchanged},
-         {"settings", joined(what.settings)}}
+         {"added", changes.added.size()},
+         {"changed", changes.changed.size()},
+         {"removed", changes.removed.size()},
+         {"unchanged", changes.unchanged},
+         {"settings", joined(changes.settings)}}
     );
-    if (!what.needs_restart.empty()) {
-        log_.write(core::log_level::warn, "config_needs_restart", {{"settings", joined(what.needs_restart)}});
+    if (!changes.needs_restart.empty()) {
+        log_.write(core::log_level::warn, "config_needs_restart", {{"settings", joined(changes.needs_restart)}});
     }
 }
 

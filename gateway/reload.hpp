@@ -34,7 +34,7 @@ enum class reload_trigger : std::uint8_t { request, signal, file };
 struct reload_report {
     std::vector<std::string> problems;  // not empty: nothing has changed
     std::vector<std::string> warnings;
-    config::changes what;
+    config::changes changes;
     bool draining = false;  // the gateway ends: nothing was read
 };
 
@@ -90,7 +90,7 @@ public:
 private:
     struct reading_result {
         configuration now;
-        config::changes what;
+        config::changes changes;
         std::vector<core::agent> there;  // added or changed
         std::set<std::string> directories;
         bool files_changed = false;  // a TLS file of an agent
@@ -103,7 +103,7 @@ private:
     void watch(const std::set<std::string>& directories);
     void on_change();
     void write_refusal(reload_trigger by, const std::vector<std::string>& problems) const;
-    void write_success(reload_trigger by, const config::changes& what) const;
+    void write_success(reload_trigger by, const config::changes& changes) const;
 
     using timer = net::asio::basic_waitable_timer<
         std::chrono::steady_clock,

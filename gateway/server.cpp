@@ -290,26 +290,11 @@ std::size_t server::open_connections() const noexcept
     return open;
 }
 
-net::task<model::card_answer> server::card(std::string agent_id)
-{
-    co_return co_await cards_->obtain(std::move(agent_id));
-}
-
-net::task<std::shared_ptr<const model::directory_page>> server::directory(model::directory_request asked)
-{
-    co_return co_await directory_->render(std::move(asked));
-}
-
 net::task<model::rpc_answer> server::manage(std::string body, std::stop_token left)
 {
     management::rpc_caller anybody;
     anybody.left = std::move(left);
-    co_return co_await management_->handle(std::move(body), std::move(anybody));
-}
-
-net::task<reload_report> server::reload()
-{
-    co_return co_await reloader_->reload(reload_trigger::request);
+    return management_->handle(std::move(body), std::move(anybody));
 }
 
 std::unique_ptr<metrics_feed> server::metrics()

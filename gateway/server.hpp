@@ -69,11 +69,14 @@ public:
 
 private:
     net::executor executor() override { return control_.get_executor(); }
-    net::task<model::card_answer> card(std::string agent_id) override;
-    net::task<std::shared_ptr<const model::directory_page>> directory(model::directory_request asked) override;
-    net::task<core::result<model::edited_answer>> edit(model::answered_card what) override
+    net::task<model::card_answer> card(std::string agent_id) override { return cards_->obtain(std::move(agent_id)); }
+    net::task<std::shared_ptr<const model::directory_page>> directory(model::directory_request asked) override
     {
-        return card_thread_->editor().edit(std::move(what));
+        return directory_->render(std::move(asked));
+    }
+    net::task<core::result<model::edited_answer>> edit(model::answered_card answer) override
+    {
+        return card_thread_->editor().edit(std::move(answer));
     }
     net::executor card_executor() override { return card_thread_->editor().executor(); }
     std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
@@ -81,7 +84,7 @@ private:
     net::task<model::rpc_answer> manage(std::string body, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
     std::unique_ptr<metrics_feed> metrics() override;
-    net::task<reload_report> reload() override;
+    net::task<reload_report> reload() override { return reloader_->reload(reload_trigger::request); }
 
     core::result<> start_tls();
     core::result<> open_listeners(std::vector<net::http_service*> services);

@@ -1,6 +1,6 @@
 #include "gateway/cards/card_cache.hpp"
 
-#include "net/http1/fields.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -30,15 +30,6 @@ std::optional<std::int64_t> seconds(std::string_view digits)
     return problem == std::errc{} ? std::min(value, most_seconds) : most_seconds;
 }
 
-std::string_view trimmed(std::string_view text)
-{
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 struct directives {
     std::optional<std::int64_t> max_age;
     std::optional<std::int64_t> shared_max_age;  // wins here: this is a shared cache (RFC 9111 section 5.2.2.10)
@@ -50,17 +41,16 @@ directives read_directives(std::string_view field)
     directives found;
     while (!field.empty()) {
         const auto comma = std::min(field.find(','), field.size());
-        const auto item = trimmed(field.substr(0, comma));
+        const auto item = core::trim(field.substr(0, comma));
         field.remove_prefix(std::min(comma + 1, field.size()));
         const auto equals = std::min(item.find('='), item.size());
-        const auto key = trimmed(item.substr(0, equals));
-        const auto value = equals < item.size() ? trimmed(item.substr(equals + 1)) : std::string_view{};
-        if (net::http1::equal_ignoring_case(key, "s-maxage") && !found.shared_max_age) {
+        const auto key = core::trim(item.substr(0, equals));
+        const auto value = equals < item.size() ? core::trim(item.substr(equals + 1)) : std::string_view{};
+        if (core::equal_ignoring_case(key, "s-maxage") && !found.shared_max_age) {
             found.shared_max_age = seconds(value);
-        } else if (net::http1::equal_ignoring_case(key, "max-age") && !found.max_age) {
+        } else if (core::equal_ignoring_case(key, "max-age") && !found.max_age) {
             found.max_age = seconds(value);
-        } else if (net::http1::equal_ignoring_case(key, "no-store") ||
-                   net::http1::equal_ignoring_case(key, "no-cache")) {
+        } else if (core::equal_ignoring_case(key, "no-store") || core::equal_ignoring_case(key, "no-cache")) {
             found.uncacheable = true;
         }
     }
@@ -105,7 +95,7 @@ core::duration freshness(std::string_view cache_control, std::string_view age, c
     if (!life) {
         return settings.ttl;
     }
-    const auto left = *life - seconds(trimmed(age)).value_or(0);
+    const auto left = *life - seconds(core::trim(age)).value_or(0);
     const auto wanted =
         std::chrono::duration_cast<core::duration>(std::chrono::seconds{std::max<std::int64_t>(left, 0)});
     return std::clamp(wanted, settings.min_ttl, settings.max_ttl);

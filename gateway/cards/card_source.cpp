@@ -2,9 +2,10 @@
 
 #include "config/signatures.hpp"
 #include "config/url.hpp"
+#include "core/url.hpp"
 #include "gateway/cards/card_cache.hpp"
 #include "gateway/model/tls_files.hpp"
-#include "net/upstream/upstream.hpp"
+#include "gateway/model/well_known.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,19 +19,7 @@ namespace {
 
 using core::errc;
 
-constexpr std::string_view card_path = "/.well-known/agent-card.json";
 constexpr int most_redirects = 3;
-constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
-
-std::string_view header(const net::fetch_response& response, std::string_view name)
-{
-    for (const auto& [key, value] : response.headers) {
-        if (key == name) {
-            return value;
-        }
-    }
-    return {};
-}
 
 // Several Cache-Control lines are one list (RFC 9110 section 5.3).
 std::string joined_header(const net::fetch_response& response, std::string_view name)
@@ -55,7 +44,7 @@ net::fetch_request make_request(const core::agent& agent, const std::string& url
     } else if (last.url == url && !last.last_modified.empty()) {
         request.headers.emplace_back("If-Modified-Since", last.last_modified);
     }
-    const bool at_home = net::origin_of(url) == net::origin_of(agent.url);
+    const bool at_home = core::origin_of(url) == core::origin_of(agent.url);
     if (!at_home) {
         request.tls.cert_file.clear();
         request.tls.key_file.clear();
@@ -77,9 +66,9 @@ std::string redirected(const std::string& url, const net::fetch_response& answer
     if (std::find(redirects.begin(), redirects.end(), answer.status) == redirects.end()) {
         return {};
     }
-    const auto location = header(answer, "location");
-    auto next = location.empty() ? std::string{} : net::resolved(url, location);
-    return net::origin_of(next) == net::origin_of(url) ? next : std::string{};
+    const auto location = answer.field("location");
+    auto next = location.empty() ? std::string{} : core::resolved(url, location);
+    return core::origin_of(next) == core::origin_of(url) ? next : std::string{};
 }
 
 // Whether the card may still be at another of the locations: the agent answered, but not with a card.
@@ -96,13 +85,11 @@ std::vector<std::string> card_locations(const core::agent& agent)
         return {agent.card_url};
     }
     auto base = agent.url.substr(0, agent.url.find('?'));
-    while (base.ends_with('/')) {
-        base.pop_back();
-    }
-    const auto origin = net::origin_of(agent.url);
+    base.erase(base.find_last_not_of('/') + 1);
+    const auto origin = core::origin_of(agent.url);
     std::vector<std::string> all;
     for (const auto& at : {base, origin}) {
-        for (const auto path : {card_path, legacy_card_path}) {
+        for (const auto path : {model::card_path, model::legacy_card_path}) {
             auto url = at + std::string(path);
             if (std::find(all.begin(), all.end(), url) == all.end()) {
                 all.push_back(std::move(url));
@@ -110,7 +97,7 @@ std::vector<std::string> card_locations(const core::agent& agent)
         }
     }
     // `http://agent:80` and `http://agent` are one place: do not ask it twice.
-    if (net::origin_of(base) == origin && base.find('/', base.find("//") + 2) == std::string::npos) {
+    if (core::origin_of(base) == origin && base.find('/', base.find("//") + 2) == std::string::npos) {
         all.resize(2);
     }
     return all;
@@ -193,7 +180,7 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
     }
     auto& answer = fetched->answer;
     fetched_card found;
-    found.fresh_for = freshness(joined_header(answer, "cache-control"), header(answer, "age"), settings_.cards);
+    found.fresh_for = freshness(joined_header(answer, "cache-control"), answer.field("age"), settings_.cards);
     if (answer.status == 304 && conditional) {
         found.not_modified = true;
         found.validators = std::move(last);
@@ -218,8 +205,8 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
     found.card = std::move(*card);
     found.validators = {
         .url = fetched->url,
-        .etag = std::string(header(answer, "etag")),
-        .last_modified = std::string(header(answer, "last-modified"))
+        .etag = std::string(answer.field("etag")),
+        .last_modified = std::string(answer.field("last-modified"))
     };
     found.document = std::move(answer.body);
     co_return found;

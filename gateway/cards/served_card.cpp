@@ -1,7 +1,7 @@
 #include "gateway/cards/served_card.hpp"
 
+#include "core/utf8.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/cut_text.hpp"
 #include "gateway/model/shown_words.hpp"
 #include "jose/digest.hpp"
 
@@ -24,7 +24,7 @@ void cut(std::string& text)
 {
     constexpr std::size_t longest = 4096;  // operators and the directory show less
     if (text.size() > longest) {
-        text = model::cut_text(text, longest);
+        text = core::cut_utf8(text, longest);
     }
 }
 

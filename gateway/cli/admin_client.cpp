@@ -21,16 +21,8 @@ std::string url_of(std::string address)
     if (!address.starts_with("http://") && !address.starts_with("https://")) {
         address.insert(0, "http://");
     }
-    while (address.ends_with('/')) {
-        address.pop_back();
-    }
+    address.erase(address.find_last_not_of('/') + 1);
     return address + "/rpc";
-}
-
-std::string text_of(const json& object, std::string_view key)
-{
-    const auto* text = core::string_member(object, key);
-    return text == nullptr ? std::string{} : *text;
 }
 
 // An error of JSON-RPC has its code in `data`; an error of the route itself does not.
@@ -39,8 +31,8 @@ admin_failure refusal_of(const json& error)
     const auto* data = core::member(error, "data");
     return {
         .reached = true,
-        .message = text_of(error, "message"),
-        .code = text_of(data == nullptr ? error : *data, "code"),
+        .message = core::text_member(error, "message"),
+        .code = core::text_member(data == nullptr ? error : *data, "code"),
         .data = data == nullptr ? json{} : *data,
     };
 }

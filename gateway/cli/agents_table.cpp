@@ -15,12 +15,6 @@ std::string source_of(const json& agent)
     return stored == nullptr ? "configuration" : "added, version " + text_of(*stored, "version");
 }
 
-std::string skills_of(const json& agent)
-{
-    const auto* status = core::member(agent, "card_status");
-    return status == nullptr ? std::string{} : text_of(*status, "skills");
-}
-
 std::string member_of(const json& agent, std::string_view part, std::string_view key)
 {
     const auto* object = core::member(agent, part);
@@ -85,7 +79,7 @@ std::string list_table(const json& found)
              text_of(agent, "protocol"),
              source_of(agent),
              state_of(agent),
-             skills_of(agent),
+             member_of(agent, "card_status", "skills"),
              text_of(agent, "url")}
         );
     }

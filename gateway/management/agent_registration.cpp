@@ -1,7 +1,7 @@
 #include "gateway/management/agent_registration.hpp"
 
-#include "config/json_value.hpp"
 #include "core/agent.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,11 +21,7 @@ std::string origin_of(std::string_view url)
     if (scheme == std::string_view::npos) {
         return {};
     }
-    std::string out{url.substr(0, url.find_first_of("/?#", scheme + 3))};
-    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    });
-    return out;
+    return core::in_lower_case(url.substr(0, url.find_first_of("/?#", scheme + 3)));
 }
 
 // What an id cannot hold becomes one hyphen.
@@ -41,55 +37,13 @@ std::string id_of(std::string_view name)
         }
     }
     out.resize(std::min(out.size(), longest_id));
-    constexpr std::string_view edges = "-.";
-    const auto first = out.find_first_not_of(edges);
-    if (first == std::string::npos) {
-        return {};
-    }
-    return out.substr(first, out.find_last_not_of(edges) - first + 1);
-}
-
-class registration_reader {
-public:
-    registration_reader(const json& body, std::vector<config::problem>& problems)
-        : body_{body},
-          problems_{problems}
-    {
-    }
-
-    std::string text(const char* key, bool required)
-    {
-        const auto* value = core::member(body_, key);
-        if (value == nullptr || value->is_null()) {
-            if (required) {
-                refuse(key, "is missing; expected text");
-            }
-            return {};
-        }
-        if (!value->is_string() || (required && value->get_ref<const std::string&>().empty())) {
-            refuse(key, value->is_string() ? "is empty; expected text" : "is no text; expected text");
-            return {};
-        }
-        return value->get<std::string>();
-    }
-
-    void refuse(const char* key, const char* what) { problems_.push_back({{}, 1, 1, key, what}); }
-
-private:
-    const json& body_;
-    std::vector<config::problem>& problems_;
-};
-
-std::string text_of(const json& object, const char* key)
-{
-    const auto* value = core::string_member(object, key);
-    return value == nullptr ? std::string{} : *value;
+    return std::string{core::trim(out, "-.")};
 }
 
 bool at_the_same_origins(const registration& asked, const json& stored)
 {
-    const auto url = text_of(stored, "url");
-    const auto card_url = text_of(stored, "card_url");
+    const auto url = core::text_member(stored, "url");
+    const auto card_url = core::text_member(stored, "card_url");
     const auto card_origin = [](const std::string& card, const std::string& agent) {
         return origin_of(card.empty() ? agent : card);
     };
@@ -111,19 +65,35 @@ void set_text(json& object, const char* key, const std::string& text)
 registration read_registration(const json& body)
 {
     registration out;
-    registration_reader read{body, out.problems};
+    const auto refuse = [&](const char* key, const char* predicate) {
+        out.problems.push_back({{}, 1, 1, key, predicate});
+    };
+    const auto text = [&](const char* key, bool required) {
+        const auto* value = core::member(body, key);
+        const bool absent = value == nullptr || value->is_null();
+        const auto* given = core::string_member(body, key);
+        if (absent ? required : given == nullptr || (required && given->empty())) {
+            refuse(
+                key,
+                absent  ? "is missing; expected text"
+                : given ? "is empty; expected text"
+                        : "is no text; expected text"
+            );
+        }
+        return given == nullptr ? std::string{} : *given;
+    };
     if (!body.is_object()) {
-        read.refuse("body", "is no object; expected agent_url, name, version, agent_card_url and description");
+        refuse("body", "is no object; expected agent_url, name, version, agent_card_url and description");
         return out;
     }
-    out.url = read.text("agent_url", /*required=*/true);
-    out.name = read.text("name", /*required=*/true);
-    out.version = read.text("version", /*required=*/false);
-    out.card_url = read.text("agent_card_url", /*required=*/false);
-    out.description = read.text("description", /*required=*/false);
+    out.url = text("agent_url", /*required=*/true);
+    out.name = text("name", /*required=*/true);
+    out.version = text("version", /*required=*/false);
+    out.card_url = text("agent_card_url", /*required=*/false);
+    out.description = text("description", /*required=*/false);
     out.id = id_of(out.name);
     if (out.id.empty() && !out.name.empty()) {
-        read.refuse("name", "has nothing that an id can be made of; expected letters or digits");
+        refuse("name", "has nothing that an id can be made of; expected letters or digits");
     }
     return out;
 }

@@ -4,7 +4,7 @@
 #include "config/url.hpp"
 #include "core/log.hpp"
 #include "core/status.hpp"
-#include "gateway/model/cut_text.hpp"
+#include "core/utf8.hpp"
 
 #include <chrono>
 #include <utility>
@@ -56,7 +56,7 @@ json card_problems_record(const std::vector<a2a::card_problem>& problems)
     auto shown = json::array();
     for (const auto& each : problems) {
         shown.push_back(
-            {{"path", model::cut_text(each.path, longest_path)},
+            {{"path", core::cut_utf8(each.path, longest_path)},
              {"what", each.what},
              {"severity", a2a::name(each.severity)}}
         );

@@ -1,5 +1,6 @@
 #include "gateway/model/agent_filter.hpp"
 
+#include "config/choice.hpp"
 #include "core/ascii.hpp"
 #include "core/utf8.hpp"
 
@@ -16,62 +17,6 @@ namespace {
 using core::json;
 
 constexpr std::int64_t most_listed = 1000;
-
-class filter_reader {
-public:
-    filter_reader(const json& params, std::vector<config::problem>& problems)
-        : params_{params},
-          problems_{problems}
-    {
-    }
-
-    std::string text(const char* key)
-    {
-        const auto* value = core::member(params_, key);
-        if (value == nullptr || value->is_null()) {
-            return {};
-        }
-        if (!value->is_string()) {
-            refuse(key, "is no text; expected text");
-            return {};
-        }
-        return value->get<std::string>();
-    }
-
-    std::optional<core::protocol> protocol()
-    {
-        const auto name = text("protocol");
-        for (const auto each : {core::protocol::a2a, core::protocol::mcp}) {
-            if (name == core::name(each)) {
-                return each;
-            }
-        }
-        if (!name.empty()) {
-            refuse("protocol", "is not a protocol; expected a2a or mcp");
-        }
-        return std::nullopt;
-    }
-
-    std::size_t limit(std::size_t otherwise)
-    {
-        const auto* value = core::member(params_, "limit");
-        if (value == nullptr || value->is_null()) {
-            return otherwise;
-        }
-        const bool whole = value->is_number_integer() && *value >= 1 && *value <= most_listed;
-        if (!whole) {
-            refuse("limit", "is no limit; expected a whole number, 1 to " + std::to_string(most_listed));
-            return otherwise;
-        }
-        return value->get<std::size_t>();
-    }
-
-private:
-    void refuse(const char* key, std::string what) { problems_.push_back({{}, 1, 1, key, std::move(what)}); }
-
-    const json& params_;
-    std::vector<config::problem>& problems_;
-};
 
 void add_tags(const json& from, std::vector<std::string>& tags)
 {
@@ -105,13 +50,37 @@ bool contains(std::string_view text, std::string_view wanted)
 
 agent_filter read_filter(const json& params, std::vector<config::problem>& problems)
 {
-    filter_reader read{params, problems};
+    const auto refuse = [&](const char* key, std::string predicate) {
+        problems.push_back({{}, 1, 1, key, std::move(predicate)});
+    };
+    const auto find = [&](const char* key) {
+        const auto* value = core::member(params, key);
+        return value == nullptr || value->is_null() ? nullptr : value;
+    };
+    const auto text = [&](const char* key) {
+        if (const auto* value = find(key); value != nullptr && !value->is_string()) {
+            refuse(key, "is no text; expected text");
+        }
+        return core::text_member(params, key);
+    };
     agent_filter out;
-    out.tag = read.text("tag");
-    out.protocol = read.protocol();
-    out.text = core::in_lower_case(read.text("text"));
-    out.after = read.text("after");
-    out.limit = read.limit(out.limit);
+    out.tag = text("tag");
+    if (const auto name = text("protocol"); !name.empty()) {
+        if (const auto protocol = config::parse_choice<core::protocol>(name)) {
+            out.protocol = *protocol;
+        } else {
+            refuse("protocol", protocol.error().detail + "; expected " + config::listed<core::protocol>());
+        }
+    }
+    out.text = core::in_lower_case(text("text"));
+    out.after = text("after");
+    if (const auto* limit = find("limit")) {
+        if (limit->is_number_integer() && *limit >= 1 && *limit <= most_listed) {
+            out.limit = limit->get<std::size_t>();
+        } else {
+            refuse("limit", "is no limit; expected a whole number, 1 to " + std::to_string(most_listed));
+        }
+    }
     return out;
 }
 

@@ -1,6 +1,5 @@
 #include "gateway/model/answer.hpp"
 
-#include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "core/status.hpp"
 #include "net/http1/head_writer.hpp"
@@ -52,14 +51,13 @@ answer explained_answer(core::errc code, std::string_view message)
     return failure(code, std::move(body));
 }
 
-answer config_error_answer(const std::vector<std::string>& problems)
+answer problems_answer(core::errc code, core::json problems)
 {
-    constexpr auto code = core::errc::config_invalid;
     const core::json error{
         {"code", core::name(code)},
         {"message", core::message(code)},
         {"retryable", core::retryable(code)},
-        {"problems", problems}
+        {"problems", std::move(problems)}
     };
     return failure(code, core::to_text({{"error", error}}));
 }
@@ -88,16 +86,16 @@ answer call_error(core::errc code, std::string_view agent, std::string_view id)
 
 std::string refusal_of_connection()
 {
-    const auto what = error_answer(core::errc::overloaded, {});
+    const auto reply = error_answer(core::errc::overloaded, {});
     std::string text;
     net::http1::head_writer head{text};
-    head.status_line(what.status);
+    head.status_line(reply.status);
     head.field("Connection", "close");
-    head.field("Content-Type", what.content_type);
-    head.field("Content-Length", what.body.size());
-    text += what.fields;
+    head.field("Content-Type", reply.content_type);
+    head.field("Content-Length", reply.body.size());
+    text += reply.fields;
     head.end();
-    return text + what.body;
+    return text + reply.body;
 }
 
 answer method_not_allowed(std::string_view allowed)
@@ -128,24 +126,24 @@ void begin_head(std::string& head, net::server_connection& caller, unsigned stat
     }
 }
 
-net::routine<core::result<>> send_answer(net::server_connection& caller, answer what)
+net::routine<core::result<>> send_answer(net::server_connection& caller, answer reply)
 {
     auto& head = caller.scratch();
-    begin_head(head, caller, what.status, what.reason);
+    begin_head(head, caller, reply.status, reply.reason);
     net::http1::head_writer out{head};
-    const bool has_body = what.status != 204 && what.status != 304;
+    const bool has_body = reply.status != 204 && reply.status != 304;
     if (has_body) {
-        out.field("Content-Type", what.content_type);
-        out.field("Content-Length", what.body.size() + what.rest.size() + what.end.size());
+        out.field("Content-Type", reply.content_type);
+        out.field("Content-Length", reply.body.size() + reply.rest.size() + reply.end.size());
     }
-    head += what.fields;
+    head += reply.fields;
     out.end();
     net::pieces pieces;
     pieces.add(head);
     if (has_body && caller.head().verb != net::http1::method::head) {
-        pieces.add(what.body);
-        pieces.add(what.rest);
-        pieces.add(what.end);
+        pieces.add(reply.body);
+        pieces.add(reply.rest);
+        pieces.add(reply.end);
     }
     co_return co_await caller.send(pieces);
 }

@@ -3,13 +3,13 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/json/json.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace gateway::model {
 
@@ -35,8 +35,8 @@ std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noe
 // The same with a message of this case's, which may quote what the caller sent.
 answer explained_answer(core::errc code, std::string_view message);
 
-// config_invalid, with the problems as they are shown in `error.problems`.
-answer config_error_answer(const std::vector<std::string>& problems);
+// The same with the code's own message, and a list of what is wrong in `error.problems`.
+answer problems_answer(core::errc code, core::json problems);
 
 // 501 to whoever calls an MCP server: with the raw id of the call; empty: it is no JSON-RPC, or a notification.
 answer no_calls_answer(std::string_view agent, std::string_view id);
@@ -60,6 +60,6 @@ answer options_answer();
 void begin_head(std::string& head, net::server_connection& caller, unsigned status, std::string_view reason = {});
 
 // Sends the whole answer; to HEAD without its body. Fails with caller_gone.
-net::routine<core::result<>> send_answer(net::server_connection& caller, answer what);
+net::routine<core::result<>> send_answer(net::server_connection& caller, answer reply);
 
 }  // namespace gateway::model

@@ -27,25 +27,16 @@ bool one_origin(const std::string& a, const std::string& b)
            (core::equal_ignoring_case(one->host, other->host) || (is_loopback(one->host) && is_loopback(other->host)));
 }
 
-// Where the path of a URL from config::parse_http_url() begins.
-std::size_t path_begin(std::string_view url)
-{
-    return std::min(url.find_first_of("/?", url.find("//") + 2), url.size());
-}
-
 std::string path_of(std::string_view url)
 {
-    const auto path = url.substr(path_begin(url));
+    const auto path = url.substr(config::path_begin(url));
     return path.empty() ? "/" : std::string{path};
 }
 
 // Whether the card can be another agent's of the same origin.
 bool doubtful(const core::agent& agent, std::string_view found_at)
 {
-    auto base = std::string_view{agent.url};
-    while (base.ends_with('/')) {
-        base.remove_suffix(1);
-    }
+    const auto base = std::string_view{agent.url}.substr(0, agent.url.find_last_not_of('/') + 1);
     const bool below = found_at.starts_with(base) && found_at.substr(base.size()).starts_with(well_known);
     return !found_at.empty() && agent.card_url.empty() && !below;
 }
@@ -97,7 +88,10 @@ call_address call_address_of(const core::agent& agent, const core::json& card, s
     if (const auto why = objection(agent, first.url, found_at); !why.empty()) {
         return {{}, a2a::card_problem{first.path, std::string{why} + std::string{instead}, warning}};
     }
-    return {agent.url.substr(0, path_begin(agent.url)) + path_of(*config::parse_http_url(first.url)), std::nullopt};
+    return {
+        agent.url.substr(0, config::path_begin(agent.url)) + path_of(*config::parse_http_url(first.url)),
+        std::nullopt
+    };
 }
 
 }  // namespace gateway::model

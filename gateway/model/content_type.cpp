@@ -29,12 +29,11 @@ bool is_json(std::string_view essence)
 bool is_utf8(std::string_view parameters)
 {
     constexpr std::string_view key = "charset=";
-    for (std::size_t at = 0; at + key.size() <= parameters.size(); ++at) {
-        if (equal_ignoring_case(parameters.substr(at, key.size()), key)) {
-            auto value = parameters.substr(at + key.size());
-            value = value.substr(0, value.find_first_of("; \t"));
-            return equal_ignoring_case(value, "utf-8") || equal_ignoring_case(value, "\"utf-8\"");
-        }
+    const auto at = core::find_ignoring_case(parameters, key);
+    if (at != std::string_view::npos) {
+        auto value = parameters.substr(at + key.size());
+        value = value.substr(0, value.find_first_of("; \t"));
+        return equal_ignoring_case(value, "utf-8") || equal_ignoring_case(value, "\"utf-8\"");
     }
     return true;
 }

@@ -32,7 +32,7 @@ public:
     // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Runs on card_executor(), which
     // any thread may ask for. Fails with card_not_json, card_invalid, card_too_large, card_unrewritable and card_signature,
     // as a fetched card would, and with draining.
-    virtual net::task<core::result<edited_answer>> edit(answered_card what) = 0;
+    virtual net::task<core::result<edited_answer>> edit(answered_card answer) = 0;
     virtual net::executor card_executor() = 0;
 
     // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.

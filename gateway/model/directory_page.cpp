@@ -4,6 +4,8 @@
 #include "core/json/json.hpp"
 #include "core/utf8.hpp"
 #include "gateway/model/json_text.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/model/well_known.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <algorithm>
@@ -14,7 +16,6 @@ namespace {
 constexpr std::size_t longest_text = 512;  // bytes of a name or a description
 constexpr std::size_t longest_version = 64;
 
-constexpr std::string_view card_path = "/.well-known/agent-card.json";
 constexpr std::string_view card_type = "application/a2a-agent-card+json";
 constexpr std::string_view catalog_type = "application/ai-catalog+json";
 
@@ -23,11 +24,6 @@ std::string joined(std::string_view first, std::string_view second, std::string_
     std::string out;
     out.reserve(first.size() + second.size() + third.size());
     return out.append(first).append(second).append(third);
-}
-
-std::string address_of(std::string_view base, std::string_view id)
-{
-    return joined(base, "/agents/", id);
 }
 
 std::string_view name_of(const listed_agent& agent)
@@ -82,16 +78,22 @@ std::string page_address(std::string_view base, directory_kind kind, std::string
     return joined(joined(base, path_of(kind)), "?cursor=", cursor);
 }
 
-std::string api_index_text(std::string_view base, const std::vector<std::string>& cursors)
+// Up to what lies at the catalog in this relation.
+void begin_api_catalog(json_text& out, std::string_view base, std::string_view relation)
 {
-    json_text out;
     out.open('{');
     out.key("linkset");
     out.open('[');
     out.open('{');
     out.member("anchor", joined(base, path_of(directory_kind::api_catalog)));
-    out.key("api-catalog");
+    out.key(relation);
     out.open('[');
+}
+
+std::string api_index_text(std::string_view base, const std::vector<std::string>& cursors)
+{
+    json_text out;
+    begin_api_catalog(out, base, "api-catalog");
     for (const auto& each : cursors) {
         write_target(out, page_address(base, directory_kind::api_catalog, each), "application/linkset+json", {});
     }
@@ -187,13 +189,7 @@ page_writer::page_writer(const directory_request& asked, std::string base)
             out_.open('[');
             break;
         case directory_kind::api_catalog:
-            out_.open('{');
-            out_.key("linkset");
-            out_.open('[');
-            out_.open('{');
-            out_.member("anchor", joined(base_, path_of(directory_kind::api_catalog)));
-            out_.key("item");
-            out_.open('[');
+            begin_api_catalog(out_, base_, "item");
             break;
         case directory_kind::ai_catalog:
             begin_ai_catalog(out_, base_);
@@ -218,7 +214,7 @@ void page_writer::add(const listed_agent& agent)
 
 void page_writer::add_to_agents(const listed_agent& agent)
 {
-    const auto url = address_of(base_, agent.id);
+    const auto url = public_address(base_, agent.id);
     out_.open('{');
     out_.member("id", agent.id);
     out_.member("name", name_of(agent));
@@ -234,7 +230,7 @@ void page_writer::add_to_agents(const listed_agent& agent)
 
 void page_writer::add_to_api_catalog(const listed_agent& agent)
 {
-    const auto url = address_of(base_, agent.id);
+    const auto url = public_address(base_, agent.id);
     write_target(out_, url, {}, name_of(agent));
     contexts_.open('{');
     contexts_.member("anchor", url);
@@ -251,7 +247,7 @@ void page_writer::add_to_ai_catalog(const listed_agent& agent)
     if (agent.speaks != core::protocol::a2a) {
         return;
     }
-    const auto url = address_of(base_, agent.id);
+    const auto url = public_address(base_, agent.id);
     begin_entry(out_, url, name_of(agent), card_type);
     out_.member("url", joined(url, card_path));
     out_.member_if_any("description", core::cut_utf8(agent.description, longest_text));
@@ -291,7 +287,7 @@ directory_page index_of(directory_kind kind, std::string_view base, const std::v
 std::string description_of(const core::agent& agent, std::string_view base)
 {
     const bool callable = agent.speaks == core::protocol::a2a;
-    const auto url = address_of(base, agent.id);
+    const auto url = public_address(base, agent.id);
     json_text out;
     out.open('{');
     out.member("id", agent.id);

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t usual_limit = 100;
 
-core::error wrong(std::string what)
+core::error wrong(std::string sentence)
 {
-    return core::caller_error(core::errc::invalid_params, std::move(what));
+    return core::caller_error(core::errc::invalid_params, std::move(sentence));
 }
 
 std::string shown(std::string_view text)

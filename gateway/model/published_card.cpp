@@ -13,29 +13,29 @@ namespace {
 
 std::shared_ptr<card_bytes> make_bytes(card_body body, bool by_version)
 {
-    auto made = std::make_shared<card_bytes>();
-    made->etag = std::move(body.etag);
-    net::http1::head_writer head{made->fields};
+    auto bytes = std::make_shared<card_bytes>();
+    bytes->etag = std::move(body.etag);
+    net::http1::head_writer head{bytes->fields};
     head.field("Content-Type", "application/json");
     head.field("Content-Length", body.text.size());
-    net::http1::head_writer validators{made->validators};
-    validators.field("ETag", made->etag);
+    net::http1::head_writer validators{bytes->validators};
+    validators.field("ETag", bytes->etag);
     if (by_version) {
         validators.field("Vary", "A2A-Version");
     }
-    made->body = std::move(body.text);
-    made->by_version = by_version;
-    return made;
+    bytes->body = std::move(body.text);
+    bytes->by_version = by_version;
+    return bytes;
 }
 
 // Null: `own` is what these callers get too.
 std::shared_ptr<const card_bytes> make_version(core::result<card_body> body, const std::string& own)
 {
     if (!body) {
-        auto made = std::make_shared<card_bytes>();
-        made->by_version = true;
-        made->refused = std::move(body).error();
-        return made;
+        auto bytes = std::make_shared<card_bytes>();
+        bytes->by_version = true;
+        bytes->refused = std::move(body).error();
+        return bytes;
     }
     return body->etag == own ? nullptr : make_bytes(std::move(*body), true);
 }
@@ -63,10 +63,10 @@ std::shared_ptr<const card_bytes> make_card_bytes(card_body body)
 
 std::shared_ptr<const card_bytes> make_card_bytes(card_body body, version_bodies others)
 {
-    auto made = make_bytes(std::move(body), true);
-    made->v1 = make_version(std::move(others.v1), made->etag);
-    made->v03 = make_version(std::move(others.v03), made->etag);
-    return made;
+    auto bytes = make_bytes(std::move(body), true);
+    bytes->v1 = make_version(std::move(others.v1), bytes->etag);
+    bytes->v03 = make_version(std::move(others.v03), bytes->etag);
+    return bytes;
 }
 
 bool same_bytes(const card_bytes& a, const card_bytes& b) noexcept
@@ -95,8 +95,8 @@ bool none_match_hits(std::string_view field_value, std::string_view etag) noexce
     if (etag.starts_with(weak)) {
         etag.remove_prefix(weak.size());
     }
-    const auto skip = [&](std::string_view what) {
-        while (!field_value.empty() && what.find(field_value.front()) != std::string_view::npos) {
+    const auto skip = [&](std::string_view bytes) {
+        while (!field_value.empty() && bytes.find(field_value.front()) != std::string_view::npos) {
             field_value.remove_prefix(1);
         }
     };

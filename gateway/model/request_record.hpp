@@ -47,7 +47,6 @@ struct request_record {
     std::optional<std::chrono::nanoseconds> upstream_first_byte;  // until the agent's answer began
     std::optional<stream_end> stream;                             // the answer was a stream of events
     std::optional<card_use> card;
-    bool upstream_reused = false;
 };
 
 }  // namespace gateway::model

@@ -1,10 +1,10 @@
 #include "gateway/model/snapshot.hpp"
 
+#include "config/url.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace gateway::model {
@@ -24,7 +24,7 @@ std::string fixed_fields(const core::agent& record, const net::upstream_target& 
 // Of a URL that config::parse_http_url() made, without its query.
 std::string path_of(const std::string& url)
 {
-    const auto begin = std::min(url.find_first_of("/?", url.find("//") + 2), url.size());
+    const auto begin = config::path_begin(url);
     auto path = url.substr(begin, url.find('?', begin) - begin);
     return path.empty() ? "/" : path;
 }
@@ -54,10 +54,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
         net::http1::head_writer{entry->call_head}.request_line(net::http1::method::post, target->path);
         entry->call_head += entry->fixed_fields;
         entry->own_path = path_of(record.url);
-        entry->base_path = entry->own_path;
-        while (entry->base_path.ends_with('/')) {
-            entry->base_path.pop_back();
-        }
+        entry->base_path = entry->own_path.substr(0, entry->own_path.find_last_not_of('/') + 1);
         entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
     }
     return std::shared_ptr<const agent_entry>{std::move(entry)};
@@ -65,8 +62,8 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
 
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base)
 {
-    auto made = std::make_shared<snapshot>();
-    made->public_base = std::move(public_base);
+    auto out = std::make_shared<snapshot>();
+    out->public_base = std::move(public_base);
     net::client_contexts contexts;
     for (const auto& record : settings.agents) {
         if (record.disabled) {
@@ -76,14 +73,17 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
         if (!entry) {
             return std::move(entry).error();
         }
-        made->agents.emplace(record.id, std::move(*entry));
+        out->agents.emplace(record.id, std::move(*entry));
     }
-    return std::shared_ptr<const snapshot>{std::move(made)};
+    return std::shared_ptr<const snapshot>{std::move(out)};
 }
 
-std::string public_address(const std::string& public_base, const std::string& agent_id)
+std::string public_address(std::string_view public_base, std::string_view agent_id)
 {
-    return public_base + "/agents/" + agent_id;
+    constexpr std::string_view agents = "/agents/";
+    std::string address;
+    address.reserve(public_base.size() + agents.size() + agent_id.size());
+    return address.append(public_base).append(agents).append(agent_id);
 }
 
 }  // namespace gateway::model

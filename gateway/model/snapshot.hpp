@@ -57,6 +57,6 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base);
 
 // Where callers reach an agent, and what its card advertises.
-std::string public_address(const std::string& public_base, const std::string& agent_id);
+std::string public_address(std::string_view public_base, std::string_view agent_id);
 
 }  // namespace gateway::model

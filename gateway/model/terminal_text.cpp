@@ -81,11 +81,11 @@ std::string shown_table(const std::vector<std::vector<std::string>>& rows)
     std::vector<std::vector<std::string>> cells;
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {
-        auto& made = cells.emplace_back();
+        auto& line = cells.emplace_back();
         widths.resize(std::max(widths.size(), row.size()));
         for (std::size_t i = 0; i < row.size(); ++i) {
-            made.push_back(printable(row[i]));
-            widths[i] = std::max(widths[i], width_of(made[i]));
+            line.push_back(printable(row[i]));
+            widths[i] = std::max(widths[i], width_of(line[i]));
         }
     }
     std::string out;

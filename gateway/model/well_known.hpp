@@ -5,6 +5,10 @@
 
 namespace gateway::model {
 
+// Of an agent's card, below the agent: since 0.3, and in 0.2.
+inline constexpr std::string_view card_path = "/.well-known/agent-card.json";
+inline constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
+
 // Where the keys are served that cards are verified with, below the public base.
 inline constexpr std::string_view key_set_path = "/.well-known/jwks.json";
 

@@ -150,9 +150,9 @@ void agent_session::render()
 {
     ++rendering_;
     services_.cards
-        .set_session_card(record().id, runner_.latest(), [this, alive = std::weak_ptr<bool>{alive_}](bool made) {
+        .set_session_card(record().id, runner_.latest(), [this, alive = std::weak_ptr<bool>{alive_}](bool success) {
             if (!alive.expired()) {
-                card_made(made);
+                card_made(success);
             }
         });
 }

@@ -49,7 +49,11 @@ session_plane::session_plane(
       inherited_{std::move(programs.inherited)},
       turns_{control, programs.starts, longest_turn}
 {
-    cards_.set_demand([this](const std::string& id) { demand(id); });
+    cards_.set_demand([this](const std::string& id) {
+        if (auto* const found = find(id)) {
+            found->runner().demand();  // a lazy session begins
+        }
+    });
     cards_.set_attempts([this](const std::string& id) {
         auto* const found = find(id);
         return found == nullptr ? std::nullopt : found->runner().next_attempt();
@@ -183,13 +187,6 @@ void session_plane::settings_changed(const std::vector<std::string_view>& paths)
         if (walks) {
             each->set_walk(defaults_.walk);
         }
-    }
-}
-
-void session_plane::demand(const std::string& id)
-{
-    if (auto* const found = find(id)) {
-        found->runner().demand();
     }
 }
 

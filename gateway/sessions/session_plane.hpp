@@ -56,9 +56,6 @@ public:
     // are away when they are back. With another `mcp.walk` the lists are walked now.
     void settings_changed(const std::vector<std::string_view>& paths);
 
-    // Somebody wants the card: a lazy session begins.
-    void demand(const std::string& id);
-
     // Nothing: the agent has no session.
     std::optional<session_facts> facts(const std::string& id) const;
     bool has(const std::string& id) const { return sessions_.contains(id) || next_.contains(id); }

@@ -1,9 +1,9 @@
 #include "gateway/sessions/session_settings.hpp"
 
+#include "core/ascii.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "gateway/model/version.hpp"
-#include "net/http1/fields.hpp"
 
 #include <algorithm>
 #include <string>
@@ -33,14 +33,14 @@ mcp::era_policy policy_of(const core::mcp_server& server) noexcept
 mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns, core::duration walk)
 {
     const auto& server = *record.mcp;
-    mcp::runner_settings made;
-    made.secrets = model::secrets_of(record);
-    made.turns = server.transport == core::mcp_transport::stdio ? turns : nullptr;
-    auto& states = made.states;
+    mcp::runner_settings settings;
+    settings.secrets = model::secrets_of(record);
+    settings.turns = server.transport == core::mcp_transport::stdio ? turns : nullptr;
+    auto& states = settings.states;
     states.era = policy_of(server);
     states.silence_is_legacy = server.transport == core::mcp_transport::stdio;
-    made.headers = server.transport == core::mcp_transport::streamable_http ? mcp::tool_headers::checked
-                                                                            : mcp::tool_headers::ignored;
+    settings.headers = server.transport == core::mcp_transport::streamable_http ? mcp::tool_headers::checked
+                                                                                : mcp::tool_headers::ignored;
     states.lazy = server.start == core::mcp_start::lazy;
     states.start_timeout = server.initialize_timeout;
     states.walk = server.walk.value_or(walk);
@@ -48,27 +48,27 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
     states.backoff_longest = server.max_backoff;
     states.ping_interval = server.ping_interval;
     states.ping_timeout = std::min(server.request_timeout, states.ping_timeout);
-    made.request_timeout = server.request_timeout;
-    made.messages.bytes = server.max_message;
-    made.client = {"cardea", std::string{model::version()}};
-    return made;
+    settings.request_timeout = server.request_timeout;
+    settings.messages.bytes = server.max_message;
+    settings.client = {"cardea", std::string{model::version()}};
+    return settings;
 }
 
 mcp::http_settings http_settings_of(const core::agent& record)
 {
-    mcp::http_settings made;
-    made.url = record.url;
-    made.tls = model::tls_files(record);
-    made.server = *record.mcp;
-    made.secrets = model::secrets_of(record);
-    auto& headers = made.server.headers;
+    mcp::http_settings settings;
+    settings.url = record.url;
+    settings.tls = model::tls_files(record);
+    settings.server = *record.mcp;
+    settings.secrets = model::secrets_of(record);
+    auto& headers = settings.server.headers;
     const bool authorized = std::ranges::any_of(headers, [](const auto& each) {
-        return net::http1::equal_ignoring_case(each.first, "authorization");
+        return core::equal_ignoring_case(each.first, "authorization");
     });
     if (!authorized && !record.bearer.empty()) {
         headers.emplace_back("Authorization", core::secret{"Bearer " + record.bearer.reveal()});
     }
-    return made;
+    return settings;
 }
 
 }  // namespace gateway::sessions

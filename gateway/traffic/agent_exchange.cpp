@@ -75,15 +75,13 @@ bool agent_exchange::take_connection()
         return false;
     }
     lease_->set_listener(&caller_.clock().wake());
-    reused_ = true;
     return true;
 }
 
 net::routine<core::result<>> agent_exchange::make_connection()
 {
-    reused_ = false;
     lease_ = pool_.make(call_.agent->upstream);
-    const auto until = caller_.owner().now() + settings_.connect;
+    const auto until = caller_.owner().now() + settings_.timeouts.connect;
     lease_->connect(caller_.clock().wake());
     while (lease_->connecting()) {
         const auto how = co_await wait_.until(until);
@@ -145,7 +143,7 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return parsed;
         }
         side().arm();
-        auto piece = caller_.take_piece(settings_.stream_body);
+        auto piece = caller_.take_piece(settings_.limits.stream_body);
         if (!piece) {
             co_return std::move(piece).error();
         }
@@ -170,7 +168,7 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return core::caller_error(errc::caller_gone, "body");
         }
         const auto now = caller_.owner().now();
-        const auto how = co_await wait_.until(caller_.body_due(now + settings_.body, now));
+        const auto how = co_await wait_.until(caller_.body_due(now + settings_.timeouts.body, now));
         caller_.waited_for_body(now);
         if (how == woken::late) {
             co_return core::caller_error(errc::request_timeout, "body");

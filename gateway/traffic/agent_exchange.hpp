@@ -54,9 +54,6 @@ public:
     // When the head of the answer was complete; nullopt: not yet.
     std::optional<core::steady_time> first_byte() const noexcept { return first_byte_; }
 
-    // On a connection that had carried a call before.
-    bool reused() const noexcept { return reused_; }
-
 private:
     bool take_connection();
     net::routine<core::result<>> make_connection();
@@ -79,7 +76,6 @@ private:
     std::uint64_t sent_before_ = 0;  // bytes written on the connection before this call
     std::size_t head_length_ = 0;    // of the answer
     int interim_ = 0;                // answers before the final one
-    bool reused_ = false;
     bool request_done_ = false;
 };
 

@@ -43,21 +43,6 @@ std::optional<core::error> agent_relay::objection(const request_context& request
     return std::nullopt;
 }
 
-relay_settings agent_relay::settings_of_relay()
-{
-    return {
-        .connect = settings_.timeouts.connect,
-        .upstream_idle = settings_.timeouts.upstream_idle,
-        .body = settings_.timeouts.body,
-        .stream_body = settings_.limits.stream_body,
-        .keep_alive = settings_.timeouts.stream_keep_alive,
-        .sse_event = settings_.limits.sse_event,
-        .observer = this,
-        .card_answer = control_.largest_card() + model::card_envelope,
-        .control = &control_
-    };
-}
-
 net::routine<> agent_relay::pass(request_context& request)
 {
     if (auto refusal = objection(request)) {
@@ -65,12 +50,18 @@ net::routine<> agent_relay::pass(request_context& request)
         co_return;
     }
     request.call->from_proxy = request.from_proxy;
-    relay passing{request.caller, pool_, settings_of_relay(), std::move(*request.call)};
+    const relay_settings settings{
+        .timeouts = settings_.timeouts,
+        .limits = settings_.limits,
+        .observer = *this,
+        .control = control_,
+        .card_answer = control_.largest_card() + model::card_envelope
+    };
+    relay passing{request.caller, pool_, settings, std::move(*request.call)};
     auto outcome = co_await passing.run();
     auto& record = request.record;
     record.status = outcome.status;
     record.stream = outcome.stream;
-    record.upstream_reused = outcome.reused;
     if (outcome.first_byte) {
         record.upstream_first_byte = *outcome.first_byte - request.caller.started();
         record.first_byte = *record.upstream_first_byte;

@@ -34,7 +34,6 @@ private:
     void stream_ended() override { --open_streams_; }
 
     std::optional<core::error> objection(const request_context& request) const;
-    relay_settings settings_of_relay();
 
     model::control_services& control_;
     net::upstream_pool& pool_;

@@ -32,7 +32,8 @@ answer_editor::answer_editor(
       writer_{writer},
       settings_{settings},
       body_{agent.head().body, agent.head().content_length},
-      events_{std::min(settings.sse_event, settings.card_answer)},  // a card in an event is as long as one elsewhere
+      // A card in an event is as long as one elsewhere.
+      events_{std::min(settings.limits.sse_event, settings.card_answer)},
       share_{caller.bodies()}
 {
 }
@@ -51,7 +52,7 @@ net::routine<core::result<>> answer_editor::edit_whole()
     const bool bodiless = body_.done();  // to HEAD
     const auto whole_by = caller_.owner().now() + agent_.call().agent->head_timeout;
     while (!body_.done()) {
-        auto came = co_await read(std::min(whole_by, caller_.owner().now() + settings_.upstream_idle));
+        auto came = co_await read(std::min(whole_by, caller_.owner().now() + settings_.timeouts.upstream_idle));
         if (!came) {
             co_return std::move(came).error();
         }
@@ -91,7 +92,7 @@ net::routine<core::result<model::edited_answer>> answer_editor::edit(std::string
     const auto& call = agent_.call();
     const auto& position = *call.card;  // NOLINT(bugprone-unchecked-optional-access): such calls alone are edited
     model::answered_card card{call.agent, std::move(text), position};
-    auto& control = *settings_.control;
+    auto& control = settings_.control;
     auto question = control.edit(std::move(card));
     co_return co_await net::ask(control.card_executor(), caller_.owner().get_executor(), std::move(question));
 }
@@ -165,7 +166,7 @@ net::routine<core::result<>> answer_editor::edit_events()
         if (*came) {
             done = co_await edit_received();
             if (writer_.begun()) {
-                silent_until = caller_.owner().now() + settings_.upstream_idle;
+                silent_until = caller_.owner().now() + settings_.timeouts.upstream_idle;
             }
         } else if (comment_due < silent_until) {
             writer_.add_comment();
@@ -217,7 +218,7 @@ net::routine<core::result<>> answer_editor::edit_received()
         }
         edited_ += *event;
     }
-    if (done && (events_.too_large() || (!says_something && edited_.size() > settings_.sse_event))) {
+    if (done && (events_.too_large() || (!says_something && edited_.size() > settings_.limits.sse_event))) {
         done = core::upstream_error(errc::event_too_large);
     }
     const bool goes_out = !body_.done() || !done;  // else with the last chunk

@@ -1,10 +1,10 @@
 #include "gateway/traffic/card_endpoint.hpp"
 
+#include "config/url.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -45,7 +45,7 @@ void write_cache_control(std::string& text, const model::published_card& card, c
 // What stands in front of every path of ours, where a proxy has put the gateway below a path of its own.
 std::string_view path_of(std::string_view public_base)
 {
-    return public_base.substr(std::min(public_base.find('/', public_base.find("//") + 2), public_base.size()));
+    return public_base.substr(config::path_begin(public_base));
 }
 
 void write_card_fields(std::string& text, const model::card_answer& found, core::steady_time now)

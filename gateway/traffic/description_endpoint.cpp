@@ -1,6 +1,8 @@
 #include "gateway/traffic/description_endpoint.hpp"
 
+#include "core/ascii.hpp"
 #include "gateway/model/directory_page.hpp"
+#include "gateway/model/well_known.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <algorithm>
@@ -8,21 +10,11 @@
 namespace gateway::traffic {
 namespace {
 
-bool contains_ignoring_case(std::string_view text, std::string_view wanted)
-{
-    for (std::size_t at = 0; at + wanted.size() <= text.size(); ++at) {
-        if (net::http1::equal_ignoring_case(text.substr(at, wanted.size()), wanted)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool wants_events(const net::http1::request_head& head)
 {
     return std::any_of(head.fields.begin(), head.fields.end(), [](const net::http1::field& line) {
-        return net::http1::equal_ignoring_case(line.name, "Accept") &&
-               contains_ignoring_case(line.value, "text/event-stream");
+        return core::equal_ignoring_case(line.name, "Accept") &&
+               core::find_ignoring_case(line.value, "text/event-stream") != std::string_view::npos;
     });
 }
 
@@ -46,8 +38,11 @@ net::routine<> description_endpoint::answer(request_context& request)
     const auto& agent = request.agent->record;
     model::answer answer;
     net::http1::head_writer fields{answer.fields};
-    const auto card = model::public_address(known_.public_base(), agent.id) + "/.well-known/agent-card.json";
-    fields.field("Link", "<" + card + ">; rel=\"service-desc\"; type=\"application/json\"");
+    const auto address = model::public_address(known_.public_base(), agent.id);
+    fields.field(
+        "Link",
+        "<" + address + std::string{model::card_path} + ">; rel=\"service-desc\"; type=\"application/json\""
+    );
     fields.field("Cache-Control", "public, no-cache");
     fields.field("Vary", "Accept");
     answer.body = model::description_of(agent, known_.public_base());

@@ -1,5 +1,7 @@
 #include "gateway/traffic/endpoint.hpp"
 
+#include "net/http1/head_writer.hpp"
+
 namespace gateway::traffic {
 namespace {
 
@@ -23,6 +25,23 @@ bool endpoint::find_agent(request_context& request) const
         request.set_agent(known->entry);
     }
     return known != nullptr;
+}
+
+void endpoint::write_head(request_context& request, std::string path)
+{
+    path += request.to.query;
+    net::http1::head_writer{request.head}.request_line(request.caller.head().verb, path);
+    request.head += request.agent->fixed_fields;
+}
+
+relay_call& endpoint::set_call(request_context& request, std::string_view body)
+{
+    auto& call = request.call.emplace();
+    call.agent = request.agent;
+    call.verb = request.caller.head().verb;
+    call.head = request.head;
+    call.body = body;
+    return call;
 }
 
 net::routine<> endpoint::refuse_agent(request_context& request) const

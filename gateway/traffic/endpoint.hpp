@@ -31,6 +31,12 @@ protected:
     // The answer to a request for an agent that is not known. Says what the client did wrong if its address shows that.
     net::routine<> refuse_agent(request_context& request) const;
 
+    // Writes the head of the request that the agent gets at `path`, with the query of this one, to request.head.
+    static void write_head(request_context& request, std::string path);
+
+    // Sets request.call to a request with that head and with `body`, which the caller's connection holds.
+    static relay_call& set_call(request_context& request, std::string_view body);
+
     model::control_services& control_;
     const config::settings& settings_;
     const local_snapshot& known_;

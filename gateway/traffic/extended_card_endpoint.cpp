@@ -1,7 +1,6 @@
 #include "gateway/traffic/extended_card_endpoint.hpp"
 
 #include "gateway/traffic/path_pattern.hpp"
-#include "net/http1/head_writer.hpp"
 
 namespace gateway::traffic {
 namespace {
@@ -49,10 +48,9 @@ std::string path_at(const model::agent_entry& agent, const destination& to)
 net::routine<> extended_card_endpoint::look(request_context& request)
 {
     const auto& to = request.to;
-    const auto verb = request.caller.head().verb;
     const auto form = form_of(to.extended);
     request.record.where = model::route::call;
-    if (!reads(verb)) {
+    if (!reads(request.caller.head().verb)) {
         co_await refuse_method(request, reading_methods);
         co_return;
     }
@@ -69,19 +67,13 @@ net::routine<> extended_card_endpoint::look(request_context& request)
         co_await respond_error(request, core::caller_error(errc::extended_card_not_configured));
         co_return;
     }
-    const auto path = path_at(*request.agent, to);
-    net::http1::head_writer{request.head}.request_line(verb, path + std::string{to.query});
-    request.head += request.agent->fixed_fields;
+    write_head(request, path_at(*request.agent, to));
     auto body = co_await request.caller.read_body(settings_.limits.body);
     if (!body) {
         co_await respond_error(request, std::move(body).error());
         co_return;
     }
-    auto& call = request.call.emplace();
-    call.agent = request.agent;
-    call.verb = verb;
-    call.head = request.head;
-    call.body = *body;
+    auto& call = set_call(request, *body);
     call.repeatable = true;
     call.card = model::card_position{form.dialect, /*in_result=*/false};
 }

@@ -1,5 +1,6 @@
 #include "gateway/traffic/forwarded.hpp"
 
+#include "core/ascii.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace gateway::traffic {
 namespace {
 
-using net::http1::equal_ignoring_case;
+using core::equal_ignoring_case;
 using net::http1::field_list;
 using net::http1::field_name;
 
@@ -19,13 +20,6 @@ constexpr std::string_view for_name = "X-Forwarded-For";
 constexpr std::string_view host_name = "X-Forwarded-Host";
 constexpr std::string_view scheme_name = "X-Forwarded-Proto";
 constexpr std::size_t most_elements = 100;
-
-std::string_view trimmed(std::string_view text) noexcept
-{
-    const auto first = text.find_first_not_of(" \t");
-    return first == std::string_view::npos ? std::string_view{}
-                                           : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool is_port(std::string_view text) noexcept
 {
@@ -87,7 +81,7 @@ bool walk_list(std::string_view list, chain_walk& walk) noexcept
     for (;;) {
         const auto comma = list.rfind(',');
         const auto element = comma == std::string_view::npos ? list : list.substr(comma + 1);
-        if (!walk.step(trimmed(element))) {
+        if (!walk.step(core::trim(element))) {
             return false;
         }
         if (comma == std::string_view::npos) {
@@ -113,15 +107,11 @@ public:
         }
         std::string_view node;
         for (;;) {
-            const auto name = trimmed(rest_.substr(0, rest_.find_first_of("=,;")));
-            const auto at = rest_.find_first_of("=,;");
-            if (at == std::string_view::npos || rest_[at] != '=' || name.empty()) {
-                malformed_ = true;
-                over_ = true;
-                return std::nullopt;
-            }
-            rest_.remove_prefix(at + 1);
-            const auto value = take_value();
+            const auto at = std::min(rest_.find_first_of("=,;"), rest_.size());
+            const auto name = core::trim(rest_.substr(0, at));
+            const bool is_pair = at < rest_.size() && rest_[at] == '=' && !name.empty();
+            rest_.remove_prefix(std::min(at + 1, rest_.size()));
+            const auto value = is_pair ? take_value() : std::nullopt;
             if (!value) {
                 malformed_ = true;
                 over_ = true;

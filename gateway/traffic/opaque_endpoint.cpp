@@ -1,7 +1,6 @@
 #include "gateway/traffic/opaque_endpoint.hpp"
 
 #include "gateway/traffic/path_pattern.hpp"
-#include "net/http1/head_writer.hpp"
 
 namespace gateway::traffic {
 namespace {
@@ -28,9 +27,7 @@ net::routine<> opaque_endpoint::look(request_context& request)
     request.set_agent(known->entry);
     const auto& agent = *request.agent;
     const auto verb = request.caller.head().verb;
-    const auto path = below == "/" ? agent.own_path : agent.base_path + std::string(below);
-    net::http1::head_writer{request.head}.request_line(verb, path + std::string(to.query));
-    request.head += agent.fixed_fields;
+    write_head(request, below == "/" ? agent.own_path : agent.base_path + std::string(below));
     auto whole = co_await request.caller.hold_body(held_body, settings_.limits.stream_body);
     core::result<std::string_view> body = std::string_view{};
     if (whole && *whole) {
@@ -41,11 +38,7 @@ net::routine<> opaque_endpoint::look(request_context& request)
         co_await respond_error(request, std::move(failure));
         co_return;
     }
-    auto& call = request.call.emplace();
-    call.agent = request.agent;
-    call.verb = verb;
-    call.head = request.head;
-    call.body = *body;
+    auto& call = set_call(request, *body);
     call.passed = !*whole;
     call.repeatable = reads(verb) || verb == net::http1::method::options;
 }

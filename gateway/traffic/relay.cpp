@@ -47,7 +47,7 @@ relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_set
 relay::~relay()
 {
     if (announced_) {
-        settings_.observer->stream_ended();
+        settings_.observer.stream_ended();
     }
 }
 
@@ -75,7 +75,6 @@ net::routine<relay_outcome> relay::run()
     }
     caller_.clock().stop();
     outcome_.answered = writer_.begun();
-    outcome_.reused = agent_.reused();
     co_return std::move(outcome_);
 }
 
@@ -117,17 +116,15 @@ bool relay::expect_events()
     if (!is_event_stream(head)) {
         return true;
     }
-    if (settings_.observer != nullptr) {
-        announced_ = settings_.observer->stream_began(*this);
-        if (!announced_) {
-            return false;
-        }
+    announced_ = settings_.observer.stream_began(*this);
+    if (!announced_) {
+        return false;
     }
     outcome_.stream = model::stream_end::complete;
     wait_.expect_stream();
     if (has_identity_coding(head)) {
-        const auto keep_alive = head.body == framing::length ? core::duration{} : settings_.keep_alive;
-        writer_.expect_events(settings_.sse_event, keep_alive);
+        const auto keep_alive = head.body == framing::length ? core::duration{} : settings_.timeouts.stream_keep_alive;
+        writer_.expect_events(settings_.limits.sse_event, keep_alive);
     }
     return true;
 }
@@ -167,7 +164,7 @@ core::result<std::size_t> relay::add_body()
 net::routine<core::result<>> relay::pass_body()
 {
     auto& side = agent_.side();
-    auto silent_until = caller_.owner().now() + settings_.upstream_idle;
+    auto silent_until = caller_.owner().now() + settings_.timeouts.upstream_idle;
     for (;;) {
         if (wait_.ended() && !writer_.begun()) {
             co_return interrupted(woken::ended, "body");
@@ -200,7 +197,7 @@ net::routine<core::result<>> relay::pass_body()
         }
         if (side.received().empty() && !side.ended()) {
             if (*used > 0) {
-                silent_until = caller_.owner().now() + settings_.upstream_idle;
+                silent_until = caller_.owner().now() + settings_.timeouts.upstream_idle;
             }
             const auto comment_due = writer_.comment_due();
             side.arm();

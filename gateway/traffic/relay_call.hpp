@@ -1,6 +1,7 @@
 // One call that a relay passes on: its terms, the call itself, and how it ended.
 #pragma once
 
+#include "config/settings.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/model/answered_card.hpp"
@@ -21,16 +22,13 @@ namespace gateway::traffic {
 
 class stream_observer;
 
+// What relays of one worker have in common; what is referred to outlives them.
 struct relay_settings {
-    core::duration connect{};
-    core::duration upstream_idle{};
-    core::duration body{};                       // between two pieces of a caller's body that is passed through
-    std::uint64_t stream_body = 0;               // limit of such a body
-    core::duration keep_alive{};                 // a stream's caller gets a comment after so long a silence; 0: never
-    std::uint64_t sse_event = 0;                 // limit of one event of a stream
-    stream_observer* observer = nullptr;         // outlives the relay; null: nobody
-    std::uint64_t card_answer = 0;               // limit of an answer that holds a card
-    model::control_services* control = nullptr;  // edits such answers; outlives the relay; only with relay_call::card
+    const config::timeout_settings& timeouts;
+    const config::limit_settings& limits;
+    stream_observer& observer;
+    model::control_services& control;  // edits answers that hold a card
+    std::uint64_t card_answer = 0;     // limit of such an answer
 };
 
 struct relay_call {
@@ -51,7 +49,6 @@ struct relay_outcome {
     unsigned status = 0;                          // of the agent's answer; 0: no head of it came
     std::optional<model::stream_end> stream;      // the answer was an event stream
     std::optional<core::steady_time> first_byte;  // of the agent's answer
-    bool reused = false;                          // on a connection that had carried a call before
 };
 
 }  // namespace gateway::traffic

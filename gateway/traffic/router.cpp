@@ -1,9 +1,9 @@
 #include "gateway/traffic/router.hpp"
 
 #include "core/agent.hpp"
+#include "core/ascii.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/path_pattern.hpp"
-#include "net/http1/fields.hpp"
 
 #include <optional>
 
@@ -11,8 +11,6 @@ namespace gateway::traffic {
 namespace {
 
 constexpr std::string_view agents_prefix = "/agents/";
-constexpr std::string_view card_path = "/.well-known/agent-card.json";
-constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
 constexpr std::string_view well_known = ".well-known";  // no agent's id, but what clients ask for that have dropped it
 
 std::optional<model::directory_kind> directory_at(std::string_view path) noexcept
@@ -66,8 +64,8 @@ destination find_destination(std::string_view target) noexcept
         return to;
     }
     if (!path.starts_with(agents_prefix)) {
-        to.card_of_nobody = path == card_path || path == legacy_card_path;
-        to.astray = net::http1::equal_ignoring_case(path.substr(0, agents_prefix.size()), agents_prefix);
+        to.card_of_nobody = path == model::card_path || path == model::legacy_card_path;
+        to.astray = core::equal_ignoring_case(path.substr(0, agents_prefix.size()), agents_prefix);
         return to;
     }
     const auto after = path.substr(agents_prefix.size());
@@ -85,9 +83,9 @@ destination find_destination(std::string_view target) noexcept
     to.agent = id;
     if (to.below.empty() || to.below == "/") {
         to.where = model::route::call;
-    } else if (to.below == card_path || to.below == legacy_card_path) {
+    } else if (to.below == model::card_path || to.below == model::legacy_card_path) {
         to.where = model::route::card;
-        to.legacy_card = to.below == legacy_card_path;
+        to.legacy_card = to.below == model::legacy_card_path;
     } else {
         to.where = model::route::relay;
         to.extended = extended_path_at(to.below);

@@ -7,6 +7,8 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/cancellation_type.hpp>
 
+#include <algorithm>
+
 namespace net {
 
 namespace asio = boost::asio;
@@ -16,6 +18,12 @@ namespace {
 constexpr const char* fetcher_ended = "fetch: the fetcher has ended";
 
 }  // namespace
+
+std::string_view fetch_response::field(std::string_view name) const noexcept
+{
+    const auto found = std::ranges::find(headers, name, &std::pair<std::string, std::string>::first);
+    return found == headers.end() ? std::string_view{} : std::string_view{found->second};
+}
 
 class curl_fetcher::engine {
 public:

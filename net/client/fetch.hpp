@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct fetch_response {
     unsigned status = 0;
     std::vector<std::pair<std::string, std::string>> headers;  // as they came; names in lower case, values trimmed
     std::string body;                                          // decoded
+
+    // The value of the first header of this name, in lower case; empty: there is none.
+    std::string_view field(std::string_view name) const noexcept;
 };
 
 // An interface so that tests can answer instead of the network.

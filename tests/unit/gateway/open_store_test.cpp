@@ -32,12 +32,11 @@ TEST_CASE("memory is memory, and a file that is named is that file")
     const auto memory = open_store("memory", variables({{"HOME", scratch.path()}}));
     REQUIRE(memory.has_value());
     CHECK_FALSE(memory->engine->durable());
-    CHECK(memory->path.empty());
     CHECK(memory->unusable_place.empty());
     const auto file = open_store("sqlite:" + scratch.file("named.db"), variables({{"HOME", scratch.path()}}));
     REQUIRE(file.has_value());
     CHECK(file->engine->durable());
-    CHECK(file->path == scratch.file("named.db"));
+    CHECK(std::filesystem::exists(scratch.file("named.db")));
     CHECK_FALSE(std::filesystem::exists(scratch.file(".local")));
 }
 
@@ -58,7 +57,6 @@ TEST_CASE("without a name the file stands below the user's state directory")
         const auto made = open_store("", variables(each.set));
         REQUIRE(made.has_value());
         CHECK(made->engine->durable());
-        CHECK(made->path == each.path);
         CHECK(std::filesystem::exists(each.path));
         CHECK(made->unusable_place.empty());
     }
@@ -72,7 +70,6 @@ TEST_CASE("a default place that cannot be used makes way for memory, and it is s
         const auto made = open_store("", environment);
         REQUIRE(made.has_value());
         CHECK_FALSE(made->engine->durable());
-        CHECK(made->path.empty());
         CHECK(made->unusable_place == reason);
     };
     in_memory(variables({}), "neither XDG_STATE_HOME nor HOME names a directory");

@@ -111,12 +111,12 @@ TEST_CASE("A file that could not be read before or now differs from nothing")
 TEST_CASE("The answer to POST /reload has every change, and how many agents are unchanged")
 {
     gateway::reload_report report;
-    report.what.added = {"a"};
-    report.what.changed = {{"b", {"bearer", "tls"}}};
-    report.what.removed = {"c"};
-    report.what.unchanged = 7;
-    report.what.settings = {"cards.ttl"};
-    report.what.needs_restart = {"listen"};
+    report.changes.added = {"a"};
+    report.changes.changed = {{"b", {"bearer", "tls"}}};
+    report.changes.removed = {"c"};
+    report.changes.unchanged = 7;
+    report.changes.settings = {"cards.ttl"};
+    report.changes.needs_restart = {"listen"};
     const auto shown = gateway::to_json(report);
     CHECK(
         shown["agents"] ==

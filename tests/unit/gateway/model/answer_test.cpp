@@ -73,7 +73,10 @@ TEST_CASE("A connection that finds no room gets one whole answer, with the lengt
 
 TEST_CASE("A refused configuration is explained problem by problem")
 {
-    const auto refused = gateway::model::config_error_answer({"a.yml:1: one", "a.yml:2: \"two\""});
+    const auto refused = gateway::model::problems_answer(
+        core::errc::config_invalid,
+        core::json::array({"a.yml:1: one", "a.yml:2: \"two\""})
+    );
     CHECK(refused.status == 422);
     CHECK(refused.body.find(R"("problems":["a.yml:1: one","a.yml:2: \"two\""])") != std::string::npos);
     CHECK(refused.body.find(R"("retryable":false)") != std::string::npos);
