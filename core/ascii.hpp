@@ -60,7 +60,7 @@ inline std::string in_lower_case(std::string_view text)
 constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept
 {
     return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+           std::equal(a.begin(), a.end(), b.begin(), [](char one, char other) { return lower(one) == lower(other); });
 }
 
 // RFC 9110 section 5.6.2.

@@ -103,11 +103,11 @@ std::string tool_text(const listed_item& tool)
     return out;
 }
 
-std::string list_text(const server_lists& from, std::size_t which)
+std::string list_text(const server_lists& from, std::size_t list)
 {
     std::string out{"["};
-    for (const auto& item : from.lists[which]) {
-        out.append(which == index_of(list_kind::tools) ? tool_text(item) : with_safe_links(item.raw)).append(",");
+    for (const auto& item : from.lists[list]) {
+        out.append(list == index_of(list_kind::tools) ? tool_text(item) : with_safe_links(item.raw)).append(",");
     }
     close(out, ']');
     return out;
@@ -225,13 +225,13 @@ core::result<std::string> strict(const server_lists& from, json plain, const car
         {"required", false},
     }});
     plain["name"] = first_said({from.server.title, from.server.name, asked.agent_id});
-    auto made = a2a::shape_card(std::move(plain), asked.shape, asked.at);
-    if (!made) {
-        return made.error();
+    auto shaped = a2a::shape_card(std::move(plain), asked.shape, asked.at);
+    if (!shaped) {
+        return shaped.error();
     }
-    offer_no_calls(made->document);
+    offer_no_calls(shaped->document);
     std::string out{"{"};
-    for (const auto& [key, value] : made->document.items()) {
+    for (const auto& [key, value] : shaped->document.items()) {
         if (key != "capabilities") {
             append_member(out, key, core::to_text(value));
             continue;
@@ -337,11 +337,11 @@ core::result<written_card> card_writer::write(core::card_shape shape)
 
 core::result<std::string> synthesize_card(const server_lists& from, const card_request& asked)
 {
-    auto made = card_writer{from, asked}.write(asked.shape);
-    if (!made) {
-        return std::move(made).error();
+    auto written = card_writer{from, asked}.write(asked.shape);
+    if (!written) {
+        return std::move(written).error();
     }
-    return std::move(made->text);
+    return std::move(written->text);
 }
 
 }  // namespace mcp

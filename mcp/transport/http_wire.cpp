@@ -65,9 +65,9 @@ bool is_ours(std::string_view name) noexcept
 }
 
 // Begins a session or asks for the era, in either case without one.
-bool begins(const outgoing* what) noexcept
+bool begins(const outgoing* message) noexcept
 {
-    return what != nullptr && (what->method == "initialize" || what->method == "server/discover");
+    return message != nullptr && (message->method == "initialize" || message->method == "server/discover");
 }
 
 struct field {
@@ -199,60 +199,60 @@ core::duration patience_for(std::string_view method, const core::mcp_server& ser
     return handshake ? server.initialize_timeout : server.request_timeout;
 }
 
-net::exchange_request http_wire::request(std::string_view http_method, const outgoing* what) const
+net::exchange_request http_wire::request(std::string_view http_method, const outgoing* message) const
 {
-    net::exchange_request made;
-    made.url = url();
-    made.method = http_method;
-    made.tls = settings.tls;
-    made.max_size = settings.server.max_message;
+    net::exchange_request out;
+    out.url = url();
+    out.method = http_method;
+    out.tls = settings.tls;
+    out.max_size = settings.server.max_message;
     for (const auto& [name, value] : settings.server.headers) {
         if (!is_ours(name)) {
-            made.headers.emplace_back(name, value.reveal());
+            out.headers.emplace_back(name, value.reveal());
         }
     }
-    const bool asks_for_era = what != nullptr && what->method == "server/discover";
+    const bool asks_for_era = message != nullptr && message->method == "server/discover";
     const bool in_modern = modern() || asks_for_era;
     if (in_modern) {
         const auto version = modern() ? std::string_view{speaks->version} : latest(era::modern);
-        made.headers.emplace_back("MCP-Protocol-Version", version);
-    } else if (speaks && !begins(what)) {
-        made.headers.emplace_back("MCP-Protocol-Version", speaks->version);
+        out.headers.emplace_back("MCP-Protocol-Version", version);
+    } else if (speaks && !begins(message)) {
+        out.headers.emplace_back("MCP-Protocol-Version", speaks->version);
     }
-    if (in_modern && what != nullptr && !what->method.empty()) {
-        made.headers.emplace_back("Mcp-Method", as_header_value(what->method));
-        if (!what->name.empty()) {
-            made.headers.emplace_back("Mcp-Name", as_header_value(what->name));
+    if (in_modern && message != nullptr && !message->method.empty()) {
+        out.headers.emplace_back("Mcp-Method", as_header_value(message->method));
+        if (!message->name.empty()) {
+            out.headers.emplace_back("Mcp-Name", as_header_value(message->name));
         }
     }
-    if (!in_modern && !session_id.empty() && !begins(what)) {
-        made.headers.emplace_back("Mcp-Session-Id", session_id);
+    if (!in_modern && !session_id.empty() && !begins(message)) {
+        out.headers.emplace_back("Mcp-Session-Id", session_id);
     }
-    return made;
+    return out;
 }
 
-net::exchange_request http_wire::post(const outgoing& what) const
+net::exchange_request http_wire::post(const outgoing& message) const
 {
-    auto made = request("POST", &what);
-    made.headers.emplace_back("Accept", "application/json, text/event-stream");
-    made.headers.emplace_back("Content-Type", "application/json");
-    made.body = what.text;
-    made.repeatable = what.method != "tools/call";
-    made.head_timeout = patience_for(what.method, settings.server);
-    made.idle_timeout = made.head_timeout;
-    return made;
+    auto out = request("POST", &message);
+    out.headers.emplace_back("Accept", "application/json, text/event-stream");
+    out.headers.emplace_back("Content-Type", "application/json");
+    out.body = message.text;
+    out.repeatable = message.method != "tools/call";
+    out.head_timeout = patience_for(message.method, settings.server);
+    out.idle_timeout = out.head_timeout;
+    return out;
 }
 
 net::exchange_request http_wire::listen(std::string_view last_event_id) const
 {
-    auto made = request("GET", nullptr);
-    made.headers.emplace_back("Accept", "text/event-stream");
+    auto out = request("GET", nullptr);
+    out.headers.emplace_back("Accept", "text/event-stream");
     if (!last_event_id.empty()) {
-        made.headers.emplace_back("Last-Event-ID", last_event_id);
+        out.headers.emplace_back("Last-Event-ID", last_event_id);
     }
-    made.head_timeout = settings.server.request_timeout;
-    made.idle_timeout = made.head_timeout;
-    return made;
+    out.head_timeout = settings.server.request_timeout;
+    out.idle_timeout = out.head_timeout;
+    return out;
 }
 
 std::optional<stream_event> event_reader::next()

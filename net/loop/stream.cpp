@@ -295,10 +295,10 @@ bool stream::read_some()
     return true;
 }
 
-void stream::write(pieces what)
+void stream::write(pieces content)
 {
     assert(!writing_);
-    out_ = what;
+    out_ = content;
     if (closed_) {
         write_error_ = asio::error::operation_aborted;
         return;

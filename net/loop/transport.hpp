@@ -81,7 +81,7 @@ public:
 
     // At most one TLS record at a time. `record` is room for it, `tls_record` bytes, needed for this call alone; a write
     // that would block is repeated with the same bytes.
-    outcome write(const pieces& what, char* record);
+    outcome write(const pieces& content, char* record);
     static constexpr std::size_t tls_record = 16 * 1024;  // RFC 8446 section 5.1
 
     // Readiness was announced: read() looks at the socket again.
