@@ -50,6 +50,13 @@ constexpr char lower(char c) noexcept
     return detail::lower_case[static_cast<unsigned char>(c)];
 }
 
+// The value of a hexadecimal digit; -1: it is none.
+constexpr int hex_value(char c) noexcept
+{
+    const auto at = hex_digits.find(lower(c));
+    return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
 inline std::string in_lower_case(std::string_view text)
 {
     std::string out{text};

@@ -1,5 +1,7 @@
 #include "gateway/traffic/path_pattern.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -42,20 +44,11 @@ bool segment_fits(std::string_view pattern, std::string_view text) noexcept
     return p == pattern.size();
 }
 
-int hex_value(char c) noexcept
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    const char lower = static_cast<char>(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 // What stands at the front of `text`, decoded once; `text` loses it.
 int take_character(std::string_view& text) noexcept
 {
     if (text.size() >= 3 && text[0] == '%') {
-        const auto value = hex_value(text[1]) * 16 + hex_value(text[2]);
+        const auto value = core::hex_value(text[1]) * 16 + core::hex_value(text[2]);
         text.remove_prefix(3);
         return value;
     }

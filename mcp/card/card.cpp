@@ -2,6 +2,7 @@
 
 #include "a2a/card/card_endpoints.hpp"
 #include "a2a/card/card_shape.hpp"
+#include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "mcp/card/card_links.hpp"
 #include "mcp/card/card_skills.hpp"
@@ -36,8 +37,7 @@ std::string first_line(std::string_view text)
         return {};
     }
     auto line = text.substr(begin);
-    line = line.substr(0, line.find_first_of("\r\n"));
-    line = line.substr(0, line.find_last_not_of(" \t") + 1);
+    line = core::trim(line.substr(0, line.find_first_of("\r\n")));
     return line.size() > longest ? std::string{} : std::string{line};
 }
 

@@ -1,8 +1,8 @@
 #include "mcp/transport/sse_transport.hpp"
 
+#include "core/url.hpp"
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/transport/http_transport.hpp"
-#include "net/upstream/upstream.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -296,9 +296,9 @@ bool sse_transport::take(const stream_event& event)
 
 bool sse_transport::take_endpoint(std::string_view reference)
 {
-    auto resolved = net::resolved(wire_.url(), reference);
-    const auto origin = net::origin_of(resolved);
-    if (origin.empty() || origin != net::origin_of(settings_->url)) {
+    auto resolved = core::resolved(wire_.url(), reference);
+    const auto origin = core::origin_of(resolved);
+    if (origin.empty() || origin != core::origin_of(settings_->url)) {
         return false;
     }
     endpoint_ = std::move(resolved);

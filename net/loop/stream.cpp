@@ -3,8 +3,6 @@
 #include "net/loop/descriptor_budget.hpp"
 #include "net/loop/tcp_state.hpp"
 
-#include <boost/asio/error.hpp>
-
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -18,16 +16,6 @@
 
 namespace net {
 namespace {
-
-error_code last_error()
-{
-    return {errno, boost::system::system_category()};
-}
-
-bool blocked(const error_code& ec)
-{
-    return ec == asio::error::would_block || ec == asio::error::try_again;
-}
 
 error_code pending_error(int socket)
 {

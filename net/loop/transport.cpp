@@ -2,7 +2,6 @@
 
 #include "net/tls/tls_wire.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
 
 #include <openssl/err.h>
@@ -17,16 +16,6 @@
 
 namespace net {
 namespace {
-
-error_code last_error()
-{
-    return {errno, boost::system::system_category()};
-}
-
-bool blocked(const error_code& ec)
-{
-    return ec == asio::error::would_block || ec == asio::error::try_again;
-}
 
 std::size_t flatten(const pieces& content, char* record)
 {

@@ -5,6 +5,7 @@
 #include "net/loop/types.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 
 #include <openssl/types.h>
 
@@ -15,6 +16,12 @@
 #include <string_view>
 
 namespace net {
+
+// The socket has no bytes, or no room for any, at the moment.
+inline bool blocked(const error_code& ec)
+{
+    return ec == asio::error::would_block || ec == asio::error::try_again;
+}
 
 // Up to eight pieces that go out in one gathered write. Views: the pieces outlive the write.
 class pieces {
