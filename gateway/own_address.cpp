@@ -1,7 +1,7 @@
 #include "gateway/own_address.hpp"
 
 #include "config/values.hpp"
-#include "net/upstream/upstream.hpp"
+#include "core/url.hpp"
 
 #include <string_view>
 
@@ -36,12 +36,12 @@ bool leads_to(const config::endpoint& listener, const config::endpoint& address)
 
 bool is_own_address(const std::string& url, const config::settings& settings)
 {
-    const auto origin = net::origin_of(url);
+    const auto origin = core::origin_of(url);
     if (origin.empty()) {
         return false;
     }
     // Below the same origin other things than the gateway may live.
-    if (origin == net::origin_of(settings.public_url) && path_of(url).starts_with(path_of(settings.public_url))) {
+    if (origin == core::origin_of(settings.public_url) && path_of(url).starts_with(path_of(settings.public_url))) {
         return true;
     }
     const auto address = config::parse_endpoint(origin.substr(origin.find("//") + 2));

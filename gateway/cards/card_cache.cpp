@@ -1,6 +1,6 @@
 #include "gateway/cards/card_cache.hpp"
 
-#include "net/http1/fields.hpp"
+#include "core/ascii.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -55,12 +55,11 @@ directives read_directives(std::string_view field)
         const auto equals = std::min(item.find('='), item.size());
         const auto key = trimmed(item.substr(0, equals));
         const auto value = equals < item.size() ? trimmed(item.substr(equals + 1)) : std::string_view{};
-        if (net::http1::equal_ignoring_case(key, "s-maxage") && !found.shared_max_age) {
+        if (core::equal_ignoring_case(key, "s-maxage") && !found.shared_max_age) {
             found.shared_max_age = seconds(value);
-        } else if (net::http1::equal_ignoring_case(key, "max-age") && !found.max_age) {
+        } else if (core::equal_ignoring_case(key, "max-age") && !found.max_age) {
             found.max_age = seconds(value);
-        } else if (net::http1::equal_ignoring_case(key, "no-store") ||
-                   net::http1::equal_ignoring_case(key, "no-cache")) {
+        } else if (core::equal_ignoring_case(key, "no-store") || core::equal_ignoring_case(key, "no-cache")) {
             found.uncacheable = true;
         }
     }

@@ -2,9 +2,9 @@
 
 #include "config/signatures.hpp"
 #include "config/url.hpp"
+#include "core/url.hpp"
 #include "gateway/cards/card_cache.hpp"
 #include "gateway/model/tls_files.hpp"
-#include "net/upstream/upstream.hpp"
 
 #include <algorithm>
 #include <array>
@@ -55,7 +55,7 @@ net::fetch_request make_request(const core::agent& agent, const std::string& url
     } else if (last.url == url && !last.last_modified.empty()) {
         request.headers.emplace_back("If-Modified-Since", last.last_modified);
     }
-    const bool at_home = net::origin_of(url) == net::origin_of(agent.url);
+    const bool at_home = core::origin_of(url) == core::origin_of(agent.url);
     if (!at_home) {
         request.tls.cert_file.clear();
         request.tls.key_file.clear();
@@ -78,8 +78,8 @@ std::string redirected(const std::string& url, const net::fetch_response& answer
         return {};
     }
     const auto location = header(answer, "location");
-    auto next = location.empty() ? std::string{} : net::resolved(url, location);
-    return net::origin_of(next) == net::origin_of(url) ? next : std::string{};
+    auto next = location.empty() ? std::string{} : core::resolved(url, location);
+    return core::origin_of(next) == core::origin_of(url) ? next : std::string{};
 }
 
 // Whether the card may still be at another of the locations: the agent answered, but not with a card.
@@ -99,7 +99,7 @@ std::vector<std::string> card_locations(const core::agent& agent)
     while (base.ends_with('/')) {
         base.pop_back();
     }
-    const auto origin = net::origin_of(agent.url);
+    const auto origin = core::origin_of(agent.url);
     std::vector<std::string> all;
     for (const auto& at : {base, origin}) {
         for (const auto path : {card_path, legacy_card_path}) {
@@ -110,7 +110,7 @@ std::vector<std::string> card_locations(const core::agent& agent)
         }
     }
     // `http://agent:80` and `http://agent` are one place: do not ask it twice.
-    if (net::origin_of(base) == origin && base.find('/', base.find("//") + 2) == std::string::npos) {
+    if (core::origin_of(base) == origin && base.find('/', base.find("//") + 2) == std::string::npos) {
         all.resize(2);
     }
     return all;

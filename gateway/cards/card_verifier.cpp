@@ -3,8 +3,8 @@
 #include "a2a/card/card_signature.hpp"
 #include "config/file.hpp"
 #include "config/url.hpp"
+#include "core/url.hpp"
 #include "gateway/cards/card_cache.hpp"
-#include "net/upstream/upstream.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -51,9 +51,9 @@ std::vector<a2a::card_signature>
 with_key_sets(std::vector<a2a::card_signature> all, const config::signature_rules& rules)
 {
     std::erase_if(all, [&](const a2a::card_signature& each) {
-        const auto origin = net::origin_of(each.key_set_url);
+        const auto origin = core::origin_of(each.key_set_url);
         return origin.empty() || std::ranges::none_of(rules.key_set_origins, [&](const std::string& listed) {
-                   return net::origin_of(listed) == origin;
+                   return core::origin_of(listed) == origin;
                });
     });
     if (all.size() > most_key_sets_per_card) {
@@ -99,7 +99,7 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
     }
     auto why = config::shown_url(card.url) + ": " + verified.error().detail;
     for (const auto& each : with_key_sets(verification.signatures(), rules)) {
-        const bool at_home = net::origin_of(each.key_set_url) == net::origin_of(card.url);
+        const bool at_home = core::origin_of(each.key_set_url) == core::origin_of(card.url);
         auto tls = at_home ? net::tls_client_files{.ca_file = card.tls.ca_file} : net::tls_client_files{};
         const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
         const auto keys = co_await keys_at(each.key_set_url, each.kid, std::move(tls), left);

@@ -1,9 +1,9 @@
 #include "gateway/sessions/session_settings.hpp"
 
+#include "core/ascii.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "gateway/model/version.hpp"
-#include "net/http1/fields.hpp"
 
 #include <algorithm>
 #include <string>
@@ -63,7 +63,7 @@ mcp::http_settings http_settings_of(const core::agent& record)
     made.secrets = model::secrets_of(record);
     auto& headers = made.server.headers;
     const bool authorized = std::ranges::any_of(headers, [](const auto& each) {
-        return net::http1::equal_ignoring_case(each.first, "authorization");
+        return core::equal_ignoring_case(each.first, "authorization");
     });
     if (!authorized && !record.bearer.empty()) {
         headers.emplace_back("Authorization", core::secret{"Bearer " + record.bearer.reveal()});

@@ -1,5 +1,6 @@
 #include "gateway/traffic/description_endpoint.hpp"
 
+#include "core/ascii.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 bool contains_ignoring_case(std::string_view text, std::string_view wanted)
 {
     for (std::size_t at = 0; at + wanted.size() <= text.size(); ++at) {
-        if (net::http1::equal_ignoring_case(text.substr(at, wanted.size()), wanted)) {
+        if (core::equal_ignoring_case(text.substr(at, wanted.size()), wanted)) {
             return true;
         }
     }
@@ -21,7 +22,7 @@ bool contains_ignoring_case(std::string_view text, std::string_view wanted)
 bool wants_events(const net::http1::request_head& head)
 {
     return std::any_of(head.fields.begin(), head.fields.end(), [](const net::http1::field& line) {
-        return net::http1::equal_ignoring_case(line.name, "Accept") &&
+        return core::equal_ignoring_case(line.name, "Accept") &&
                contains_ignoring_case(line.value, "text/event-stream");
     });
 }

@@ -1,8 +1,10 @@
 #include "gateway/traffic/event_stream.hpp"
 
+#include "core/ascii.hpp"
+
 namespace gateway::traffic {
 
-using net::http1::equal_ignoring_case;
+using core::equal_ignoring_case;
 using net::http1::field_name;
 
 bool is_event_stream(const net::http1::response_head& head) noexcept

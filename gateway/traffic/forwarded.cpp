@@ -1,5 +1,6 @@
 #include "gateway/traffic/forwarded.hpp"
 
+#include "core/ascii.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace gateway::traffic {
 namespace {
 
-using net::http1::equal_ignoring_case;
+using core::equal_ignoring_case;
 using net::http1::field_list;
 using net::http1::field_name;
 

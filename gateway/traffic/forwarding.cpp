@@ -1,5 +1,6 @@
 #include "gateway/traffic/forwarding.hpp"
 
+#include "core/ascii.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/upstream/via.hpp"
 
@@ -74,9 +75,7 @@ constexpr std::array<std::string_view, 16> fields_of_bytes{
 template <std::size_t Size>
 bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view name) noexcept
 {
-    return std::ranges::any_of(names, [&](std::string_view each) {
-        return net::http1::equal_ignoring_case(each, name);
-    });
+    return std::ranges::any_of(names, [&](std::string_view each) { return core::equal_ignoring_case(each, name); });
 }
 
 // Of a Max-Forwards that can be read.
@@ -84,7 +83,7 @@ std::optional<std::uint64_t> hops_left(const net::http1::field& field) noexcept
 {
     std::uint64_t left = 0;
     const auto* const end = field.value.data() + field.value.size();
-    if (!net::http1::equal_ignoring_case(field.name, "Max-Forwards")) {
+    if (!core::equal_ignoring_case(field.name, "Max-Forwards")) {
         return std::nullopt;
     }
     const auto read = std::from_chars(field.value.data(), end, left);

@@ -1,9 +1,9 @@
 #include "gateway/traffic/router.hpp"
 
 #include "core/agent.hpp"
+#include "core/ascii.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/path_pattern.hpp"
-#include "net/http1/fields.hpp"
 
 #include <optional>
 
@@ -67,7 +67,7 @@ destination find_destination(std::string_view target) noexcept
     }
     if (!path.starts_with(agents_prefix)) {
         to.card_of_nobody = path == card_path || path == legacy_card_path;
-        to.astray = net::http1::equal_ignoring_case(path.substr(0, agents_prefix.size()), agents_prefix);
+        to.astray = core::equal_ignoring_case(path.substr(0, agents_prefix.size()), agents_prefix);
         return to;
     }
     const auto after = path.substr(agents_prefix.size());

@@ -1,5 +1,6 @@
 #include "net/upstream/upstream.hpp"
 
+#include "core/url.hpp"
 #include "net/loop/tcp_state.hpp"
 
 #include <boost/asio/error.hpp>
