@@ -29,20 +29,20 @@ std::string to_text(const problem& p)
     return text + p.what;
 }
 
-void problem_list::add(place where, std::string_view key, std::string what)
+void problem_list::add(place where, std::string_view key, std::string message)
 {
-    keep(problems_, {file_, where.line, where.column, std::string{key}, std::move(what)});
+    keep(problems_, {file_, where.line, where.column, std::string{key}, std::move(message)});
 }
 
-void problem_list::warn(place where, std::string_view key, std::string what)
+void problem_list::warn(place where, std::string_view key, std::string message)
 {
-    keep(warnings_, {file_, where.line, where.column, std::string{key}, std::move(what), /*warning=*/true});
+    keep(warnings_, {file_, where.line, where.column, std::string{key}, std::move(message), /*warning=*/true});
 }
 
-void problem_list::keep(std::vector<problem>& in, problem what)
+void problem_list::keep(std::vector<problem>& in, problem found)
 {
     if (in.size() < most) {
-        in.push_back(std::move(what));
+        in.push_back(std::move(found));
     }
 }
 

@@ -41,8 +41,8 @@ public:
     {
     }
 
-    void add(place where, std::string_view key, std::string what);
-    void warn(place where, std::string_view key, std::string what);
+    void add(place where, std::string_view key, std::string message);
+    void warn(place where, std::string_view key, std::string message);
 
     bool empty() const noexcept { return problems_.empty(); }
     std::size_t size() const noexcept { return problems_.size(); }
@@ -53,7 +53,7 @@ public:
     std::vector<problem> take_warnings();
 
 private:
-    static void keep(std::vector<problem>& in, problem what);
+    static void keep(std::vector<problem>& in, problem found);
 
     std::string file_;
     std::vector<problem> problems_;

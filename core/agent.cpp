@@ -36,10 +36,10 @@ std::string_view name(extended_card_access value) noexcept
     return chosen_name(value);
 }
 
-bool passes_extended_card(const agent& which) noexcept
+bool passes_extended_card(const agent& record) noexcept
 {
-    const bool credentials = !which.bearer.empty() || !which.cert_file.empty();
-    return which.extended_card == extended_card_access::proxy || !credentials;
+    const bool credentials = !record.bearer.empty() || !record.cert_file.empty();
+    return record.extended_card == extended_card_access::proxy || !credentials;
 }
 
 std::string_view name(signature_policy value) noexcept

@@ -72,7 +72,7 @@ struct agent {
 };
 
 // Whether callers get the agent's extended card.
-bool passes_extended_card(const agent& which) noexcept;
+bool passes_extended_card(const agent& record) noexcept;
 
 // Letters, digits, '.', '_' and '-'; 1 to 128 of them; no "..", not ".": an id is one path segment that no
 // normalisation changes (RFC 3986 section 5.2.4).

@@ -59,8 +59,11 @@ constexpr char lower(char c) noexcept
 // The value of a hexadecimal digit; -1: it is none.
 constexpr int hex_value(char c) noexcept
 {
-    const auto at = hex_digits.find(lower(c));
-    return at == std::string_view::npos ? -1 : static_cast<int>(at);
+    if (is_digit(c)) {
+        return c - '0';
+    }
+    const auto small = lower(c);
+    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
 
 inline std::string in_lower_case(std::string_view text)
@@ -73,7 +76,7 @@ inline std::string in_lower_case(std::string_view text)
 constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept
 {
     return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+           std::equal(a.begin(), a.end(), b.begin(), [](char one, char other) { return lower(one) == lower(other); });
 }
 
 // Where `wanted` stands first in `text`, whatever the case of letters; npos: nowhere.

@@ -72,10 +72,10 @@ enum class side : std::uint8_t { caller, upstream, gateway };
 
 struct error {
     error() = default;
-    error(errc what, side whose, std::string why)
-        : code{what},
-          from{whose},
-          detail{std::move(why)}
+    error(errc kind, side origin, std::string reason)
+        : code{kind},
+          from{origin},
+          detail{std::move(reason)}
     {
     }
 

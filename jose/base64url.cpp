@@ -1,5 +1,6 @@
 #include "jose/base64url.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace jose {
@@ -8,6 +9,14 @@ namespace {
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 }  // namespace
+
+std::string base64(std::string_view bytes)
+{
+    auto text = base64url(bytes);
+    std::ranges::replace(text, '-', '+');
+    std::ranges::replace(text, '_', '/');
+    return text.append((4 - text.size() % 4) % 4, '=');
+}
 
 std::string base64url(std::string_view bytes)
 {

@@ -1,4 +1,4 @@
-// RFC 4648 section 5 without padding, as JOSE has it (RFC 7515 section 2). Pure; any thread.
+// RFC 4648: base64, and base64url without padding as JOSE has it (RFC 7515 section 2). Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,8 @@
 
 namespace jose {
 
-std::string base64url(std::string_view bytes);
+std::string base64(std::string_view bytes);     // section 4, with padding
+std::string base64url(std::string_view bytes);  // section 5
 
 // Nothing if the text holds anything else: padding, white space, another alphabet, bits left over that are not zero.
 std::optional<std::string> from_base64url(std::string_view text);

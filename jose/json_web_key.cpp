@@ -134,10 +134,10 @@ bool for_signatures(const json& jwk)
            std::ranges::any_of(*operations, [](const json& each) { return each == "verify"; });
 }
 
-std::string coordinate_of(const EVP_PKEY& key, const char* which, std::size_t bytes)
+std::string coordinate_of(const EVP_PKEY& key, const char* name, std::size_t bytes)
 {
     BIGNUM* value = nullptr;
-    EVP_PKEY_get_bn_param(&key, which, &value);
+    EVP_PKEY_get_bn_param(&key, name, &value);
     const number owned{value};
     std::string out(bytes == 0 && value != nullptr ? static_cast<std::size_t>(BN_num_bytes(value)) : bytes, '\0');
     if (value == nullptr ||
@@ -168,15 +168,15 @@ core::result<json_web_key> json_web_key::from_jwk(const json& jwk)
     if (type == nullptr || !for_signatures(jwk)) {
         return no_key("not one for signatures");
     }
-    EVP_PKEY* made = nullptr;
+    EVP_PKEY* found = nullptr;
     if (*type == "EC") {
-        made = ec_key(jwk);
+        found = ec_key(jwk);
     } else if (*type == "RSA") {
-        made = rsa_key(jwk);
+        found = rsa_key(jwk);
     } else if (*type == "OKP") {
-        made = edwards_key(jwk);
+        found = edwards_key(jwk);
     }
-    key_pointer key{made};
+    key_pointer key{found};
     ERR_clear_error();
     const auto kind = key ? kind_of(*key) : std::nullopt;
     if (!kind) {
@@ -210,11 +210,11 @@ core::result<json_web_key> json_web_key::from_pem(std::string_view text, std::st
             "is not a P-256, P-384, P-521, Ed25519 or RSA (2048 bits) key"
         );
     }
-    json_web_key made{std::move(key), std::move(kid), first_algorithm(*kind), true};
-    if (made.kid_.empty()) {
-        made.kid_ = made.thumbprint();
+    json_web_key out{std::move(key), std::move(kid), first_algorithm(*kind), true};
+    if (out.kid_.empty()) {
+        out.kid_ = out.thumbprint();
     }
-    return made;
+    return out;
 }
 
 // The members that RFC 7638 section 3.2 and RFC 8037 section 2 name for a thumbprint: those that make the key.

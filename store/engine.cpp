@@ -4,9 +4,9 @@
 
 namespace store {
 
-std::string_view name(action what) noexcept
+std::string_view name(action value) noexcept
 {
-    switch (what) {
+    switch (value) {
         case action::created:
             return "created";
         case action::updated:

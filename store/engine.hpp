@@ -26,7 +26,7 @@ struct record {
 
 enum class action : std::uint8_t { created, updated, deleted };
 
-std::string_view name(action what) noexcept;
+std::string_view name(action value) noexcept;
 
 // One line of the audit trail. Says that an agent was written, never with what.
 struct change {

@@ -89,9 +89,9 @@ private:
         return found == records_.end() ? 0 : found->second.version;
     }
 
-    std::uint64_t note(const std::string& id, action what, const author& by)
+    std::uint64_t note(const std::string& id, action kind, const author& by)
     {
-        trail_.push_back({++latest_, whole_milliseconds(by.at), by.who, what, id});
+        trail_.push_back({++latest_, whole_milliseconds(by.at), by.who, kind, id});
         if (trail_.size() > changes_kept) {
             trail_.pop_front();
         }

@@ -75,12 +75,12 @@ private:
     using steps = std::function<core::result<std::uint64_t>()>;  // returns the version of the change; 0: it has none
 
     template <class T>
-    core::result<T> read(const std::function<core::result<T>()>& what)
+    core::result<T> read(const std::function<core::result<T>()>& reading)
     {
         if (auto ready = connect(); !ready) {
             return std::move(ready).error();
         }
-        auto found = what();
+        auto found = reading();
         if (!found) {
             return failed(std::move(found).error());
         }
@@ -89,9 +89,9 @@ private:
 
     core::result<> connect();
     core::error failed(core::error why);
-    core::result<std::uint64_t> write(need what, const steps& change);
-    core::result<std::uint64_t> attempt(need what, room where, const steps& change);
-    core::result<std::uint64_t> change_within(need what, room where, const steps& change);
+    core::result<std::uint64_t> write(need kind, const steps& change);
+    core::result<std::uint64_t> attempt(need kind, room where, const steps& change);
+    core::result<std::uint64_t> change_within(need kind, room where, const steps& change);
     bool empty_log();
     void make_room();
     void hold_ballast();
@@ -163,16 +163,16 @@ core::error sqlite::failed(core::error why)
     return why;
 }
 
-core::result<std::uint64_t> sqlite::write(need what, const steps& change)
+core::result<std::uint64_t> sqlite::write(need kind, const steps& change)
 {
-    auto done = attempt(what, room::all, change);
+    auto done = attempt(kind, room::all, change);
     const auto full = [&] { return !done && done.error().code == errc::store_full; };
     if (full()) {
         make_room();
-        done = attempt(what, room::all, change);
+        done = attempt(kind, room::all, change);
     }
     if (full() && ballast_.release()) {
-        done = attempt(what, room::ballast, change);
+        done = attempt(kind, room::ballast, change);
         empty_log();
     }
     hold_ballast();
@@ -211,7 +211,7 @@ void sqlite::hold_ballast()
     }
 }
 
-core::result<std::uint64_t> sqlite::attempt(need what, room where, const steps& change)
+core::result<std::uint64_t> sqlite::attempt(need kind, room where, const steps& change)
 {
     auto ready = connect();
     if (ready) {
@@ -220,7 +220,7 @@ core::result<std::uint64_t> sqlite::attempt(need what, room where, const steps& 
     if (!ready) {
         return failed(std::move(ready).error());
     }
-    auto version = change_within(what, where, change);
+    auto version = change_within(kind, where, change);
     if (!version) {
         if (db_->in_transaction() && !db_->run("ROLLBACK")) {
             db_.reset();
@@ -234,14 +234,14 @@ core::result<std::uint64_t> sqlite::attempt(need what, room where, const steps& 
 // Agents that are gone leave pages in the file, which can be written even if the disk is full: the log needs room for
 // them only until it is emptied. What makes the file larger would cost the ballast; what makes it much larger would
 // leave a log that even the ballast could not empty.
-core::result<std::uint64_t> sqlite::change_within(need what, room where, const steps& change)
+core::result<std::uint64_t> sqlite::change_within(need kind, room where, const steps& change)
 {
     const auto before = db_->number("PRAGMA page_count");
     if (!before) {
         return before.error();
     }
     auto version = change();
-    if (!version || what == need::deletion) {
+    if (!version || kind == need::deletion) {
         return version;
     }
     const auto after = db_->number("PRAGMA page_count");
@@ -304,8 +304,8 @@ core::result<std::unique_ptr<engine>> open_sqlite(sqlite_options options)
         );
     }
     if (*found == presence::absent) {
-        if (auto made = make_database(options.path, options.vfs); !made) {
-            return about(options.path, std::move(made).error());
+        if (auto created = make_database(options.path, options.vfs); !created) {
+            return about(options.path, std::move(created).error());
         }
     }
     auto opened = std::make_unique<sqlite>(std::move(options), std::move(*lock));

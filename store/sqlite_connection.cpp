@@ -40,16 +40,16 @@ bool no_room(sqlite3* handle, int code) noexcept
 core::result<std::unique_ptr<sqlite_connection>>
 sqlite_connection::open(const std::string& path, const std::string& vfs)
 {
-    auto made = std::make_unique<sqlite_connection>();
+    auto connection = std::make_unique<sqlite_connection>();
     sqlite3* handle = nullptr;
     constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     const int code = sqlite3_open_v2(path.c_str(), &handle, flags, vfs.empty() ? nullptr : vfs.c_str());
-    made->handle_.reset(handle);
+    connection->handle_.reset(handle);
     if (code != SQLITE_OK) {
-        return made->failure(code, "open");
+        return connection->failure(code, "open");
     }
     sqlite3_busy_timeout(handle, patience);
-    return made;
+    return connection;
 }
 
 core::result<> sqlite_connection::run(const std::string& sql)
@@ -92,19 +92,19 @@ core::result<sqlite3_stmt*> sqlite_connection::prepared(std::string_view sql)
 {
     auto found = statements_.find(sql);
     if (found == statements_.end()) {
-        sqlite3_stmt* made = nullptr;
+        sqlite3_stmt* statement = nullptr;
         const int code = sqlite3_prepare_v3(
             handle_.get(),
             sql.data(),
             static_cast<int>(sql.size()),
             SQLITE_PREPARE_PERSISTENT,
-            &made,
+            &statement,
             nullptr
         );
         if (code != SQLITE_OK) {
             return failure(code, sql);
         }
-        found = statements_.emplace(std::string{sql}, made).first;
+        found = statements_.emplace(std::string{sql}, statement).first;
     }
     return found->second.get();
 }
@@ -113,11 +113,11 @@ query::query(sqlite_connection& connection, std::string_view sql)
     : connection_{connection},
       sql_{sql}
 {
-    auto made = connection_.prepared(sql);
-    if (made) {
-        statement_ = *made;
+    auto statement = connection_.prepared(sql);
+    if (statement) {
+        statement_ = *statement;
     } else {
-        prepared_ = std::move(made).error();
+        prepared_ = std::move(statement).error();
     }
 }
 

@@ -13,11 +13,11 @@
 namespace store {
 namespace {
 
-core::error unusable(std::string_view what, int number)
+core::error unusable(std::string_view problem, int number)
 {
     return core::gateway_error(
         core::errc::config_invalid,
-        std::string{what} + ": " + std::generic_category().message(number)
+        std::string{problem} + ": " + std::generic_category().message(number)
     );
 }
 
@@ -34,8 +34,8 @@ core::result<> make_directories(const std::filesystem::path& directory)
         return {};
     }
     if (errno == ENOENT && directory.has_parent_path() && directory.parent_path() != directory) {
-        if (auto made = make_directories(directory.parent_path()); !made) {
-            return made;
+        if (auto parent = make_directories(directory.parent_path()); !parent) {
+            return parent;
         }
         if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) {
             return {};
@@ -48,8 +48,8 @@ core::result<> make_directories(const std::filesystem::path& directory)
 
 core::result<file_lock> file_lock::take(const std::string& path)
 {
-    if (auto made = make_directories(directory_of(path)); !made) {
-        return std::move(made).error();
+    if (auto directories = make_directories(directory_of(path)); !directories) {
+        return std::move(directories).error();
     }
     const auto name = path + ".lock";
     file_lock held{core::descriptor{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)}};

@@ -77,10 +77,10 @@ core::result<std::uint64_t> version_of(sqlite_connection& db, std::string_view i
     return *there ? static_cast<std::uint64_t>(row.number(0)) : 0;
 }
 
-core::result<std::uint64_t> note(sqlite_connection& db, std::string_view id, action what, const author& by)
+core::result<std::uint64_t> note(sqlite_connection& db, std::string_view id, action kind, const author& by)
 {
     query line{db, "INSERT INTO changes (at, who, action, agent) VALUES (?, ?, ?, ?)"};
-    auto done = line.with(to_number(by.at)).with(by.who).with(static_cast<std::int64_t>(what)).with(id).done();
+    auto done = line.with(to_number(by.at)).with(by.who).with(static_cast<std::int64_t>(kind)).with(id).done();
     if (!done) {
         return std::move(done).error();
     }

@@ -62,8 +62,8 @@ core::result<> set_up(sqlite_connection& db)
 core::result<> make_database(const std::string& path, const std::string& vfs)
 {
     const auto temporary = path + ".new";
-    if (auto made = make_empty(temporary); !made) {
-        return made;
+    if (auto created = make_empty(temporary); !created) {
+        return created;
     }
     {
         auto db = sqlite_connection::open(temporary, vfs);

@@ -76,17 +76,17 @@ core::result<json> read_card(std::string_view text, core::json_limits limits)
 
 core::result<card> repair_card(json written)
 {
-    card made;
-    made.document = std::move(written);
+    card repaired;
+    repaired.document = std::move(written);
     problem_list problems;
-    repair_traffic(made.document, problems);
-    if (name_of(made.document) == nullptr) {
+    repair_traffic(repaired.document, problems);
+    if (name_of(repaired.document) == nullptr) {
         return core::upstream_error(core::errc::card_invalid, "the card has no name");
     }
-    made.generation = generation_of(made.document);
-    repair_content(made.document, made.generation, problems);
-    made.problems = std::move(problems).take(made.generation);
-    return made;
+    repaired.generation = generation_of(repaired.document);
+    repair_content(repaired.document, repaired.generation, problems);
+    repaired.problems = std::move(problems).take(repaired.generation);
+    return repaired;
 }
 
 core::result<card> parse_card(std::string_view text, core::json_limits limits)

@@ -57,9 +57,9 @@ public:
     }
 
 private:
-    bool stop(const char* what)
+    bool stop(const char* problem)
     {
-        found = what;
+        found = problem;
         return false;
     }
 

@@ -149,18 +149,18 @@ void judge_skills(const json& card, const std::set<std::string_view>& schemes, p
     }
 }
 
-void judge_serving(const card& made, problem_list& problems)
+void judge_serving(const card& repaired, problem_list& problems)
 {
-    if (name_of(made.document) == nullptr) {
+    if (name_of(repaired.document) == nullptr) {
         problems.add("", "has no name: the card is not served", error);
         return;
     }
     // Any address that is not the agent's will do: the question is whether the agent's is still seen.
-    const auto served = rewrite_card(made, {"https://gateway.invalid/agents/lint"}, {});
+    const auto served = rewrite_card(repaired, {"https://gateway.invalid/agents/lint"}, {});
     if (served.has_error()) {
         problems.add(served.error().detail, "shows the agent's address to callers: the card is not served", error);
     }
-    if (core::member(made.document, "signatures") != nullptr) {
+    if (core::member(repaired.document, "signatures") != nullptr) {
         problems.add("signatures", "not served: they cover addresses that the gateway replaces", note);
     }
 }
@@ -204,25 +204,25 @@ lint_report lint_card(std::string_view text, core::json_limits limits)
         report.problems.push_back({"", written ? "not an object" : written.error().detail, error});
         return report;
     }
-    card made;
-    made.document = *written;
+    card repaired;
+    repaired.document = *written;
     problem_list repairs;
-    repair_traffic(made.document, repairs);
-    made.generation = generation_of(made.document);
-    report.generation = made.generation;
-    if (name_of(made.document) != nullptr) {
-        repair_content(made.document, made.generation, repairs);
+    repair_traffic(repaired.document, repairs);
+    repaired.generation = generation_of(repaired.document);
+    report.generation = repaired.generation;
+    if (name_of(repaired.document) != nullptr) {
+        repair_content(repaired.document, repaired.generation, repairs);
     }
-    auto problems = std::move(repairs).take(made.generation);
+    auto problems = std::move(repairs).take(repaired.generation);
 
     problem_list found;
-    judge_schema(*written, made.generation, problems, found);
+    judge_schema(*written, repaired.generation, problems, found);
     judge_interfaces(*written, found);
     const auto schemes = scheme_names(*written);
     judge_demands(*written, schemes, "", found);
     judge_skills(*written, schemes, found);
-    judge_serving(made, found);
-    std::ranges::move(std::move(found).take(made.generation), std::back_inserter(problems));
+    judge_serving(repaired, found);
+    std::ranges::move(std::move(found).take(repaired.generation), std::back_inserter(problems));
     for (const auto severity : {error, warning, note}) {
         std::ranges::copy_if(problems, std::back_inserter(report.problems), [&](const card_problem& each) {
             return each.severity == severity;

@@ -249,10 +249,10 @@ std::string indexed(const std::string& path, std::size_t index)
     return path + "[" + std::to_string(index) + "]";
 }
 
-void problem_list::add(std::string path, std::string_view what, problem_severity severity)
+void problem_list::add(std::string path, std::string_view complaint, problem_severity severity)
 {
     if (problems_.size() < max_card_problems) {
-        problems_.push_back({std::move(path), std::string{what}, severity});
+        problems_.push_back({std::move(path), std::string{complaint}, severity});
     } else {
         ++beyond_;
         worst_beyond_ = std::min(worst_beyond_, severity);

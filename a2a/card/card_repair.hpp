@@ -26,7 +26,7 @@ constexpr std::size_t max_values(core::json_limits limits) noexcept
 // Problems in the order they were found, with a bound on how many a hostile card can make us keep.
 class problem_list {
 public:
-    void add(std::string path, std::string_view what, problem_severity severity = problem_severity::error);
+    void add(std::string path, std::string_view complaint, problem_severity severity = problem_severity::error);
 
     // What is absent from a card of 0.1 that 0.1 did not require is a warning.
     std::vector<card_problem> take(card_generation generation) &&;

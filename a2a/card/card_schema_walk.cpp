@@ -58,17 +58,17 @@ void schema_walk::object(const json& value, const object_rule& rule, const objec
     strangers(value, rule, other, path);
 }
 
-void schema_walk::add(const std::string& path, std::string_view what, problem_severity severity)
+void schema_walk::add(const std::string& path, std::string_view complaint, problem_severity severity)
 {
     if (said_.insert(path).second) {
-        problems_.add(path, what, severity);
+        problems_.add(path, complaint, severity);
     }
 }
 
-void schema_walk::expect(bool holds, std::string_view what, const std::string& path)
+void schema_walk::expect(bool holds, std::string_view complaint, const std::string& path)
 {
     if (!holds) {
-        add(path, what, error);
+        add(path, complaint, error);
     }
 }
 

@@ -20,8 +20,8 @@ public:
     void object(const core::json& value, const object_rule& rule, const object_rule* other, const std::string& path);
 
 private:
-    void add(const std::string& path, std::string_view what, problem_severity severity);
-    void expect(bool holds, std::string_view what, const std::string& path);
+    void add(const std::string& path, std::string_view complaint, problem_severity severity);
+    void expect(bool holds, std::string_view complaint, const std::string& path);
     void absent(const member_rule& rule, bool null, const std::string& path);
     void member(const core::json& value, const member_rule& rule, const object_rule* other, const std::string& path);
     void text(const core::json& value, const member_rule& rule, const std::string& path);

@@ -93,10 +93,10 @@ std::vector<std::string_view> flows_of(const json& content)
 
 json object_of(std::string name, json value)
 {
-    json::object_t made;
-    made.reserve(1);
-    made.emplace_back(std::move(name), std::move(value));
-    return made;
+    json::object_t object;
+    object.reserve(1);
+    object.emplace_back(std::move(name), std::move(value));
+    return object;
 }
 
 // Builds `securitySchemes` of 1.0. Members are appended: to look each name up among all others would cost its square.
@@ -249,18 +249,18 @@ translated_schemes typed_schemes(const json& schemes)
         out.lost.emplace_back("securitySchemes");
         return out;
     }
-    json::object_t made;
-    made.reserve(written->size());
+    json::object_t object;
+    object.reserve(written->size());
     for (const auto& [name, each] : *written) {
         const auto path = dotted("securitySchemes", name);
         auto read = read_scheme(each);
         if (read.form == nullptr) {
             out.lost.push_back(path);
         } else {
-            made.emplace_back(name, typed(std::move(read), path, out.lost));
+            object.emplace_back(name, typed(std::move(read), path, out.lost));
         }
     }
-    out.schemes = std::move(made);
+    out.schemes = std::move(object);
     return out;
 }
 
@@ -295,7 +295,7 @@ std::size_t demand_wrapper::alternatives_of(const json& scopes) const
 }
 
 // The parts of the last scheme change fastest, as the last digit of a number does.
-json demand_wrapper::alternative(const json& scopes, std::size_t which) const
+json demand_wrapper::alternative(const json& scopes, std::size_t index) const
 {
     const auto& members = scopes.get_ref<const json::object_t&>();
     const std::span asked{members.data(), members.size()};
@@ -305,19 +305,19 @@ json demand_wrapper::alternative(const json& scopes, std::size_t which) const
         if (found == split_.end()) {
             parts[i] = &asked[i].first;
         } else {
-            parts[i] = &found->second[which % found->second.size()];
-            which /= found->second.size();
+            parts[i] = &found->second[index % found->second.size()];
+            index /= found->second.size();
         }
     }
-    json::object_t made;
-    made.reserve(asked.size());
+    json::object_t object;
+    object.reserve(asked.size());
     std::set<std::string_view> named;  // a requirement may name what the part of another scheme is called
     for (std::size_t i = 0; i < asked.size(); ++i) {
         if (named.insert(*parts[i]).second) {
-            made.emplace_back(*parts[i], object_of("list", asked[i].second));
+            object.emplace_back(*parts[i], object_of("list", asked[i].second));
         }
     }
-    return made;
+    return object;
 }
 
 json plain_demands(const json& demands)

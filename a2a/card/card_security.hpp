@@ -46,7 +46,7 @@ public:
 
 private:
     std::size_t alternatives_of(const core::json& scopes) const;
-    core::json alternative(const core::json& scopes, std::size_t which) const;
+    core::json alternative(const core::json& scopes, std::size_t index) const;
 
     const scheme_split& split_;
     std::size_t room_ = max_alternative_bytes;

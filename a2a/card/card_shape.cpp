@@ -77,9 +77,9 @@ json interfaces_since_1(const json& card)
     }
     const auto version = interface_version(core::string_member(card, "protocolVersion"));
     const auto add = [&](const json& url, const std::string& binding) {
-        json made{{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}};
-        if (std::ranges::find(list, made) == list.end()) {
-            list.push_back(std::move(made));
+        json added{{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}};
+        if (std::ranges::find(list, added) == list.end()) {
+            list.push_back(std::move(added));
         }
     };
     if (const auto* url = core::member(card, "url")) {
@@ -103,7 +103,7 @@ void security_since_1(json& object, demand_wrapper& wrapper)
 
 shaped_card shape_v1(json card)
 {
-    shaped_card made;
+    shaped_card out;
     auto interfaces = interfaces_since_1(card);
     for (const auto* member : {"url", "preferredTransport", "additionalInterfaces", "protocolVersion"}) {
         card.erase(member);
@@ -126,7 +126,7 @@ shaped_card shape_v1(json card)
     if (const auto found = card.find("securitySchemes"); found != card.end()) {
         schemes = wrapped_schemes(*found);
         *found = std::move(schemes.schemes);
-        made.lost = std::move(schemes.lost);
+        out.lost = std::move(schemes.lost);
     }
     demand_wrapper wrapper{schemes.split};
     security_since_1(card, wrapper);
@@ -137,8 +137,8 @@ shaped_card shape_v1(json card)
             }
         }
     }
-    made.document = projected(std::move(card), card_since_1(), made.lost);
-    return made;
+    out.document = projected(std::move(card), card_since_1(), out.lost);
+    return out;
 }
 
 void security_before_1(json& object)
@@ -164,9 +164,9 @@ void endpoint_before_1(json& card, std::vector<std::string>& lost)
     card["preferredTransport"] = text_or(first, "protocolBinding", "JSONRPC");
     auto more = json::array();
     for (const auto& each : interfaces) {
-        json made{{"url", each["url"]}, {"transport", text_or(each, "protocolBinding", "JSONRPC")}};
-        if (std::ranges::find(more, made) == more.end()) {
-            more.push_back(std::move(made));
+        json added{{"url", each["url"]}, {"transport", text_or(each, "protocolBinding", "JSONRPC")}};
+        if (std::ranges::find(more, added) == more.end()) {
+            more.push_back(std::move(added));
         }
     }
     card["additionalInterfaces"] = std::move(more);
@@ -206,11 +206,11 @@ std::string spoken_version(const json& card)
 
 shaped_card shape_v03(json card)
 {
-    shaped_card made;
+    shaped_card out;
     if (has_interfaces(card)) {
-        note_tenants(card, made.lost);
+        note_tenants(card, out.lost);
         if (!card.contains("url")) {
-            endpoint_before_1(card, made.lost);
+            endpoint_before_1(card, out.lost);
         }
     }
     if (!card.contains("preferredTransport")) {
@@ -224,7 +224,7 @@ shaped_card shape_v03(json card)
     if (const auto found = card.find("securitySchemes"); found != card.end()) {
         auto schemes = typed_schemes(*found);
         *found = std::move(schemes.schemes);
-        std::ranges::move(schemes.lost, std::back_inserter(made.lost));
+        std::ranges::move(schemes.lost, std::back_inserter(out.lost));
     }
     security_before_1(card);
     if (const auto skills = card.find("skills"); skills != card.end() && skills->is_array()) {
@@ -235,8 +235,8 @@ shaped_card shape_v03(json card)
         }
     }
     card.erase("supportedInterfaces");
-    made.document = std::move(card);
-    return made;
+    out.document = std::move(card);
+    return out;
 }
 
 json* member_of(json& object, const char* member)
@@ -287,8 +287,8 @@ void add_wrapped_schemes(json& card, const json& schemes)
 shaped_card shape_hybrid(json card)
 {
     auto modern = shape_v1(card);
-    auto made = shape_v03(std::move(card));
-    auto& document = made.document;
+    auto out = shape_v03(std::move(card));
+    auto& document = out.document;
     add_members(document, modern.document, {"supportedInterfaces", "securityRequirements", "skills"});
     auto* capabilities_since_1 = member_of(modern.document, "capabilities");
     if (auto* capabilities = object_at(document, "capabilities");
@@ -306,10 +306,10 @@ shaped_card shape_hybrid(json card)
     }
     // Only what neither half can say is lost.
     const std::set<std::string_view> lost_by_modern{modern.lost.begin(), modern.lost.end()};
-    std::erase_if(made.lost, [&](const std::string& path) {
+    std::erase_if(out.lost, [&](const std::string& path) {
         return path.starts_with("supportedInterfaces") || !lost_by_modern.contains(path);
     });
-    return made;
+    return out;
 }
 
 shaped_card shaped(json rewritten, core::card_shape shape)
@@ -331,11 +331,11 @@ shaped_card shaped(json rewritten, core::card_shape shape)
 
 core::result<shaped_card> shape_card(json rewritten, core::card_shape shape, const public_address& at)
 {
-    auto made = shaped(std::move(rewritten), shape);
-    if (auto checked = check_addresses(made.document, at); !checked) {
+    auto out = shaped(std::move(rewritten), shape);
+    if (auto checked = check_addresses(out.document, at); !checked) {
         return std::move(checked).error();
     }
-    return made;
+    return out;
 }
 
 core::result<> check_addresses(const json& served, const public_address& at)

@@ -271,23 +271,23 @@ core::result<card_signature> card_verification::verify(std::span<const jose::jso
     }
     std::string why;
     for (const auto& each : signatures_) {
-        std::string_view what = ": no such key";
+        std::string_view outcome = ": no such key";
         for (const auto& key : keys) {
             if (!may_be(key, each)) {
                 continue;
             }
             if (left_ == 0) {
-                what = ": too many signatures and keys to try";
+                outcome = ": too many signatures and keys to try";
                 break;
             }
             --left_;
             if (signed_by(each, key)) {
                 return each;
             }
-            what = why_not(each, key);
+            outcome = why_not(each, key);
         }
         constexpr std::size_t longest_shown = 64;
-        why += (why.empty() ? "" : "; ") + each.kid.substr(0, longest_shown) + std::string{what};
+        why += (why.empty() ? "" : "; ") + each.kid.substr(0, longest_shown) + std::string{outcome};
     }
     return core::upstream_error(errc::card_signature, std::move(why));
 }

@@ -24,25 +24,25 @@ core::result<json> signatures_of(const json& card, const jose::json_web_key& key
     if (lean.left_out) {
         texts.push_back(core::canonical_json(card, {.without = without}).text);
     }
-    auto made = json::array();
+    auto signatures = json::array();
     for (const auto& text : texts) {
         const auto signature = key.sign(encoded + '.' + jose::base64url(text));
         if (!signature) {
             return signature.error();
         }
-        made.push_back({{"protected", encoded}, {"signature", jose::base64url(*signature)}});
+        signatures.push_back({{"protected", encoded}, {"signature", jose::base64url(*signature)}});
     }
-    return made;
+    return signatures;
 }
 
 core::result<> sign_card(json& card, const jose::json_web_key& key, const std::string& key_set_url)
 {
-    auto made = signatures_of(card, key, key_set_url);
-    if (!made) {
-        return std::move(made).error();
+    auto signatures = signatures_of(card, key, key_set_url);
+    if (!signatures) {
+        return std::move(signatures).error();
     }
     card.erase("signatures");
-    card["signatures"] = std::move(*made);
+    card["signatures"] = std::move(*signatures);
     return {};
 }
 

@@ -75,22 +75,22 @@ public:
     {
         const auto [first_value, first_name] = close();
         drop_repeated(first_value, first_name);
-        json::object_t made;
-        made.reserve(names_.size() - first_name);
+        json::object_t object;
+        object.reserve(names_.size() - first_name);
         for (std::size_t i = 0; first_name + i < names_.size(); ++i) {
-            made.emplace_back(std::move(names_[first_name + i]), std::move(values_[first_value + i]));
+            object.emplace_back(std::move(names_[first_name + i]), std::move(values_[first_value + i]));
         }
         names_.resize(first_name);
         values_.resize(first_value);
-        return add_closed(std::move(made));
+        return add_closed(std::move(object));
     }
     bool start_array(std::size_t) override { return open(); }
     bool end_array() override
     {
         const auto first = values_.begin() + static_cast<std::ptrdiff_t>(close().value);
-        json::array_t made{std::make_move_iterator(first), std::make_move_iterator(values_.end())};
+        json::array_t array{std::make_move_iterator(first), std::make_move_iterator(values_.end())};
         values_.erase(first, values_.end());
-        return add_closed(std::move(made));
+        return add_closed(std::move(array));
     }
     bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
 

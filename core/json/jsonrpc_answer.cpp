@@ -38,18 +38,18 @@ struct found_answer {
     std::array<std::string_view, names.size()> values;  // by role
     bool ambiguous = false;
 
-    std::string_view operator[](role which) const { return values[static_cast<std::size_t>(which)]; }
+    std::string_view operator[](role member) const { return values[static_cast<std::size_t>(member)]; }
 
     // Something is said there; null says that there is nothing.
-    bool says(role which) const { return !(*this)[which].empty() && (*this)[which] != "null"; }
+    bool says(role member) const { return !(*this)[member].empty() && (*this)[member] != "null"; }
 };
 
 bool read(cursor_type& cursor, found_answer& found)
 {
     return cursor.object([&found](std::string_view name, bool escaped, std::string_view text) {
         bool twin = false;
-        if (const auto which = role_of(name, escaped, twin); which != role::other) {
-            auto& value = found.values[static_cast<std::size_t>(which)];
+        if (const auto member = role_of(name, escaped, twin); member != role::other) {
+            auto& value = found.values[static_cast<std::size_t>(member)];
             found.ambiguous = found.ambiguous || twin || !value.empty();
             value = text;
         }

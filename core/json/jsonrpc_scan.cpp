@@ -39,7 +39,7 @@ struct found_members {
     bool case_twin = false;
     bool answers = false;  // has `result` or `error`
 
-    std::string_view operator[](routed which) const { return values[static_cast<std::size_t>(which)]; }
+    std::string_view operator[](routed member) const { return values[static_cast<std::size_t>(member)]; }
 
     void add(std::string_view name, bool escaped, std::string_view value);
 
@@ -58,15 +58,15 @@ void found_members::add(std::string_view name, bool escaped, std::string_view va
 
 void found_members::add(std::string_view name, std::string_view value)
 {
-    const auto which = find_routed(name);
-    if (!which) {
+    const auto member = find_routed(name);
+    if (!member) {
         answers = answers || name == "result" || name == "error";
         case_twin = case_twin || is_case_twin(name);
         return;
     }
-    auto& slot = values[static_cast<std::size_t>(*which)];
+    auto& slot = values[static_cast<std::size_t>(*member)];
     if (!slot.empty()) {
-        twice[static_cast<std::size_t>(*which)] = true;
+        twice[static_cast<std::size_t>(*member)] = true;
     }
     slot = value;
 }

@@ -7,15 +7,15 @@ namespace {
 class page {
 public:
     void add(family done) { text_ += done.take(); }
-    void add(family which, std::uint64_t value)
+    void add(family single, std::uint64_t value)
     {
-        which.add({}, value);
-        add(std::move(which));
+        single.add({}, value);
+        add(std::move(single));
     }
-    void add(family which, double value)
+    void add(family single, double value)
     {
-        which.add({}, value);
-        add(std::move(which));
+        single.add({}, value);
+        add(std::move(single));
     }
     std::string take() { return std::move(text_); }
 

@@ -287,13 +287,13 @@ void worker_metrics::linger(std::string_view id, agent_counters& counters)
     lingering_.emplace(id);
 }
 
-worker_metrics::agent_map::iterator worker_metrics::erase(agent_map::iterator which)
+worker_metrics::agent_map::iterator worker_metrics::erase(agent_map::iterator position)
 {
-    if (which->second.forgotten_) {
-        lingering_.erase(which->first);
+    if (position->second.forgotten_) {
+        lingering_.erase(position->first);
     }
     --totals_.agents;
-    return agents_.erase(which);
+    return agents_.erase(position);
 }
 
 void worker_metrics::forget(std::string_view id)

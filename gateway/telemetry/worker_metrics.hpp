@@ -37,8 +37,8 @@ class enum_counters {
 public:
     static constexpr std::size_t size = static_cast<std::size_t>(Last) + 1;
 
-    void add(Enum which, std::uint64_t n = 1) { values_[static_cast<std::size_t>(which)] += n; }
-    std::uint64_t operator[](Enum which) const { return values_[static_cast<std::size_t>(which)]; }
+    void add(Enum counter, std::uint64_t n = 1) { values_[static_cast<std::size_t>(counter)] += n; }
+    std::uint64_t operator[](Enum counter) const { return values_[static_cast<std::size_t>(counter)]; }
 
     void merge(const enum_counters& other)
     {
@@ -55,8 +55,8 @@ template <class Enum, Enum Last, class Take>
 void each(const enum_counters<Enum, Last>& counters, Take take)
 {
     for (std::size_t i = 0; i < counters.size; ++i) {
-        const auto which = static_cast<Enum>(i);
-        take(which, counters[which]);
+        const auto counter = static_cast<Enum>(i);
+        take(counter, counters[counter]);
     }
 }
 
@@ -218,7 +218,7 @@ private:
     void linger(std::string_view id, agent_counters& counters);
 
     using agent_map = std::unordered_map<std::string, agent_counters, string_hash, std::equal_to<>>;
-    agent_map::iterator erase(agent_map::iterator which);
+    agent_map::iterator erase(agent_map::iterator position);
 
     loop_totals totals_;
     agent_map agents_;

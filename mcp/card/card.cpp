@@ -2,6 +2,7 @@
 
 #include "a2a/card/card_endpoints.hpp"
 #include "a2a/card/card_shape.hpp"
+#include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "mcp/card/card_links.hpp"
 #include "mcp/card/card_skills.hpp"
@@ -36,8 +37,7 @@ std::string first_line(std::string_view text)
         return {};
     }
     auto line = text.substr(begin);
-    line = line.substr(0, line.find_first_of("\r\n"));
-    line = line.substr(0, line.find_last_not_of(" \t") + 1);
+    line = core::trim(line.substr(0, line.find_first_of("\r\n")));
     return line.size() > longest ? std::string{} : std::string{line};
 }
 
@@ -103,11 +103,11 @@ std::string tool_text(const listed_item& tool)
     return out;
 }
 
-std::string list_text(const server_lists& from, std::size_t which)
+std::string list_text(const server_lists& from, std::size_t list)
 {
     std::string out{"["};
-    for (const auto& item : from.lists[which]) {
-        out.append(which == index_of(list_kind::tools) ? tool_text(item) : with_safe_links(item.raw)).append(",");
+    for (const auto& item : from.lists[list]) {
+        out.append(list == index_of(list_kind::tools) ? tool_text(item) : with_safe_links(item.raw)).append(",");
     }
     close(out, ']');
     return out;
@@ -225,13 +225,13 @@ core::result<std::string> strict(const server_lists& from, json plain, const car
         {"required", false},
     }});
     plain["name"] = first_said({from.server.title, from.server.name, asked.agent_id});
-    auto made = a2a::shape_card(std::move(plain), asked.shape, asked.at);
-    if (!made) {
-        return made.error();
+    auto shaped = a2a::shape_card(std::move(plain), asked.shape, asked.at);
+    if (!shaped) {
+        return shaped.error();
     }
-    offer_no_calls(made->document);
+    offer_no_calls(shaped->document);
     std::string out{"{"};
-    for (const auto& [key, value] : made->document.items()) {
+    for (const auto& [key, value] : shaped->document.items()) {
         if (key != "capabilities") {
             append_member(out, key, core::to_text(value));
             continue;
@@ -337,11 +337,11 @@ core::result<written_card> card_writer::write(core::card_shape shape)
 
 core::result<std::string> synthesize_card(const server_lists& from, const card_request& asked)
 {
-    auto made = card_writer{from, asked}.write(asked.shape);
-    if (!made) {
-        return std::move(made).error();
+    auto written = card_writer{from, asked}.write(asked.shape);
+    if (!written) {
+        return std::move(written).error();
     }
-    return std::move(made->text);
+    return std::move(written->text);
 }
 
 }  // namespace mcp

@@ -1,5 +1,6 @@
 #include "mcp/card/card_links.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
@@ -15,13 +16,6 @@ namespace {
 
 constexpr std::size_t longest_url = 8 * 1024;
 constexpr std::size_t most_icons = 64;  // of one item
-
-bool is_called(std::string_view name, std::string_view wanted)
-{
-    return std::ranges::equal(name, wanted, [](char a, char b) {
-        return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-    });
-}
 
 bool is_url(std::string_view address, bool plain_too)
 {
@@ -54,10 +48,11 @@ std::string safe_icons(std::string_view raw)
 // What the member becomes; nothing: it is left out.
 std::optional<std::string> safe_value(const raw_member& member)
 {
-    if (is_called(member.name, "icons")) {
+    if (core::equal_ignoring_case(member.name, "icons")) {
         return safe_icons(member.value);
     }
-    if (is_called(member.name, "websiteurl") && !is_page(text_of(member.value).value_or(std::string{}))) {
+    if (core::equal_ignoring_case(member.name, "websiteurl") &&
+        !is_page(text_of(member.value).value_or(std::string{}))) {
         return std::nullopt;
     }
     return std::string{member.value};
@@ -77,7 +72,7 @@ bool is_icon(std::string_view address)
 
 bool holds_links(std::string_view member)
 {
-    return is_called(member, "icons") || is_called(member, "websiteurl");
+    return core::equal_ignoring_case(member, "icons") || core::equal_ignoring_case(member, "websiteurl");
 }
 
 std::string with_safe_links(std::string_view raw)

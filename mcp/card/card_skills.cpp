@@ -1,5 +1,6 @@
 #include "mcp/card/card_skills.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "mcp/card/card_links.hpp"
 
@@ -31,7 +32,7 @@ std::string folded(std::string_view name)
     std::string out;
     for (const char c : name) {
         if (c != '-' && c != '_') {
-            out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            out += core::lower(c);
         }
     }
     return out;
@@ -92,12 +93,6 @@ bool takes_text(const raw_object& tool)
 bool means_something_else(std::string_view member)
 {
     return std::ranges::find(skill_members, folded(member)) != skill_members.end();
-}
-
-raw_object members_of(std::string_view raw)
-{
-    auto read = raw_object::read(raw);
-    return read ? std::move(*read) : raw_object{};
 }
 
 std::string first_of(std::initializer_list<std::string> texts)

@@ -14,9 +14,6 @@ namespace mcp {
 // Whether a tool's own member of this name would be taken for one that A2A gives a skill.
 bool means_something_else(std::string_view member);
 
-// Of text that was read when it came: the items of stored lists are objects. Empty for anything else.
-raw_object members_of(std::string_view raw);
-
 // The first that is not empty; empty: none.
 std::string first_of(std::initializer_list<std::string> texts);
 

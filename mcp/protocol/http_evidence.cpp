@@ -1,5 +1,6 @@
 #include "mcp/protocol/http_evidence.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
@@ -33,16 +34,9 @@ named_versions versions_in(std::string_view list)
     return named;
 }
 
-std::string_view member_of(std::string_view object, std::string_view name)
-{
-    const auto read = raw_object::read(object);
-    return read ? read->find(name) : std::string_view{};
-}
-
 bool mentions(std::string_view text, std::string_view word)
 {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return !std::ranges::search(text, word, {}, lower).empty();
+    return !std::ranges::search(text, word, {}, core::lower).empty();
 }
 
 }  // namespace
@@ -50,13 +44,13 @@ bool mentions(std::string_view text, std::string_view word)
 era era_of_answer(const message& answer)
 {
     if (answer.kind == message_kind::result) {
-        return versions_in(member_of(answer.result, "supportedVersions")).modern ? era::modern : era::legacy;
+        return versions_in(members_of(answer.result).find("supportedVersions")).modern ? era::modern : era::legacy;
     }
     const auto code = answer.failure.code;
     if (answer.kind != message_kind::failure || code > header_mismatch || code < unsupported_version) {
         return era::legacy;
     }
-    const auto named = versions_in(member_of(answer.failure.data, "supported"));
+    const auto named = versions_in(members_of(answer.failure.data).find("supported"));
     return named.legacy && !named.modern ? era::legacy : era::modern;
 }
 

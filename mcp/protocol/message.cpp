@@ -44,7 +44,7 @@ std::optional<id_type> type_of(std::string_view id) noexcept
     return number ? std::optional{id_type::number} : std::nullopt;
 }
 
-core::result<message> read_call(const raw_object& envelope, message made)
+core::result<message> read_call(const raw_object& envelope, message read)
 {
     if (!said(envelope, "result").empty() || !said(envelope, "error").empty()) {
         return refused("a method and an answer in one");
@@ -53,16 +53,16 @@ core::result<message> read_call(const raw_object& envelope, message made)
     if (!method || method->empty()) {
         return refused("method is not a name");
     }
-    if (made.id_is == id_type::null) {
+    if (read.id_is == id_type::null) {
         return refused("a request with the id null");
     }
-    made.kind = made.id_is == id_type::absent ? message_kind::notification : message_kind::request;
-    made.method = std::move(*method);
-    made.params = said(envelope, "params");
-    if (!made.params.empty() && !is_object(made.params) && !is_array(made.params)) {
+    read.kind = read.id_is == id_type::absent ? message_kind::notification : message_kind::request;
+    read.method = std::move(*method);
+    read.params = said(envelope, "params");
+    if (!read.params.empty() && !is_object(read.params) && !is_array(read.params)) {
         return refused("params is not an object or an array");
     }
-    return made;
+    return read;
 }
 
 core::result<rpc_failure> read_failure(std::string_view raw)
@@ -81,31 +81,31 @@ core::result<rpc_failure> read_failure(std::string_view raw)
     return rpc_failure{*code, members->text("message"), members->find("data")};
 }
 
-core::result<message> read_answer(const raw_object& envelope, message made)
+core::result<message> read_answer(const raw_object& envelope, message read)
 {
-    made.result = envelope.find("result");
+    read.result = envelope.find("result");
     const auto error = said(envelope, "error");
     if (error.empty()) {
-        if (made.result.empty()) {
+        if (read.result.empty()) {
             return refused("neither a method, a result nor an error");
         }
-        if (made.id_is != id_type::number && made.id_is != id_type::string) {
+        if (read.id_is != id_type::number && read.id_is != id_type::string) {
             return refused("a result without an id");
         }
-        made.kind = message_kind::result;
-        return made;
+        read.kind = message_kind::result;
+        return read;
     }
     if (!said(envelope, "result").empty()) {
         return refused("a result and an error in one");
     }
-    made.result = {};
+    read.result = {};
     auto failure = read_failure(error);
     if (!failure) {
         return failure.error();
     }
-    made.kind = message_kind::failure;
-    made.failure = std::move(*failure);
-    return made;
+    read.kind = message_kind::failure;
+    read.failure = std::move(*failure);
+    return read;
 }
 
 // A request or notification under construction: its params are given member by member.
@@ -157,16 +157,16 @@ std::string info(const client_info& client)
 
 outgoing request(std::string_view method, std::uint64_t id, const dialect& speaks)
 {
-    outgoing made{method, id};
+    outgoing call{method, id};
     if (speaks.modern()) {
         std::string meta{"{"};
         append_text_member(meta, "io.modelcontextprotocol/protocolVersion", speaks.version);
         append_member(meta, "io.modelcontextprotocol/clientCapabilities", "{}");
         append_member(meta, "io.modelcontextprotocol/clientInfo", info(speaks.client));
         close(meta, '}');
-        made.param("_meta", meta);
+        call.param("_meta", meta);
     }
-    return made;
+    return call;
 }
 
 }  // namespace
@@ -192,15 +192,15 @@ core::result<message> read_message(std::string_view text, message_limits limits)
     if (text_of(envelope->find("jsonrpc")) != "2.0") {
         return refused("jsonrpc is not \"2.0\"");
     }
-    message made;
-    made.id = envelope->find("id");
-    const auto type = type_of(made.id);
+    message read;
+    read.id = envelope->find("id");
+    const auto type = type_of(read.id);
     if (!type) {
         return refused("id is not a string or a number");
     }
-    made.id_is = *type;
-    return envelope->find("method").empty() ? read_answer(*envelope, std::move(made))
-                                            : read_call(*envelope, std::move(made));
+    read.id_is = *type;
+    return envelope->find("method").empty() ? read_answer(*envelope, std::move(read))
+                                            : read_call(*envelope, std::move(read));
 }
 
 std::vector<std::string_view> messages_in(std::string_view text, std::string_view version)
@@ -255,11 +255,11 @@ std::string ping_request(std::uint64_t id, const dialect& speaks)
 
 std::string list_request(std::uint64_t id, list_kind list, std::string_view cursor, const dialect& speaks)
 {
-    auto made = request(method(list), id, speaks);
+    auto call = request(method(list), id, speaks);
     if (!cursor.empty()) {
-        made.param("cursor", compact(cursor));
+        call.param("cursor", compact(cursor));
     }
-    return made.done();
+    return call.done();
 }
 
 std::string listen_request(std::uint64_t id, list_set changes_of, const dialect& speaks)

@@ -119,6 +119,12 @@ std::string_view raw_object::object(std::string_view name) const noexcept
     return is_object(raw) ? raw : std::string_view{};
 }
 
+raw_object members_of(std::string_view raw)
+{
+    auto read = raw_object::read(raw);
+    return read ? std::move(*read) : raw_object{};
+}
+
 bool is_object(std::string_view raw) noexcept
 {
     return raw.starts_with('{');

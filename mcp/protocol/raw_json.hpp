@@ -45,6 +45,9 @@ private:
     std::vector<raw_member> members_;
 };
 
+// The members if `raw` is an object that raw_object::read() takes, else none.
+raw_object members_of(std::string_view raw);
+
 // Of raw text that is one JSON value.
 bool is_object(std::string_view raw) noexcept;
 bool is_array(std::string_view raw) noexcept;

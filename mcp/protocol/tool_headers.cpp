@@ -1,5 +1,6 @@
 #include "mcp/protocol/tool_headers.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json/json.hpp"
 
 #include <algorithm>
@@ -13,25 +14,6 @@ namespace {
 using core::json;
 
 constexpr std::string_view annotation = "x-mcp-header";
-
-constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-
-// RFC 9110 section 5.6.2.
-bool is_token(std::string_view text) noexcept
-{
-    return !text.empty() && std::ranges::all_of(text, [](char c) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        return letter || (c >= '0' && c <= '9') || marks.find(c) != std::string_view::npos;
-    });
-}
-
-std::string lowered(std::string text)
-{
-    std::ranges::transform(text, text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return text;
-}
 
 template <std::size_t N>
 bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) noexcept
@@ -148,14 +130,14 @@ private:
         if (text == nullptr) {
             return "is not a string";
         }
-        if (!is_token(*text)) {
+        if (!core::is_token(*text)) {
             return text->empty() ? "is empty" : "is not a token";
         }
         const auto* const type = core::string_member(schema, "type");
         if (type == nullptr || (*type != "integer" && *type != "string" && *type != "boolean")) {
             return "is not of an integer, a string or a boolean";
         }
-        return seen_.insert(lowered(*text)).second ? "" : "stands twice";
+        return seen_.insert(core::in_lower_case(*text)).second ? "" : "stands twice";
     }
 
     std::string told(std::string_view why) const

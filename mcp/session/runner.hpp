@@ -42,7 +42,7 @@ public:
     virtual void session_changed(session_state state, session_reason why) = 0;
 
     // What the server lists has changed in a way that callers can see.
-    virtual void listed(std::shared_ptr<const server_lists> what) = 0;
+    virtual void listed(std::shared_ptr<const server_lists> lists) = 0;
 
     // A walk is over, behind what listed() says of it; or why it came to nothing.
     virtual void walked(const core::result<walk_outcome>& /*how*/) {}

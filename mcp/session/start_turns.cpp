@@ -18,20 +18,20 @@ start_turns::~start_turns() = default;
 
 std::unique_ptr<start_turns::turn> start_turns::ask(std::function<void()> begin)
 {
-    auto made = std::make_unique<turn>(*this, std::move(begin));
-    waiting_.push_back(made.get());
+    auto added = std::make_unique<turn>(*this, std::move(begin));
+    waiting_.push_back(added.get());
     let_next();
-    return made;
+    return added;
 }
 
-void start_turns::leave(turn& which)
+void start_turns::leave(turn& ended)
 {
-    if (which.stage_ == turn::stage::waits) {
-        waiting_.remove(&which);
-    } else if (which.stage_ == turn::stage::taken) {
+    if (ended.stage_ == turn::stage::waits) {
+        waiting_.remove(&ended);
+    } else if (ended.stage_ == turn::stage::taken) {
         --taken_;
     }
-    which.stage_ = turn::stage::over;
+    ended.stage_ = turn::stage::over;
     let_next();
 }
 

@@ -29,7 +29,7 @@ public:
     std::size_t waiting() const noexcept { return waiting_.size(); }
 
 private:
-    void leave(turn& which);
+    void leave(turn& ended);
     void let_next();
     void begin_next();
 

@@ -35,7 +35,7 @@ public:
     }
 
     void open() override { wire_->open(); }
-    core::result<> send(outgoing what) override;
+    core::result<> send(outgoing message) override;
     void settle(const dialect& speaks) override { wire_->settle(speaks); }
     std::size_t queued() const noexcept override { return wire_->queued(); }
     bool fell_back() const noexcept override { return stage_ == stage::sse; }
@@ -50,7 +50,7 @@ private:
     void refused(std::string_view beginning, std::size_t limit) override { observer_.refused(beginning, limit); }
     void failed(std::uint64_t request, core::error why, std::optional<era> says) override;
     void session_lost() override { observer_.session_lost(); }
-    void stream_changed(stream_news what) override { observer_.stream_changed(what); }
+    void stream_changed(stream_news news) override { observer_.stream_changed(news); }
     void lost(core::error why) override;
     void closed() override { observer_.closed(); }
 
@@ -67,17 +67,17 @@ private:
     std::unique_ptr<transport> wire_;
 };
 
-core::result<> fallback_transport::send(outgoing what)
+core::result<> fallback_transport::send(outgoing message)
 {
     if (stage_ == stage::connecting) {
         return core::upstream_error(errc::upstream_reset, "there is no session");
     }
-    if (stage_ != stage::http || what.method != "initialize") {
-        return wire_->send(std::move(what));
+    if (stage_ != stage::http || message.method != "initialize") {
+        return wire_->send(std::move(message));
     }
-    asked_ = what;
+    asked_ = message;
     if (!server_->sse) {
-        return wire_->send(std::move(what));
+        return wire_->send(std::move(message));
     }
     fall_back(std::nullopt);
     return {};

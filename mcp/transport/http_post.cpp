@@ -9,16 +9,16 @@ namespace mcp {
 
 using core::errc;
 
-http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing what, bool first)
+http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing message, bool first)
     : wire_{wire},
       owner_{owner},
-      what_{std::move(what)},
+      message_{std::move(message)},
       first_{first},
       events_{static_cast<std::size_t>(wire.settings.server.max_message)},
       deadline_{wire.on.io()},
       pause_{wire.on.io()}
 {
-    await(patience_for(what_.method, wire_.settings.server));
+    await(patience_for(message_.method, wire_.settings.server));
 }
 
 void http_post::await(core::duration patience)
@@ -36,7 +36,7 @@ void http_post::on_deadline()
     if (settled_) {
         return owner_.over(*this, std::nullopt, std::nullopt);
     }
-    fail(core::upstream_error(errc::upstream_timeout, "no answer to " + what_.method));
+    fail(core::upstream_error(errc::upstream_timeout, "no answer to " + message_.method));
 }
 
 void http_post::begin()
@@ -47,9 +47,9 @@ void http_post::begin()
 
 void http_post::start()
 {
-    auto request = resuming_ ? wire_.listen(events_.last_id()) : wire_.post(what_);
+    auto request = resuming_ ? wire_.listen(events_.last_id()) : wire_.post(message_);
     request.url = course_.at;
-    const bool names = resuming_ || (!wire_.modern() && what_.method != "initialize");
+    const bool names = resuming_ || (!wire_.modern() && message_.method != "initialize");
     named_session_ = names && !wire_.session_id.empty();
     exchange_ = wire_.client.start(std::move(request), *this);
 }
@@ -71,7 +71,7 @@ bool http_post::follow(const net::exchange_head& head)
 bool http_post::take_session_id(const net::exchange_head& head)
 {
     const auto given = head.field("mcp-session-id");
-    if (what_.method != "initialize" || status_ >= 300 || given.empty()) {
+    if (message_.method != "initialize" || status_ >= 300 || given.empty()) {
         return true;
     }
     if (!is_session_id(given)) {
@@ -86,9 +86,9 @@ void http_post::headed(const net::exchange_head& head)
     if (follow(head)) {
         return;
     }
-    what_.text.clear();
+    message_.text.clear();
     status_ = head.status;
-    refusal_ = refusal_text(head, what_.method, wire_.settings);
+    refusal_ = refusal_text(head, message_.method, wire_.settings);
     json_ = head.has_type("application/json");
     streams_ = status_ == 200 && head.has_type("text/event-stream");
     if (streams_) {
@@ -97,7 +97,7 @@ void http_post::headed(const net::exchange_head& head)
     if (!take_session_id(head)) {
         return refuse("the session's id is not visible ASCII");
     }
-    if (what_.id == 0 && status_ >= 200 && status_ < 300) {
+    if (message_.id == 0 && status_ >= 200 && status_ < 300) {
         settled_ = true;
         await(wire_.settings.linger);
         owner_.settled(*this);
@@ -147,16 +147,16 @@ bool http_post::answers(std::string_view text, bool& ours, std::optional<core::e
     for (const auto each : texts) {
         const auto read = read_message(each, limits);
         answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
-        ours = what_.id != 0 && answer && read->answered() == what_.id;
+        ours = message_.id != 0 && answer && read->answered() == message_.id;
         if (ours) {
             return true;
         }
-        if (what_.id == 0 || (answer && read->answered())) {
+        if (message_.id == 0 || (answer && read->answered())) {
             continue;
         }
         for (const auto& whom : addressees_of(each)) {
             const bool says_who = !read || whom.id;  // an error to nobody in particular is a message
-            if (whom.answer && !whom.other && says_who && whom.id.value_or(what_.id) == what_.id) {
+            if (whom.answer && !whom.other && says_who && whom.id.value_or(message_.id) == message_.id) {
                 refused = refused_answer(read ? another_id() : read.error());
                 return false;
             }
@@ -190,7 +190,7 @@ void http_post::ended(core::result<> how)
 
 void http_post::stream_ended(core::result<> how)
 {
-    if (settled_ || what_.id == 0) {
+    if (settled_ || message_.id == 0) {
         return owner_.over(*this, std::nullopt, std::nullopt);
     }
     const bool refused = !streams_ && how.has_value();
@@ -226,7 +226,7 @@ void http_post::judge()
         return owner_.forgotten();
     }
     const bool good = status_ >= 200 && status_ < 300 && !resuming_;
-    if (good && what_.id == 0) {
+    if (good && message_.id == 0) {
         settled_ = true;
         return owner_.over(*this, std::nullopt, std::nullopt);
     }
@@ -252,8 +252,9 @@ void http_post::judge()
 void http_post::judge_refusal(const message* answer)
 {
     const bool good = status_ >= 200 && status_ < 300;
-    const std::string what = what_.method.empty() ? "an answer" : what_.method;
-    auto detail = good ? "what came is no answer to " + what : refusal_ + refusal_body(status_, body_, wire_.settings);
+    const std::string request = message_.method.empty() ? "an answer" : message_.method;
+    auto detail =
+        good ? "what came is no answer to " + request : refusal_ + refusal_body(status_, body_, wire_.settings);
     const auto code = good ? errc::upstream_protocol : refusal_code(status_);
     if (answer != nullptr && answer->kind == message_kind::failure && code != errc::session_misconfigured) {
         detail += ": " + answer->failure.text;

@@ -21,10 +21,10 @@ public:
     virtual void take(std::string_view text) = 0;
 
     // It is answered, or taken if it was no request: the next one may go.
-    virtual void settled(http_post& which) = 0;
+    virtual void settled(http_post& post) = 0;
 
     // Nothing comes any more. `why`: no answer has come to the request, nor will one.
-    virtual void over(http_post& which, std::optional<core::error> why, std::optional<era> says) = 0;
+    virtual void over(http_post& post, std::optional<core::error> why, std::optional<era> says) = 0;
 
     virtual void forgotten() = 0;
 
@@ -35,22 +35,22 @@ protected:
 class http_post final : private net::exchange_observer {
 public:
     // Waits from now on. `first`: nothing went over this connection before. References outlive it.
-    http_post(http_wire& wire, http_post_owner& owner, outgoing what, bool first);
+    http_post(http_wire& wire, http_post_owner& owner, outgoing message, bool first);
     ~http_post() override = default;
     http_post(const http_post&) = delete;
     http_post& operator=(const http_post&) = delete;
 
     void begin();
 
-    std::uint64_t id() const noexcept { return what_.id; }
-    const std::string& method() const noexcept { return what_.method; }
+    std::uint64_t id() const noexcept { return message_.id; }
+    const std::string& method() const noexcept { return message_.method; }
     bool settled() const noexcept { return settled_; }
 
     // As servers answer `initialize` that do not know this transport.
     bool refused_initialize() const noexcept
     {
         const bool refused = status_ == 400 || status_ == 404 || status_ == 405;
-        return refused && !resuming_ && what_.method == "initialize";
+        return refused && !resuming_ && message_.method == "initialize";
     }
 
 private:
@@ -74,7 +74,7 @@ private:
 
     http_wire& wire_;
     http_post_owner& owner_;
-    outgoing what_;
+    outgoing message_;
     bool first_;
     bool named_session_ = false;
     bool streams_ = false;   // the exchange under way is a stream of events

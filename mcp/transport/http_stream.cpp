@@ -162,10 +162,10 @@ void http_stream::begin_after(core::duration delay)
     });
 }
 
-void http_stream::tell(stream_news what)
+void http_stream::tell(stream_news news)
 {
-    if (std::exchange(told_, what) != what) {
-        owner_.stream_changed(what);
+    if (std::exchange(told_, news) != news) {
+        owner_.stream_changed(news);
     }
 }
 

@@ -15,7 +15,7 @@ namespace mcp {
 class http_stream_owner {
 public:
     virtual void take(std::string_view text) = 0;
-    virtual void stream_changed(stream_news what) = 0;
+    virtual void stream_changed(stream_news news) = 0;
     virtual void forgotten() = 0;
 
 protected:
@@ -40,7 +40,7 @@ private:
     void start();
     bool follow(const net::exchange_head& head);
     bool gets() const noexcept { return listen_.text.empty(); }
-    void tell(stream_news what);
+    void tell(stream_news news);
     void none_offered();
     void judge();
     void retry();

@@ -40,7 +40,7 @@ public:
         later([this] { observer_.connected(); });
     }
 
-    core::result<> send(outgoing what) override;
+    core::result<> send(outgoing message) override;
     void settle(const dialect& speaks) override { wire_.speaks = speaks; }
     void open_stream(outgoing listen) override;
     void close(bool end_session) override;
@@ -48,10 +48,10 @@ public:
 private:
     // Of messages.
     void take(std::string_view text) override { observer_.received(text); }
-    void settled(http_post& which) override;
-    void over(http_post& which, std::optional<core::error> why, std::optional<era> says) override;
+    void settled(http_post& post) override;
+    void over(http_post& post, std::optional<core::error> why, std::optional<era> says) override;
     void forgotten() override;
-    void stream_changed(stream_news what) override { observer_.stream_changed(what); }
+    void stream_changed(stream_news news) override { observer_.stream_changed(news); }
 
     // Of the request that ends the session.
     void headed(const net::exchange_head& head) override;
@@ -60,7 +60,7 @@ private:
 
     void begin_anew();
     void drop_all();
-    void cancel(const outgoing& what);
+    void cancel(const outgoing& message);
     void advance();
     void tell_closed();
 
@@ -90,19 +90,19 @@ private:
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 
-core::result<> http_transport::send(outgoing what)
+core::result<> http_transport::send(outgoing message)
 {
-    if (what.text.size() > settings_->server.max_message) {
+    if (message.text.size() > settings_->server.max_message) {
         return core::gateway_error(errc::body_too_large, "the message is over max_message");
     }
-    if (what.method == "initialize" && !closing_) {
+    if (message.method == "initialize" && !closing_) {
         begin_anew();
     }
     if (closing_ || forgotten_) {
         return core::upstream_error(errc::upstream_reset, "there is no session");
     }
-    if (wire_.modern() && what.id == 0) {
-        cancel(what);
+    if (wire_.modern() && message.id == 0) {
+        cancel(message);
         return {};
     }
     if (waiting_.size() >= most_waiting_posts) {
@@ -110,15 +110,15 @@ core::result<> http_transport::send(outgoing what)
     }
     const bool first = std::exchange(first_, false);
     http_post_owner& owner = *this;
-    waiting_.push_back(std::make_unique<http_post>(wire_, owner, std::move(what), first));
+    waiting_.push_back(std::make_unique<http_post>(wire_, owner, std::move(message), first));
     advance();
     return {};
 }
 
 // The modern era has no answers and no notifications of clients over HTTP: a request ends with its exchange.
-void http_transport::cancel(const outgoing& what)
+void http_transport::cancel(const outgoing& message)
 {
-    const auto read = read_message(what.text);
+    const auto read = read_message(message.text);
     if (!read || read->method != "notifications/cancelled") {
         return;
     }
@@ -146,16 +146,16 @@ void http_transport::advance()
     }
 }
 
-void http_transport::settled(http_post& /*which*/)
+void http_transport::settled(http_post& /*post*/)
 {
     advance();
 }
 
-void http_transport::over(http_post& which, std::optional<core::error> why, std::optional<era> says)
+void http_transport::over(http_post& post, std::optional<core::error> why, std::optional<era> says)
 {
-    const auto id = which.id();
-    const bool no_session_here = which.refused_initialize();
-    const auto is = [&which](const auto& each) { return each.get() == &which; };
+    const auto id = post.id();
+    const bool no_session_here = post.refused_initialize();
+    const auto is = [&post](const auto& each) { return each.get() == &post; };
     std::erase_if(waiting_, is);
     std::erase_if(under_way_, is);
     advance();

@@ -1,7 +1,9 @@
 #include "mcp/transport/http_wire.hpp"
 
+#include "core/ascii.hpp"
+#include "core/url.hpp"
+#include "jose/base64url.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "net/upstream/upstream.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,28 +25,6 @@ bool visible(char c) noexcept
     return c > ' ' && c < 0x7f;
 }
 
-char lower(char c) noexcept
-{
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string base64(std::string_view bytes)
-{
-    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (std::size_t at = 0; at < bytes.size(); at += 3) {
-        const auto three = bytes.substr(at, 3);
-        std::uint32_t bits = 0;
-        for (std::size_t i = 0; i < 3; ++i) {
-            bits = bits << 8 | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
-        }
-        for (std::size_t i = 0; i < 4; ++i) {
-            out += i <= three.size() ? digits[bits >> (18 - 6 * i) & 0x3fU] : '=';
-        }
-    }
-    return out;
-}
-
 // Those of the protocol are the transport's own.
 bool is_ours(std::string_view name) noexcept
 {
@@ -59,32 +39,13 @@ bool is_ours(std::string_view name) noexcept
         "mcp-method",
         "mcp-name",
     };
-    return std::ranges::any_of(ours, [&](std::string_view each) {
-        return std::ranges::equal(each, name, {}, {}, lower);
-    });
+    return std::ranges::any_of(ours, [&](std::string_view each) { return core::equal_ignoring_case(each, name); });
 }
 
 // Begins a session or asks for the era, in either case without one.
-bool begins(const outgoing* what) noexcept
+bool begins(const outgoing* message) noexcept
 {
-    return what != nullptr && (what->method == "initialize" || what->method == "server/discover");
-}
-
-struct field {
-    std::string_view name;
-    std::string_view value;
-};
-
-// A line of an event, its end taken off `rest`.
-field take_field(std::string_view& rest)
-{
-    const auto end = std::min(rest.find_first_of("\r\n"), rest.size());
-    const auto line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const auto colon = std::min(line.find(':'), line.size());
-    auto value = line.substr(std::min(colon + 1, line.size()));
-    value.remove_prefix(value.starts_with(' ') ? 1 : 0);
-    return {line.substr(0, colon), value};
+    return message != nullptr && (message->method == "initialize" || message->method == "server/discover");
 }
 
 std::optional<core::duration> read_retry(std::string_view text)
@@ -134,9 +95,9 @@ std::string redirect_target(const std::string& url, const net::exchange_head& he
     if ((head.status != 307 && head.status != 308) || location.empty()) {
         return {};
     }
-    auto target = net::resolved(url, location);
-    const auto origin = net::origin_of(target);
-    return origin.empty() || origin != net::origin_of(url) ? std::string{} : target;
+    auto target = core::resolved(url, location);
+    const auto origin = core::origin_of(target);
+    return origin.empty() || origin != core::origin_of(url) ? std::string{} : target;
 }
 
 bool http_course::follow(const net::exchange_head& head)
@@ -184,7 +145,7 @@ std::string as_header_value(std::string_view text)
     if (plain && !(text.starts_with(coded_prefix) && text.ends_with(coded_suffix))) {
         return std::string{text};
     }
-    return std::string{coded_prefix} + base64(text) + std::string{coded_suffix};
+    return std::string{coded_prefix} + jose::base64(text) + std::string{coded_suffix};
 }
 
 bool is_session_id(std::string_view text) noexcept
@@ -199,60 +160,60 @@ core::duration patience_for(std::string_view method, const core::mcp_server& ser
     return handshake ? server.initialize_timeout : server.request_timeout;
 }
 
-net::exchange_request http_wire::request(std::string_view http_method, const outgoing* what) const
+net::exchange_request http_wire::request(std::string_view http_method, const outgoing* message) const
 {
-    net::exchange_request made;
-    made.url = url();
-    made.method = http_method;
-    made.tls = settings.tls;
-    made.max_size = settings.server.max_message;
+    net::exchange_request out;
+    out.url = url();
+    out.method = http_method;
+    out.tls = settings.tls;
+    out.max_size = settings.server.max_message;
     for (const auto& [name, value] : settings.server.headers) {
         if (!is_ours(name)) {
-            made.headers.emplace_back(name, value.reveal());
+            out.headers.emplace_back(name, value.reveal());
         }
     }
-    const bool asks_for_era = what != nullptr && what->method == "server/discover";
+    const bool asks_for_era = message != nullptr && message->method == "server/discover";
     const bool in_modern = modern() || asks_for_era;
     if (in_modern) {
         const auto version = modern() ? std::string_view{speaks->version} : latest(era::modern);
-        made.headers.emplace_back("MCP-Protocol-Version", version);
-    } else if (speaks && !begins(what)) {
-        made.headers.emplace_back("MCP-Protocol-Version", speaks->version);
+        out.headers.emplace_back("MCP-Protocol-Version", version);
+    } else if (speaks && !begins(message)) {
+        out.headers.emplace_back("MCP-Protocol-Version", speaks->version);
     }
-    if (in_modern && what != nullptr && !what->method.empty()) {
-        made.headers.emplace_back("Mcp-Method", as_header_value(what->method));
-        if (!what->name.empty()) {
-            made.headers.emplace_back("Mcp-Name", as_header_value(what->name));
+    if (in_modern && message != nullptr && !message->method.empty()) {
+        out.headers.emplace_back("Mcp-Method", as_header_value(message->method));
+        if (!message->name.empty()) {
+            out.headers.emplace_back("Mcp-Name", as_header_value(message->name));
         }
     }
-    if (!in_modern && !session_id.empty() && !begins(what)) {
-        made.headers.emplace_back("Mcp-Session-Id", session_id);
+    if (!in_modern && !session_id.empty() && !begins(message)) {
+        out.headers.emplace_back("Mcp-Session-Id", session_id);
     }
-    return made;
+    return out;
 }
 
-net::exchange_request http_wire::post(const outgoing& what) const
+net::exchange_request http_wire::post(const outgoing& message) const
 {
-    auto made = request("POST", &what);
-    made.headers.emplace_back("Accept", "application/json, text/event-stream");
-    made.headers.emplace_back("Content-Type", "application/json");
-    made.body = what.text;
-    made.repeatable = what.method != "tools/call";
-    made.head_timeout = patience_for(what.method, settings.server);
-    made.idle_timeout = made.head_timeout;
-    return made;
+    auto out = request("POST", &message);
+    out.headers.emplace_back("Accept", "application/json, text/event-stream");
+    out.headers.emplace_back("Content-Type", "application/json");
+    out.body = message.text;
+    out.repeatable = message.method != "tools/call";
+    out.head_timeout = patience_for(message.method, settings.server);
+    out.idle_timeout = out.head_timeout;
+    return out;
 }
 
 net::exchange_request http_wire::listen(std::string_view last_event_id) const
 {
-    auto made = request("GET", nullptr);
-    made.headers.emplace_back("Accept", "text/event-stream");
+    auto out = request("GET", nullptr);
+    out.headers.emplace_back("Accept", "text/event-stream");
     if (!last_event_id.empty()) {
-        made.headers.emplace_back("Last-Event-ID", last_event_id);
+        out.headers.emplace_back("Last-Event-ID", last_event_id);
     }
-    made.head_timeout = settings.server.request_timeout;
-    made.idle_timeout = made.head_timeout;
-    return made;
+    out.head_timeout = settings.server.request_timeout;
+    out.idle_timeout = out.head_timeout;
+    return out;
 }
 
 std::optional<stream_event> event_reader::next()
@@ -260,7 +221,7 @@ std::optional<stream_event> event_reader::next()
     while (const auto text = splitter_.next()) {
         stream_event event;
         for (std::string_view rest = *text; !rest.empty();) {
-            const auto [name, value] = take_field(rest);
+            const auto [whole, name, value] = net::take_sse_line(rest);
             if (name == "event") {
                 event.type = value;
             } else if (name == "id" && value.size() <= longest_event_id &&

@@ -92,8 +92,8 @@ struct http_wire {
     const std::string& url() const noexcept { return moved_to.empty() ? settings.url : moved_to; }
 
     // With the configured fields, the version and the session, but for the message that begins a session.
-    net::exchange_request request(std::string_view http_method, const outgoing* what) const;
-    net::exchange_request post(const outgoing& what) const;
+    net::exchange_request request(std::string_view http_method, const outgoing* message) const;
+    net::exchange_request post(const outgoing& message) const;
     net::exchange_request listen(std::string_view last_event_id) const;  // GET
 };
 

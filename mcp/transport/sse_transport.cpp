@@ -1,8 +1,8 @@
 #include "mcp/transport/sse_transport.hpp"
 
+#include "core/url.hpp"
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/transport/http_transport.hpp"
-#include "net/upstream/upstream.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -21,7 +21,7 @@ class sse_post;
 class sse_post_owner {
 public:
     // It is over, one way or the other; `why`: it was not taken. May destroy it.
-    virtual void over(sse_post& which, std::optional<core::error> why, std::optional<era> says) = 0;
+    virtual void over(sse_post& post, std::optional<core::error> why, std::optional<era> says) = 0;
 
     // It is taken, and what follows may go.
     virtual void taken() = 0;
@@ -34,9 +34,9 @@ protected:
 class sse_post final : private net::exchange_observer {
 public:
     // References outlive it.
-    sse_post(sse_post_owner& owner, outgoing what, const http_wire& wire, std::string& endpoint)
+    sse_post(sse_post_owner& owner, outgoing message, const http_wire& wire, std::string& endpoint)
         : owner_{owner},
-          what_{std::move(what)},
+          message_{std::move(message)},
           wire_{wire},
           endpoint_{endpoint},
           deadline_{wire.on.io()}
@@ -46,7 +46,7 @@ public:
     void begin()
     {
         course_ = {endpoint_};
-        deadline_.expires_after(patience_for(what_.method, wire_.settings.server));
+        deadline_.expires_after(patience_for(message_.method, wire_.settings.server));
         deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
             if (!cancelled && !alive.expired()) {
                 on_deadline();
@@ -55,8 +55,8 @@ public:
         start();
     }
 
-    std::uint64_t id() const noexcept { return what_.id; }
-    const std::string& method() const noexcept { return what_.method; }
+    std::uint64_t id() const noexcept { return message_.id; }
+    const std::string& method() const noexcept { return message_.method; }
 
     // Its answer came before the word that it was taken.
     void answer_came() noexcept { answered_ = true; }
@@ -66,7 +66,7 @@ public:
 private:
     void start()
     {
-        auto request = wire_.post(what_);
+        auto request = wire_.post(message_);
         request.url = course_.at;
         exchange_ = wire_.client.start(std::move(request), *this);
     }
@@ -89,9 +89,9 @@ private:
         if (follow(head)) {
             return;
         }
-        what_.text.clear();
+        message_.text.clear();
         status_ = head.status;
-        refusal_ = refusal_text(head, what_.method, wire_.settings);
+        refusal_ = refusal_text(head, message_.method, wire_.settings);
         if (taken()) {
             owner_.taken();
         }
@@ -119,11 +119,12 @@ private:
         if (taken()) {
             return owner_.over(*this, std::nullopt, std::nullopt);
         }
-        owner_.over(*this, core::upstream_error(errc::upstream_timeout, "no answer to " + what_.method), std::nullopt);
+        owner_
+            .over(*this, core::upstream_error(errc::upstream_timeout, "no answer to " + message_.method), std::nullopt);
     }
 
     sse_post_owner& owner_;
-    outgoing what_;
+    outgoing message_;
     const http_wire& wire_;
     std::string& endpoint_;
     http_course course_;
@@ -153,7 +154,7 @@ public:
     }
 
     void open() override;
-    core::result<> send(outgoing what) override;
+    core::result<> send(outgoing message) override;
     void settle(const dialect& speaks) override { wire_.speaks = speaks; }
     void open_stream(outgoing /*listen*/) override {}
     void close(bool end_session) override;
@@ -162,7 +163,7 @@ private:
     void headed(const net::exchange_head& head) override;
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
-    void over(sse_post& which, std::optional<core::error> why, std::optional<era> says) override;
+    void over(sse_post& post, std::optional<core::error> why, std::optional<era> says) override;
     void taken() override { advance(); }
 
     // False: it is no event of this transport, which is lost.
@@ -200,9 +201,9 @@ void sse_transport::open()
     stream_ = wire_.client.start(wire_.listen({}), *this);
 }
 
-core::result<> sse_transport::send(outgoing what)
+core::result<> sse_transport::send(outgoing message)
 {
-    if (what.text.size() > settings_->server.max_message) {
+    if (message.text.size() > settings_->server.max_message) {
         return core::gateway_error(errc::body_too_large, "the message is over max_message");
     }
     if (over_ || endpoint_.empty()) {
@@ -211,9 +212,9 @@ core::result<> sse_transport::send(outgoing what)
     if (waiting_.size() >= most_waiting_posts) {
         return core::upstream_error(errc::overloaded, "too many messages wait for the server");
     }
-    first_ = first_ == 0 ? what.id : first_;
+    first_ = first_ == 0 ? message.id : first_;
     sse_post_owner& owner = *this;
-    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(what), wire_, endpoint_));
+    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(message), wire_, endpoint_));
     advance();
     return {};
 }
@@ -230,11 +231,11 @@ void sse_transport::advance()
     }
 }
 
-void sse_transport::over(sse_post& which, std::optional<core::error> why, std::optional<era> says)
+void sse_transport::over(sse_post& post, std::optional<core::error> why, std::optional<era> says)
 {
-    const auto id = which.id();
-    const bool answered = which.answered();
-    std::erase_if(under_way_, [&which](const auto& each) { return each.get() == &which; });
+    const auto id = post.id();
+    const bool answered = post.answered();
+    std::erase_if(under_way_, [&post](const auto& each) { return each.get() == &post; });
     advance();
     if (why && !answered) {
         observer_.failed(id, std::move(*why), id != 0 && id == first_ ? says : std::nullopt);
@@ -295,9 +296,9 @@ bool sse_transport::take(const stream_event& event)
 
 bool sse_transport::take_endpoint(std::string_view reference)
 {
-    auto resolved = net::resolved(wire_.url(), reference);
-    const auto origin = net::origin_of(resolved);
-    if (origin.empty() || origin != net::origin_of(settings_->url)) {
+    auto resolved = core::resolved(wire_.url(), reference);
+    const auto origin = core::origin_of(resolved);
+    if (origin.empty() || origin != core::origin_of(settings_->url)) {
         return false;
     }
     endpoint_ = std::move(resolved);

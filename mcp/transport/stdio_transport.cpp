@@ -70,15 +70,15 @@ public:
         });
     }
 
-    core::result<> send(outgoing what) override
+    core::result<> send(outgoing message) override
     {
         if (child_ == nullptr) {
             return core::upstream_error(errc::upstream_reset, "the program has ended");
         }
-        if (what.text.size() > max_message_) {
+        if (message.text.size() > max_message_) {
             return core::gateway_error(errc::body_too_large, "the message is over max_message");
         }
-        return child_->write(std::move(what.text) + '\n');
+        return child_->write(std::move(message.text) + '\n');
     }
 
     std::size_t queued() const noexcept override { return child_ == nullptr ? 0 : child_->queued(); }

@@ -43,7 +43,7 @@ public:
     // The server has forgotten the session; what was under way is lost.
     virtual void session_lost() = 0;
 
-    virtual void stream_changed(stream_news what) = 0;
+    virtual void stream_changed(stream_news news) = 0;
 
     // The connection could not be made, or is gone: by itself, whatever the reason. Nothing is told after that but closed().
     virtual void lost(core::error why) = 0;
@@ -67,7 +67,7 @@ public:
     virtual void open() = 0;
 
     // Fails with overloaded (the server does not take what is sent) and upstream_reset: nothing was sent.
-    virtual core::result<> send(outgoing what) = 0;
+    virtual core::result<> send(outgoing message) = 0;
 
     // Until told otherwise it is not on trial. On trial, as a probe is, nobody may ever need what the server says beside
     // messages: it is logged at debug level.

@@ -63,10 +63,10 @@ curl_driver::~curl_driver()
     multi_.reset();  // closes the kept connections, which calls on_socket
 }
 
-CURLMcode curl_driver::add(std::shared_ptr<curl_transfer> what)
+CURLMcode curl_driver::add(std::shared_ptr<curl_transfer> transfer)
 {
-    auto* const easy = what->easy();
-    transfers_.emplace(easy, std::move(what));
+    auto* const easy = transfer->easy();
+    transfers_.emplace(easy, std::move(transfer));
     const auto code = curl_multi_add_handle(multi_.get(), easy);
     if (code != CURLM_OK) {
         transfers_.erase(easy);
@@ -74,17 +74,17 @@ CURLMcode curl_driver::add(std::shared_ptr<curl_transfer> what)
     return code;
 }
 
-void curl_driver::remove(const curl_transfer& what)
+void curl_driver::remove(const curl_transfer& transfer)
 {
-    if (const auto held = transfers_.extract(what.easy())) {
+    if (const auto held = transfers_.extract(transfer.easy())) {
         curl_multi_remove_handle(multi_.get(), held.key());
     }
 }
 
-void curl_driver::go_on(const curl_transfer& what)
+void curl_driver::go_on(const curl_transfer& transfer)
 {
-    if (transfers_.contains(what.easy())) {
-        curl_easy_pause(what.easy(), CURLPAUSE_CONT);
+    if (transfers_.contains(transfer.easy())) {
+        curl_easy_pause(transfer.easy(), CURLPAUSE_CONT);
         act(CURL_SOCKET_TIMEOUT, 0);
     }
 }
@@ -100,15 +100,15 @@ std::vector<std::shared_ptr<curl_transfer>> curl_driver::remove_all()
     return all;
 }
 
-int curl_driver::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) noexcept
+int curl_driver::on_socket(CURL*, curl_socket_t socket, int directions, void* self, void*) noexcept
 {
-    static_cast<curl_driver*>(self)->watch_socket(socket, what);
+    static_cast<curl_driver*>(self)->watch_socket(socket, directions);
     return 0;
 }
 
-void curl_driver::watch_socket(curl_socket_t socket, int what)
+void curl_driver::watch_socket(curl_socket_t socket, int directions)
 {
-    if (what == CURL_POLL_REMOVE) {
+    if (directions == CURL_POLL_REMOVE) {
         if (const auto gone = watches_.extract(socket)) {
             gone.mapped()->leave();
         }
@@ -125,7 +125,7 @@ void curl_driver::watch_socket(curl_socket_t socket, int what)
             return;
         }
     }
-    watched->wanted = what;
+    watched->wanted = directions;
     arm(watched, CURL_POLL_IN);
     arm(watched, CURL_POLL_OUT);
 }

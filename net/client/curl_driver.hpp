@@ -27,13 +27,13 @@ public:
     curl_driver& operator=(const curl_driver&) = delete;
 
     // Starts it. It is held until it is over or removed. Nothing has happened if it fails.
-    CURLMcode add(std::shared_ptr<curl_transfer> what);
+    CURLMcode add(std::shared_ptr<curl_transfer> transfer);
 
     // Ends it; it is told nothing more. One that was not added, or is over, stays as it is.
-    void remove(const curl_transfer& what);
+    void remove(const curl_transfer& transfer);
 
     // Has libcurl read again for one that did not want its body. Tells what comes of it, as anything that happens does.
-    void go_on(const curl_transfer& what);
+    void go_on(const curl_transfer& transfer);
 
     // Ends all.
     std::vector<std::shared_ptr<curl_transfer>> remove_all();
@@ -51,9 +51,9 @@ private:
         void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
     };
 
-    static int on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) noexcept;
+    static int on_socket(CURL*, curl_socket_t socket, int directions, void* self, void*) noexcept;
     static int on_timer(CURLM*, long milliseconds, void* self) noexcept;
-    void watch_socket(curl_socket_t socket, int what);
+    void watch_socket(curl_socket_t socket, int directions);
     void arm(const std::shared_ptr<watch>& watched, int direction);
     void arm_timer(long milliseconds);
     void act(curl_socket_t socket, int happened);

@@ -172,14 +172,14 @@ void curl_transfer::set_common_options()
 // libcurl takes a common name for a host's name, and keys of any size.
 CURLcode curl_transfer::on_tls(CURL*, void* context, void* self) noexcept
 {
-    auto& made = *static_cast<SSL_CTX*>(context);
+    auto& tls = *static_cast<SSL_CTX*>(context);
     const auto& transfer = *static_cast<const curl_transfer*>(self);
     const auto& request = transfer.request_;
-    verify_strictly(made);
-    record_verdict(made, transfer.verdict_);
-    use_revocations(made, request.tls.ca_file);
+    verify_strictly(tls);
+    record_verdict(tls, transfer.verdict_);
+    use_revocations(tls, request.tls.ca_file);
     const auto url = core::http_url::parse(request.url);
-    return url && expect_name(*SSL_CTX_get0_param(&made), url->host) ? CURLE_OK : CURLE_PEER_FAILED_VERIFICATION;
+    return url && expect_name(*SSL_CTX_get0_param(&tls), url->host) ? CURLE_OK : CURLE_PEER_FAILED_VERIFICATION;
 }
 
 std::size_t curl_transfer::on_header(char* data, std::size_t, std::size_t size, void* self) noexcept
@@ -300,9 +300,9 @@ std::optional<core::error> curl_transfer::failure(CURLcode code)
         detail += ": " + why;
     }
     const bool bad_chunk = code == CURLE_RECV_ERROR && detail.ends_with("in chunked-encoding");
-    const auto what = bad_chunk ? core::errc::upstream_protocol : errc_of(code);
-    return what == core::errc::internal ? core::gateway_error(what, std::move(detail))
-                                        : core::upstream_error(what, std::move(detail));
+    const auto kind = bad_chunk ? core::errc::upstream_protocol : errc_of(code);
+    return kind == core::errc::internal ? core::gateway_error(kind, std::move(detail))
+                                        : core::upstream_error(kind, std::move(detail));
 }
 
 }  // namespace net

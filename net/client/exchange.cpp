@@ -163,16 +163,16 @@ void exchange_client::transfer::set_options()
 // Streams stay open for days.
 curl_socket_t exchange_client::transfer::on_open(void* self, curlsocktype /*kind*/, curl_sockaddr* to) noexcept
 {
-    const int made = ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
-    if (made >= 0 && !leaves_room_for_callers(made)) {
-        ::close(made);
+    const int descriptor = ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    if (descriptor >= 0 && !leaves_room_for_callers(descriptor)) {
+        ::close(descriptor);
         static_cast<transfer*>(self)->refuse(
             core::errc::overloaded,
             "exchange: the descriptors that are left are kept for callers"
         );
         return CURL_SOCKET_BAD;
     }
-    return made;
+    return descriptor;
 }
 
 // libcurl sends a body again when a kept connection was gone, if it can: not when there is no way back to its beginning.
@@ -356,9 +356,9 @@ void exchange_client::transfer::on_timer()
 
 class exchange_client::running final : public exchange {
 public:
-    running(std::weak_ptr<engine> by, std::shared_ptr<transfer> what)
+    running(std::weak_ptr<engine> by, std::shared_ptr<transfer> transfer)
         : engine_{std::move(by)},
-          transfer_{std::move(what)}
+          transfer_{std::move(transfer)}
     {
     }
     ~running() override

@@ -12,11 +12,6 @@ constexpr unsigned most_digits = 16;
 
 constexpr std::uint64_t greatest_size = std::numeric_limits<std::int64_t>::max();
 
-constexpr unsigned hex_value(char digit) noexcept
-{
-    return digit <= '9' ? static_cast<unsigned>(digit - '0') : (static_cast<unsigned>(digit) | 0x20U) - 'a' + 10;
-}
-
 }  // namespace
 
 chunked_decoder::chunked_decoder(chunk_limits limits) noexcept
@@ -95,9 +90,9 @@ const char* chunked_decoder::take(char byte) noexcept
 // RFC 9112 section 7.1: chunk-size = 1*HEXDIG. White space around it, as in section 7.1.1 (BWS), is refused.
 const char* chunked_decoder::take_size(char byte) noexcept
 {
-    if (is(byte, hex_byte)) {
+    if (const int digit = core::hex_value(byte); digit >= 0) {
         state_ = state::size;
-        remaining_ = remaining_ * 16 + hex_value(byte);
+        remaining_ = remaining_ * 16 + static_cast<unsigned>(digit);
         if (++digits_ > most_digits || remaining_ > greatest_size) {
             return "a chunk size is too great";
         }

@@ -118,7 +118,7 @@ const std::string_view* find(const field_list& fields, field_name id) noexcept
 const std::string_view* find(const field_list& fields, std::string_view name) noexcept
 {
     for (const auto& line : fields) {
-        if (equal_ignoring_case(line.name, name)) {
+        if (core::equal_ignoring_case(line.name, name)) {
             return &line.value;
         }
     }
@@ -171,7 +171,7 @@ bool named_by_connection(const field_list& fields, std::string_view name) noexce
         }
         for (auto rest = line.value; !rest.empty();) {
             const auto comma = std::min(rest.find(','), rest.size());
-            if (equal_ignoring_case(core::trim(rest.substr(0, comma)), name)) {
+            if (core::equal_ignoring_case(core::trim(rest.substr(0, comma)), name)) {
                 return true;
             }
             rest.remove_prefix(std::min(comma + 1, rest.size()));

@@ -44,8 +44,6 @@ enum class field_name : std::uint8_t {
 // Case-insensitive (RFC 9110 section 5.1).
 field_name lookup_field(std::string_view name) noexcept;
 
-using core::equal_ignoring_case;
-
 struct field {
     field_name id = field_name::other;
     std::string_view name;   // as it was written

@@ -75,7 +75,7 @@ fault refuse_coding(std::string_view value) noexcept
         if (ended_by_chunked || !core::is_token(*element)) {
             return wrong;
         }
-        ended_by_chunked = equal_ignoring_case(*element, "chunked");
+        ended_by_chunked = core::equal_ignoring_case(*element, "chunked");
     }
     return ended_by_chunked ? fault{core::errc::not_implemented, "a transfer coding besides chunked"} : wrong;
 }
@@ -241,7 +241,7 @@ fault note_framing(const field& line, unsigned minor_version, head_scan& scan) n
     if (minor_version == 0) {
         return bad("Transfer-Encoding in HTTP/1.0");
     }
-    if (!equal_ignoring_case(line.value, "chunked")) {
+    if (!core::equal_ignoring_case(line.value, "chunked")) {
         return refuse_coding(line.value);
     }
     scan.chunked = true;
@@ -258,7 +258,7 @@ fault note_connection(std::string_view value, head_scan& scan) noexcept
         if (!element->empty() && !core::is_token(*element)) {
             return bad("Connection is not a list of tokens");
         }
-        scan.close = scan.close || equal_ignoring_case(*element, "close");
+        scan.close = scan.close || core::equal_ignoring_case(*element, "close");
     }
     return {};
 }

@@ -38,7 +38,6 @@ constexpr std::uint8_t classify(unsigned byte) noexcept
     const auto character = static_cast<char>(byte);
     const bool digit = core::is_digit(character);
     const bool letter = core::is_letter(character);
-    const bool hex_letter = letter && core::lower(character) <= 'f';
     const bool visible_or_space = (byte >= 0x20 && byte != 0x7f) || byte == '\t';
     unsigned classes = 0;
     classes |= core::is_token_byte(character) ? token_byte : 0U;
@@ -47,7 +46,7 @@ constexpr std::uint8_t classify(unsigned byte) noexcept
     classes |= one_of(byte, "[]") ? bracket_byte : 0U;
     classes |= digit || letter || one_of(byte, "-._~") ? name_byte : 0U;
     classes |= digit ? digit_byte : 0U;
-    classes |= digit || hex_letter ? hex_byte : 0U;
+    classes |= core::hex_value(character) >= 0 ? hex_byte : 0U;
     return static_cast<std::uint8_t>(classes);
 }
 

@@ -186,7 +186,7 @@ private:
             return {};
         }
         for (const std::string_view scheme : {"http://", "https://"}) {
-            if (target.size() > scheme.size() && equal_ignoring_case(target.substr(0, scheme.size()), scheme)) {
+            if (target.size() > scheme.size() && core::equal_ignoring_case(target.substr(0, scheme.size()), scheme)) {
                 return take_absolute(target.substr(scheme.size()));
             }
         }
@@ -254,7 +254,7 @@ private:
         if (!valid_host(value)) {
             return bad("Host is not a host with an optional port");
         }
-        if (scan_.absolute_form && !equal_ignoring_case(value, head_.authority)) {
+        if (scan_.absolute_form && !core::equal_ignoring_case(value, head_.authority)) {
             return bad("the request target names another host than Host");
         }
         head_.authority = value;
@@ -264,7 +264,7 @@ private:
     // RFC 9110 section 10.1.1.
     fault take_expect(std::string_view value) noexcept
     {
-        if (std::exchange(scan_.has_expect, true) || !equal_ignoring_case(value, "100-continue")) {
+        if (std::exchange(scan_.has_expect, true) || !core::equal_ignoring_case(value, "100-continue")) {
             return {core::errc::expectation_failed, "an expectation other than one 100-continue"};
         }
         return {};

@@ -16,9 +16,12 @@ namespace {
 constexpr std::uint32_t interesting =
     IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
 
-core::error failure(std::string what)
+core::error failure(std::string problem)
 {
-    return core::gateway_error(core::errc::internal, std::move(what) + ": " + std::generic_category().message(errno));
+    return core::gateway_error(
+        core::errc::internal,
+        std::move(problem) + ": " + std::generic_category().message(errno)
+    );
 }
 
 }  // namespace

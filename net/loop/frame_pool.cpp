@@ -37,16 +37,16 @@ public:
         gone_ = true;
     }
 
-    void* take(std::size_t which)
+    void* take(std::size_t size_class)
     {
-        auto& list = lists_[which];
-        return list.first == nullptr ? ::operator new((which + 1) * step) : pop(list);
+        auto& list = lists_[size_class];
+        return list.first == nullptr ? ::operator new((size_class + 1) * step) : pop(list);
     }
 
-    void give(void* frame, std::size_t which) noexcept
+    void give(void* frame, std::size_t size_class) noexcept
     {
-        auto& list = lists_[which];
-        if (list.count == kept_bytes / ((which + 1) * step) || gone_) {
+        auto& list = lists_[size_class];
+        if (list.count == kept_bytes / ((size_class + 1) * step) || gone_) {
             ::operator delete(frame);
             return;
         }
@@ -81,9 +81,9 @@ thread_local free_lists of_this_thread;
 void* take(std::size_t size)
 {
 #ifndef CARDEA_NO_FRAME_POOL
-    const auto which = (size - 1) / step;
-    if (which < classes) {
-        return of_this_thread.take(which);
+    const auto size_class = (size - 1) / step;
+    if (size_class < classes) {
+        return of_this_thread.take(size_class);
     }
 #endif
     return ::operator new(size);
@@ -92,9 +92,9 @@ void* take(std::size_t size)
 void give(void* frame, [[maybe_unused]] std::size_t size) noexcept
 {
 #ifndef CARDEA_NO_FRAME_POOL
-    const auto which = (size - 1) / step;
-    if (which < classes) {
-        of_this_thread.give(frame, which);
+    const auto size_class = (size - 1) / step;
+    if (size_class < classes) {
+        of_this_thread.give(frame, size_class);
         return;
     }
 #endif

@@ -6,7 +6,6 @@
 #include <sys/epoll.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -22,7 +21,7 @@ int new_epoll_set()
 {
     const int set = ::epoll_create1(EPOLL_CLOEXEC);
     if (set < 0) {
-        throw boost::system::system_error{error_code{errno, boost::system::system_category()}, "epoll_create1"};
+        throw boost::system::system_error{last_error(), "epoll_create1"};
     }
     return set;
 }
@@ -54,7 +53,7 @@ error_code poller::add(int descriptor, watched& who)
     wanted.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
     wanted.data.ptr = &who;
     if (::epoll_ctl(set_.native_handle(), EPOLL_CTL_ADD, descriptor, &wanted) != 0) {
-        return {errno, boost::system::system_category()};
+        return last_error();
     }
     ++registered_;
     return {};

@@ -6,7 +6,6 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <system_error>
@@ -29,7 +28,7 @@ error_code error_of(int outcome)
         case EAI_MEMORY:
             return asio::error::no_memory;
         case EAI_SYSTEM:
-            return {errno, boost::system::system_category()};
+            return last_error();
         default:
             return asio::error::host_not_found;
     }

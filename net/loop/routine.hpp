@@ -143,11 +143,11 @@ struct started {
 };
 
 template <class Done>
-started drive(routine<> what, Done done)
+started drive(routine<> work, Done done)
 {
     std::exception_ptr failure;
     try {
-        co_await std::move(what);
+        co_await std::move(work);
     } catch (...) {
         failure = std::current_exception();
     }
@@ -158,9 +158,9 @@ started drive(routine<> what, Done done)
 
 // Runs it up to its first wait, inside this call. `done(std::exception_ptr)` is called at its end.
 template <class Done>
-void start(routine<> what, Done done)
+void start(routine<> work, Done done)
 {
-    detail::drive(std::move(what), std::move(done));
+    detail::drive(std::move(work), std::move(done));
 }
 
 }  // namespace net

@@ -3,8 +3,6 @@
 #include "net/loop/descriptor_budget.hpp"
 #include "net/loop/tcp_state.hpp"
 
-#include <boost/asio/error.hpp>
-
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -18,16 +16,6 @@
 
 namespace net {
 namespace {
-
-error_code last_error()
-{
-    return {errno, boost::system::system_category()};
-}
-
-bool blocked(const error_code& ec)
-{
-    return ec == asio::error::would_block || ec == asio::error::try_again;
-}
 
 error_code pending_error(int socket)
 {
@@ -295,10 +283,10 @@ bool stream::read_some()
     return true;
 }
 
-void stream::write(pieces what)
+void stream::write(pieces content)
 {
     assert(!writing_);
-    out_ = what;
+    out_ = content;
     if (closed_) {
         write_error_ = asio::error::operation_aborted;
         return;

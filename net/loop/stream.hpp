@@ -83,7 +83,7 @@ public:
 
     // Writes as much as the socket takes now, and the rest when it takes more: writing() until then.
     // The pieces' bytes must outlive the write.
-    void write(pieces what);
+    void write(pieces content);
     bool writing() const noexcept { return writing_; }
     error_code write_error() const noexcept { return write_error_; }
 

@@ -2,7 +2,6 @@
 
 #include "net/tls/tls_wire.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
 
 #include <openssl/err.h>
@@ -18,20 +17,10 @@
 namespace net {
 namespace {
 
-error_code last_error()
-{
-    return {errno, boost::system::system_category()};
-}
-
-bool blocked(const error_code& ec)
-{
-    return ec == asio::error::would_block || ec == asio::error::try_again;
-}
-
-std::size_t flatten(const pieces& what, char* record)
+std::size_t flatten(const pieces& content, char* record)
 {
     std::size_t length = 0;
-    for (const auto& piece : what) {
+    for (const auto& piece : content) {
         const auto taken = std::min(piece.size(), transport::tls_record - length);
         std::copy_n(static_cast<const char*>(piece.data()), taken, record + length);
         length += taken;
@@ -42,11 +31,11 @@ std::size_t flatten(const pieces& what, char* record)
     return length;
 }
 
-transport::outcome send_plain(int socket, const pieces& what)
+transport::outcome send_plain(int socket, const pieces& content)
 {
     std::array<::iovec, pieces::most> parts{};
     std::size_t count = 0;
-    for (const auto& piece : what) {
+    for (const auto& piece : content) {
         parts[count++] = {const_cast<void*>(piece.data()), piece.size()};  // sendmsg(2) only reads them
     }
     ::msghdr message{};
@@ -152,12 +141,12 @@ transport::outcome transport::read(asio::mutable_buffer into)
     return tls_outcome(result);
 }
 
-transport::outcome transport::write(const pieces& what, char* record)
+transport::outcome transport::write(const pieces& content, char* record)
 {
     if (!secure()) {
-        return send_plain(socket_.number(), what);
+        return send_plain(socket_.number(), content);
     }
-    const auto length = flatten(what, record);
+    const auto length = flatten(content, record);
     ::ERR_clear_error();
     const int result = ::SSL_write(tls_.get(), record, static_cast<int>(length));
     if (result > 0) {

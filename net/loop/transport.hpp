@@ -5,6 +5,7 @@
 #include "net/loop/types.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 
 #include <openssl/types.h>
 
@@ -15,6 +16,12 @@
 #include <string_view>
 
 namespace net {
+
+// The socket has no bytes, or no room for any, at the moment.
+inline bool blocked(const error_code& ec)
+{
+    return ec == asio::error::would_block || ec == asio::error::try_again;
+}
 
 // Up to eight pieces that go out in one gathered write. Views: the pieces outlive the write.
 class pieces {
@@ -81,7 +88,7 @@ public:
 
     // At most one TLS record at a time. `record` is room for it, `tls_record` bytes, needed for this call alone; a write
     // that would block is repeated with the same bytes.
-    outcome write(const pieces& what, char* record);
+    outcome write(const pieces& content, char* record);
     static constexpr std::size_t tls_record = 16 * 1024;  // RFC 8446 section 5.1
 
     // Readiness was announced: read() looks at the socket again.

@@ -7,10 +7,18 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <cerrno>
+
 namespace net {
 
 namespace asio = boost::asio;
 using error_code = boost::system::error_code;
+
+// Of the system call that has just failed: errno.
+inline error_code last_error()
+{
+    return {errno, boost::system::system_category()};
+}
 
 using executor = asio::io_context::executor_type;
 using tcp = asio::ip::tcp;

@@ -41,9 +41,9 @@ std::array<char, piece>& read_buffer()
     return *buffer;
 }
 
-child_end end_of(const std::optional<siginfo_t>& what)
+child_end end_of(const std::optional<siginfo_t>& info)
 {
-    return what ? child_end{what->si_code != CLD_EXITED, what->si_status} : child_end{.held = true};
+    return info ? child_end{info->si_code != CLD_EXITED, info->si_status} : child_end{.held = true};
 }
 
 }  // namespace
@@ -140,47 +140,47 @@ private:
         void (child_observer::*tell)(std::string_view);
     };
 
-    void read(source& which)
+    void read(source& pipe)
     {
-        which.from.async_wait(pipe_descriptor::wait_read, [self = shared_from_this(), &which](error_code ec) {
+        pipe.from.async_wait(pipe_descriptor::wait_read, [self = shared_from_this(), &pipe](error_code ec) {
             if (!ec) {
-                self->take(which);
+                self->take(pipe);
             }
         });
     }
 
     // One piece at a time, so that one that floods us leaves room for the others.
-    void take(source& which)
+    void take(source& pipe)
     {
-        if (observer_ == nullptr || !which.from.is_open()) {
+        if (observer_ == nullptr || !pipe.from.is_open()) {
             return;
         }
         const auto begun = std::chrono::steady_clock::now();
         error_code ec;
         auto& buffer = read_buffer();
-        const auto size = which.from.read_some(asio::buffer(buffer), ec);
+        const auto size = pipe.from.read_some(asio::buffer(buffer), ec);
         if (ec && ec != asio::error::would_block) {
-            return &which == &output_ ? became_mute() : void();
+            return &pipe == &output_ ? became_mute() : void();
         }
         if (!ec) {
-            (observer_->*which.tell)({buffer.data(), size});
+            (observer_->*pipe.tell)({buffer.data(), size});
         }
-        if (observer_ != nullptr && which.from.is_open()) {
-            read_on(which, begun);
+        if (observer_ != nullptr && pipe.from.is_open()) {
+            read_on(pipe, begun);
         }
     }
 
-    void read_on(source& which, std::chrono::steady_clock::time_point begun)
+    void read_on(source& pipe, std::chrono::steady_clock::time_point begun)
     {
         const auto now = std::chrono::steady_clock::now();
         const auto again = share_.spend(begun, now);
         if (again <= now) {
-            return read(which);
+            return read(pipe);
         }
-        which.rest.expires_at(again);
-        which.rest.async_wait([self = shared_from_this(), &which](error_code cancelled) {
+        pipe.rest.expires_at(again);
+        pipe.rest.async_wait([self = shared_from_this(), &pipe](error_code cancelled) {
             if (!cancelled) {
-                self->read(which);
+                self->read(pipe);
             }
         });
     }
@@ -294,21 +294,21 @@ private:
         }
     }
 
-    void take_remains(source& which)
+    void take_remains(source& pipe)
     {
-        if (!which.from.is_open()) {
+        if (!pipe.from.is_open()) {
             return;
         }
         error_code ec;
-        which.from.cancel(ec);
+        pipe.from.cancel(ec);
         for (std::size_t taken = 0; taken < most_remains && observer_ != nullptr;) {
             auto& buffer = read_buffer();
-            const auto size = which.from.read_some(asio::buffer(buffer), ec);
+            const auto size = pipe.from.read_some(asio::buffer(buffer), ec);
             if (ec || size == 0) {
                 return;
             }
             taken += size;
-            (observer_->*which.tell)({buffer.data(), size});
+            (observer_->*pipe.tell)({buffer.data(), size});
         }
     }
 
@@ -351,9 +351,9 @@ child_process::start(loop& on, const child_command& command, child_observer& obs
     if (!child) {
         return child.error();
     }
-    auto made = std::make_shared<running>(on, *child, observer, limits);
-    made->begin();
-    return std::unique_ptr<child_process>{new child_process{std::move(made)}};
+    auto process = std::make_shared<running>(on, *child, observer, limits);
+    process->begin();
+    return std::unique_ptr<child_process>{new child_process{std::move(process)}};
 }
 
 child_process::child_process(std::shared_ptr<running> child)

@@ -32,11 +32,11 @@ bool lasts(int number) noexcept
     return std::ranges::find(lasting, number) != lasting.end();
 }
 
-core::error failure(std::string_view program, std::string_view what, int number)
+core::error failure(std::string_view program, std::string_view problem, int number)
 {
     return core::upstream_error(
         lasts(number) ? core::errc::session_misconfigured : core::errc::session_crashed,
-        std::string{program} + ": " + std::string{what} + std::generic_category().message(number)
+        std::string{program} + ": " + std::string{problem} + std::generic_category().message(number)
     );
 }
 
@@ -45,14 +45,14 @@ struct pipe_ends {
     core::descriptor write;
 };
 
-bool make_pipe(pipe_ends& made)
+bool make_pipe(pipe_ends& pipe)
 {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         return false;
     }
-    made.read = core::descriptor{ends[0]};
-    made.write = core::descriptor{ends[1]};
+    pipe.read = core::descriptor{ends[0]};
+    pipe.write = core::descriptor{ends[1]};
     return true;
 }
 
@@ -80,8 +80,9 @@ std::string found_program(const child_command& command)
             continue;
         }
         auto candidate = std::string{folder} + '/' + command.program;
-        struct ::stat what{};
-        if (::stat(candidate.c_str(), &what) == 0 && S_ISREG(what.st_mode) && ::access(candidate.c_str(), X_OK) == 0) {
+        struct ::stat status{};
+        if (::stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+            ::access(candidate.c_str(), X_OK) == 0) {
             return candidate;
         }
     }
@@ -124,8 +125,8 @@ struct preparation {
 
 [[noreturn]] void give_up(step at)
 {
-    const failed_step what{at, errno};
-    [[maybe_unused]] const auto written = ::write(report_descriptor, &what, sizeof what);
+    const failed_step report{at, errno};
+    [[maybe_unused]] const auto written = ::write(report_descriptor, &report, sizeof report);
     ::_exit(not_started);
 }
 
@@ -179,10 +180,10 @@ pid_t start(const preparation& how)
 failed_step failure_of_child(pipe_ends& report)
 {
     report.write = core::descriptor{};
-    failed_step what;
-    while (::read(report.read.number(), &what, sizeof what) < 0 && errno == EINTR) {
+    failed_step found;
+    while (::read(report.read.number(), &found, sizeof found) < 0 && errno == EINTR) {
     }
-    return what;
+    return found;
 }
 
 rlimit descriptors_of_child()

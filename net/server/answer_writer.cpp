@@ -20,25 +20,25 @@ void answer_writer::begin() noexcept
     bytes_out_before_ = caller_.bytes_out();
 }
 
-routine<core::result<>> answer_writer::send(pieces what)
+routine<core::result<>> answer_writer::send(pieces content)
 {
-    auto sent = try_send(what);
+    auto sent = try_send(content);
     if (!sent) {
         sent = co_await finish_send();
     }
     co_return std::move(*sent);
 }
 
-routine<core::result<>> answer_writer::send_interim(pieces what)
+routine<core::result<>> answer_writer::send_interim(pieces content)
 {
-    caller_.write(what);
+    caller_.write(content);
     return finish_send();
 }
 
-std::optional<core::result<>> answer_writer::try_send(pieces what)
+std::optional<core::result<>> answer_writer::try_send(pieces content)
 {
     answered_ = true;
-    caller_.write(what);
+    caller_.write(content);
     if (caller_.writing()) {
         return std::nullopt;
     }

@@ -29,14 +29,14 @@ public:
     std::uint64_t bytes() const noexcept { return caller_.bytes_out() - bytes_out_before_; }
 
     // Writes a piece of the answer if the caller takes it at once: the outcome. Nothing: finish_send() says when.
-    std::optional<core::result<>> try_send(pieces what);
+    std::optional<core::result<>> try_send(pieces content);
     routine<core::result<>> finish_send();
 
     // Writes a piece of the answer; the bytes outlive the call. Fails with caller_gone, or with draining after abort().
-    routine<core::result<>> send(pieces what);
+    routine<core::result<>> send(pieces content);
 
     // The same for an interim answer, before the first piece.
-    routine<core::result<>> send_interim(pieces what);
+    routine<core::result<>> send_interim(pieces content);
 
     // From here on a piece that the caller does not take waits for a second at most.
     void hurry();

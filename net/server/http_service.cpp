@@ -24,30 +24,30 @@ void http_service::serve(accepted_socket from)
         return;
     }
     from.tls = tls_;
-    auto connection = std::make_unique<server_connection>(loop_, std::move(from), handler_, settings_, spaces_);
-    auto* which = connection.get();
-    connections_.emplace(which, std::move(connection));
-    start(which->run(), [this, which](const std::exception_ptr& bug) { ended(which, bug); });
+    auto owned = std::make_unique<server_connection>(loop_, std::move(from), handler_, settings_, spaces_);
+    auto* connection = owned.get();
+    connections_.emplace(connection, std::move(owned));
+    start(connection->run(), [this, connection](const std::exception_ptr& bug) { ended(connection, bug); });
 }
 
-void http_service::ended(server_connection* which, const std::exception_ptr& bug)
+void http_service::ended(server_connection* connection, const std::exception_ptr& bug)
 {
     report_thrown(bug, [this](std::string_view text) { handler_.failed(text); });
-    connections_.erase(which);
+    connections_.erase(connection);
     open_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void http_service::drain()
 {
     draining_ = true;
-    for (const auto& [which, connection] : connections_) {
+    for (const auto& [key, connection] : connections_) {
         connection->drain();
     }
 }
 
 void http_service::abort()
 {
-    for (const auto& [which, connection] : connections_) {
+    for (const auto& [key, connection] : connections_) {
         connection->abort();
     }
 }

@@ -38,7 +38,7 @@ public:
     loop& owner() noexcept { return loop_; }
 
 private:
-    void ended(server_connection* which, const std::exception_ptr& bug);
+    void ended(server_connection* connection, const std::exception_ptr& bug);
 
     loop& loop_;
     http_handler& handler_;

@@ -58,7 +58,7 @@ core::result<> listener::open(const std::string& host, std::uint16_t port)
         acceptor_.set_option(tcp::no_delay{true}, ec);  // the sockets that are accepted inherit it
     }
     if (!ec && !(watch_for_dead_peer(acceptor_.native_handle()) && hold_little_unsent(acceptor_.native_handle()))) {
-        ec.assign(errno, boost::system::system_category());
+        ec = last_error();
     }
     if (!ec) {
         acceptor_.non_blocking(true, ec);
@@ -132,7 +132,7 @@ bool listener::accept(int most)
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             break;
         } else if (errno != ECONNABORTED && errno != EINTR) {
-            pause({errno, boost::system::system_category()});
+            pause(last_error());
             return false;
         }
     }

@@ -43,7 +43,7 @@ public:
     // No request could be read; `why` says what to answer before the connection closes. Answers once, too.
     virtual routine<> refuse(server_connection& caller, core::error why) = 0;
 
-    virtual void failed(std::string_view what) noexcept = 0;
+    virtual void failed(std::string_view problem) noexcept = 0;
 
     // A caller's TLS handshake has ended. If it failed, the connection ends without a request.
     virtual void on_handshake(handshake how, std::string_view peer, std::string_view why) noexcept = 0;
@@ -133,12 +133,12 @@ public:
     }
 
     // Writes a piece of the answer if the caller takes it at once: the outcome. Nothing: finish_send() says when.
-    std::optional<core::result<>> try_send(pieces what) { return answer_.try_send(what); }
+    std::optional<core::result<>> try_send(pieces content) { return answer_.try_send(content); }
     routine<core::result<>> finish_send() { return answer_.finish_send(); }
 
     // Writes a piece of the answer; the bytes outlive the call. Waits at most the write timeout for a caller that
     // takes nothing. Fails with caller_gone; the answer then cannot be finished.
-    routine<core::result<>> send(pieces what) { return answer_.send(what); }
+    routine<core::result<>> send(pieces content) { return answer_.send(content); }
 
     // The answer is cut off: no next request, and the caller must not take it for complete. It gets what was written, and
     // an end by which the framing shows that something is missing; a reset, which may cost it what it has not read, only

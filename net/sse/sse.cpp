@@ -7,8 +7,6 @@
 namespace net {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 // The first CR or LF at or behind `at`; the end if there is none.
 std::size_t find_line_end(std::string_view bytes, std::size_t at) noexcept
 {

@@ -11,6 +11,8 @@ namespace net {
 // A comment and an empty line: nothing is dispatched for it.
 inline constexpr std::string_view sse_keep_alive = ": keep-alive\n\n";
 
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 class sse_scanner {
 public:
     // `limit` in bytes, 3 or more: of one event with its comments, line ends and the empty line that ends it (but for the LF of a

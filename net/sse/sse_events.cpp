@@ -1,43 +1,14 @@
 #include "net/sse/sse_events.hpp"
 
+#include "net/sse/sse.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace net {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-struct sse_line {
-    std::string_view whole;  // with what ends it
-    std::string_view text;
-};
-
-// Takes a line from the front of `rest`, which is not empty.
-sse_line take_line(std::string_view& rest)
-{
-    const auto end = std::min(rest.find_first_of("\r\n"), rest.size());
-    const auto ends_with =
-        rest.substr(end).starts_with("\r\n") ? std::size_t{2} : std::min<std::size_t>(1, rest.size() - end);
-    const sse_line line{rest.substr(0, end + ends_with), rest.substr(0, end)};
-    rest.remove_prefix(line.whole.size());
-    return line;
-}
-
-std::optional<std::string_view> data_of(std::string_view line)
-{
-    constexpr std::string_view name = "data";
-    if (!line.starts_with(name)) {
-        return std::nullopt;
-    }
-    line.remove_prefix(name.size());
-    if (!line.empty() && line.front() != ':') {
-        return std::nullopt;
-    }
-    line.remove_prefix(std::min<std::size_t>(1, line.size()));
-    line.remove_prefix(line.starts_with(' ') ? 1 : 0);
-    return line;
-}
+constexpr std::string_view data_field = "data";
 
 }  // namespace
 
@@ -93,18 +64,32 @@ std::optional<std::string> sse_splitter::take_rest()
     return rest;
 }
 
+sse_line take_sse_line(std::string_view& rest)
+{
+    const auto end = std::min(rest.find_first_of("\r\n"), rest.size());
+    const auto ends_with =
+        rest.substr(end).starts_with("\r\n") ? std::size_t{2} : std::min<std::size_t>(1, rest.size() - end);
+    const auto text = rest.substr(0, end);
+    const auto colon = std::min(text.find(':'), text.size());
+    auto value = text.substr(std::min(colon + 1, text.size()));
+    value.remove_prefix(value.starts_with(' ') ? 1 : 0);
+    const sse_line line{rest.substr(0, end + ends_with), text.substr(0, colon), value};
+    rest.remove_prefix(line.whole.size());
+    return line;
+}
+
 std::optional<std::string> sse_data(std::string_view event)
 {
     std::optional<std::string> found;
     while (!event.empty()) {
-        const auto line = take_line(event);
-        if (const auto data = data_of(line.text)) {
+        const auto line = take_sse_line(event);
+        if (line.name == data_field) {
             if (found) {
                 *found += '\n';
             } else {
                 found.emplace();
             }
-            *found += *data;
+            *found += line.value;
         }
     }
     return found;
@@ -115,8 +100,8 @@ std::string with_sse_data(std::string_view event, std::string_view data)
     std::string out;
     bool placed = false;
     while (!event.empty()) {
-        const auto line = take_line(event);
-        if (!data_of(line.text)) {
+        const auto line = take_sse_line(event);
+        if (line.name != data_field) {
             out += line.whole;
             continue;
         }

@@ -44,6 +44,15 @@ private:
     bool too_large_ = false;
 };
 
+struct sse_line {
+    std::string_view whole;  // with what ends it
+    std::string_view name;   // of the field; empty: a comment or an empty line
+    std::string_view value;
+};
+
+// Takes a line from the front of `rest`, which is not empty.
+sse_line take_sse_line(std::string_view& rest);
+
 // What the event says: its `data` lines, joined with LF, a last line that is not ended included. Nothing: it has none.
 std::optional<std::string> sse_data(std::string_view event);
 

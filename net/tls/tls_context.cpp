@@ -184,11 +184,11 @@ std::optional<core::error> use_identity(SSL_CTX& context, const std::string& cer
 
 core::result<tls_context> make_one(const tls_certificate& shown, const std::shared_ptr<ticket_keys>& tickets)
 {
-    auto made = owned(SSL_CTX_new(TLS_server_method()));
-    if (made == nullptr) {
+    auto owner = owned(SSL_CTX_new(TLS_server_method()));
+    if (owner == nullptr) {
         return invalid("no TLS: " + take_tls_error());
     }
-    auto& context = *made;
+    auto& context = *owner;
     set_up(context, server_ciphers);
     SSL_CTX_set_options(&context, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
     SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
@@ -207,7 +207,7 @@ core::result<tls_context> make_one(const tls_certificate& shown, const std::shar
     if (auto failed = use_identity(context, shown.cert_file, shown.key_file)) {
         return std::move(*failed);
     }
-    return made;
+    return owner;
 }
 
 void free_verdict(void*, void* data, CRYPTO_EX_DATA*, int, long, void*)
@@ -246,25 +246,25 @@ make_server_tls(const std::vector<tls_certificate>& certificates, std::shared_pt
     assert(tickets != nullptr);
     tls_context first;
     for (const auto& each : certificates) {
-        auto made = make_one(each, tickets);
-        if (!made) {
-            return std::move(made).error();
+        auto context = make_one(each, tickets);
+        if (!context) {
+            return std::move(context).error();
         }
         const bool is_first = first == nullptr;
-        first = is_first ? *made : first;
+        first = is_first ? *context : first;
         auto& by_name = data_of(*first).by_name;
-        data_of(**made).only_by_name = !is_first;
-        const auto names = each.names.empty() ? certificate_names(**made) : each.names;
+        data_of(**context).only_by_name = !is_first;
+        const auto names = each.names.empty() ? certificate_names(**context) : each.names;
         if (names.empty() && !is_first) {
             return invalid(each.cert_file + " has no DNS name that it could be chosen by");
         }
-        if (!set_session_scope(**made, names)) {
+        if (!set_session_scope(**context, names)) {
             return invalid("no TLS: " + take_tls_error());
         }
         for (const auto& name : names) {
-            const bool added = by_name.emplace(core::in_lower_case(name), is_first ? nullptr : made->get()).second;
+            const bool added = by_name.emplace(core::in_lower_case(name), is_first ? nullptr : context->get()).second;
             if (added && !is_first) {
-                SSL_CTX_up_ref(made->get());
+                SSL_CTX_up_ref(context->get());
             }
         }
     }
@@ -276,11 +276,11 @@ make_server_tls(const std::vector<tls_certificate>& certificates, std::shared_pt
 
 core::result<tls_context> make_client_tls(const tls_client_files& files)
 {
-    auto made = owned(SSL_CTX_new(TLS_client_method()));
-    if (made == nullptr) {
+    auto owner = owned(SSL_CTX_new(TLS_client_method()));
+    if (owner == nullptr) {
         return invalid("no TLS: " + take_tls_error());
     }
-    auto& context = *made;
+    auto& context = *owner;
     set_up(context, client_ciphers);
     SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
@@ -294,7 +294,7 @@ core::result<tls_context> make_client_tls(const tls_client_files& files)
             return std::move(*failed);
         }
     }
-    return made;
+    return owner;
 }
 
 void verify_strictly(SSL_CTX& context)

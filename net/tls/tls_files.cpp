@@ -26,9 +26,9 @@ constexpr std::size_t most_bytes = 16 * 1024 * 1024;
 template <auto Free>
 struct freed_by {
     template <class T>
-    void operator()(T* what) const noexcept
+    void operator()(T* owned) const noexcept
     {
-        Free(what);
+        Free(owned);
     }
 };
 using file_ptr = std::unique_ptr<std::FILE, freed_by<std::fclose>>;
@@ -48,9 +48,9 @@ core::error invalid(std::string why)
     return core::gateway_error(core::errc::config_invalid, std::move(why));
 }
 
-core::error failed(std::string_view what, int number)
+core::error failed(std::string_view problem, int number)
 {
-    return invalid(std::string{what} + ": " + std::generic_category().message(number));
+    return invalid(std::string{problem} + ": " + std::generic_category().message(number));
 }
 
 // The whole file first: what OpenSSL then complains of is what stands in it.
@@ -94,12 +94,12 @@ int no_passphrase(char*, int, int, void* asked)
 
 core::result<context_ptr> plain_context()
 {
-    context_ptr made{SSL_CTX_new(TLS_method())};
-    if (made == nullptr) {
+    context_ptr context{SSL_CTX_new(TLS_method())};
+    if (context == nullptr) {
         return invalid("cannot be used: " + take_tls_error());
     }
-    SSL_CTX_set_security_level(made.get(), 2);
-    return made;
+    SSL_CTX_set_security_level(context.get(), 2);
+    return context;
 }
 
 void ask_for_revocations(SSL_CTX& context)

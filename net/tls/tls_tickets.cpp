@@ -54,15 +54,16 @@ void ticket_keys::rotate(core::steady_time now)
 
 void ticket_keys::add_key(core::steady_time now)
 {
-    key made{};
-    const bool random = RAND_bytes(made.name.data(), static_cast<int>(made.name.size())) == 1 &&
-                        RAND_priv_bytes(made.encryption.data(), static_cast<int>(made.encryption.size())) == 1 &&
-                        RAND_priv_bytes(made.authentication.data(), static_cast<int>(made.authentication.size())) == 1;
+    key added{};
+    const bool random =
+        RAND_bytes(added.name.data(), static_cast<int>(added.name.size())) == 1 &&
+        RAND_priv_bytes(added.encryption.data(), static_cast<int>(added.encryption.size())) == 1 &&
+        RAND_priv_bytes(added.authentication.data(), static_cast<int>(added.authentication.size())) == 1;
     if (!random) {
         throw std::runtime_error{"no random numbers for session tickets"};
     }
-    keys_.insert(keys_.begin(), made);
-    OPENSSL_cleanse(&made, sizeof made);
+    keys_.insert(keys_.begin(), added);
+    OPENSSL_cleanse(&added, sizeof added);
     if (keys_.size() > kept) {
         OPENSSL_cleanse(&keys_.back(), sizeof(key));
         keys_.pop_back();

@@ -70,7 +70,7 @@ int tls_wire::write(BIO* bio, const char* bytes, int size)
         below.wire_error_ = {};
         return static_cast<int>(sent);
     }
-    below.wire_error_ = {errno, boost::system::system_category()};
+    below.wire_error_ = last_error();
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
         BIO_set_retry_write(bio);
     }

@@ -1,5 +1,6 @@
 #include "net/upstream/upstream.hpp"
 
+#include "core/url.hpp"
 #include "net/loop/tcp_state.hpp"
 
 #include <boost/asio/error.hpp>
@@ -23,11 +24,11 @@ core::result<tls_context> client_contexts::get(const tls_client_files& files)
 {
     auto& known = made_[{files.ca_file, files.cert_file, files.key_file}];
     if (known == nullptr) {
-        auto made = make_client_tls(files);
-        if (!made) {
-            return made;
+        auto context = make_client_tls(files);
+        if (!context) {
+            return context;
         }
-        known = std::move(*made);
+        known = std::move(*context);
     }
     return known;
 }

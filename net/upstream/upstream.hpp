@@ -49,9 +49,6 @@ private:
 core::result<upstream_target>
 make_target(const std::string& url, const tls_client_files& files, client_contexts& contexts);
 
-using core::origin_of;
-using core::resolved;
-
 class upstream_connection final : private opening_observer {
 public:
     upstream_connection(loop& owner, std::shared_ptr<const upstream_target> target, std::size_t head_limit);

@@ -13,11 +13,11 @@ std::string make_pseudonym()
 {
     std::random_device source;
     std::uniform_int_distribution<std::size_t> any{0, core::hex_digits.size() - 1};
-    std::string made{"cardea-"};
+    std::string pseudonym{"cardea-"};
     for (int i = 0; i < 16; ++i) {
-        made += core::hex_digits[any(source)];
+        pseudonym += core::hex_digits[any(source)];
     }
-    return made;
+    return pseudonym;
 }
 
 std::size_t count(std::string_view text, std::string_view wanted) noexcept

@@ -4,6 +4,7 @@
 // meant has a row in the table of the target.
 #pragma once
 
+#include "core/ascii.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head.hpp"
 #include "tests/fuzz/http1_properties.hpp"
@@ -177,7 +178,7 @@ inline bool refused_trailer(const reading& ours, const reading& theirs, std::str
 inline bool connection_trailer(const reading& ours, const reading& theirs, std::string_view)
 {
     for (std::string_view rest = theirs.trailers; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
-        if (net::http1::equal_ignoring_case(rest.substr(0, rest.find(':')), "connection")) {
+        if (core::equal_ignoring_case(rest.substr(0, rest.find(':')), "connection")) {
             return ours.fields == theirs.fields;
         }
     }

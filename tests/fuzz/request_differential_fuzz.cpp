@@ -36,8 +36,8 @@ reading read_ours(std::string_view bytes)
 bool reduced(const reading& ours, const reading& theirs, std::string_view)
 {
     const std::string_view whole = theirs.target;
-    const bool absolute =
-        equal_ignoring_case(whole.substr(0, 7), "http://") || equal_ignoring_case(whole.substr(0, 8), "https://");
+    const bool absolute = core::equal_ignoring_case(whole.substr(0, 7), "http://") ||
+                          core::equal_ignoring_case(whole.substr(0, 8), "https://");
     const auto path = whole.find('/', whole.find("//") + 2);
     return absolute && (path == std::string_view::npos ? ours.target == "/" || ours.target == "*"
                                                        : ours.target == whole.substr(path));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Who may include whom: core <- jose <- a2a, core <- net <- mcp -> a2a, core <- config, core <- store. gateway includes
+# Who may include whom: core <- jose <- a2a, core <- net <- mcp -> a2a, jose, core <- config, core <- store. gateway includes
 # everything and nothing includes gateway. Inside it: model <- telemetry <- traffic and model <- cards <- sessions <- management; cli
 # sees only model; what stands in gateway/ itself sees every room, and no room sees that. A folder always includes itself.
 set -euo pipefail
@@ -26,7 +26,7 @@ may net 'core|net'
 may config 'core|config'
 may store 'core|store'
 may a2a 'core|jose|a2a'
-may mcp 'core|net|a2a|mcp'
+may mcp 'core|jose|net|a2a|mcp'
 may gateway 'core|jose|net|config|store|a2a|mcp|gateway'
 below='core|jose|net|config|store|a2a|mcp'
 may gateway/model "core|net|config|store|a2a|gateway/model"

@@ -81,6 +81,15 @@ TEST_CASE("base64url is RFC 4648 section 5 without padding, both ways")
     }
 }
 
+TEST_CASE("base64 has the alphabet and the padding of RFC 4648 section 4")
+{
+    constexpr std::pair<std::string_view, std::string_view> samples[] =
+        {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xFB\xFF\xFE", "+//+"}};
+    for (const auto& [bytes, text] : samples) {
+        CHECK(jose::base64(bytes) == text);
+    }
+}
+
 TEST_CASE("the signature of RFC 7515 appendix A.3 verifies, and with any bit changed it does not")
 {
     const auto key = json_web_key::from_jwk(rfc7515_key).value();

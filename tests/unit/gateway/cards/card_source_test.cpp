@@ -1,7 +1,7 @@
 // over 400 lines: one search, asked through one scripted network.
 #include "gateway/cards/card_source.hpp"
 
-#include "net/upstream/upstream.hpp"
+#include "core/url.hpp"
 #include "tests/unit/gateway/cards/rendering.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -175,7 +175,7 @@ TEST_CASE("an agent at its origin is asked at two places only")
         REQUIRE(found.size() == 2);
         CHECK(found[0].ends_with("/.well-known/agent-card.json"));
         CHECK(found[1].ends_with("/.well-known/agent.json"));
-        CHECK(net::origin_of(found[0]) == "http://agent:80");
+        CHECK(core::origin_of(found[0]) == "http://agent:80");
     }
     CHECK(
         card_locations(agent_at("https://[::1]:9000")) ==
