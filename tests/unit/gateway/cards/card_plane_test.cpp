@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,6 +124,7 @@ public:
 
     bool slow = false;
     bool refuses_lists = false;
+    int throws = 0;  // how many of the next makings throw
 
 private:
     net::task<> hold()
@@ -131,6 +133,10 @@ private:
         if (slow) {
             held_.push_back(&go);
             co_await go.wait();
+        }
+        if (throws > 0) {
+            --throws;
+            throw std::runtime_error{"no memory"};  // beside the editor, which makes an error of it
         }
     }
 
@@ -601,6 +607,79 @@ TEST_CASE("Of a thousand written cards 32 are made at a time, and one that someb
     x.run();
     CHECK(x.published >= 1000);
     CHECK(x.name() == "n");
+}
+
+TEST_CASE("Whoever waits for a written card gets an answer when its making throws, and it can be made again")
+{
+    rig x;
+    auto written = x.settings.agents.front();
+    written.card = R"({"name":"written"})";
+    x.maker.slow = true;
+    x.maker.throws = 1;
+    x.change(written);
+    CHECK_FALSE(x.obtained().has_value());
+    x.maker.release();
+    x.run();
+    REQUIRE(x.answers.front().has_value());
+    REQUIRE(x.answers.front()->failure.has_value());
+    CHECK(x.answers.front()->failure->code == errc::internal);
+    CHECK(x.sink.text.find("written_card") != std::string::npos);
+    net::asio::co_spawn(x.loop.get_executor(), x.plane.refresh("agent-0"), net::asio::detached);
+    x.run();
+    CHECK(x.name() == "written");
+}
+
+TEST_CASE("Written cards whose making throws leave their places to the next ones")
+{
+    rig x{0};
+    config::settings many;
+    for (int i = 0; i < 100; ++i) {
+        core::agent agent;
+        agent.id = "agent-" + std::to_string(i);
+        agent.card = R"({"name":"n"})";
+        many.agents.push_back(std::move(agent));
+    }
+    x.maker.slow = true;
+    x.maker.throws = 100;
+    x.plane.set_agents(*gateway::model::make_snapshot(many, "http://gateway"));
+    x.run();
+    REQUIRE(x.maker.held() == 32);
+    x.maker.release();
+    x.run();
+    for (int i = 0; i < 100; ++i) {
+        CHECK(x.plane.status("agent-" + std::to_string(i))->failure.has_value());
+    }
+}
+
+TEST_CASE("A session whose card's making throws is told so, and its next lists make a card")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.maker.slow = true;
+    x.maker.throws = 1;
+    x.list({});
+    CHECK_FALSE(x.obtained().has_value());
+    x.maker.release();
+    x.run();
+    CHECK(x.told == std::vector<bool>{false});
+    REQUIRE(x.answers.front().has_value());
+    REQUIRE(x.answers.front()->failure.has_value());
+    CHECK(x.answers.front()->failure->code == errc::internal);
+    x.list({});
+    CHECK(x.told == std::vector<bool>{false, true});
+    CHECK(x.obtained()->use == card_use::hit);
+}
+
+TEST_CASE("Lists that come while the making of older ones throws make a card")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.maker.slow = true;
+    x.maker.throws = 1;
+    x.list({});
+    x.list({});
+    x.maker.release();
+    x.run();
+    CHECK(x.told == std::vector<bool>{false, true});
+    CHECK(x.obtained()->use == card_use::hit);
 }
 
 TEST_CASE("Who asks for the card of a session while it is made waits for it, and gets that of the latest lists")
