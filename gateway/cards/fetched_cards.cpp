@@ -162,22 +162,36 @@ net::task<> fetched_cards::recall(slot_pointer slot)
         co_return;
     }
     slot->recalling = true;
-    auto found = co_await keeper_->recall(slot->id());
-    if (found && !slot->gone && found->card.source == source_of(slot->agent->record, out_.settings())) {
-        auto& kept = found->card;
-        auto record = slot->record();
-        const auto fetched_at = out_.now() - found->age;
-        card_document document{.text = std::move(kept.document), .url = kept.url};
-        auto card = co_await maker_.make(std::move(record), std::move(document));
-        // One that is not accepted any more is as good as none.
-        if (card && !slot->gone) {
-            out_.accept(*slot, std::move(*card), fetched_at, kept.fresh_for);
-            slot->validators = {kept.url, kept.etag, kept.last_modified};
-            slot->status.found_at = kept.url;
-        }
+    std::exception_ptr bug;
+    try {
+        co_await accept_kept(slot);
+    } catch (...) {
+        bug = std::current_exception();
     }
     slot->recalling = false;
     slot->wake();
+    if (bug) {
+        std::rethrow_exception(bug);
+    }
+}
+
+net::task<> fetched_cards::accept_kept(slot_pointer slot)
+{
+    auto found = co_await keeper_->recall(slot->id());
+    if (!found || slot->gone || found->card.source != source_of(slot->agent->record, out_.settings())) {
+        co_return;
+    }
+    auto& kept = found->card;
+    auto record = slot->record();
+    const auto fetched_at = out_.now() - found->age;
+    card_document document{.text = std::move(kept.document), .url = kept.url};
+    auto card = co_await maker_.make(std::move(record), std::move(document));
+    // One that is not accepted any more is as good as none.
+    if (card && !slot->gone) {
+        out_.accept(*slot, std::move(*card), fetched_at, kept.fresh_for);
+        slot->validators = {kept.url, kept.etag, kept.last_modified};
+        slot->status.found_at = kept.url;
+    }
 }
 
 void fetched_cards::keep(const card_slot& slot, const fetched_card& fetched)

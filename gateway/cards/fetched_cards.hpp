@@ -46,6 +46,7 @@ private:
     net::task<> fetch(slot_pointer slot);
     void take(card_slot& slot, core::result<fetched_card> fetched);
     net::task<> recall(slot_pointer slot);
+    net::task<> accept_kept(slot_pointer slot);
     void keep(const card_slot& slot, const fetched_card& fetched);
 
     card_source& source_;

@@ -1,5 +1,6 @@
 #include "gateway/cards/session_cards.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace gateway::cards {
@@ -23,11 +24,17 @@ void session_cards::set_lists(const slot_pointer& slot, std::shared_ptr<const mc
 // Of lists that change faster than cards are made, only the latest count.
 net::task<> session_cards::make(slot_pointer slot)
 {
+    std::exception_ptr bug;
     while (slot->listed != nullptr) {
         const auto lists = std::exchange(slot->listed, nullptr);
         const auto told = std::exchange(slot->told, {});
         auto record = slot->record();
-        auto card = co_await maker_.make_of_lists(std::move(record), lists);
+        core::result<served_card> card = core::gateway_error(errc::internal, "card: its making ended by an exception");
+        try {
+            card = co_await maker_.make_of_lists(std::move(record), lists);
+        } catch (...) {
+            bug = std::current_exception();
+        }
         const bool is_card = !slot->gone && take(*slot, std::move(card), *lists);
         for (const auto& tell : told) {
             tell(is_card);
@@ -35,6 +42,9 @@ net::task<> session_cards::make(slot_pointer slot)
     }
     slot->making = false;
     slot->wake();
+    if (bug) {
+        std::rethrow_exception(bug);
+    }
 }
 
 bool session_cards::take(card_slot& slot, core::result<served_card> card, const mcp::server_lists& lists)

@@ -1,9 +1,12 @@
 #include "gateway/cards/written_cards.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace gateway::cards {
 namespace {
+
+using core::errc;
 
 // Of a hundred thousand such agents, each card that is being made holds its text a second time.
 constexpr unsigned most_at_once = 32;
@@ -47,7 +50,13 @@ net::task<> written_cards::make(slot_pointer slot)
 {
     auto record = slot->record();
     card_document document{.text = record->card};
-    auto card = co_await maker_.make(std::move(record), std::move(document));
+    core::result<served_card> card = core::gateway_error(errc::internal, "card: its making ended by an exception");
+    std::exception_ptr bug;
+    try {
+        card = co_await maker_.make(std::move(record), std::move(document));
+    } catch (...) {
+        bug = std::current_exception();
+    }
     --making_;
     slot->making = false;
     if (!slot->gone) {
@@ -59,6 +68,9 @@ net::task<> written_cards::make(slot_pointer slot)
     }
     slot->wake();
     make_next();
+    if (bug) {
+        std::rethrow_exception(bug);
+    }
 }
 
 net::task<> written_cards::settled(slot_pointer slot)
@@ -85,7 +97,7 @@ net::task<model::card_answer> written_cards::obtain(slot_pointer slot)
     }
     if (!slot->state.card) {
         // It cannot be fetched better: a bad one stays bad.
-        const auto stopped = core::gateway_error(core::errc::draining);
+        const auto stopped = core::gateway_error(errc::draining);
         co_return model::card_answer{nullptr, model::card_use::negative, slot->state.failure.value_or(stopped)};
     }
     out_.renew(*slot, out_.settings().ttl);

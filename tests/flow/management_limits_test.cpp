@@ -4,13 +4,20 @@
 #include "tests/support/http_client.hpp"
 #include "tests/support/scripted_agent.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+
 #include <doctest/doctest.h>
+#include <netinet/tcp.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <future>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/management_limits");
@@ -230,25 +237,41 @@ TEST_CASE("What is left of a batch is not carried out when its caller has left")
 
 TEST_CASE("What is left of a batch is not carried out for a caller that has closed its half for long")
 {
-    constexpr std::size_t calls = 50;
-    test_support::scripted_agent agent{[](const auto&) {
-        std::this_thread::sleep_for(std::chrono::milliseconds{50}
-        );  // a slow agent: all calls take far beyond the grace
+    std::promise<void> asked;
+    std::promise<void> released;
+    auto release = released.get_future().share();
+    test_support::scripted_agent first{[&](const auto&) {
+        asked.set_value();
+        release.wait();
         return test_support::answer_json(R"({"name":"A"})");
     }};
+    test_support::scripted_agent second{[](const auto&) { return test_support::answer_json(R"({"name":"B"})"); }};
     auto settings = quick_settings();
     settings.cards.background = 0;
-    settings.agents.push_back(flow::a2a_agent("a", agent.url()));
+    settings.cards.timeout = test_support::patience;
+    settings.timeouts.header = std::chrono::milliseconds{500};
+    settings.agents.push_back(flow::a2a_agent("a", first.url()));
+    settings.agents.push_back(flow::a2a_agent("b", second.url()));
     const running_gateway gateway{std::move(settings)};
-    std::string body;
-    for (std::size_t i = 0; i < calls; ++i) {
-        body += (i == 0 ? "[" : ",") + managing("agents/refreshCard", R"({"id":"a"})");
-    }
     test_support::http_client caller{gateway.admin_port()};
-    caller.send(test_support::request_text("POST", "/rpc", {{"Content-Type", "application/json"}}, body + "]"));
+    const auto body = "[" + managing("agents/refreshCard", R"({"id":"a"})") + "," +
+                      managing("agents/refreshCard", R"({"id":"b"})") + "]";
+    caller.send(test_support::request_text("POST", "/rpc", {{"Content-Type", "application/json"}}, body));
+    asked.get_future().wait();
     caller.half_close();
+    // The loop has acted upon whatever it heard before these.
+    for (int i = 0; i < 20; ++i) {
+        test_support::request(gateway.admin_port(), "GET", "/healthz");
+    }
+    // The grace of the first caller, 250 ms, began before the time of this head and is shorter.
+    test_support::http_client late{gateway.admin_port()};
+    late.send("GET");
+    CHECK(late.read_response().status == 408);
+    released.set_value();
     caller.read_until_closed();
-    CHECK(agent.request_count() < calls);
+    CHECK(flow::manage(gateway, "agents/get", {{"id", "a"}})["card_status"]["state"] == "fresh");
+    CHECK(flow::manage(gateway, "agents/get", {{"id", "b"}})["card_status"]["state"] == "unknown");
+    CHECK(second.request_count() == 0);
 }
 
 TEST_CASE(
@@ -301,6 +324,48 @@ TEST_CASE("The metrics of many agents come in pieces, with every series once, an
     const auto head = test_support::request(gateway.admin_port(), "HEAD", "/metrics");
     CHECK(head.status == 200);
     CHECK(head.body.empty());
+}
+
+TEST_CASE("Metrics that are cut in the middle do not look complete, to a caller of HTTP/1.0 either")
+{
+    namespace asio = boost::asio;
+    auto settings = quick_settings();
+    settings.cards.background = 0;
+    constexpr int many = 2'000;
+    for (int i = 0; i < many; ++i) {
+        settings.agents.push_back(agent_with_card("a" + std::to_string(1000 + i), 10));
+    }
+    for (const auto* version : {"1.0", "1.1"}) {
+        CAPTURE(version);
+        running_gateway gateway{settings};
+        const auto whole = test_support::request(gateway.admin_port(), "GET", "/metrics").body.size();
+        asio::io_context io;
+        asio::ip::tcp::socket caller{io, asio::ip::tcp::v4()};
+        // Little of the page is in the system's hands, and the rest of it still to be sent.
+        caller.set_option(asio::socket_base::receive_buffer_size{4096});
+        constexpr int segment = 500;
+        REQUIRE(::setsockopt(caller.native_handle(), IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment) == 0);
+        caller.connect({asio::ip::address_v4::loopback(), gateway.admin_port()});
+        const auto text = "GET /metrics HTTP/" + std::string{version} + "\r\nHost: localhost\r\n\r\n";
+        asio::write(caller, asio::buffer(text));
+        std::string got(1, ' ');
+        asio::read(caller, asio::buffer(got));
+        gateway.stop();
+        gateway.stop();
+        REQUIRE(gateway.wait_until_stopped());
+        boost::system::error_code ended;
+        while (!ended) {
+            std::array<char, 4096> block{};
+            got.append(block.data(), caller.read_some(asio::buffer(block), ended));
+        }
+        CHECK(got.starts_with("HTTP/1.1 200 OK\r\n"));
+        CHECK(got.size() < whole);
+        if (version == std::string_view{"1.0"}) {
+            CHECK(ended == asio::error::connection_reset);
+        } else {
+            CHECK_FALSE(got.ends_with("\r\n0\r\n\r\n"));
+        }
+    }
 }
 
 TEST_SUITE_END();

@@ -1,6 +1,15 @@
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/test_ca.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+
+#include <poll.h>
+
+#include <array>
+
 using namespace std::chrono_literals;
 using flow::call;
 using flow::call_body;
@@ -309,6 +318,43 @@ TEST_CASE("a large call whose stream breaks at once is answered with its id, tho
         CHECK(answer.body.find(R"("id":"the one at the end")") != std::string::npos);
         CHECK(answer.body.find("upstream_protocol") != std::string::npos);
     }
+}
+
+TEST_CASE("A writing call is made once more when its used connection ends before the agent's system has a byte of it")
+{
+    namespace asio = boost::asio;
+    using asio::ip::tcp;
+    asio::io_context io;
+    tcp::acceptor agent{io};
+    agent.open(tcp::v4());
+    agent.set_option(asio::socket_base::receive_buffer_size{4096});  // of its connections
+    agent.bind({asio::ip::address_v4::loopback(), 0});
+    agent.listen();
+    const auto answer = [](tcp::socket& connection) {
+        std::array<char, 16> begin{};
+        asio::read(connection, asio::buffer(begin));
+        asio::write(connection, asio::buffer(std::string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"}));
+    };
+    auto settings = flow::quick_settings();
+    settings.agents.push_back(flow::a2a_agent("a", "http://127.0.0.1:" + std::to_string(agent.local_endpoint().port()))
+    );
+    const flow::running_gateway gateway{std::move(settings)};
+
+    // The agent answers and reads no more, so that the end of the first call fills what its system takes.
+    http_client caller{gateway.port()};
+    caller.send(call_text(call_body("\"" + std::string(60'000, 'i') + "\"")));
+    auto used = agent.accept();
+    answer(used);
+    CHECK(caller.read_response().body == "{}");
+    REQUIRE(gateway.wait_for_metric("cardea_upstream_connections_idle", 1));
+    caller.send(call_text(call_body("2")));
+    REQUIRE(gateway.wait_for_metric("cardea_upstream_connections_idle", 0));
+    used.shutdown(tcp::socket::shutdown_send);
+    ::pollfd next{agent.native_handle(), POLLIN, 0};
+    REQUIRE(::poll(&next, 1, static_cast<int>(test_support::patience.count())) == 1);
+    auto fresh = agent.accept();
+    answer(fresh);
+    CHECK(caller.read_response().body == "{}");
 }
 
 TEST_SUITE_END();

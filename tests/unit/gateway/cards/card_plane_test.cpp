@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,6 +124,7 @@ public:
 
     bool slow = false;
     bool refuses_lists = false;
+    int throws = 0;  // how many of the next makings throw
 
 private:
     net::task<> hold()
@@ -131,6 +133,10 @@ private:
         if (slow) {
             held_.push_back(&go);
             co_await go.wait();
+        }
+        if (throws > 0) {
+            --throws;
+            throw std::runtime_error{"no memory"};  // beside the editor, which makes an error of it
         }
     }
 
@@ -603,6 +609,79 @@ TEST_CASE("Of a thousand written cards 32 are made at a time, and one that someb
     CHECK(x.name() == "n");
 }
 
+TEST_CASE("Whoever waits for a written card gets an answer when its making throws, and it can be made again")
+{
+    rig x;
+    auto written = x.settings.agents.front();
+    written.card = R"({"name":"written"})";
+    x.maker.slow = true;
+    x.maker.throws = 1;
+    x.change(written);
+    CHECK_FALSE(x.obtained().has_value());
+    x.maker.release();
+    x.run();
+    REQUIRE(x.answers.front().has_value());
+    REQUIRE(x.answers.front()->failure.has_value());
+    CHECK(x.answers.front()->failure->code == errc::internal);
+    CHECK(x.sink.text.find("written_card") != std::string::npos);
+    net::asio::co_spawn(x.loop.get_executor(), x.plane.refresh("agent-0"), net::asio::detached);
+    x.run();
+    CHECK(x.name() == "written");
+}
+
+TEST_CASE("Written cards whose making throws leave their places to the next ones")
+{
+    rig x{0};
+    config::settings many;
+    for (int i = 0; i < 100; ++i) {
+        core::agent agent;
+        agent.id = "agent-" + std::to_string(i);
+        agent.card = R"({"name":"n"})";
+        many.agents.push_back(std::move(agent));
+    }
+    x.maker.slow = true;
+    x.maker.throws = 100;
+    x.plane.set_agents(*gateway::model::make_snapshot(many, "http://gateway"));
+    x.run();
+    REQUIRE(x.maker.held() == 32);
+    x.maker.release();
+    x.run();
+    for (int i = 0; i < 100; ++i) {
+        CHECK(x.plane.status("agent-" + std::to_string(i))->failure.has_value());
+    }
+}
+
+TEST_CASE("A session whose card's making throws is told so, and its next lists make a card")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.maker.slow = true;
+    x.maker.throws = 1;
+    x.list({});
+    CHECK_FALSE(x.obtained().has_value());
+    x.maker.release();
+    x.run();
+    CHECK(x.told == std::vector<bool>{false});
+    REQUIRE(x.answers.front().has_value());
+    REQUIRE(x.answers.front()->failure.has_value());
+    CHECK(x.answers.front()->failure->code == errc::internal);
+    x.list({});
+    CHECK(x.told == std::vector<bool>{false, true});
+    CHECK(x.obtained()->use == card_use::hit);
+}
+
+TEST_CASE("Lists that come while the making of older ones throws make a card")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.maker.slow = true;
+    x.maker.throws = 1;
+    x.list({});
+    x.list({});
+    x.maker.release();
+    x.run();
+    CHECK(x.told == std::vector<bool>{false, true});
+    CHECK(x.obtained()->use == card_use::hit);
+}
+
 TEST_CASE("Who asks for the card of a session while it is made waits for it, and gets that of the latest lists")
 {
     rig x{1, 0, core::mcp_server{}};
@@ -641,6 +720,21 @@ TEST_CASE("A session that is lost while its card is made does not vouch for it")
     CHECK(x.obtained()->use == card_use::hit);
 }
 
+TEST_CASE("A session that lists again after it was lost vouches for the card of these lists")
+{
+    rig x{1, 0, core::mcp_server{}};
+    x.list({});
+    x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+    mcp::server_lists lists;
+    lists.server.version = "new";
+    x.list(lists);
+    CHECK(x.told == std::vector<bool>{true, true});
+    const auto got = x.obtained();
+    CHECK(got->use == card_use::hit);
+    REQUIRE(got->card != nullptr);
+    CHECK(got->card->bytes->body.find(R"("version":"new")") != std::string::npos);
+}
+
 TEST_CASE("A session that is well again while its card is made gives no older card")
 {
     rig x{1, 0, core::mcp_server{}};
@@ -675,6 +769,61 @@ TEST_CASE("Lists that make no card make none when their session was lost meanwhi
     CHECK(got->card == nullptr);
     REQUIRE(got->failure.has_value());
     CHECK(got->failure->code == errc::card_too_large);
+}
+
+TEST_CASE("A card that was fetched within cards.max_size is too large when the limit is lowered before it is made")
+{
+    rig x;
+    x.maker.slow = true;
+    x.agents.name = std::string(1000, 'n');
+    CHECK_FALSE(x.obtained().has_value());
+    REQUIRE(x.maker.held() == 1);
+    auto lower = x.settings.cards;
+    lower.max_size = 1000;
+    x.editor.set_settings(lower);
+    x.maker.release();
+    x.run();
+    REQUIRE(x.answers.front().has_value());
+    REQUIRE(x.answers.front()->failure.has_value());
+    CHECK(x.answers.front()->failure->code == errc::card_too_large);
+    CHECK(x.answers.front()->failure->detail.starts_with("http://agent-0/card: "));
+    x.editor.set_settings(x.settings.cards);
+    x.pass(10min);
+    CHECK(x.name() == x.agents.name);
+}
+
+TEST_CASE("A card is served whole or called too large, whenever cards.max_size is lowered while it is made")
+{
+    bool served = false;
+    bool refused = false;
+    for (int steps = 0; !served && steps < 1000; ++steps) {
+        CAPTURE(steps);
+        rig x;
+        x.agents.name = std::string(100'000, 'n');  // made in several pieces
+        x.maker.slow = true;
+        CHECK_FALSE(x.obtained().has_value());
+        auto lower = x.settings.cards;
+        lower.max_size = 1000;
+        x.maker.release();
+        x.loop.io().restart();
+        for (int i = 0; i < steps; ++i) {
+            x.loop.io().poll_one();
+        }
+        x.editor.set_settings(lower);
+        x.run();
+        const auto& answer = x.answers.front();
+        REQUIRE(answer.has_value());
+        served = answer->card != nullptr;
+        if (served) {
+            CHECK(answer->card->bytes->body.find(x.agents.name) != std::string::npos);
+        } else {
+            REQUIRE(answer->failure.has_value());
+            CHECK(answer->failure->code == errc::card_too_large);
+            refused = true;
+        }
+    }
+    CHECK(served);
+    CHECK(refused);
 }
 
 TEST_SUITE_END();

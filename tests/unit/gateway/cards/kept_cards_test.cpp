@@ -14,6 +14,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -39,6 +40,40 @@ public:
 
     bool down = false;
     std::string card = R"({"name":"unsigned"})";
+};
+
+// Has cards made by the editor, but the first making of all throws.
+class throwing_maker final : public gateway::cards::card_maker {
+public:
+    explicit throwing_maker(gateway::cards::card_editor& editor)
+        : editor_{editor}
+    {
+    }
+
+    net::task<core::result<gateway::cards::served_card>>
+    make(std::shared_ptr<const core::agent> agent, gateway::cards::card_document document) override
+    {
+        if (!std::exchange(has_thrown_, true)) {
+            throw std::runtime_error{"no memory"};  // beside the editor, which makes an error of it
+        }
+        return editor_.make(std::move(agent), std::move(document));
+    }
+
+    net::task<core::result<gateway::cards::served_card>>
+    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) override
+    {
+        return editor_.make_of_lists(std::move(agent), std::move(lists));
+    }
+
+    net::task<core::result<std::string>>
+    compare(std::shared_ptr<const core::agent> agent, gateway::cards::card_pair cards) override
+    {
+        return editor_.compare(std::move(agent), std::move(cards));
+    }
+
+private:
+    gateway::cards::card_editor& editor_;
+    bool has_thrown_ = false;
 };
 
 class no_log final : public core::log_sink {
@@ -88,8 +123,8 @@ struct rig {
         return cards;
     }
 
-    // The answer to the first caller of a gateway that has just been started.
-    card_answer started_with(const config::card_settings& cards)
+    // The answer to the last of some first callers of a gateway that has just been started.
+    card_answer started_with(const config::card_settings& cards, bool first_throws = false)
     {
         const auto all = settings(cards);
         net::loop loop;
@@ -98,7 +133,9 @@ struct rig {
         gateway::cards::card_editor editor{loop.io(), agent, all.cards};
         gateway::cards::card_source source{agent, editor, all};
         gateway::cards::card_keeper keeper{loop, *store, log};
-        gateway::cards::card_plane plane{loop, source, editor, all.cards, log};
+        throwing_maker throwing{editor};
+        auto& maker = first_throws ? static_cast<gateway::cards::card_maker&>(throwing) : editor;
+        gateway::cards::card_plane plane{loop, source, maker, all.cards, log};
         editor.start(nullptr, "http://gateway");
         plane.set_publisher([](const std::string&, const auto&) {});
         plane.set_keeper(keeper);
@@ -106,6 +143,9 @@ struct rig {
         REQUIRE(snapshot.has_value());
         plane.set_agents(*snapshot);
         std::optional<card_answer> answer;
+        if (first_throws) {  // this caller has the exception; the other one waits for its end
+            net::asio::co_spawn(loop.get_executor(), plane.obtain("a"), net::asio::detached);
+        }
         net::asio::co_spawn(loop.get_executor(), obtain_into(plane, answer), net::asio::detached);
         const auto end = std::chrono::steady_clock::now() + 30s;
         while ((!answer || keeper.busy()) && std::chrono::steady_clock::now() < end) {
@@ -152,6 +192,13 @@ TEST_CASE("A kept card that nobody verified is not recalled once cards have to b
     REQUIRE(x.started_with({}).card != nullptr);
     CHECK_FALSE(x.recalled_with(x.verified("keys.json")));
     CHECK(x.recalled_with({}));
+}
+
+TEST_CASE("A kept card whose making throws is as good as none: whoever waits for it gets the agent's")
+{
+    rig x;
+    REQUIRE(x.started_with({}).card != nullptr);
+    CHECK(x.started_with({}, /*first_throws=*/true).card != nullptr);
 }
 
 TEST_SUITE_END();

@@ -166,6 +166,28 @@ TEST_CASE("What is private stays so until all of it has been walked and is publi
     CHECK(x.runner->latest()->shareable);
 }
 
+TEST_CASE("A time to live of the modern era does not hold for lists of the legacy one")
+{
+    mcp_test::rig x;
+    x.settings.states.steady_after = core::duration{0};
+    x.settings.states.ping_interval = core::duration{10};
+    const auto legacy = x.server.answer;
+    bool modern = true;
+    x.server.answer = [&](const scripted_server::line& asked) -> std::string {
+        if (modern && asked.method == "server/discover") {
+            return result(asked, R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+        }
+        return legacy(asked);
+    };
+    x.start();
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.runner->latest()->time_to_live.has_value());
+    modern = false;
+    REQUIRE(x.wait_until([&] { return x.server.settled == "2025-06-18"; }));
+    REQUIRE(x.wait_for(session_state::ready));
+    CHECK_FALSE(x.runner->latest()->time_to_live.has_value());
+}
+
 TEST_CASE("An unreadable answer fails the one request that waits, beside an open stream of notifications")
 {
     modern_rig x;
