@@ -127,7 +127,7 @@ struct rig {
     card_answer started_with(const config::card_settings& cards, bool first_throws = false)
     {
         const auto all = settings(cards);
-        net::loop loop;
+        auto& loop = *loops.emplace_back(std::make_unique<net::loop>());
         no_log sink;
         core::logger log{sink, core::log_level::error};
         gateway::cards::card_editor editor{loop.io(), agent, all.cards};
@@ -163,6 +163,7 @@ struct rig {
     }
 
     test_support::scratch_directory files;
+    std::vector<std::unique_ptr<net::loop>> loops;  // outlive the store's thread, which lets go of one after its answer
     std::optional<gateway::model::store_thread> store;
     agent_stub agent;
 };
