@@ -50,6 +50,12 @@ constexpr wording words(errc code) noexcept
             return {"version_conflict", "The agent has another version."};
         case errc::admin_only:
             return {"admin_only", "This method is for the admin listener."};
+        case errc::unauthenticated:
+            return {"unauthenticated", "This needs a valid credential."};
+        case errc::forbidden:
+            return {"forbidden", "This credential does not allow it."};
+        case errc::rate_limited:
+            return {"rate_limited", "Too many requests failed; try again later."};
         case errc::caller_gone:
             return {"caller_gone", "The caller went away."};
         case errc::parse_error:
@@ -104,6 +110,8 @@ constexpr wording words(errc code) noexcept
             return {"draining", "The gateway is shutting down."};
         case errc::overloaded:
             return {"overloaded", "The gateway is at its limit."};
+        case errc::access_unavailable:
+            return {"access_unavailable", "The credential could not be checked; try again."};
         case errc::store_full:
             return {"store_full", "The disk of the store is full."};
         case errc::store_failed:

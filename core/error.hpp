@@ -31,6 +31,9 @@ enum class errc : std::uint8_t {
     extended_card_not_configured,
     version_conflict,
     admin_only,
+    unauthenticated,
+    forbidden,
+    rate_limited,
     caller_gone,
     // JSON-RPC 2.0 section 5.1.
     parse_error,
@@ -61,6 +64,7 @@ enum class errc : std::uint8_t {
     // The gateway itself.
     draining,
     overloaded,
+    access_unavailable,
     store_full,
     store_failed,
     config_invalid,

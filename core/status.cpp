@@ -12,9 +12,14 @@ unsigned http_status(errc code) noexcept
         case errc::invalid_request:
         case errc::invalid_params:
             return 400;
+        case errc::unauthenticated:
+            return 401;
         case errc::agent_read_only:
         case errc::admin_only:
+        case errc::forbidden:
             return 403;
+        case errc::rate_limited:
+            return 429;
         case errc::not_found:
         case errc::agent_not_found:
         case errc::extended_card_not_configured:
@@ -69,6 +74,7 @@ unsigned http_status(errc code) noexcept
         case errc::session_misconfigured:
         case errc::draining:
         case errc::overloaded:
+        case errc::access_unavailable:
             return 503;
         case errc::upstream_timeout:
             return 504;
@@ -120,6 +126,10 @@ int jsonrpc_code(errc code) noexcept
         case errc::agent_read_only:
         case errc::version_conflict:
         case errc::admin_only:
+        case errc::unauthenticated:
+        case errc::forbidden:
+        case errc::rate_limited:
+        case errc::access_unavailable:
         case errc::method_not_allowed:
         case errc::request_timeout:
         case errc::body_too_large:
@@ -166,7 +176,7 @@ bool retryable(errc code) noexcept
     if (code == errc::session_misconfigured) {
         return false;
     }
-    return status == 408 || status == 502 || status == 503 || status == 504;
+    return status == 408 || status == 429 || status == 502 || status == 503 || status == 504;
 }
 
 }  // namespace core

@@ -27,9 +27,9 @@ constexpr int least_rsa_bits = 2048;
 using number = std::unique_ptr<BIGNUM, freed_by<BN_free>>;
 using key_context = std::unique_ptr<EVP_PKEY_CTX, freed_by<EVP_PKEY_CTX_free>>;
 
-core::error no_key(const char* why)
+core::error no_key(const std::string& why)
 {
-    return core::upstream_error(errc::card_signature, std::string("key: ") + why);
+    return core::upstream_error(errc::card_signature, "key: " + why);
 }
 
 std::optional<key_kind> kind_of(const EVP_PKEY& key)
@@ -79,14 +79,16 @@ EVP_PKEY* rsa_key(const json& jwk)
     const auto modulus = decoded(jwk, "n");
     const auto exponent = decoded(jwk, "e");
     constexpr std::size_t most_bytes = 1024;  // 8192 bits: what is larger costs whoever verifies
-    const bool odd = !exponent.empty() && (static_cast<unsigned char>(exponent.back()) & 1U) != 0;
-    if (modulus.size() > most_bytes || exponent.size() > 8 || !odd || exponent == "\x01") {
+    if (modulus.size() > most_bytes || exponent.size() > 8) {
         return nullptr;
     }
     const number n{BN_bin2bn(bytes_of(modulus), static_cast<int>(modulus.size()), nullptr)};
     const number e{BN_bin2bn(bytes_of(exponent), static_cast<int>(exponent.size()), nullptr)};
+    if (!n || !e || BN_is_odd(e.get()) == 0 || BN_is_one(e.get()) != 0) {
+        return nullptr;
+    }
     const std::unique_ptr<OSSL_PARAM_BLD, freed_by<OSSL_PARAM_BLD_free>> builder{OSSL_PARAM_BLD_new()};
-    if (!n || !e || !builder || OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, n.get()) != 1 ||
+    if (!builder || OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, n.get()) != 1 ||
         OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_E, e.get()) != 1) {
         return nullptr;
     }
@@ -123,15 +125,16 @@ EVP_PKEY* edwards_key(const json& jwk)
     return EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_of(x), x.size());
 }
 
+// A member that says what the key is for, but not in the form of RFC 7517, allows nothing.
 bool for_signatures(const json& jwk)
 {
-    const auto* use = core::string_member(jwk, "use");
+    const auto* use = core::member(jwk, "use");
     const auto* operations = core::member(jwk, "key_ops");
     if (use != nullptr && *use != "sig") {
         return false;
     }
-    return operations == nullptr || !operations->is_array() ||
-           std::ranges::any_of(*operations, [](const json& each) { return each == "verify"; });
+    const auto verifies = [](const json& each) { return each == "verify"; };
+    return operations == nullptr || (operations->is_array() && std::ranges::any_of(*operations, verifies));
 }
 
 std::string coordinate_of(const EVP_PKEY& key, const char* name, std::size_t bytes)
@@ -168,6 +171,10 @@ core::result<json_web_key> json_web_key::from_jwk(const json& jwk)
     if (type == nullptr || !for_signatures(jwk)) {
         return no_key("not one for signatures");
     }
+    const auto* kid = core::member(jwk, "kid");
+    if (kid != nullptr && !kid->is_string()) {
+        return no_key("its kid is not a string");
+    }
     EVP_PKEY* found = nullptr;
     if (*type == "EC") {
         found = ec_key(jwk);
@@ -182,10 +189,10 @@ core::result<json_web_key> json_web_key::from_jwk(const json& jwk)
     if (!kind) {
         return no_key("of a kind that is not known, damaged, or weak");
     }
-    const auto* alg = core::string_member(jwk, "alg");
+    const auto* alg = core::member(jwk, "alg");
     auto algorithm = first_algorithm(*kind);
     if (alg != nullptr) {
-        const auto named = jws_algorithm_named(*alg);
+        const auto named = jws_algorithm_named(core::text_member(jwk, "alg"));
         if (!named || facts_of(*named).kind != *kind) {
             return no_key("its alg is not one of its kind");
         }
@@ -277,6 +284,9 @@ core::result<std::vector<json_web_key>> parse_key_set(std::string_view text)
     const auto* keys = set ? core::member(*set, "keys") : nullptr;
     if (keys == nullptr || !keys->is_array()) {
         return no_key("not a JWK Set");
+    }
+    if (keys->size() > max_keys_in_set) {
+        return no_key("a JWK Set of more than " + std::to_string(max_keys_in_set) + " keys");
     }
     std::vector<json_web_key> usable;
     for (const auto& each : *keys) {

@@ -8,6 +8,7 @@
 
 #include <openssl/types.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ public:
     // What a private key signs with: the algorithm of its curve, RS256, EdDSA.
     jws_algorithm algorithm() const noexcept { return algorithm_; }
 
+    // Whether the key is of the algorithm's kind, and its JWK is for no other algorithm.
+    bool usable_with(jws_algorithm algorithm) const noexcept;
+
     // Whether `signature` (as JWS has it, not in base64) is this key's over `message`. An algorithm of another kind of key,
     // or another than the JWK is for, is not.
     bool verifies(jws_algorithm algorithm, std::string_view message, std::string_view signature) const;
@@ -52,7 +56,6 @@ private:
 
     json_web_key(key_pointer key, std::string kid, jws_algorithm algorithm, bool only);
 
-    bool usable_with(jws_algorithm algorithm) const noexcept;
     core::json public_members() const;
 
     key_pointer key_;
@@ -61,8 +64,10 @@ private:
     bool only_;  // no other algorithm than this
 };
 
+inline constexpr std::size_t max_keys_in_set = 1000;
+
 // The keys of a JWK Set that can be used; others are passed over, as RFC 7517 section 5 asks. Fails with card_signature if
-// it is no set.
+// it is no set, or has more keys than max_keys_in_set.
 core::result<std::vector<json_web_key>> parse_key_set(std::string_view text);
 
 }  // namespace jose

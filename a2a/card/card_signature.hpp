@@ -68,11 +68,6 @@ core::result<card_signature> verify_card(const core::json& card, std::span<const
 // empty means something.
 core::json signable_card(core::json card);
 
-// Why the text of a card, which is within the bounds of core::parse_json(), means different things to different readers, so
-// that no signature can vouch for it: a name that stands twice in one object, a number that a double cannot hold (RFC 8785
-// section 3.1). Nothing: it does not.
-std::optional<std::string> ambiguity(std::string_view text);
-
 // Without members and elements that are null, "", [] or {}, or that become so.
 core::json without_empty_members(core::json value);
 

@@ -3,6 +3,7 @@
 #include "a2a/card/card_signature.hpp"
 #include "config/file.hpp"
 #include "config/url.hpp"
+#include "core/json/ambiguity.hpp"
 #include "core/url.hpp"
 #include "gateway/cards/card_cache.hpp"
 
@@ -76,7 +77,7 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
 {
     const auto by = std::chrono::steady_clock::now() + timeout;
     const auto bytes = card.text.size();
-    if (const auto ambiguity = a2a::ambiguity(card.text)) {
+    if (const auto ambiguity = core::ambiguity(card.text)) {
         co_return refused(config::shown_url(card.url) + ": " + *ambiguity);
     }
     const auto trusted = trusted_keys(rules.trusted_keys);

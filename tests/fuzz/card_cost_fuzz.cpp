@@ -6,6 +6,7 @@
 #include "a2a/card/card_shape.hpp"
 #include "a2a/card/card_signature.hpp"
 #include "a2a/card/card_signing.hpp"
+#include "core/json/ambiguity.hpp"
 #include "core/json/json_patch.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
@@ -69,7 +70,7 @@ void work_on(const std::string& text)
     }
     auto signed_card = a2a::signable_card(card->document);
     tests::require(a2a::sign_card(signed_card, key(), "").has_value(), "a card is signed");
-    static_cast<void>(a2a::ambiguity(text));
+    static_cast<void>(core::ambiguity(text));
     static_cast<void>(a2a::verify_card(card->document, {&key(), 1}));
     static_cast<void>(a2a::facts(*card));
     const auto served = a2a::rewrite_card(std::move(*card), gateway, {"http://agent.internal:9000/a2a", ""});

@@ -201,7 +201,12 @@ TEST_CASE("a JWK that cannot be used is refused")
              json::array(),
              json{{"kty", "oct"}, {"k", "c2VjcmV0"}},
              with(rfc7515_key, "use", "enc"),
+             with(rfc7515_key, "use", 1),
+             with(rfc7515_key, "use", nullptr),
              with(rfc7515_key, "key_ops", json::array({"sign"})),
+             with(rfc7515_key, "key_ops", "sign"),
+             with(rfc7515_key, "kid", 7),
+             with(rfc7515_key, "alg", 7),
              with(rfc7515_key, "alg", "RS256"),
              with(rfc7515_key, "alg", "none"),
              with(rfc7515_key, "crv", "P-384"),
@@ -214,6 +219,8 @@ TEST_CASE("a JWK that cannot be used is refused")
              with(rfc7638_key, "n", "AQAB"),
              with(rfc7638_key, "e", ""),
              with(rfc7638_key, "e", "AQ"),
+             with(rfc7638_key, "e", "AAE"),
+             with(rfc7638_key, "e", "AAAA"),
              with(rfc7638_key, "e", "AQAC"),
              with(rfc7638_key, "n", std::string(20'000, 'z')),
          }) {
@@ -236,6 +243,17 @@ TEST_CASE("a key set gives the keys that can be used, and what is no set is refu
         CAPTURE(bad);
         CHECK_FALSE(jose::parse_key_set(bad).has_value());
     }
+}
+
+TEST_CASE("a key set of more than a thousand keys is refused")
+{
+    auto keys = json::array();
+    for (std::size_t i = 0; i < jose::max_keys_in_set; ++i) {
+        keys.push_back(rfc8037_key);
+    }
+    CHECK(jose::parse_key_set(json{{"keys", keys}}.dump()).value().size() == jose::max_keys_in_set);
+    keys.push_back(rfc8037_key);
+    CHECK_FALSE(jose::parse_key_set(json{{"keys", keys}}.dump()).has_value());
 }
 
 TEST_CASE("a text without a private key is refused, and its words are nobody's")

@@ -1,14 +1,14 @@
-#include "a2a/card/card_signature.hpp"
+#include "core/json/ambiguity.hpp"
+
+#include "core/json/json.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace a2a {
+namespace core {
 namespace {
-
-using core::json;
 
 constexpr json::number_integer_t largest_exact = 9'007'199'254'740'992;  // 2^53
 
@@ -27,7 +27,11 @@ public:
     {
         return value <= static_cast<number_unsigned_t>(largest_exact) || stop("a number that a double cannot hold");
     }
-    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool number_float(number_float_t, const string_t& text) override
+    {
+        // An integer that 64 bits do not hold comes here too.
+        return text.find_first_of(".eE") != string_t::npos || stop("a number that a double cannot hold");
+    }
     bool string(string_t&) override { return true; }
     bool binary(binary_t&) override { return true; }
     bool start_object(std::size_t) override
@@ -76,4 +80,4 @@ std::optional<std::string> ambiguity(std::string_view text)
     return finder.found.empty() ? std::nullopt : std::optional{finder.found};
 }
 
-}  // namespace a2a
+}  // namespace core
