@@ -34,19 +34,8 @@ bool is_reserved(std::string_view name, header_use use)
     constexpr auto of_mcp = std::to_array<std::string_view>(
         {"accept", "content-type", "last-event-id", "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"}
     );
-    constexpr auto reserved = std::to_array<std::string_view>(
-        {"host",
-         "content-length",
-         "transfer-encoding",
-         "connection",
-         "keep-alive",
-         "proxy-connection",
-         "te",
-         "trailer",
-         "upgrade"}
-    );
     const auto is_name = [&](std::string_view each) { return core::equal_ignoring_case(each, name); };
-    return std::ranges::any_of(reserved, is_name) || (use == header_use::mcp && std::ranges::any_of(of_mcp, is_name));
+    return routes_message(name) || (use == header_use::mcp && std::ranges::any_of(of_mcp, is_name));
 }
 
 // The reason why `value` cannot be a header field's value, or nothing.
@@ -95,6 +84,22 @@ core::secret bearer_of(const field& f, const std::string& text, problem_list& pr
         return {};
     }
     return core::secret{text};
+}
+
+bool routes_message(std::string_view name)
+{
+    constexpr auto fields = std::to_array<std::string_view>(
+        {"host",
+         "content-length",
+         "transfer-encoding",
+         "connection",
+         "keep-alive",
+         "proxy-connection",
+         "te",
+         "trailer",
+         "upgrade"}
+    );
+    return std::ranges::any_of(fields, [&](std::string_view each) { return core::equal_ignoring_case(each, name); });
 }
 
 std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, problem_list& problems, header_use use)

@@ -21,6 +21,9 @@ core::secret bearer_of(const field& f, const std::string& text, problem_list& pr
 // What header fields are sent with: fetches of cards, or messages to an MCP server, some of which are the protocol's own.
 enum class header_use : std::uint8_t { cards, mcp };
 
+// Whether a header field of this name frames or routes the message, so that it cannot carry anything else.
+bool routes_message(std::string_view name);
+
 // A map of header fields. Names are tokens (RFC 9110 section 5.6.2), each once, none that frames or routes the message or is
 // the gateway's in such use; values are one line.
 std::vector<std::pair<std::string, core::secret>>

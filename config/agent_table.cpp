@@ -46,6 +46,14 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {"none"},
      "More paths below `/agents/<id>`. Cardea passes any method and body on, unchanged, to the same path below `url`. "
      "`*` matches anything within a segment, `**` any number of segments: `/v1/*`, `/**`."},
+    {"discover",
+     access_policy_key{&agent::discover, decision::discover},
+     {"as `access.rules` say"},
+     "Who may know of the agent: a [policy](#policies). For everyone else the agent does not exist."},
+    {"call",
+     access_policy_key{&agent::call, decision::call},
+     {"as `access.rules` say"},
+     "Who may call the agent: a [policy](#policies). Everyone else who may know of it gets 403."},
     {"disabled", switch_key{&agent::disabled}, {}, "Cardea keeps the agent, but answers as for an unknown agent."},
     {"shape",
      optional_choice<core::card_shape>{&agent::shape},
@@ -193,6 +201,7 @@ constexpr overloaded shown{
         }
         return masked;
     },
+    [](const core::access_policy& policy) { return shown_policy(policy); },
     [](named auto value) { return json(core::name(value)); },
 };
 
@@ -272,6 +281,7 @@ std::string written_as(const agent_setting& row)
             [](const origin_list_key&) { return std::string{"list of https origins"}; },
             [](const secret_key&) { return std::string{"secret"}; },
             [](const secret_map_key&) { return std::string{"map of secrets"}; },
+            [](const access_policy_key&) { return std::string{"map, list of maps, or a word"}; },
             [](const file_key&) { return std::string{"path"}; },
             [](const transport_part& type) { return std::string{type.written_as}; },
             [](const other_spelling& type) { return written_as(*find_agent_setting(type.of)); },

@@ -2,6 +2,7 @@
 // Reading, unknown keys, the JSON Schema, the dump, the comparison, agents/get and docs/configuration.md follow from it. Pure.
 #pragma once
 
+#include "config/access_policy.hpp"
 #include "config/fields.hpp"
 #include "config/schema.hpp"
 #include "core/agent.hpp"
@@ -71,6 +72,12 @@ struct pattern_list_key : member_key<std::vector<std::string>> {};
 struct origin_list_key : member_key<std::vector<std::string>> {};
 struct secret_key : member_key<core::secret> {};
 struct secret_map_key : member_key<secret_map> {};
+
+struct access_policy_key {
+    agent_member<std::optional<core::access_policy>> member;
+    decision about;
+};
+
 struct card_key : member_key<std::string> {};      // JSON text in the record
 struct metadata_key : member_key<std::string> {};  // the same
 
@@ -112,6 +119,7 @@ using agent_key_type = std::variant<
     origin_list_key,
     secret_key,
     secret_map_key,
+    access_policy_key,
     card_key,
     metadata_key,
     file_key,

@@ -43,6 +43,7 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 },
                 [&](const pattern_list_key& type) { set(type, std::optional{read_relay_paths(f, problems)}); },
                 [&](const origin_list_key& type) { set(type, std::optional{read_origins(f, problems)}); },
+                [&](const access_policy_key& type) { set(type, read_policy(f, type.about, problems)); },
                 [&](const secret_map_key& type) { set(type, std::optional{read_headers(f, problems)}); },
                 [](const auto& /*what other keys depend on is read before*/) {},
             },

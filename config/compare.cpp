@@ -66,7 +66,8 @@ bool applies_at_once(std::string_view path) noexcept
 {
     // What the control loop looks up when it needs it.
     constexpr auto paths = std::to_array<std::string_view>(
-        {"cards.ttl",
+        {"access",
+         "cards.ttl",
          "cards.min_ttl",
          "cards.max_ttl",
          "cards.stale_if_error",

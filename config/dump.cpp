@@ -1,5 +1,6 @@
 #include "config/dump.hpp"
 
+#include "config/access.hpp"
 #include "config/agent_table.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"
@@ -103,6 +104,7 @@ json setting_value(const setting_type& type, settings& of)
                 }
                 return all;
             },
+            [&](const access_setting& s) { return shown_access(s.member(of)); },
             [&](const auto&) { return text_or_null(value_text(type, of)); },
         },
         type

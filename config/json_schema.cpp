@@ -1,5 +1,6 @@
 #include "config/json_schema.hpp"
 
+#include "config/access_table.hpp"
 #include "config/agent_table.hpp"
 #include "config/choice.hpp"
 #include "config/client_files.hpp"
@@ -38,6 +39,14 @@ json any_text()
 json text_like(std::string_view pattern)
 {
     return {{"type", "string"}, {"pattern", pattern}};
+}
+
+// What looks like a number passes.
+json any_text_like(std::string_view pattern)
+{
+    auto schema = any_text();
+    schema["pattern"] = pattern;
+    return schema;
 }
 
 json list_of(json element)
@@ -94,6 +103,115 @@ json certificates()
     return {{"anyOf", {one, several}}};
 }
 
+json described(json schema, std::string_view meaning)
+{
+    schema["description"] = meaning;
+    return schema;
+}
+
+json reference(std::string_view definition)
+{
+    return {{"$ref", "#/$defs/" + std::string{definition}}};
+}
+
+// One value stands for a list of one.
+json texts()
+{
+    return {{"anyOf", {any_text(), list_of(any_text())}}};
+}
+
+json names_of(std::span<const std::string_view> names)
+{
+    return or_variable({{"enum", names}});
+}
+
+json map_schema(access_map map);
+
+json providers()
+{
+    auto types = json::array();
+    for (const auto& each : provider_types) {
+        auto provider = map_schema(each.map);
+        provider["properties"]["type"]["enum"] = {each.name};
+        types.push_back(std::move(provider));
+    }
+    return list_of({{"anyOf", std::move(types)}});
+}
+
+json schema_of(access_form form)
+{
+    using enum access_form;
+    switch (form) {
+        case on_off:
+            return on_or_off();
+        case list_of_providers:
+            return providers();
+        case list_of_rules:
+            return list_of(map_schema(access_map::agents_rule));
+        case list_of_keys:
+            return list_of(map_schema(access_map::key));
+        case type_name:
+            return json::object();
+        case name:
+            return or_variable(any_text_like("^[A-Za-z0-9._-]{1,64}$"));
+        case texts:
+            return config::texts();
+        case claims:
+            return map_of(config::texts());
+        case query_word:
+            return or_variable({{"const", "query"}});
+        case hash:
+            return or_variable(any_text_like("^[0-9A-Fa-f]{64}$"));
+        case time:
+            return or_variable(text_like("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$"));
+        case algorithms: {
+            const auto one = names_of(token_algorithms);
+            return {{"anyOf", {one, list_of(one)}}};
+        }
+        case key_set_url:
+            return url();
+        case leeway:
+            return duration();
+        case policy:
+            return reference("policy");
+        case text:
+        case secret:
+        case path:
+            return any_text();
+    }
+    return json::object();
+}
+
+json map_schema(access_map map)
+{
+    auto schema = closed_map(json::object());
+    for (const auto& each : all_access_keys()) {
+        if (each.of == map) {
+            const std::string key{each.name};
+            schema["properties"][key] = described(schema_of(each.form), each.meaning);
+            if (each.usual == is_required) {
+                schema["required"].push_back(key);
+            }
+        }
+    }
+    return schema;
+}
+
+json policy()
+{
+    const auto one = reference("condition");
+    const json several{{"type", "array"}, {"items", one}, {"minItems", 1}};
+    constexpr auto words = std::to_array({word_anyone, word_authenticated, word_nobody});
+    return {{"anyOf", {names_of(words), one, several}}};
+}
+
+json access()
+{
+    auto map = map_schema(access_map::access);
+    map["type"] = {"object", "null"};
+    return {{"anyOf", {or_variable({{"const", "open"}}), std::move(map)}}};
+}
+
 json schema_of(const setting_type& type)
 {
     return std::visit(
@@ -111,6 +229,7 @@ json schema_of(const setting_type& type)
             [](const host_list_setting&) { return list_of(any_text()); },
             [](const network_list_setting&) { return list_of(any_text()); },
             [](const certificate_list_setting&) { return certificates(); },
+            [](const access_setting&) { return access(); },
         },
         type
     );
@@ -144,6 +263,7 @@ json schema_of(const agent_setting& row)
             [](const pattern_list_key&) { return list_of(any_text()); },
             [](const origin_list_key&) { return list_of(url()); },
             [](const secret_map_key&) { return map_of(any_text()); },
+            [](const access_policy_key&) { return reference("policy"); },
             [](const card_key&) { return json{{"type", "object"}, {"required", {"name"}}}; },
             [](const metadata_key&) { return json{{"type", {"object", "null"}}}; },
             [](const transport_key&) { return transport(); },
@@ -159,12 +279,6 @@ json schema_of(const agent_setting& row)
         },
         row.type
     );
-}
-
-json described(json schema, std::string_view meaning)
-{
-    schema["description"] = meaning;
-    return schema;
 }
 
 // Puts a schema where its path says, below maps that take no other keys.
@@ -244,7 +358,13 @@ json json_schema()
         servers["description"] = "MCP servers by their ids, as the configurations of MCP clients write them.";
         servers["additionalProperties"] = {{"$ref", "#/$defs/server"}};
     }
-    root["$defs"] = {{"variable", text_like("\\$\\{")}, {"agent", agent_schema()}, {"server", client_server_schema()}};
+    root["$defs"] = {
+        {"variable", text_like("\\$\\{")},
+        {"condition", map_schema(access_map::policy_rule)},
+        {"policy", policy()},
+        {"agent", agent_schema()},
+        {"server", client_server_schema()}
+    };
     return root;
 }
 

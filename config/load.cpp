@@ -1,5 +1,7 @@
 #include "config/load.hpp"
 
+#include "config/access.hpp"
+#include "config/access_policy.hpp"
 #include "config/choice.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"
@@ -80,6 +82,12 @@ public:
         return std::move(value_);
     }
 
+    std::optional<place> place_of(std::string_view path) const
+    {
+        const auto found = given_.find(path);
+        return found == given_.end() ? std::nullopt : std::optional{found->second.at};
+    }
+
 private:
     // As deep as the longest path of the schema.
     void read_section(const node& map, std::string_view section)
@@ -147,6 +155,7 @@ private:
             [&](const origin_list_setting&) { return std::optional{read_origins(f, problems_)}; },
             [&](const host_list_setting&) { return std::optional{read_hosts(f, expected)}; },
             [&](const network_list_setting&) { return std::optional{read_networks(f, expected)}; },
+            [&](const access_setting&) { return std::optional{read_access(f, secrets_, tls_, problems_)}; },
             [&](const certificate_list_setting&) { return std::optional{read_certificates(f, tls_, problems_)}; },
         };
         if (auto value = read(type)) {
@@ -224,6 +233,28 @@ private:
             contradiction("admin_programs", "hosts", "does not go with any name in", "the names alone, or false");
         }
         check_signatures();
+        check_providers();
+    }
+
+    void check_providers()
+    {
+        const auto access = given_.find("access");
+        if (access == given_.end() || !access->second.read || value_.access.providers.empty()) {
+            return;
+        }
+        for (std::size_t i = 0; i < value_.agents.size(); ++i) {
+            const auto& agent = value_.agents[i];
+            for (const auto& [key, policy] : {std::pair{"discover", &agent.discover}, std::pair{"call", &agent.call}}) {
+                const auto missing = *policy ? missing_provider(**policy, value_.access.providers) : "";
+                if (!missing.empty()) {
+                    problems_.add(
+                        agent_names_[i].at,
+                        "agents." + agent.id + '.' + key,
+                        '"' + std::string{missing} + "\" " + std::string{no_such_provider}
+                    );
+                }
+            }
+        }
     }
 
     void check_signatures()
@@ -284,7 +315,9 @@ loaded load(
     loaded result;
     if (auto root = read_document(text, file_name, problems)) {
         expand_all(*root, variables, problems);
-        result.value = settings_reader{secrets, tls, problems}.read(*root);
+        settings_reader reader{secrets, tls, problems};
+        result.value = reader.read(*root);
+        result.listen_at = reader.place_of("listen");
     }
     result.problems = problems.take();
     result.warnings = problems.take_warnings();

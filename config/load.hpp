@@ -6,17 +6,20 @@
 #include "config/problem.hpp"
 #include "config/settings.hpp"
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace config {
 
 struct loaded {
-    settings value;                 // usable only if there are no problems
-    std::vector<problem> problems;  // all of them, in the order of the file; at most problem_list::most
-    std::vector<problem> warnings;  // in the order of the file; at most problem_list::most
+    settings value;                  // usable only if there are no problems
+    std::vector<problem> problems;   // all of them, in the order of the file; at most problem_list::most
+    std::vector<problem> warnings;   // in the order of the file; at most problem_list::most
+    std::optional<place> listen_at;  // where the value of `listen` is, if the file has it
 };
 
+// Whether `listen` is an address for strangers is not looked at: the command line may replace it (config/exposure.hpp).
 // `file_name` is what problems are reported with. `variables` expands `${NAME}`; `secrets` reads what `bearer_file`
 // names: without it, such a key is a problem. `tls` looks at certificates, keys and authorities.
 loaded load(

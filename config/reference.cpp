@@ -1,3 +1,4 @@
+#include "config/access_table.hpp"
 #include "config/agent_table.hpp"
 #include "config/client_files.hpp"
 #include "config/schema.hpp"
@@ -20,6 +21,11 @@ a value of the wrong type are problems. Cardea prints all of them (at most 50) a
 ```yaml
 listen: 0.0.0.0:4000
 public_url: https://agents.example.com
+access:
+  providers:
+    - {type: static_token, name: team, token: "${TEAM_TOKEN}"}
+  rules:
+    - {discover: authenticated, call: authenticated}
 agents:
   weather:
     url: http://10.0.0.7:9000/a2a
@@ -49,6 +55,54 @@ void append_row(std::string& out, std::initializer_list<std::string> cells)
 std::string code(std::string_view text)
 {
     return text.empty() ? "" : '`' + std::string{text} + '`';
+}
+
+void append_access_table(std::string& out, std::string_view heading, access_map map)
+{
+    out += "\n### " + std::string{heading} + "\n\n";
+    append_row(out, {"key", "written as", "default", "meaning"});
+    out += "|---|---|---|---|\n";
+    for (const auto& each : all_access_keys()) {
+        if (each.of == map) {
+            append_row(
+                out,
+                {code(each.name), written_as(each.form), std::string{each.usual}, std::string{each.meaning}}
+            );
+        }
+    }
+}
+
+void append_access(std::string& out)
+{
+    out +=
+        "\n## Access\n\n"
+        "Providers turn the credential of a caller into a principal: an id with scopes, groups, claims and perhaps a "
+        "tenant.\n"
+        "Policies say which principals may discover and call an agent. An agent's own `discover` and `call` come "
+        "first. For an\n"
+        "agent without one of them, the first of `access.rules` that is for the agent and has this policy counts. If "
+        "there is none,\n"
+        "nobody may.\n\n"
+        "- Without providers Cardea reads no credential. Then `listen` has to be a loopback address, or `access: open` "
+        "has to say\n  that callers of other machines need none.\n"
+        "- At most 64 providers, 10,000 keys of one provider, 256 rules and 64 elements of one list. Texts have at "
+        "most 256 bytes.\n"
+        "- `config dump` masks tokens and hashes. A change of `access` applies without a restart.\n";
+    append_access_table(out, "Keys of `access`", access_map::access);
+    append_access_table(out, "Providers of type `static_token`", access_map::static_token);
+    append_access_table(out, "Providers of type `api_key`", access_map::api_key);
+    append_access_table(out, "Each of their `keys`", access_map::key);
+    append_access_table(out, "Providers of type `jwt`", access_map::jwt);
+    append_access_table(out, "Each of the `rules`", access_map::agents_rule);
+    out +=
+        "\n### Policies\n\n"
+        "A policy is a map of conditions, a list of such maps of which one is enough, or a word:\n\n"
+        "- `anyone`: every caller, also without a credential.\n"
+        "- `authenticated`: every principal. `{}` is the same.\n"
+        "- `nobody`.\n\n"
+        "All conditions of a map must hold. Of one condition, one element is enough; one value stands for a list of "
+        "one.\n";
+    append_access_table(out, "Conditions", access_map::policy_rule);
 }
 
 void append_client_files(std::string& out)
@@ -97,6 +151,7 @@ std::string reference_markdown()
     for (const auto& s : all_agent_settings()) {
         append_row(out, {code(s.name), written_as(s), usual_text(s), std::string{s.meaning}});
     }
+    append_access(out);
     append_client_files(out);
     return out;
 }

@@ -59,6 +59,10 @@ constexpr auto settings_table = std::to_array<setting>({
      "the first is the default; `names` or the DNS names in the certificate select the others. Cardea reads changed "
      "files again."},
     {"admin_tls", certificate_list_setting{of<&settings::admin_tls>}, "The same for `admin`."},
+    {"access",
+     access_setting{of<&settings::access>},
+     "[Who may call](#access). Without providers no caller needs a credential, and `listen` has to be a loopback "
+     "address, unless this is `open`. With providers an agent is open to nobody until a policy says otherwise."},
     {"public_url",
      base_url_setting{of<&settings::public_url>},
      "The address that callers use; agent cards contain it. Default: `http://`, or `https://` with `tls`, and the "
@@ -244,6 +248,10 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.streams",
      count_setting{of<&settings::limits, &limit_settings::streams>, 1, 1'000'000},
      "Open event streams per worker. Beyond it: 503."},
+    {"limits.failed_credentials",
+     count_setting{of<&settings::limits, &limit_settings::failed_credentials>, 1, 1'000'000},
+     "Credentials from one address that may fail in a second, per worker. Beyond it: 429 for every credential of the "
+     "address that is not known already. An IPv6 address counts with its /64."},
     {"limits.connections",
      count_setting{of<&settings::limits, &limit_settings::connections>, 0, 1'000'000},
      "Open connections of callers. Beyond it: 503, and the connection closes. 0: 45 % of the descriptors that the "
@@ -319,6 +327,9 @@ std::string written_as(const setting_type& type)
             [](const certificate_list_setting&) {
                 return std::string{"a map with `cert`, `key` and perhaps `names`, or a list of these"};
             },
+            [](const access_setting&) {
+                return std::string{"a map with `providers`, `rules` and `open`, or the word `open`"};
+            },
         },
         type
     );
@@ -348,6 +359,13 @@ std::string value_text(const setting_type& type, settings of)
                     certificates.push_back(each.cert);
                 }
                 return joined(certificates);
+            },
+            [&](const access_setting& s) {
+                std::vector<std::string> providers;
+                for (const auto& each : s.member(of).providers) {
+                    providers.push_back(each.name);
+                }
+                return s.member(of).open ? "open" : joined(providers);
             },
         },
         type

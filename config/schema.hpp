@@ -4,6 +4,7 @@
 
 #include "config/settings.hpp"
 #include "config/signatures.hpp"
+#include "core/access.hpp"
 #include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
@@ -62,6 +63,7 @@ struct origin_list_setting : member_setting<std::vector<std::string>> {};
 struct host_list_setting : member_setting<std::vector<std::string>> {};
 struct network_list_setting : member_setting<std::vector<std::string>> {};
 struct certificate_list_setting : member_setting<std::vector<certificate_files>> {};
+struct access_setting : member_setting<core::access_settings> {};
 
 using setting_type = std::variant<
     duration_setting,
@@ -78,7 +80,8 @@ using setting_type = std::variant<
     store_setting,
     host_list_setting,
     network_list_setting,
-    certificate_list_setting>;
+    certificate_list_setting,
+    access_setting>;
 
 struct setting {
     std::string_view path;

@@ -2,6 +2,7 @@
 // docs/configuration.md is generated from the table in config/schema.cpp that names these members.
 #pragma once
 
+#include "core/access.hpp"
 #include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
@@ -86,6 +87,7 @@ struct limit_settings {
     std::uint64_t read_ahead = 16 * 1024;           // bytes behind a request that is being answered; more are not read
     std::uint64_t requests = 1000;                  // on one connection, which then closes
     std::uint64_t streams = 10'000;                 // of events, open at a time per worker: 503
+    std::uint64_t failed_credentials = 10;          // from one address in a second, per worker: 429
     std::uint64_t connections = 0;                  // of callers, open at a time: 503; 0: 45 % of the descriptors
     std::uint64_t program_starts = 0;               // programs of MCP servers, at a time; 0: one for each core
 };
@@ -112,6 +114,7 @@ struct process_settings {
     core::log_level log_level = core::log_level::info;
     std::string
         store;  // `memory` or `sqlite:PATH`; empty: a file below the user's state directory (gateway/open_store.hpp)
+    core::access_settings access;
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;

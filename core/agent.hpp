@@ -2,6 +2,7 @@
 // or the management API; validated before it is made (config/agents.hpp).
 #pragma once
 
+#include "core/access.hpp"
 #include "core/clock.hpp"
 #include "core/mcp_server.hpp"
 #include "core/secret.hpp"
@@ -63,6 +64,8 @@ struct agent {
     std::string cert_file;                                     // PEM: what agents are shown that ask who calls
     std::string key_file;                                      // PEM; goes with cert_file
     std::vector<std::string> relay_paths;                      // glob patterns: what is relayed opaquely
+    std::optional<access_policy> discover;                     // who may know of it; nullopt: as access.rules say
+    std::optional<access_policy> call;                         // who may call it; nullopt: as access.rules say
     bool disabled = false;                                     // known, but answered like an unknown agent
     std::string version;                                       // the operator's note; shown, never interpreted
     std::string protocol_version;                              // as the operator gives it; shown, never interpreted

@@ -114,6 +114,8 @@ check_answers() {
 known_keys() {
     awk -F'|' '
         /^## Agents/ { prefix = "agents.ID." }
+        /^## Access/ { prefix = "access." }
+        /^## Files/ { prefix = "agents.ID." }
         /^\| `/ {
             key = $2; gsub(/[ `]/, "", key)
             print prefix key ($3 ~ /^ *(a )?map/ ? ".*" : "")

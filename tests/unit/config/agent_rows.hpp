@@ -49,6 +49,11 @@ inline void change(std::vector<std::pair<std::string, core::secret>>& secrets)
     secrets.emplace_back("X-Key", core::secret{"s3cr3t"});
 }
 
+inline void change(core::access_policy& policy)
+{
+    policy.anyone = !policy.anyone;
+}
+
 template <class Enum>
     requires std::is_enum_v<Enum>
 void change(Enum& value)

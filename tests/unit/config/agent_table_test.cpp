@@ -29,7 +29,7 @@ std::string full_text()
 
 config::settings full()
 {
-    const auto token = [](const std::string&) { return core::result<std::string>{"token"}; };
+    const auto token = [](const std::string&) { return core::result<std::string>{"a-token-in-a-file"}; };
     auto loaded = config::load(full_text(), "full.yml", variables, token);
     REQUIRE(lines(loaded.problems) == "");
     return std::move(loaded.value);
@@ -59,7 +59,7 @@ auto members_of(const core::mcp_server& server)
 
 auto members_of(const core::agent& agent)
 {
-    const auto& [id, speaks, url, mcp, card_url, trust, extended, card, card_headers, shape, signatures, keys, origins, bearer, timeout, ca, cert, key, relay_paths, disabled, version, protocol_version, metadata] =
+    const auto& [id, speaks, url, mcp, card_url, trust, extended, card, card_headers, shape, signatures, keys, origins, bearer, timeout, ca, cert, key, relay_paths, discover, call, disabled, version, protocol_version, metadata] =
         agent;
     return std::tie(
         speaks,
@@ -79,6 +79,8 @@ auto members_of(const core::agent& agent)
         cert,
         key,
         relay_paths,
+        discover,
+        call,
         disabled,
         version,
         protocol_version,

@@ -56,6 +56,8 @@ TEST_CASE("a change of any part of an agent names its key")
         {"bearer", "bearer: s3cret"},
         {"timeout", "timeout: 3s"},
         {"relay_paths", "relay_paths: [/v1/*]"},
+        {"discover", "discover: anyone"},
+        {"call", "call: nobody"},
         {"disabled", "disabled: true"},
         {"shape", "shape: v1"},
         {"trust_card_url", "trust_card_url: never"},

@@ -20,7 +20,7 @@ namespace {
 
 core::result<std::string> file_token(const std::string&)
 {
-    return std::string{"file-token"};
+    return std::string{"file-token-of-operators"};
 }
 
 json dumped(std::string_view text, std::map<std::string, std::string> flags = {})

@@ -150,7 +150,7 @@ void with_unknown_keys(const json& whole, const json::json_pointer& at, std::vec
 {
     const auto text = at.to_string();
     const auto free = [&](std::string_view name) { return text.find(name) != std::string::npos; };
-    if (free("/metadata") || free("/card") != free("/cards") || free("/env") || free("/headers")) {
+    if (free("/metadata") || free("/card") != free("/cards") || free("/env") || free("/headers") || free("/claims")) {
         return;
     }
     const auto& here = whole[at];
@@ -168,9 +168,10 @@ void with_unknown_keys(const json& whole, const json::json_pointer& at, std::vec
 
 }  // namespace
 
-TEST_CASE("the full example and a SuperX file are valid, and so is an empty map")
+TEST_CASE("the examples and a SuperX file are valid, and so is an empty map")
 {
     CHECK(schema().takes(document_of("full.yml")));
+    CHECK(schema().takes(document_of("access.yml")));
     CHECK(schema().takes(document_of("superx.yml")));
     CHECK(schema().takes(json::object()));
 }
@@ -243,6 +244,36 @@ TEST_CASE("what the parser refuses for its type, the schema refuses too, and wha
              "tls: []",
              "tls: {cert: c}",
              "tls: {cert: c, key: k}",
+             "access: open",
+             "access: closed",
+             "access: []",
+             "access:",
+             "access: {open: true}",
+             "access: {open: perhaps}",
+             "access: {providers: []}",
+             "access: {providers: [{name: a}]}",
+             "access: {providers: [{type: oidc, name: a}]}",
+             "access: {providers: [{type: static_token, name: a, token: 0123456789abcdef}]}",
+             "access: {providers: [{type: static_token, name: \"a b\", token: 0123456789abcdef}]}",
+             "access: {providers: [{type: static_token, name: a, token: 0123456789abcdef, claims: {x: {}}}]}",
+             "access: {providers: [{type: static_token, name: a, token: 0123456789abcdef, claims: {x: [1, true]}}]}",
+             "access: {providers: [{type: static_token, name: a, token: 0123456789abcdef, keys: []}]}",
+             "access: {providers: [{type: api_key, name: 1, keys: []}]}",
+             "access: {providers: [{type: api_key, name: a}]}",
+             "access: {providers: [{type: api_key, name: a, in: body, parameter: k, keys: []}]}",
+             "access: {providers: [{type: api_key, name: a, keys: [{name: k}]}]}",
+             "access: {providers: [{type: api_key, name: a, keys: [{name: k, sha256: abc}]}]}",
+             "access: {providers: [{type: jwt, name: a, issuer: i, audience: a, jwks_url: \"https://h/\"}]}",
+             "access: {providers: [{type: jwt, name: a, issuer: i, jwks_url: \"https://h/\"}]}",
+             "access: {providers: [{type: jwt, name: a, issuer: i, audience: a, algorithms: HS256, jwks_file: f}]}",
+             "access: {providers: [{type: jwt, name: a, issuer: i, audience: a, algorithms: [ES256], jwks_file: f}]}",
+             "access: {rules: [{call: authenticated, discover: {}}]}",
+             "access: {rules: [{call: somebody}]}",
+             "access: {rules: [{call: [{methods: [a]}, {scopes: b}]}]}",
+             "access: {rules: [{call: []}]}",
+             "access: {rules: [{call: {role: a}}]}",
+             "agents: {a: {url: \"http://h\", call: {principals: [a]}, discover: anyone}}",
+             "agents: {a: {url: \"http://h\", call: {principal: [a]}}}",
              "agents: []",
              "agents:",
              "agents: {a: {}}",

@@ -75,6 +75,7 @@ constexpr row rows[] = {
     {"limits.requests", "0", "1", "1000000000", "1000000001", "a whole number, 1 to 1000000000"},
     {"limits.streams", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
     {"limits.connections", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
+    {"limits.failed_credentials", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
     {"limits.program_starts", nullptr, "0", "1000", "1001", "a whole number, 0 to 1000"},
     {"limits.target", "63", "64", "64KiB", "65537", "64B to 64KiB"},
     {"limits.sse_event", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},

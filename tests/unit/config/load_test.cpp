@@ -30,6 +30,9 @@ core::result<std::string> secrets(const std::string& path)
     if (path == "/run/secrets/inline") {
         return std::string{"file-token"};
     }
+    if (path == "/run/secrets/deploy") {
+        return std::string{"token-in-a-file-1"};
+    }
     return "OF=" + path + "\nDEBUG=replaced";
 }
 
@@ -115,6 +118,10 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.streams == 102);
     CHECK(s.limits.connections == 103);
     CHECK(s.limits.program_starts == 104);
+    CHECK(s.limits.failed_credentials == 105);
+    CHECK(s.access.open);
+    CHECK(s.access.providers.size() == 7);
+    CHECK(s.access.rules.size() == 2);
     CHECK(s.trusted_proxies == std::vector<std::string>{"10.0.0.0/8", "::1"});
 }
 
@@ -134,6 +141,10 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.bearer = core::secret{"s3cr3t-token"};
     weather.timeout = 90s;
     weather.relay_paths = {"/v1/*", "/files/**"};
+    auto& may_discover = weather.discover.emplace().any_of.emplace_back();
+    may_discover.scopes = {"words:call"};
+    may_discover.claims = {{"plan", "gold"}, {"plan", "silver"}};
+    weather.call.emplace();
     weather.shape = core::card_shape::v03;
     weather.signatures = core::signature_policy::verify;
     weather.trusted_keys = "/etc/cardea/weather.json";

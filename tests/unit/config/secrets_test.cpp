@@ -243,6 +243,12 @@ TEST_CASE("a credential that lost its key does not reach a problem")
              "workers: ${TOKEN}\n",
              "log: {level: \"${TOKEN}\"}\n",
              "agents: {a: {url: \"http://h\", timeout: \"${TOKEN}\", disabled: \"${TOKEN}\", protocol: \"${TOKEN}\"}}",
+             "access: {providers: [{type: static_token, name: a, token:s3cr3t}]}",
+             "access: {providers: [{type: static_token, name: a, token: s3cr3t}]}",
+             "access: {providers: [{type: static_token, name: a, token: \"${TOKEN}\"}]}",
+             "access: {providers: [{type: api_key, name: a, keys: [{name: k, sha256: s3cr3t}]}]}",
+             "access: {providers: [{type: api_key, name: a, keys: [{name: k, key: s3cr3t}]}]}",
+             "access: {providers: [{type: jwt, name: a, issuer: i, audience: b, jwks_url: \"http://h/?k=s3cr3t\"}]}",
              "s3cr3t\n",
          }) {
         CAPTURE(text);

@@ -16,6 +16,9 @@ inline std::optional<std::string> variables(std::string_view name)
     if (name == "TOKEN" || name == "EXA_API_KEY") {
         return "s3cr3t-token";
     }
+    if (name == "LONG_TOKEN") {
+        return "s3cr3t-of-operators";
+    }
     if (name == "EMPTY") {
         return "";
     }

@@ -1,0 +1,25 @@
+// What turns a caller's credential into a principal: `access.providers`. Pure.
+#pragma once
+
+#include "config/fields.hpp"
+#include "config/problem.hpp"
+#include "config/tls.hpp"
+#include "core/access.hpp"
+#include "core/json/json.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace config {
+
+inline constexpr std::size_t most_providers = 64;
+inline constexpr std::size_t shortest_static_token = 16;  // bytes
+
+// In the order of the file. Their names are unique; so are tokens, and the hashes of keys, among all of them.
+std::vector<core::access_provider>
+read_providers(const field& f, const secret_reader& secrets, const tls_checks& tls, problem_list& problems);
+
+// As it is written, with tokens and hashes masked.
+core::json shown_provider(const core::access_provider& provider);
+
+}  // namespace config

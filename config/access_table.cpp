@@ -1,0 +1,149 @@
+#include "config/access_table.hpp"
+
+namespace config {
+namespace {
+
+using enum access_map;
+using form = access_form;
+
+constexpr std::string_view name_meaning = "Its name in policies, logs and metrics. Each provider has its own.";
+constexpr std::string_view scopes_meaning = "The scopes of its principal.";
+constexpr std::string_view groups_meaning = "The groups of its principal.";
+constexpr std::string_view tenant_meaning = "The tenant of its principal.";
+constexpr std::string_view claims_meaning = "The claims of its principal.";
+
+constexpr auto access_keys = std::to_array<access_key>({
+    {access, "providers", form::list_of_providers, "none", "They turn credentials into principals, in this order."},
+    {access, "rules", form::list_of_rules, "none", "The policies of agents that have none of their own."},
+    {access,
+     "open",
+     form::on_off,
+     "`false`",
+     "Without providers: whether `listen` may be an address that other machines reach."},
+
+    {static_token, "type", form::type_name, is_required, "`static_token`: one bearer token, one principal."},
+    {static_token, "name", form::name, is_required, name_meaning},
+    {static_token, "principal", form::text, "`name`", "The principal's id."},
+    {static_token,
+     "token",
+     form::secret,
+     "none",
+     "What callers send as `Authorization: Bearer`; at least 16 characters."},
+    {static_token, "token_file", form::path, "none", "A file with the token, instead of `token`."},
+    {static_token, "scopes", form::texts, "none", scopes_meaning},
+    {static_token, "groups", form::texts, "none", groups_meaning},
+    {static_token, "tenant", form::text, "none", tenant_meaning},
+    {static_token, "claims", form::claims, "none", claims_meaning},
+
+    {api_key, "type", form::type_name, is_required, "`api_key`: many keys, of which only hashes are stored."},
+    {api_key, "name", form::name, is_required, name_meaning},
+    {api_key, "header", form::text, "`X-API-Key`", "The header field with the key."},
+    {api_key, "cookie", form::text, "none", "The cookie with the key, instead of `header`."},
+    {api_key, "in", form::query_word, "none", "The key is in the query, as `parameter`, instead of in `header`."},
+    {api_key, "parameter", form::text, "none", "The name of the query parameter with the key; only with `in: query`."},
+    {api_key, "keys", form::list_of_keys, is_required, "The keys."},
+
+    {key, "name", form::text, is_required, "The id of the key's principal. Each key has its own."},
+    {key, "sha256", form::hash, is_required, "The SHA-256 of the key. The key needs 256 random bits."},
+    {key, "scopes", form::texts, "none", scopes_meaning},
+    {key, "groups", form::texts, "none", groups_meaning},
+    {key, "tenant", form::text, "none", tenant_meaning},
+    {key, "claims", form::claims, "none", claims_meaning},
+    {key, "expires", form::time, "never", "From then on Cardea refuses the key. A date is its first second in UTC."},
+    {key, "disabled", form::on_off, "`false`", "Cardea refuses the key."},
+
+    {jwt, "type", form::type_name, is_required, "`jwt`: signed tokens (RFC 7519). The principal's id is `sub`."},
+    {jwt, "name", form::name, is_required, name_meaning},
+    {jwt, "issuer", form::text, is_required, "What `iss` has to be."},
+    {jwt, "audience", form::texts, is_required, "What `aud` has to be, or to contain; one of these is enough."},
+    {jwt, "algorithms", form::algorithms, "`RS256`, `ES256`", "What `alg` may be."},
+    {jwt, "jwks_url", form::key_set_url, "none", "Where the issuer's JWK Set is. `http` only on a loopback host."},
+    {jwt, "jwks_file", form::path, "none", "A file with the issuer's JWK Set, instead of `jwks_url`."},
+    {jwt, "leeway", form::leeway, "`30s`", "How far clocks may differ, for `exp`, `nbf` and `iat`."},
+
+    {agents_rule,
+     "agents",
+     form::texts,
+     "all agents",
+     "The ids of the agents that the rule is for. `*` is any text: `team-*`."},
+    {agents_rule, "discover", form::policy, "none", "Who may know of these agents."},
+    {agents_rule, "call", form::policy, "none", "Who may call these agents."},
+
+    {policy_rule, "principals", form::texts, "any", "The ids of principals."},
+    {policy_rule, "providers", form::texts, "any", "The names of providers that accepted the caller."},
+    {policy_rule, "scopes", form::texts, "any", "Scopes, of which the principal has at least one."},
+    {policy_rule, "groups", form::texts, "any", "Groups, of which the principal has at least one."},
+    {policy_rule, "tenants", form::texts, "any", "Tenants, of which the principal has one."},
+    {policy_rule, "claims", form::claims, "any", "Claims with their values, of which the principal has at least one."},
+    {policy_rule, "methods", form::texts, "any", "The JSON-RPC methods that the rule is for; only below `call`."},
+});
+
+std::string listed_algorithms()
+{
+    std::string text;
+    for (const auto each : token_algorithms) {
+        text += (text.empty() ? "`" : ", `") + std::string{each} + '`';
+    }
+    return text;
+}
+
+}  // namespace
+
+std::span<const access_key> all_access_keys()
+{
+    return access_keys;
+}
+
+std::vector<std::string_view> keys_of(access_map map)
+{
+    std::vector<std::string_view> keys;
+    for (const auto& each : access_keys) {
+        if (each.of == map) {
+            keys.push_back(each.name);
+        }
+    }
+    return keys;
+}
+
+std::string written_as(access_form form)
+{
+    switch (form) {
+        case form::on_off:
+            return "`true` or `false`";
+        case form::list_of_providers:
+        case form::list_of_rules:
+        case form::list_of_keys:
+            return "list of maps";
+        case form::type_name:
+            return "its type";
+        case form::name:
+            return "1 to 64 letters, digits, `.`, `_` and `-`";
+        case form::text:
+            return "text";
+        case form::texts:
+            return "text, or list of texts";
+        case form::secret:
+            return "secret";
+        case form::path:
+            return "path";
+        case form::claims:
+            return "map from names to values or lists of values";
+        case form::query_word:
+            return "`query`";
+        case form::hash:
+            return "64 hexadecimal digits";
+        case form::time:
+            return "`2027-01-01` or `2027-01-01T12:00:00Z`";
+        case form::algorithms:
+            return "one or a list of " + listed_algorithms();
+        case form::key_set_url:
+            return "URL, `https`";
+        case form::leeway:
+            return "duration, 0 to 5m";
+        case form::policy:
+            return "[policy](#policies)";
+    }
+    return {};
+}
+
+}  // namespace config

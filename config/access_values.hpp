@@ -1,0 +1,53 @@
+// The single values of which `access` and policies consist. Each reader reports what is wrong and goes on. Pure.
+#pragma once
+
+#include "config/fields.hpp"
+#include "config/problem.hpp"
+#include "core/access.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/json/json.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace config {
+
+inline constexpr std::size_t most_elements = 64;  // of one list, and of one map of claims
+inline constexpr std::size_t longest_text = 256;  // bytes
+
+// Whether a list may be without elements. In a condition it may not: it would ask for nothing, and let everybody in.
+enum class emptiness : bool { refused, allowed };
+
+// One line of at most `longest_text` bytes.
+std::optional<std::string> read_short_text(const field& f, std::string_view expected, problem_list& problems);
+
+// A list, or one value that stands for a list of one.
+std::vector<field> read_elements(const field& f, std::string_view expected, emptiness empty, problem_list& problems);
+
+// The same of short texts.
+std::vector<std::string> read_texts(const field& f, emptiness empty, problem_list& problems);
+
+// The same of scopes, which have no blank (RFC 6749 section 3.3).
+std::vector<std::string> read_scopes(const field& f, emptiness empty, problem_list& problems);
+
+// A map from names to values or lists of values. Numbers and truth values become the text that they are in JSON.
+std::vector<core::claim> read_claims(const field& f, emptiness empty, problem_list& problems);
+
+// The inverse: a map from names to lists.
+core::json shown_claims(const std::vector<core::claim>& claims);
+
+// A map that has to be there: unlike read_map(), no value at all is reported.
+const node* read_given_map(const field& f, std::string_view expected, problem_list& problems);
+
+// `2027-01-01` is its first second in UTC; or `2027-01-01T12:00:00Z` (RFC 3339). Years from 1970 to 2200. The detail of the
+// error is a predicate.
+core::result<core::wall_time> parse_time(std::string_view text);
+
+// Such a time, to the second.
+std::string time_text(core::wall_time time);
+
+}  // namespace config

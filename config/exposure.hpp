@@ -1,0 +1,23 @@
+// Whether callers of other machines reach the gateway as its operator wants: the address of `listen` beside `access` and
+// `tls`. Each function returns a predicate of `listen`, such as "is open to …". Pure.
+#pragma once
+
+#include "config/settings.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace config {
+
+// What makes the settings unusable. Nothing: they are right.
+std::optional<std::string_view> open_without_credentials(const endpoint& listen, const core::access_settings& access);
+
+// The path of a policy that nobody is asked about, because no caller is identified; an operator who wrote it takes the agents
+// for guarded. Empty: there is none, or access is open.
+std::string idle_policy(const settings& settings);
+
+// What is only worth a warning. Nothing: it is not.
+std::optional<std::string_view> credentials_in_clear(const process_settings& settings);
+
+}  // namespace config

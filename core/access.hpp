@@ -1,0 +1,121 @@
+// Who may reach what, as an operator configures it: providers that turn a caller's credential into a principal, and policies
+// over principals. Values only; gateway/access/ acts on them.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/secret.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace core {
+
+// A claim and one of its values. A claim that is a list stands here once for each element; numbers and truth values stand
+// as they are written in JSON.
+using claim = std::pair<std::string, std::string>;
+
+// What is known of a caller whose credential was accepted. Immutable once a provider has created it.
+struct principal {
+    std::string id;        // unique within its provider
+    std::string provider;  // its name
+    std::string tenant;    // empty: none
+    std::vector<std::string> scopes;
+    std::vector<std::string> groups;
+    std::vector<claim> claims;
+
+    friend bool operator==(const principal&, const principal&) = default;
+};
+
+// One condition. A list that is empty asks for nothing; of one that is not, the principal has at least one element. All
+// lists together must hold.
+struct access_rule {
+    std::vector<std::string> principals = {};
+    std::vector<std::string> providers = {};
+    std::vector<std::string> scopes = {};
+    std::vector<std::string> groups = {};
+    std::vector<std::string> tenants = {};
+    std::vector<claim> claims = {};
+    std::vector<std::string> methods = {};  // JSON-RPC methods that the rule is for; only where calls are decided
+
+    friend bool operator==(const access_rule&, const access_rule&) = default;
+};
+
+// Any of the rules suffices. Without a rule nobody is allowed, unless anyone is.
+struct access_policy {
+    bool anyone = false;  // anonymous callers too
+    std::vector<access_rule> any_of;
+
+    friend bool operator==(const access_policy&, const access_policy&) = default;
+};
+
+// The policies of agents that have none of their own.
+struct access_default {
+    std::vector<std::string> agents;  // ids, in which `*` is any text; empty: all agents
+    std::optional<access_policy> discover;
+    std::optional<access_policy> call;
+
+    friend bool operator==(const access_default&, const access_default&) = default;
+};
+
+struct static_token_provider {
+    secret token;
+    principal bearer;
+
+    friend bool operator==(const static_token_provider&, const static_token_provider&) = default;
+};
+
+// Where in a request an API key stands.
+enum class credential_place : std::uint8_t { header, cookie, query };
+
+struct api_key {
+    std::string sha256;                // of the key: 64 lower-case hexadecimal digits
+    std::optional<wall_time> expires;  // from then on it is refused
+    bool disabled = false;
+    principal owner;
+
+    friend bool operator==(const api_key&, const api_key&) = default;
+};
+
+struct api_key_provider {
+    credential_place place = credential_place::header;
+    std::string field = "X-API-Key";  // the name of the header, the cookie or the query parameter
+    std::vector<api_key> keys;
+
+    friend bool operator==(const api_key_provider&, const api_key_provider&) = default;
+};
+
+struct jwt_provider {
+    std::string issuer;
+    std::vector<std::string> audiences;
+    std::vector<std::string> algorithms;  // names of RFC 7518
+    std::string key_set_url;              // one of the two; the other is empty
+    std::string key_set_file;
+    duration leeway{30'000};
+
+    friend bool operator==(const jwt_provider&, const jwt_provider&) = default;
+};
+
+struct access_provider {
+    std::string name;  // unique
+    std::variant<static_token_provider, api_key_provider, jwt_provider> type;
+
+    friend bool operator==(const access_provider&, const access_provider&) = default;
+};
+
+struct access_settings {
+    bool open = false;                       // callers from elsewhere than this machine need no credential
+    std::vector<access_provider> providers;  // tried in this order; empty: no credential is read
+    std::vector<access_default> rules;       // of those that fit an agent, the first with the policy counts
+
+    friend bool operator==(const access_settings&, const access_settings&) = default;
+};
+
+// Rights over the gateway itself, by the scopes that principals have.
+inline constexpr const char* scope_read = "cardea:read";
+inline constexpr const char* scope_write = "cardea:write";
+
+}  // namespace core

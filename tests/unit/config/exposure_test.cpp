@@ -1,0 +1,93 @@
+#include "config/exposure.hpp"
+
+#include "config/load.hpp"
+#include "tests/unit/config/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace config::testing;
+
+TEST_SUITE_BEGIN("config/exposure");
+
+namespace {
+
+const std::string with_provider = "access: {providers: [{type: static_token, name: a, token: 0123456789abcdef}]}\n";
+
+std::string open_problem(const std::string& text)
+{
+    const auto settings = right(text);
+    return std::string{config::open_without_credentials(settings.listen, settings.access).value_or("")};
+}
+
+std::string clear_warning(const std::string& text)
+{
+    return std::string{config::credentials_in_clear(right(text)).value_or("")};
+}
+
+}  // namespace
+
+TEST_CASE("A policy that nobody is asked about is found, unless access is open")
+{
+    config::settings settings;
+    CHECK(config::idle_policy(settings).empty());
+    settings.agents.resize(2);
+    settings.agents[0].id = "a";
+    settings.agents[1].id = "b";
+    CHECK(config::idle_policy(settings).empty());
+    settings.agents[1].call.emplace();
+    CHECK(config::idle_policy(settings) == "agents.b.call");
+    settings.agents[0].discover.emplace();
+    CHECK(config::idle_policy(settings) == "agents.a.discover");
+    settings.access.rules.emplace_back();
+    CHECK(config::idle_policy(settings) == "access.rules");
+    settings.access.open = true;
+    CHECK(config::idle_policy(settings).empty());
+    settings.access.open = false;
+    settings.access.providers.emplace_back();
+    CHECK(config::idle_policy(settings).empty());
+}
+
+TEST_CASE("Without providers only a loopback address may be listened on, unless access is open")
+{
+    for (const std::string loopback : {"127.0.0.1:1", "127.9.9.9:1", "localhost:1", "\"[::1]:1\""}) {
+        CAPTURE(loopback);
+        CHECK(open_problem("listen: " + loopback) == "");
+    }
+    CHECK(open_problem("{}") == "");
+    for (const std::string other : {"0.0.0.0:1", "\"[::]:1\"", "10.0.0.1:1", "gateway.example:1"}) {
+        CAPTURE(other);
+        CHECK(
+            open_problem("listen: " + other) ==
+            "is open to other machines and no caller needs a credential; expected access.providers, `access: open`, or "
+            "a "
+            "loopback address"
+        );
+        CHECK(open_problem("access: {providers: [], rules: [{call: {}}]}\nlisten: " + other) != "");
+        CHECK(open_problem("access: open\nlisten: " + other) == "");
+        CHECK(open_problem("access: {open: true}\nlisten: " + other) == "");
+        CHECK(open_problem(with_provider + "listen: " + other) == "");
+    }
+}
+
+TEST_CASE("Credentials that arrive in the clear are worth a warning")
+{
+    CHECK(
+        clear_warning(with_provider + "listen: 0.0.0.0:1") ==
+        "has no TLS, so that callers' credentials arrive in the clear; expected `tls`, or a proxy with TLS in front of "
+        "a "
+        "loopback address"
+    );
+    CHECK(clear_warning(with_provider + "listen: 127.0.0.1:1") == "");
+    CHECK(clear_warning(with_provider + "listen: 0.0.0.0:1\ntls: {cert: c, key: k}") == "");
+    CHECK(clear_warning("access: open\nlisten: 0.0.0.0:1") == "");
+}
+
+TEST_CASE("The place of listen is known if the file has it")
+{
+    CHECK(config::load("workers: 1\nlisten: 0.0.0.0:1", "c.yml", variables).listen_at == config::place{2, 9});
+    CHECK_FALSE(config::load("workers: 1", "c.yml", variables).listen_at.has_value());
+}
+
+TEST_SUITE_END();
