@@ -168,7 +168,10 @@ net::routine<model::answer> admin_handler::reload(net::server_connection& caller
 net::routine<model::answer> admin_handler::manage(net::server_connection& caller, std::string body)
 {
     std::stop_source leaving;
-    management::rpc_caller who{/*may_write=*/true, "admin " + caller.peer(), leaving.get_token()};
+    management::rpc_caller who{
+        {.may_write = true, .sees_addresses = true, .who = "admin " + caller.peer()},
+        leaving.get_token()
+    };
     auto asked = methods_.handle(std::move(body), std::move(who));
     auto done = co_await traffic::ask_for(caller, caller.owner().get_executor(), std::move(asked), std::move(leaving));
     co_return traffic::answer_of(std::move(done));

@@ -1,6 +1,7 @@
 #include "gateway/configuration.hpp"
 
 #include "config/agents.hpp"
+#include "config/exposure.hpp"
 #include "config/file.hpp"
 #include "config/load.hpp"
 #include "config/mcp_flag.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -45,6 +47,7 @@ public:
             complain("--admin: is no loopback address, which admin_programs takes");
         }
         read_store(asked.store);
+        check_exposure(asked);
         warn_of_loops();
         return std::move(out_);
     }
@@ -89,6 +92,7 @@ private:
             out_.warnings.push_back(config::to_text(warning));
         }
         out_.settings = std::move(loaded.value);
+        listen_at_ = loaded.listen_at;
         out_.text = keep_text ? std::move(*text) : std::string{};
         for (const auto& agent : out_.settings.agents) {
             look_at(agent.ca_file);
@@ -130,6 +134,32 @@ private:
         }
     }
 
+    // The settings have a loopback address unless the file or the command line gives another one.
+    void check_exposure(const cli::command_line& asked)
+    {
+        if (!out_.problems.empty()) {
+            return;
+        }
+        const auto& settings = out_.settings;
+        const auto tell = [&](std::string_view predicate, bool warning) {
+            const auto what = config::to_text(settings.listen) + ' ' + std::string{predicate};
+            if (!asked.listen.empty() || !listen_at_) {
+                return (warning ? "warning: --listen: " : "--listen: ") + what;
+            }
+            return config::to_text(
+                config::problem{asked.config_file, listen_at_->line, listen_at_->column, "listen", what, warning}
+            );
+        };
+        if (const auto idle = config::idle_policy(settings); !idle.empty()) {
+            complain(idle + ": guards nothing without access.providers; expected a provider, or `access: open`");
+        }
+        if (const auto open = config::open_without_credentials(settings.listen, settings.access)) {
+            complain(tell(*open, false));
+        } else if (const auto clear = config::credentials_in_clear(settings)) {
+            out_.warnings.push_back(tell(*clear, true));
+        }
+    }
+
     void warn_of_loops()
     {
         for (const auto& agent : out_.settings.agents) {
@@ -156,6 +186,7 @@ private:
 
     const config::environment& variables_;
     reading turn_;
+    std::optional<config::place> listen_at_;
     configuration out_;
 };
 

@@ -1,5 +1,7 @@
 #include "gateway/reload.hpp"
 
+#include "config/exposure.hpp"
+#include "config/values.hpp"
 #include "gateway/changed_files.hpp"
 #include "net/loop/thrown.hpp"
 
@@ -85,9 +87,9 @@ reloader::reloader(
     counts_.last_success = std::chrono::system_clock::now();
 }
 
-void reloader::start(observer applied)
+void reloader::start(observers told)
 {
-    applied_ = std::move(applied);
+    told_ = std::move(told);
     watch(directories_of(from_.files));
 }
 
@@ -182,6 +184,13 @@ reloader::reading_result reloader::read(reload_trigger by) const
     }
     out.now = from_.read();
     out.directories = directories_of(out.now.files);
+    // `access` applies at once, `listen` only to the next process.
+    const auto open = config::open_without_credentials(settings_.listen, out.now.settings.access);
+    if (open && out.now.problems.empty()) {
+        out.now.problems.push_back(
+            "access: " + config::to_text(settings_.listen) + ", which this process listens on, " + std::string{*open}
+        );
+    }
     if (out.now.problems.empty()) {
         out.changes = config::compare(settings_, out.now.settings);
         const auto& agents = out.now.settings.agents;
@@ -201,9 +210,15 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
     }
     report.problems = std::move(found.now.problems);
     if (report.problems.empty()) {
+        if (told_.begins) {
+            told_.begins(found.now.settings, found.changes.settings);
+        }
         auto done = co_await registry_.declare(std::move(found.there), found.changes.removed, found.files_changed);
         if (!done) {
             report.problems.push_back(done.error().detail);
+            if (told_.ended) {
+                told_.ended(found.changes.settings);
+            }
         }
     }
     counts_.refused_last = !report.problems.empty();
@@ -220,8 +235,8 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
         report.warnings = std::move(found.now.warnings);
         write_success(by, report.changes);
         log_warnings(report.warnings, log_);
-        if (applied_) {
-            applied_(report.changes.settings);
+        if (told_.ended) {
+            told_.ended(report.changes.settings);
         }
     }
     from_.files = std::move(found.now.files);

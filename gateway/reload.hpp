@@ -69,11 +69,16 @@ public:
         const core::logger& log
     );
 
-    using observer = std::function<void(const std::vector<std::string_view>& settings)>;
+    // What is told of a configuration that changes these settings, by their paths.
+    struct observers {
+        // Its agents are about to come; those that are there may go.
+        std::function<void(const config::settings& next, const std::vector<std::string_view>& settings)> begins;
+        // The settings have just begun to apply, or not: the agents could not be stored, and all is as before `begins`.
+        std::function<void(const std::vector<std::string_view>& settings)> ended;
+    };
 
-    // From now on changed files are noticed, if `reload.watch` says so, and `applied` is told by their paths which settings have
-    // just begun to apply.
-    void start(observer applied);
+    // From now on changed files are noticed, if `reload.watch` says so.
+    void start(observers told);
 
     // Reads what is there now. Whoever asks meanwhile gets a reading of their own, afterwards.
     net::task<reload_report> reload(reload_trigger by);
@@ -115,7 +120,7 @@ private:
     management::registry& registry_;
     config::settings& settings_;
     const core::logger& log_;
-    observer applied_;
+    observers told_;
     net::directory_watch watch_;
     timer settle_;
     std::vector<net::task_signal*> waiting_;

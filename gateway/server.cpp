@@ -1,5 +1,6 @@
 #include "gateway/server.hpp"
 
+#include "gateway/access/access_plan.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/telemetry/process_stats.hpp"
@@ -76,6 +77,10 @@ core::result<> server::start()
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
+    tokens_ = std::make_unique<access::token_verifier>(
+        access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
+        std::chrono::system_clock::now
+    );
     management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     model::control_services& as_control = *this;
@@ -109,12 +114,37 @@ core::result<> server::start()
     }
     card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
     publish_agents(registry_->take_snapshot(std::move(public_base)));
-    reloader_->start([this](const auto& settings) {
-        largest_card_ = settings_.cards.max_size;
-        card_thread_->editor().set_settings(settings_.cards);
-        sessions_->settings_changed(settings);
-    });
+    settings_ended({"access"});
+    reloader_->start(
+        {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
+         [this](const auto& settings) { settings_ended(settings); }}
+    );
     return {};
+}
+
+void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
+{
+    if (std::ranges::find(settings, "access") != settings.end()) {
+        publish_access(access::access_plan::make(next.access, access::access_plan::make(settings_.access)));
+    }
+}
+
+void server::settings_ended(const std::vector<std::string_view>& settings)
+{
+    if (std::ranges::find(settings, "access") != settings.end()) {
+        tokens_->set_providers(settings_.access.providers);
+        publish_access(access::access_plan::make(settings_.access));
+    }
+    largest_card_ = settings_.cards.max_size;
+    card_thread_->editor().set_settings(settings_.cards);
+    sessions_->settings_changed(settings);
+}
+
+void server::publish_access(const std::shared_ptr<const access::access_plan>& plan)
+{
+    for (const auto& each : workers_) {
+        each->set_access(plan);
+    }
 }
 
 core::result<> server::open_listeners(std::vector<net::http_service*> services)
@@ -248,6 +278,7 @@ net::task<> server::drain_and_stop()
     sessions_->stop();
     cards_->stop();
     card_thread_->stop();
+    tokens_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
     admin_listener_->close();
@@ -290,11 +321,10 @@ std::size_t server::open_connections() const noexcept
     return open;
 }
 
-net::task<model::rpc_answer> server::manage(std::string body, std::stop_token left)
+net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights rights, std::stop_token left)
 {
-    management::rpc_caller anybody;
-    anybody.left = std::move(left);
-    return management_->handle(std::move(body), std::move(anybody));
+    management::rpc_caller caller{std::move(rights), std::move(left)};
+    return management_->handle(std::move(body), std::move(caller));
 }
 
 std::unique_ptr<metrics_feed> server::metrics()

@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/access/token_verifier.hpp"
 #include "gateway/admin_handler.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
@@ -81,11 +82,18 @@ private:
     net::executor card_executor() override { return card_thread_->editor().executor(); }
     std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
     model::side_thread& long_bodies() override { return long_bodies_; }
-    net::task<model::rpc_answer> manage(std::string body, std::stop_token left) override;
+    net::task<core::result<model::accepted_credential>> verify(std::string token) override
+    {
+        return tokens_->verify(std::move(token));
+    }
+    net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
     std::unique_ptr<metrics_feed> metrics() override;
     net::task<reload_report> reload() override { return reloader_->reload(reload_trigger::request); }
 
+    void settings_begin(const config::settings& next, const std::vector<std::string_view>& settings);
+    void settings_ended(const std::vector<std::string_view>& settings);
+    void publish_access(const std::shared_ptr<const access::access_plan>& plan);
     core::result<> start_tls();
     core::result<> open_listeners(std::vector<net::http_service*> services);
     void publish_agents(std::shared_ptr<const model::snapshot> now);
@@ -119,6 +127,8 @@ private:
     std::unique_ptr<sessions::session_plane> sessions_;
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<gateway::management::directory> directory_;
+    model::side_thread key_set_thread_;
+    std::unique_ptr<access::token_verifier> tokens_;
     std::unique_ptr<management::management> management_;
     configuration_source from_;
     std::unique_ptr<reloader> reloader_;

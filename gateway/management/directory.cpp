@@ -20,6 +20,11 @@ model::agent_state state_of(const core::agent& agent, const cards::card_status* 
     return status->failure ? model::agent_state::unavailable : model::agent_state::ready;
 }
 
+bool is_shown(const model::directory_request& request, const registered_agent& agent)
+{
+    return agent.served() && (!request.shows || request.shows(agent.entry->record));
+}
+
 }  // namespace
 
 directory::directory(const registry& agents, const cards::card_plane& cards, model::turns& by)
@@ -50,7 +55,7 @@ model::listed_agent directory::listed(const model::agent_entry& agent) const
 net::task<std::shared_ptr<const model::directory_page>> directory::render(model::directory_request request) const
 {
     if (request.kind != model::directory_kind::agents && !request.cursor) {
-        const auto pages = co_await cursors();
+        const auto pages = co_await cursors(request);
         if (pages.size() > 1) {
             co_return std::make_shared<const model::directory_page>(model::index_of(request.kind, base_, pages));
         }
@@ -60,7 +65,7 @@ net::task<std::shared_ptr<const model::directory_page>> directory::render(model:
     std::string last;
     std::string next;
     agent_visitor take = [&](const std::string& id, const registered_agent& agent) {
-        if (!agent.served()) {
+        if (!is_shown(request, agent)) {
             return true;
         }
         if (count == request.limit) {
@@ -78,13 +83,13 @@ net::task<std::shared_ptr<const model::directory_page>> directory::render(model:
     co_return std::make_shared<const model::directory_page>(page.finish(next));
 }
 
-net::task<std::vector<std::string>> directory::cursors() const
+net::task<std::vector<std::string>> directory::cursors(const model::directory_request& request) const
 {
     std::vector<std::string> out{{}};
     std::size_t count = 0;
     std::string last;
     agent_visitor take = [&](const std::string& id, const registered_agent& agent) {
-        if (agent.served()) {
+        if (is_shown(request, agent)) {
             if (count == model::largest_page) {
                 out.push_back(last);
                 count = 0;

@@ -25,7 +25,7 @@ public:
 
 private:
     model::listed_agent listed(const model::agent_entry& agent) const;
-    net::task<std::vector<std::string>> cursors() const;
+    net::task<std::vector<std::string>> cursors(const model::directory_request& request) const;
 
     const registry& registry_;
     const cards::card_plane& cards_;

@@ -106,7 +106,7 @@ net::task<rpc_result> read_methods::list(core::rpc_request request, const rpc_ca
         if (!shows(filter, *agent.entry, cards_.status(id))) {
             return true;
         }
-        page.add(id, record_text(agent, caller.may_write));
+        page.add(id, record_text(agent, caller.sees_addresses));
         return answer.hold(page.capacity()) && !page.full();
     };
     auto& line = turns_.of(caller.may_write);
@@ -121,7 +121,7 @@ net::task<rpc_result> read_methods::get(core::rpc_request request, const rpc_cal
     if (agent == nullptr) {
         co_return std::move(refusal);
     }
-    rpc_result result{core::begin_result(request.id) + record_text(*agent, caller.may_write)};
+    rpc_result result{core::begin_result(request.id) + record_text(*agent, caller.sees_addresses)};
     result.text.back() = ',';
     result.text += R"("card":)";
     const auto* status = cards_.status(agent->entry->record.id);
@@ -206,7 +206,7 @@ net::task<rpc_result> read_methods::health(core::rpc_request request, const rpc_
         co_return std::move(refusal);
     }
     const auto now = std::chrono::steady_clock::now();
-    co_return core::make_result(request.id, health_record(known_of(*agent, now), now, caller.may_write));
+    co_return core::make_result(request.id, health_record(known_of(*agent, now), now, caller.sees_addresses));
 }
 
 net::task<rpc_result>
@@ -224,7 +224,7 @@ read_methods::health_of_all(core::rpc_request request, const rpc_caller& caller,
         const auto now = std::chrono::steady_clock::now();
         const auto known = known_of(agent, now);
         if (shown.counts(*agent.entry, known.card, known.judged.status)) {
-            shown.page.add(id, core::to_text(health_record(known, now, caller.may_write)));
+            shown.page.add(id, core::to_text(health_record(known, now, caller.sees_addresses)));
         }
         return answer.hold(shown.page.capacity()) && (counts_all || !shown.page.full());
     };

@@ -11,10 +11,8 @@
 
 namespace gateway::management {
 
-// Whose request it is. The admin listener's may write; until callers are told apart, nobody else's.
-struct rpc_caller {
-    bool may_write = false;
-    std::string who;       // for the audit trail
+// Whose request it is.
+struct rpc_caller : model::rpc_rights {
     std::stop_token left;  // from then on nobody waits for the answer: the work stops
 };
 

@@ -20,6 +20,8 @@ answer failure(core::errc code, std::string body, std::uint64_t retry_after = us
     head.field("Cache-Control", "no-store");
     if (out.status == 503 && core::retryable(code)) {
         head.field("Retry-After", retry_after);
+    } else if (out.status == 429) {
+        head.field("Retry-After", std::uint64_t{1});  // the limits are for a second
     }
     out.body = std::move(body);
     return out;

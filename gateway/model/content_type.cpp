@@ -26,14 +26,17 @@ bool is_json(std::string_view essence)
             equal_ignoring_case(essence.substr(essence.size() - suffix.size()), suffix));
 }
 
+// Wherever the word stands: readers differ in which of several parameters they believe.
 bool is_utf8(std::string_view parameters)
 {
-    constexpr std::string_view key = "charset=";
-    const auto at = core::find_ignoring_case(parameters, key);
-    if (at != std::string_view::npos) {
-        auto value = parameters.substr(at + key.size());
-        value = value.substr(0, value.find_first_of("; \t"));
-        return equal_ignoring_case(value, "utf-8") || equal_ignoring_case(value, "\"utf-8\"");
+    constexpr std::string_view key = "charset";
+    for (auto at = core::find_ignoring_case(parameters, key); at != std::string_view::npos;
+         at = core::find_ignoring_case(parameters, key)) {
+        parameters.remove_prefix(at + key.size());
+        const auto value = parameters.substr(0, parameters.find_first_of("; \t"));
+        if (!equal_ignoring_case(value, "=utf-8") && !equal_ignoring_case(value, "=\"utf-8\"")) {
+            return false;
+        }
     }
     return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/directory_page.hpp"
@@ -38,8 +39,11 @@ public:
     // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
     virtual side_thread& long_bodies() = 0;
 
-    // Carries out a body sent to /rpc of the traffic listener: what writes is refused. Stops soon after `left` says so.
-    virtual net::task<rpc_answer> manage(std::string body, std::stop_token left) = 0;
+    // Whose this token is (a JSON Web Token). Fails with unauthenticated and access_unavailable.
+    virtual net::task<core::result<accepted_credential>> verify(std::string token) = 0;
+
+    // Carries out a body sent to /rpc of the traffic listener. Stops soon after `left` says so.
+    virtual net::task<rpc_answer> manage(std::string body, rpc_rights rights, std::stop_token left) = 0;
 };
 
 }  // namespace gateway::model

@@ -49,7 +49,7 @@ core::result<> read_cursor(std::string_view text, directory_request& into)
 
 bool directory_request::plain() const noexcept
 {
-    return !cursor && limit == (kind == directory_kind::agents ? usual_limit : largest_page);
+    return !shows && !cursor && limit == (kind == directory_kind::agents ? usual_limit : largest_page);
 }
 
 core::result<directory_request> read_directory_request(directory_kind kind, std::string_view query)

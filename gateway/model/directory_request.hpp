@@ -1,10 +1,12 @@
 // The parameters with which callers ask for a page of the directory. Pure.
 #pragma once
 
+#include "core/agent.hpp"
 #include "core/error.hpp"
 #include "gateway/model/directory_kind.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +19,9 @@ struct directory_request {
     directory_kind kind = directory_kind::agents;
     std::optional<std::string> cursor;  // only agents with ids behind this one; empty: from the first
     std::size_t limit = largest_page;
+    std::function<bool(const core::agent&)> shows{};  // whether the caller may know of an agent; empty: of every one
 
-    // What most callers ask for: no parameter was given.
+    // What most callers ask for: no parameter was given, and every agent is shown.
     bool plain() const noexcept;
 };
 

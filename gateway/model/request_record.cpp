@@ -55,4 +55,23 @@ std::string_view name(card_use u) noexcept
     return "miss";
 }
 
+std::string_view name(access_outcome o) noexcept
+{
+    switch (o) {
+        case access_outcome::accepted:
+            return "accepted";
+        case access_outcome::anonymous:
+            return "anonymous";
+        case access_outcome::refused:
+            return "refused";
+        case access_outcome::ambiguous:
+            return "ambiguous";
+        case access_outcome::limited:
+            return "limited";
+        case access_outcome::unavailable:
+            return "unavailable";
+    }
+    return "refused";
+}
+
 }  // namespace gateway::model

@@ -28,15 +28,23 @@ enum class card_use : std::uint8_t { hit, stale, miss, negative };
 
 std::string_view name(card_use u) noexcept;
 
+// What became of the question whose request it is; also a metric label.
+enum class access_outcome : std::uint8_t { accepted, anonymous, refused, ambiguous, limited, unavailable };
+
+std::string_view name(access_outcome o) noexcept;
+
 struct request_record {
     route where = route::none;
     std::string_view http_method;           // of the bounded set of methods; empty when no request could be read
     std::string_view peer;                  // the address that the connection came from
     std::string_view client;                // of the caller behind trusted proxies; empty: the peer is no such proxy
+    std::string_view principal;             // whose credential it came with; empty: nobody's
+    std::string_view provider;              // that accepted it
     std::string_view agent;                 // an id of the snapshot, never what the caller wrote; empty: none
     std::optional<a2a::method> rpc_method;  // of a call that was read
     std::string_view management_method;     // of the bounded set of management methods, or "other", or empty
     unsigned status = 0;                    // as sent; 499 when the caller left before
+    std::optional<access_outcome> access;   // nullopt: callers need no credential
     std::optional<core::errc> code;         // what failed; nullopt: nothing
     core::side from = core::side::gateway;  // whose failure it was; only with `code`
     std::string_view detail;                // of the failure, for the log

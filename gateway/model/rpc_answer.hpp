@@ -20,6 +20,13 @@ namespace gateway::model {
 // Of an answer that ends with a card: behind it, the result and the answer are closed.
 inline constexpr std::string_view card_end = "}}";
 
+// What a caller of the management API may do.
+struct rpc_rights {
+    bool may_write = false;       // change agents, and have cards fetched
+    bool sees_addresses = false;  // of agents, in records
+    std::string who;              // for the audit trail; empty: nobody in particular
+};
+
 struct rpc_answer {
     std::string body;                        // empty: nothing may be answered (notifications only)
     std::shared_ptr<const card_bytes> card;  // not null: the body goes on with this card, as it is served, and card_end

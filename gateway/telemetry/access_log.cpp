@@ -148,6 +148,10 @@ void access_log::append_line(const model::request_record& record, core::wall_tim
     if (!record.http_method.empty()) {
         append_text(R"(,"method":)", record.http_method);
     }
+    if (!record.principal.empty()) {
+        append_text(R"(,"principal":)", record.principal, limits_.principal);
+        append_text(R"(,"provider":)", record.provider);
+    }
     if (!record.agent.empty()) {
         append_text(R"(,"agent":)", record.agent);
     }

@@ -17,6 +17,7 @@ namespace gateway::telemetry {
 struct access_log_limits {
     std::size_t batch = 16 * 1024;  // bytes handed over at once; a line that is longer goes alone
     std::size_t detail = 200;       // bytes of a failure's detail that are written, less what would split a character
+    std::size_t principal = 128;    // bytes of whose credential it came with, cut in the same way
     std::size_t peer = 64;          // bytes of the caller's address, cut in the same way
 };
 
@@ -38,7 +39,7 @@ public:
     static std::uint64_t random_first_id();
 
     // `now` is when the request ended. Members that are not set are left out:
-    // {"ts","level","event":"request","id","route","method","agent","rpc","status","code","from","detail","bytes_in",
+    // {"ts","level","event":"request","id","route","method","principal","provider","agent","rpc","status","code","from","detail","bytes_in",
     // "bytes_out","ttfb_ms","ms","peer","stream","card"}; `rpc` is the A2A or management method, `id` 16 hex digits,
     // times are milliseconds with three decimals, `detail` stands only beside `code`.
     void write(const model::request_record& record, core::wall_time now);

@@ -51,6 +51,17 @@ void add_handshakes(page& into, const loop_totals& sum)
     into.add(std::move(handshakes));
 }
 
+void add_access(page& into, const loop_totals& sum)
+{
+    auto requests = counter("cardea_access_total", "Requests by what became of their credential.");
+    for (const auto& [provider, counters] : sum.access) {
+        each(counters, [&](model::access_outcome outcome, std::uint64_t n) {
+            requests.add_some({{"provider", provider}, {"outcome", model::name(outcome)}}, n);
+        });
+    }
+    into.add(std::move(requests));
+}
+
 void add_gateway(page& into, const gateway_sample& gateway)
 {
     auto build = gauge("cardea_build_info", "1, with the version and the compiler as labels.");
@@ -119,6 +130,7 @@ std::string process_metrics(const loop_totals& loops, const gateway_sample& gate
     page all;
     add_http(all, loops);
     add_handshakes(all, loops);
+    add_access(all, loops);
     add_gateway(all, gateway);
     add_reloads(all, gateway);
     add_process(all, gateway);

@@ -226,6 +226,9 @@ void loop_totals::merge(const loop_totals& other)
 {
     http.merge(other.http);
     handshakes.merge(other.handshakes);
+    for (const auto& [provider, counters] : other.access) {
+        access[provider].merge(counters);
+    }
     request_bytes.merge(other.request_bytes);
     response_bytes.merge(other.response_bytes);
     agents += other.agents;
@@ -236,6 +239,7 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
     totals_.http.add(record.where, record.http_method, record.status);
     totals_.request_bytes.add(record.where, record.bytes_in);
     totals_.response_bytes.add(record.where, record.bytes_out);
+    count_access(record);
     if (record.agent.empty()) {
         return;
     }
@@ -244,6 +248,20 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
     if (counters.forgotten_ && !counters.streaming()) {
         erase(agents_.find(record.agent));
     }
+}
+
+// The providers are those of the configuration, so that there are few.
+void worker_metrics::count_access(const model::request_record& record)
+{
+    if (!record.access) {
+        return;
+    }
+    const auto provider = record.provider.empty() ? std::string_view{"none"} : record.provider;
+    auto found = totals_.access.find(provider);
+    if (found == totals_.access.end()) {
+        found = totals_.access.emplace(provider, access_counters{}).first;
+    }
+    found->second.add(*record.access);
 }
 
 void worker_metrics::stream_started(std::string_view agent_id)

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -65,6 +66,7 @@ enum class tls_handshake : std::uint8_t { complete, resumed, failed };
 
 std::string_view name(tls_handshake how) noexcept;
 
+using access_counters = enum_counters<model::access_outcome, model::access_outcome::unavailable>;
 using handshake_counters = enum_counters<tls_handshake, tls_handshake::failed>;
 using route_counters = enum_counters<model::route, model::route::none>;
 using errc_counters = enum_counters<core::errc, core::errc::internal>;
@@ -164,6 +166,7 @@ private:
 struct loop_totals {
     http_counters http;
     handshake_counters handshakes;
+    std::map<std::string, access_counters, std::less<>> access;  // by provider; "none": no provider accepted it
     route_counters request_bytes;
     route_counters response_bytes;
     std::size_t agents = 0;  // that have counters
@@ -215,6 +218,7 @@ private:
 
     agent_counters& find_or_add(std::string_view id);
 
+    void count_access(const model::request_record& record);
     void linger(std::string_view id, agent_counters& counters);
 
     using agent_map = std::unordered_map<std::string, agent_counters, string_hash, std::equal_to<>>;

@@ -101,7 +101,8 @@ bool agent_exchange::begin_request()
     auto& text = caller_.request_scratch();
     text.clear();
     const auto& head = caller_.head();
-    const forwarding_hop hop{caller_.peer(), head.authority, caller_.secure() ? "https" : "http", call_.from_proxy};
+    const forwarding_hop
+        hop{caller_.peer(), head.authority, caller_.secure() ? "https" : "http", call_.from_proxy, call_.credentials};
     const auto care = call_.card ? body_care::edited : body_care::passes;
     if (call_.passed || head.body == framing::none) {
         write_request_fields(text, head, {head.body, head.content_length, care}, hop);

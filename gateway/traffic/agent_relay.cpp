@@ -50,6 +50,7 @@ net::routine<> agent_relay::pass(request_context& request)
         co_return;
     }
     request.call->from_proxy = request.from_proxy;
+    request.call->credentials = request.access ? &request.access->reader() : nullptr;
     const relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,

@@ -16,13 +16,21 @@ a2a::method method_of(const core::jsonrpc_call& call)
     return call.method_escaped ? a2a::find_method(core::unescape_json(call.method)) : a2a::find_method(call.method);
 }
 
+std::string name_of(const core::jsonrpc_call& call)
+{
+    return call.method_escaped ? core::unescape_json(call.method) : std::string{call.method};
+}
+
 }  // namespace
 
 net::routine<> call_endpoint::look(request_context& request)
 {
     std::string unknown_agent;
-    if (!find_agent(request)) {
+    if (find_agent(request) == nullptr) {
         unknown_agent = request.to.agent;
+    } else if (!request.may_call) {
+        co_await respond_forbidden(request);
+        co_return;
     }
     if (!model::takes_json(request.caller.head())) {
         constexpr auto code = errc::unsupported_media_type;
@@ -58,8 +66,16 @@ net::routine<> call_endpoint::look(request_context& request)
         co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
         co_return;
     }
+    if (request.access && !may_call(request, name_of(scanned.call))) {
+        co_await respond_forbidden(request);
+        co_return;
+    }
     if (request.agent->awaits_card) {
         co_await await_card(request);
+        if (!may_call(request, name_of(scanned.call))) {
+            co_await respond_forbidden(request);
+            co_return;
+        }
     }
     if (auto refusal = prepare(request, *body, method)) {
         co_await std::move(*refusal);
@@ -93,6 +109,9 @@ call_endpoint::prepare(request_context& request, std::string_view body, a2a::met
         return respond_no_calls(request);
     }
     const auto dialect = a2a::answered_card(method);
+    if (dialect && request.access && request.principal() == nullptr) {
+        return respond_forbidden(request);
+    }
     if (dialect && !core::passes_extended_card(request.agent->record)) {
         return respond_call_error(request, core::caller_error(errc::extended_card_not_configured));
     }

@@ -21,11 +21,12 @@ const model::card_bytes& chosen_bytes(const model::card_bytes& all, const net::h
     return version == nullptr ? all : model::for_version(all, *version);
 }
 
-void write_cache_control(std::string& text, const model::published_card& card, core::steady_time now)
+// `shared`: a cache may show it to everybody.
+void write_cache_control(std::string& text, const model::published_card& card, bool shared, core::steady_time now)
 {
     switch (card.caching) {
         case model::card_caching::asking:
-            text += "Cache-Control: no-cache\r\n";
+            text += shared ? "Cache-Control: no-cache\r\n" : "Cache-Control: private, no-cache\r\n";
             return;
         case model::card_caching::asking_alone:
             text += "Cache-Control: private, no-cache\r\n";
@@ -33,7 +34,7 @@ void write_cache_control(std::string& text, const model::published_card& card, c
         case model::card_caching::while_fresh:
             break;
     }
-    text += "Cache-Control: public, max-age=";
+    text += shared ? "Cache-Control: public, max-age=" : "Cache-Control: private, max-age=";
     std::array<char, 20> digits{};
     text.append(
         digits.data(),
@@ -48,9 +49,9 @@ std::string_view path_of(std::string_view public_base)
     return public_base.substr(config::path_begin(public_base));
 }
 
-void write_card_fields(std::string& text, const model::card_answer& found, core::steady_time now)
+void write_card_fields(std::string& text, const model::card_answer& found, bool shared, core::steady_time now)
 {
-    write_cache_control(text, *found.card, now);
+    write_cache_control(text, *found.card, shared, now);
     if (found.use == model::card_use::stale) {
         const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - found.card->fetched_at).count();
         const auto reason = found.failure ? core::name(found.failure->code) : std::string_view{"refreshing"};
@@ -65,14 +66,12 @@ void write_card_fields(std::string& text, const model::card_answer& found, core:
 
 net::routine<> card_endpoint::answer(request_context& request)
 {
-    const auto id = request.to.agent;
-    const auto* known = known_.find(id);
+    const auto* known = find_agent(request);
     if (known == nullptr) {
-        auto answer = model::error_answer(errc::agent_not_found, id);
+        auto answer = model::error_answer(errc::agent_not_found, request.to.agent);
         co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
         co_return;
     }
-    request.set_agent(known->entry);
     model::card_answer found{known->card, model::card_use::hit, std::nullopt};
     if (!found.card || request.caller.owner().now() >= found.card->fresh_until) {
         if (net::way_of(request.caller.head().fields).passes > 0) {
@@ -109,7 +108,7 @@ net::routine<> card_endpoint::send(request_context& request, const model::card_a
         net::http1::find(asked, field_name::if_modified_since)
     };
     auto& text = begin_document(request, model::has_it(kept, bytes.etag, found.card->modified));
-    write_card_fields(text, found, request.caller.owner().now());
+    write_card_fields(text, found, request.open_to_anyone(), request.caller.owner().now());
     if (request.to.legacy_card) {
         text += "Deprecation: true\r\nLink: <";
         text += path_of(known_.public_base());

@@ -23,7 +23,7 @@ bool wants_events(const net::http1::request_head& head)
 net::routine<> description_endpoint::answer(request_context& request)
 {
     const auto& head = request.caller.head();
-    const bool known = find_agent(request);
+    const bool known = find_agent(request) != nullptr;
     if (!reads(head.verb)) {
         return refuse_method(request, "GET, HEAD, POST");
     }
@@ -43,7 +43,7 @@ net::routine<> description_endpoint::answer(request_context& request)
         "Link",
         "<" + address + std::string{model::card_path} + ">; rel=\"service-desc\"; type=\"application/json\""
     );
-    fields.field("Cache-Control", "public, no-cache");
+    fields.field("Cache-Control", request.open_to_anyone() ? "public, no-cache" : "private, no-cache");
     fields.field("Vary", "Accept");
     answer.body = model::description_of(agent, known_.public_base());
     return respond(request, std::move(answer));

@@ -18,18 +18,32 @@ bool lost_its_agent(const destination& to)
 
 }  // namespace
 
-bool endpoint::find_agent(request_context& request) const
+const local_snapshot::known_agent* endpoint::known_agent(const request_context& request) const
 {
-    const auto* known = known_.find(request.to.agent);
+    return request.sees_agent ? known_.find(request.to.agent) : nullptr;
+}
+
+const local_snapshot::known_agent* endpoint::find_agent(request_context& request) const
+{
+    const auto* known = known_agent(request);
     if (known != nullptr) {
         request.set_agent(known->entry);
     }
-    return known != nullptr;
+    return known;
+}
+
+bool endpoint::may_call(const request_context& request, std::string_view method)
+{
+    return !request.access || request.access->may_call(request.agent->record, request.principal(), method);
 }
 
 void endpoint::write_head(request_context& request, std::string path)
 {
-    path += request.to.query;
+    if (request.access) {
+        path += request.access->reader().without_keys(request.to.query);
+    } else {
+        path += request.to.query;
+    }
     net::http1::head_writer{request.head}.request_line(request.caller.head().verb, path);
     request.head += request.agent->fixed_fields;
 }

@@ -25,13 +25,20 @@ public:
     }
 
 protected:
-    // Sets request.agent if it is known.
-    bool find_agent(request_context& request) const;
+    // The agent of the request, if there is one that the caller may know of. Null: not. Holds until the next change.
+    const local_snapshot::known_agent* known_agent(const request_context& request) const;
+
+    // The same, and sets request.agent.
+    const local_snapshot::known_agent* find_agent(request_context& request) const;
+
+    // Whether the caller may call the agent, which is set, with this JSON-RPC method; empty: in another way.
+    static bool may_call(const request_context& request, std::string_view method);
 
     // The answer to a request for an agent that is not known. Says what the client did wrong if its address shows that.
     net::routine<> refuse_agent(request_context& request) const;
 
-    // Writes the head of the request that the agent gets at `path`, with the query of this one, to request.head.
+    // Writes the head of the request that the agent gets at `path`, with the query of this one, less credentials in
+    // it, to request.head.
     static void write_head(request_context& request, std::string path);
 
     // Sets request.call to a request with that head and with `body`, which the caller's connection holds.

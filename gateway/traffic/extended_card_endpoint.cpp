@@ -55,12 +55,16 @@ net::routine<> extended_card_endpoint::look(request_context& request)
         co_return;
     }
     request.record.rpc_method = form.operation;
-    if (!find_agent(request)) {
+    if (find_agent(request) == nullptr) {
         co_await refuse_agent(request);
         co_return;
     }
     if (!request.agent->upstream) {
         co_await respond_no_calls(request);
+        co_return;
+    }
+    if (request.access && (request.principal() == nullptr || !may_call(request, a2a::name(form.operation)))) {
+        co_await respond_forbidden(request);
         co_return;
     }
     if (!core::passes_extended_card(request.agent->record)) {

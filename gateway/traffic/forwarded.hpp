@@ -9,6 +9,10 @@
 #include <string_view>
 #include <vector>
 
+namespace gateway::access {
+class credential_reader;
+}
+
 namespace gateway::traffic {
 
 // The proxies in front of the gateway.
@@ -35,10 +39,11 @@ client_address(std::string_view peer, const net::http1::field_list& fields, cons
 
 // The gateway's own hop.
 struct forwarding_hop {
-    std::string_view peer;    // an address
-    std::string_view host;    // of the request, as Host gives it; may be empty
-    std::string_view scheme;  // "http" or "https": how the peer spoke to the gateway
-    bool trusted = false;     // the peer is a trusted proxy
+    std::string_view peer;                                   // an address
+    std::string_view host;                                   // of the request, as Host gives it; may be empty
+    std::string_view scheme;                                 // "http" or "https": how the peer spoke to the gateway
+    bool trusted = false;                                    // the peer is a trusted proxy
+    const access::credential_reader* credentials = nullptr;  // whose headers stay here; null: none
 };
 
 // What the agent is told. Of a trusted proxy: all it said, with the peer appended to X-Forwarded-For and, if there is one

@@ -1,6 +1,7 @@
 #include "gateway/traffic/forwarding.hpp"
 
 #include "core/ascii.hpp"
+#include "gateway/access/credential_reader.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/upstream/via.hpp"
 
@@ -113,8 +114,9 @@ void write_request_fields(
     const bool edited = body.answer == body_care::edited;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
-        if (stays_with_request(field.id) || (edited && is_one_of(fields_on_form, field.name)) ||
-            field.name.find('_') != std::string_view::npos ||
+        if (stays_with_request(field.id) ||
+            (hop.credentials != nullptr && hop.credentials->is_key_header(field.name)) ||
+            (edited && is_one_of(fields_on_form, field.name)) || field.name.find('_') != std::string_view::npos ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;
         }

@@ -1,5 +1,6 @@
 #include "gateway/traffic/management_endpoint.hpp"
 
+#include "gateway/access/policy.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/traffic/rpc_exchange.hpp"
 
@@ -9,6 +10,23 @@
 namespace gateway::traffic {
 
 using core::errc;
+
+namespace {
+
+model::rpc_rights rights_of(const request_context& request)
+{
+    const auto* caller = request.principal();
+    if (caller == nullptr) {
+        return {};
+    }
+    return {
+        .may_write = access::has_scope(caller, core::scope_write),
+        .sees_addresses = access::has_scope(caller, core::scope_read),
+        .who = caller->provider + ' ' + caller->id
+    };
+}
+
+}  // namespace
 
 net::routine<> management_endpoint::answer(request_context& request)
 {
@@ -23,7 +41,7 @@ net::routine<> management_endpoint::answer(request_context& request)
         co_return;
     }
     std::stop_source leaving;
-    auto asked = control_.manage(std::string(*body), leaving.get_token());
+    auto asked = control_.manage(std::string(*body), rights_of(request), leaving.get_token());
     auto done = co_await ask_for(request.caller, control_.executor(), std::move(asked), std::move(leaving));
     request.record.management_method = done.method;
     const auto refused = done.refused;

@@ -14,7 +14,7 @@ net::routine<> opaque_endpoint::look(request_context& request)
 {
     const auto& to = request.to;
     request.record.where = model::route::relay;
-    const auto* known = known_.find(to.agent);
+    const auto* known = known_agent(request);
     if (known == nullptr) {
         co_await refuse_agent(request);
         co_return;
@@ -26,6 +26,10 @@ net::routine<> opaque_endpoint::look(request_context& request)
     }
     request.set_agent(known->entry);
     const auto& agent = *request.agent;
+    if (!may_call(request, {})) {
+        co_await respond_forbidden(request);
+        co_return;
+    }
     const auto verb = request.caller.head().verb;
     write_head(request, below == "/" ? agent.own_path : agent.base_path + std::string(below));
     auto whole = co_await request.caller.hold_body(held_body, settings_.limits.stream_body);

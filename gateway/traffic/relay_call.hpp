@@ -14,6 +14,10 @@
 #include <optional>
 #include <string_view>
 
+namespace gateway::access {
+class credential_reader;
+}
+
 namespace gateway::model {
 class control_services;
 }
@@ -34,12 +38,14 @@ struct relay_settings {
 struct relay_call {
     std::shared_ptr<const model::agent_entry> agent;
     net::http1::method verb = net::http1::method::post;
-    std::string_view head;                       // request line and fixed fields; outlives the relay
-    std::string_view body;                       // held by the caller's connection, whole
-    bool passed = false;                         // instead of `body`: what the caller sends, piece by piece as it comes
-    bool repeatable = false;                     // may be sent again even if it may have been processed
-    bool from_proxy = false;                     // the caller is a trusted proxy
-    bool streaming = false;                      // may be answered with events: a caller that closes its half has left
+    std::string_view head;    // request line and fixed fields; outlives the relay
+    std::string_view body;    // held by the caller's connection, whole
+    bool passed = false;      // instead of `body`: what the caller sends, piece by piece as it comes
+    bool repeatable = false;  // may be sent again even if it may have been processed
+    bool from_proxy = false;  // the caller is a trusted proxy
+    bool streaming = false;   // may be answered with events: a caller that closes its half has left
+    const access::credential_reader* credentials =
+        nullptr;                                 // that the agent does not get; outlives the relay; null: none
     std::optional<model::card_position> card{};  // the answer holds one, which callers may not see as it is
 };
 

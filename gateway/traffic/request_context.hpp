@@ -1,6 +1,9 @@
 // One request on its way through the phases of traffic_handler::handle(): what each phase leaves to the next.
 #pragma once
 
+#include "core/error.hpp"
+#include "gateway/access/access_plan.hpp"
+#include "gateway/access/gate.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/traffic/relay.hpp"
@@ -20,6 +23,10 @@ struct request_context {
     net::server_connection& caller;
     bool from_proxy = false;  // the peer is a trusted proxy
     destination to{};         // void once the body has been read: its views lie in the request head
+    std::shared_ptr<const access::access_plan> access{};   // null: callers need no credential
+    core::result<access::caller> owner{access::caller{}};  // whose request it is; with `access`
+    bool sees_agent = true;                                // the caller may know of the agent
+    bool may_call = true;                                  // the caller may call the agent, perhaps not every method
     model::request_record record{};
     std::shared_ptr<const model::agent_entry> agent{};  // null: none is known
     std::optional<relay_call> call{};                   // what remains to be relayed; nullopt: the request is answered
@@ -27,6 +34,12 @@ struct request_context {
     std::string head{};                                 // what call->head points into, unless it is agent->call_head
     std::string detail{};                               // what record.detail points into
     std::string client{};                               // what record.client points into
+
+    // Null: an anonymous caller.
+    const core::principal* principal() const noexcept { return owner ? owner->get() : nullptr; }
+
+    // Whether everybody may know of the agent, which is set.
+    bool open_to_anyone() const { return !access || access->may_discover(agent->record, nullptr); }
 
     void set_agent(std::shared_ptr<const model::agent_entry> entry)
     {

@@ -50,6 +50,23 @@ net::routine<> respond_call_error(request_context& request, core::error failure)
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
+net::routine<> respond_forbidden(request_context& request)
+{
+    if (request.principal() == nullptr) {
+        return respond_unidentified(request, core::caller_error(core::errc::unauthenticated, "no credential"));
+    }
+    return respond_call_error(request, core::caller_error(core::errc::forbidden));
+}
+
+net::routine<> respond_unidentified(request_context& request, core::error failure)
+{
+    auto answer = model::call_error(failure.code, request.record.agent, request.call_id);
+    if (failure.code == core::errc::unauthenticated) {
+        answer.fields += request.access->challenges(/*refused=*/!request.owner);
+    }
+    return respond_error(request, std::move(failure), std::move(answer));
+}
+
 net::routine<> respond_no_calls(request_context& request)
 {
     auto failure = core::gateway_error(core::errc::not_implemented, "calls to MCP servers are not passed on yet");

@@ -32,6 +32,13 @@ net::routine<> respond_error(request_context& request, core::error failure);
 // The same with the answer to a JSON-RPC call, call_error().
 net::routine<> respond_call_error(request_context& request, core::error failure);
 
+// 401 with what the providers ask for to an anonymous caller, 403 to one with a credential. The answer to a JSON-RPC call
+// whose id is known has it.
+net::routine<> respond_forbidden(request_context& request);
+
+// 401 with what the providers ask for, and other failures to say whose request it is.
+net::routine<> respond_unidentified(request_context& request, core::error failure);
+
 // To a call of an agent that has no upstream: an MCP server.
 net::routine<> respond_no_calls(request_context& request);
 

@@ -4,6 +4,7 @@
 #include "gateway/model/host_policy.hpp"
 #include "gateway/telemetry/access_log.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
+#include "gateway/traffic/access_guard.hpp"
 #include "gateway/traffic/agent_relay.hpp"
 #include "gateway/traffic/call_endpoint.hpp"
 #include "gateway/traffic/card_endpoint.hpp"
@@ -35,6 +36,7 @@ struct traffic_handler::phases {
     proxy_trust proxies{settings.trusted_proxies};
     telemetry::worker_metrics metrics{};
     local_snapshot known{};
+    access_guard guard{control, settings, known};
     card_endpoint card{control, settings, known};
     key_set_endpoint key_set{control, settings, known};
     directory_endpoint directory{control, settings, known};
@@ -62,12 +64,20 @@ traffic_handler::traffic_handler(
 
 traffic_handler::~traffic_handler() = default;
 
-// The phases of a request: route, admit, look, relay, account.
+// The phases of a request: route, admit, identify, look, relay, account.
 net::routine<> traffic_handler::handle(net::server_connection& caller)
 {
     request_context request{caller};
     route(request);
     auto refusal = admit(request);
+    if (!refusal) {
+        if (!phases_->guard.identify(request)) {
+            co_await phases_->guard.ask(request);
+        }
+        if (auto denied = phases_->guard.admit(request)) {
+            refusal.emplace(std::move(*denied));
+        }
+    }
     if (refusal) {
         co_await std::move(*refusal);
     } else {
@@ -168,7 +178,7 @@ net::routine<> traffic_handler::look(request_context& request)
 // Whether the agent is known and has `path` among its `relay_paths`.
 bool traffic_handler::relays(const request_context& request, std::string_view path) const
 {
-    const auto* known = phases_->known.find(request.to.agent);
+    const auto* known = request.sees_agent ? phases_->known.find(request.to.agent) : nullptr;
     return known != nullptr && fits_any(known->entry->record.relay_paths, path);
 }
 
@@ -228,6 +238,11 @@ void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const mod
 void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<const model::published_card> card)
 {
     phases_->known.set_card(agent_id, std::move(card));
+}
+
+void traffic_handler::set_access(std::shared_ptr<const access::access_plan> plan)
+{
+    phases_->guard.set_plan(std::move(plan));
 }
 
 void traffic_handler::end_streams()

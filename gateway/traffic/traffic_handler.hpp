@@ -21,6 +21,10 @@ namespace net {
 class upstream_pool;
 }
 
+namespace gateway::access {
+class access_plan;
+}
+
 namespace gateway::model {
 class control_services;
 struct agent_entry;
@@ -58,6 +62,9 @@ public:
     void set_snapshot(const model::snapshot& snapshot);
     void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
     void set_card(const std::string& agent_id, std::shared_ptr<const model::published_card> card);
+
+    // What callers need from now on; null: nothing.
+    void set_access(std::shared_ptr<const access::access_plan> plan);
 
     // Cuts the event streams that are open, and those that begin from now on.
     void end_streams();

@@ -90,6 +90,13 @@ void worker::publish_card(std::string agent_id, std::shared_ptr<const model::pub
     });
 }
 
+void worker::set_access(std::shared_ptr<const access::access_plan> plan)
+{
+    net::asio::post(executor(), [this, published = std::move(plan)]() mutable {
+        traffic_.set_access(std::move(published));
+    });
+}
+
 void worker::drain()
 {
     net::asio::post(executor(), [this] { service_.drain(); });

@@ -58,6 +58,7 @@ public:
     void publish_agent(std::string id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
     void set_tls(net::tls_context tls);  // for connections that come from now on; null: none
     void publish_card(std::string agent_id, std::shared_ptr<const model::published_card> card);
+    void set_access(std::shared_ptr<const access::access_plan> plan);  // null: callers need no credential
     void drain();
     void end_streams();
     void abort();

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Who may include whom: core <- jose <- a2a, core <- net <- mcp -> a2a, jose, core <- config, core <- store. gateway includes
-# everything and nothing includes gateway. Inside it: model <- telemetry <- traffic and model <- cards <- sessions <- management; cli
-# sees only model; what stands in gateway/ itself sees every room, and no room sees that. A folder always includes itself.
+# everything and nothing includes gateway. Inside it: model <- telemetry <- traffic, model <- access <- traffic and
+# model <- cards <- sessions <- management; cli sees only model and access; what stands in gateway/ itself sees every room,
+# and no room sees that. A folder always includes itself.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -31,11 +32,12 @@ may gateway 'core|jose|net|config|store|a2a|mcp|gateway'
 below='core|jose|net|config|store|a2a|mcp'
 may gateway/model "core|net|config|store|a2a|gateway/model"
 may gateway/telemetry "core|a2a|gateway/(model|telemetry)"
-may gateway/traffic "core|net|config|a2a|gateway/(model|telemetry|traffic)"
+may gateway/access "core|jose|net|config|gateway/(model|access)"
+may gateway/traffic "core|net|config|a2a|gateway/(model|telemetry|access|traffic)"
 may gateway/cards "$below|gateway/(model|cards)"
 may gateway/sessions "$below|gateway/(model|cards|sessions)"
 may gateway/management "$below|gateway/(model|cards|sessions|management)"
-may gateway/cli "core|net|config|a2a|gateway/(model|cli)"
+may gateway/cli "core|jose|net|config|a2a|gateway/(model|access|cli)"
 may examples 'examples'
 
 # Includes are written from the root: a bare name or a relative path would hide what is included.

@@ -128,6 +128,49 @@ TEST_CASE("admin_programs needs a loopback address of the command line's too")
     CHECK(problems("0.0.0.0:5").empty());
 }
 
+TEST_CASE("An address for other machines needs a provider or open access, whether the file or the command line has it")
+{
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    const auto read = [&](const std::string& text, std::vector<std::string> flags) {
+        write_whole(file, text);
+        std::vector<std::string> all{"run", "-c", file};
+        all.insert(all.end(), flags.begin(), flags.end());
+        return read_configuration(gateway::cli::parse_command_line(all), nullptr, reading::again);
+    };
+    const std::string open =
+        "is open to other machines and no caller needs a credential; expected access.providers, `access: open`, or a "
+        "loopback address";
+    const std::string clear =
+        "has no TLS, so that callers' credentials arrive in the clear; expected `tls`, or a proxy with TLS in front of "
+        "a "
+        "loopback address";
+    const std::string provider = "access: {providers: [{type: static_token, name: a, token: 0123456789abcdef}]}\n";
+    using texts = std::vector<std::string>;
+    const texts none;
+    const texts idle{"agents.a.call: guards nothing without access.providers; expected a provider, or `access: open`"};
+    const std::string guarded = "agents: {a: {url: \"http://127.0.0.1:9/\", call: nobody}}\n";
+    CHECK(read(guarded, {}).problems == idle);
+    CHECK(read("access: open\n" + guarded, {}).problems == none);
+    CHECK(read(provider + guarded, {}).problems == none);
+    const texts of_file{file + ":1:9: listen: 0.0.0.0:4000 " + open};
+    const texts of_flag{"--listen: 0.0.0.0:4000 " + open};
+    CHECK(read("listen: 0.0.0.0:4000", {}).problems == of_file);
+    CHECK(read("{}", {"--listen", "0.0.0.0:4000"}).problems == of_flag);
+    CHECK(read("listen: 0.0.0.0:4000", {"--listen", "0.0.0.0:4000"}).problems == of_flag);
+    CHECK(read("listen: 0.0.0.0:4000", {"--listen", "127.0.0.1:4000"}).problems == none);
+    CHECK(read("access: open", {"--listen", "0.0.0.0:4000"}).problems == none);
+    CHECK(read(provider, {"--listen", "0.0.0.0:4000"}).problems == none);
+    CHECK(read(provider, {"--listen", "0.0.0.0:4000"}).warnings == texts{"warning: --listen: 0.0.0.0:4000 " + clear});
+    CHECK(
+        read("listen: 0.0.0.0:4000\n" + provider, {}).warnings ==
+        texts{file + ":1:9: warning: listen: 0.0.0.0:4000 " + clear}
+    );
+    CHECK(read(provider, {}).warnings == none);
+    const auto without_file = gateway::cli::parse_command_line({"run", "--listen", "0.0.0.0:4000"});
+    CHECK(read_configuration(without_file, nullptr, reading::first).problems == of_flag);
+}
+
 TEST_CASE("MCP servers of the command line stand beside all other agents, and each problem with them is told")
 {
     const auto read = [](std::vector<std::string> more) {
@@ -154,7 +197,7 @@ TEST_CASE("An agent whose address is a listener of this gateway is warned about"
     const auto warnings = [&](const std::string& listen, const std::string& url) {
         write_whole(
             here.file("c.yml"),
-            "listen: " + listen + "\nadmin: 127.0.0.1:4001\npublic_url: https://agents.example.com/g\n" +
+            "access: open\nlisten: " + listen + "\nadmin: 127.0.0.1:4001\npublic_url: https://agents.example.com/g\n" +
                 "agents: {a: {url: '" + url + "'}}\n"
         );
         const auto read = read_configuration(asked_for(here.file("c.yml")), nullptr, reading::first);

@@ -169,4 +169,38 @@ TEST_CASE("All who wait for a reload when the gateway ends are told so")
     CHECK_FALSE(reloads.busy());
 }
 
+TEST_CASE("A reload that would leave the listener open to other machines without credentials is refused")
+{
+    config::settings settings;
+    settings.listen = {"0.0.0.0", 4000};
+    settings.access.open = true;
+    no_lines nowhere;
+    const core::logger log{nowhere, core::log_level::error};
+    gateway::model::store_thread store{store::make_memory()};
+    gateway::model::turns by;
+    gateway::management::registry agents{settings, store, log, by};
+    net::loop loop;
+    gateway::configuration_source from;
+    from.read = [] { return gateway::configuration{}; };
+    gateway::reloader reloads{loop, std::move(from), agents, settings, log};
+    std::vector<std::string> problems;
+    net::asio::co_spawn(
+        loop.get_executor(),
+        reloads.reload(gateway::reload_trigger::request),
+        [&](const std::exception_ptr& bug, const gateway::reload_report& report) {
+            CHECK_FALSE(bug);
+            problems = report.problems;
+        }
+    );
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+    while (problems.empty() && std::chrono::steady_clock::now() < late) {
+        loop.io().run_one_for(std::chrono::milliseconds{10});
+    }
+    REQUIRE(problems.size() == 1);
+    CHECK(problems.front().starts_with("access: 0.0.0.0:4000, which this process listens on, is open to other machines")
+    );
+    CHECK(settings.access.open);
+    reloads.stop();
+}
+
 TEST_SUITE_END();

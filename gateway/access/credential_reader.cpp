@@ -1,0 +1,179 @@
+#include "gateway/access/credential_reader.hpp"
+
+#include "core/ascii.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::access {
+namespace {
+
+using core::credential_place;
+using core::errc;
+using net::http1::field_name;
+
+constexpr std::string_view bearer_parameter = "access_token";  // RFC 6750 section 2.3
+
+core::error refused(const char* why)
+{
+    return core::caller_error(errc::unauthenticated, why);
+}
+
+core::error ambiguous(const char* why)
+{
+    return core::caller_error(errc::bad_request, why);
+}
+
+bool is_field(const key_field& field, credential_place place, std::string_view name) noexcept
+{
+    return field.place == place &&
+           (place == credential_place::header ? core::equal_ignoring_case(field.name, name) : field.name == name);
+}
+
+// The text behind `Bearer`; empty: another scheme, or nothing.
+std::string_view bearer_in(std::string_view value)
+{
+    constexpr std::string_view scheme = "bearer ";
+    if (value.size() <= scheme.size() || !core::equal_ignoring_case(value.substr(0, scheme.size()), scheme)) {
+        return {};
+    }
+    return core::trim(value.substr(scheme.size()));
+}
+
+// The name of a parameter as every reader of queries understands it.
+std::string decoded(std::string_view name)
+{
+    std::string out;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const bool escape = name[i] == '%' && i + 2 < name.size();
+        const int high = escape ? core::hex_value(name[i + 1]) : -1;
+        const int low = escape ? core::hex_value(name[i + 2]) : -1;
+        if (high >= 0 && low >= 0) {
+            out += static_cast<char>(high * 16 + low);
+            i += 2;
+        } else {
+            out += name[i];
+        }
+    }
+    return out;
+}
+
+struct pair {
+    std::string_view whole;
+    std::string_view name;
+    std::string_view value;
+};
+
+// Takes the first pair off `rest`.
+pair next_pair(std::string_view& rest, char separator)
+{
+    const auto end = std::min(rest.find(separator), rest.size());
+    const auto whole = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto equals = std::min(whole.find('='), whole.size());
+    return {whole, whole.substr(0, equals), whole.substr(std::min(equals + 1, whole.size()))};
+}
+
+// What has been found so far; the second credential is one too many.
+class findings {
+public:
+    void add(credential found)
+    {
+        ++count_;
+        first_ = count_ == 1 ? found : first_;
+    }
+
+    core::result<std::optional<credential>> outcome() const
+    {
+        if (count_ > 1) {
+            return ambiguous("more than one credential");
+        }
+        if (count_ == 1 && first_.text.empty()) {
+            return refused("the credential is empty or of an unknown scheme");
+        }
+        if (count_ == 1 && first_.text.size() > max_credential) {
+            return refused("the credential is too long");
+        }
+        return count_ == 1 ? std::optional{first_} : std::nullopt;
+    }
+
+private:
+    std::size_t count_ = 0;
+    credential first_;
+};
+
+}  // namespace
+
+bool operator==(const key_field& a, const key_field& b) noexcept
+{
+    return is_field(a, b.place, b.name);
+}
+
+credential_reader::credential_reader(std::vector<key_field> fields)
+    : fields_{std::move(fields)},
+      reads_cookies_{std::ranges::count(fields_, credential_place::cookie, &key_field::place) > 0},
+      reads_query_{std::ranges::count(fields_, credential_place::query, &key_field::place) > 0}
+{
+}
+
+core::result<std::optional<credential>> credential_reader::read(const net::http1::request_head& head) const
+{
+    findings found;
+    for (const auto& line : head.fields) {
+        if (line.id == field_name::authorization) {
+            found.add({nullptr, bearer_in(line.value)});
+        } else if (line.id == field_name::cookie) {
+            for (auto rest = reads_cookies_ ? line.value : std::string_view{}; !rest.empty();) {
+                const auto cookie = next_pair(rest, ';');
+                if (const auto* field = find(credential_place::cookie, core::trim(cookie.name))) {
+                    found.add({field, core::trim(cookie.value)});
+                }
+            }
+        } else if (const auto* field = find(credential_place::header, line.name)) {
+            found.add({field, line.value});
+        }
+    }
+    const auto mark = head.target.find('?');
+    for (auto rest = mark == std::string_view::npos ? std::string_view{} : head.target.substr(mark + 1);
+         !rest.empty();) {
+        const auto parameter = next_pair(rest, '&');
+        const auto name = decoded(parameter.name);
+        if (const auto* field = find(credential_place::query, name)) {
+            found.add({field, parameter.value});
+        } else if (name == bearer_parameter || find(credential_place::header, name) != nullptr) {
+            return ambiguous("a credential in the query, where it is not read");
+        }
+    }
+    return found.outcome();
+}
+
+bool credential_reader::is_key_header(std::string_view name) const noexcept
+{
+    return find(credential_place::header, name) != nullptr ||
+           (reads_query_ && core::equal_ignoring_case(name, "Referer"));
+}
+
+std::string credential_reader::without_keys(std::string_view query) const
+{
+    std::string out;
+    for (auto rest = query.substr(std::min<std::size_t>(1, query.size())); !rest.empty();) {
+        const auto parameter = next_pair(rest, '&');
+        if (find(credential_place::query, decoded(parameter.name)) == nullptr) {
+            out += out.empty() ? '?' : '&';
+            out += parameter.whole;
+        }
+    }
+    return out;
+}
+
+const key_field* credential_reader::find(credential_place place, std::string_view name) const noexcept
+{
+    for (const auto& each : fields_) {
+        if (is_field(each, place, name)) {
+            return &each;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace gateway::access

@@ -1,0 +1,60 @@
+// Finds the credential of a request: a bearer token (RFC 6750 section 2.1) or an API key in a header, a cookie or the query.
+// Pure; any thread.
+#pragma once
+
+#include "core/access.hpp"
+#include "core/error.hpp"
+#include "net/http1/head.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::access {
+
+inline constexpr std::size_t max_credential = 8 * 1024;  // bytes; a longer one is refused unread
+
+// Where an API key is looked for.
+struct key_field {
+    core::credential_place place;
+    std::string name;
+
+    // Names of headers are the same in any case.
+    friend bool operator==(const key_field& a, const key_field& b) noexcept;
+};
+
+struct credential {
+    const key_field* field = nullptr;  // null: a bearer token
+    std::string_view text;             // lies in the request head
+};
+
+class credential_reader {
+public:
+    // Of fields that are the same one is enough.
+    explicit credential_reader(std::vector<key_field> fields);
+
+    // The one credential of the request; nullopt: it has none. Fails with bad_request if it has two, or one in the query
+    // where no provider reads it, and with unauthenticated for an `Authorization` of another scheme and a credential that
+    // is empty or too long.
+    core::result<std::optional<credential>> read(const net::http1::request_head& head) const;
+
+    // Whether this header of a request can hold a credential, which agents do not get: also Referer, if one can stand in
+    // the query.
+    bool is_key_header(std::string_view name) const noexcept;
+
+    // `query`, with its '?' or empty, without the credentials in it.
+    std::string without_keys(std::string_view query) const;
+
+    const std::vector<key_field>& fields() const noexcept { return fields_; }
+
+private:
+    const key_field* find(core::credential_place place, std::string_view name) const noexcept;
+
+    std::vector<key_field> fields_;
+    bool reads_cookies_ = false;
+    bool reads_query_ = false;
+};
+
+}  // namespace gateway::access

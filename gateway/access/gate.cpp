@@ -1,0 +1,91 @@
+#include "gateway/access/gate.hpp"
+
+#include "net/loop/ask.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace gateway::access {
+
+void gate::set_plan(std::shared_ptr<const access_plan> plan)
+{
+    plan_ = std::move(plan);
+    accepted_.clear();
+}
+
+std::optional<core::result<caller>> gate::identify(net::server_connection& connection, std::string_view address)
+{
+    const auto found = plan_->reader().read(connection.head());
+    if (!found) {
+        return found.error();
+    }
+    if (!*found) {
+        return caller{};
+    }
+    const auto& credential = **found;
+    const auto hash = hash_of(credential);
+    const auto now = connection.owner().now();
+    if (const auto* known = accepted_.find(hash, now)) {
+        return *known;
+    }
+    if (!failures_.allows(address, now)) {
+        return core::caller_error(core::errc::rate_limited, "credentials of the address failed too often");
+    }
+    auto judged = plan_->judge(credential, std::chrono::system_clock::now());
+    if (!judged) {
+        return std::nullopt;
+    }
+    if (!*judged) {
+        failures_.note_failure(address, now);
+        return std::move(*judged).error();
+    }
+    return keep(hash, std::move(**judged), now);
+}
+
+net::routine<core::result<caller>> gate::ask(net::server_connection& connection, std::string_view address)
+{
+    const auto plan = plan_;
+    const auto found = plan->reader().read(connection.head());
+    if (!found || !*found) {
+        // identify() has said so already.
+        co_return core::gateway_error(core::errc::internal, "a question about no credential");
+    }
+    const auto hash = hash_of(**found);
+    const failure_limit::question under_way{failures_, address};
+    auto asked = control_.verify(std::string{(*found)->text});
+    auto accepted = co_await net::ask(control_.executor(), connection.owner().get_executor(), std::move(asked));
+    const auto now = connection.owner().now();
+    if (!accepted) {
+        if (accepted.error().code == core::errc::unauthenticated) {
+            failures_.note_failure(address, now);
+        }
+        co_return std::move(accepted).error();
+    }
+    if (plan != plan_) {
+        co_return std::move(accepted->owner);  // of settings that have ended: not for the next request
+    }
+    co_return keep(hash, std::move(*accepted), now);
+}
+
+hash_value gate::hash_of(const credential& found)
+{
+    if (found.field == nullptr) {
+        return hash_({}, found.text);
+    }
+    return hash_(std::to_string(static_cast<unsigned>(found.field->place)) + found.field->name, found.text);
+}
+
+caller gate::keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now)
+{
+    const auto left = std::min<core::wall_time::duration>(
+        accepted.until - std::chrono::system_clock::now(),
+        model::longest_acceptance
+    );
+    if (left > core::wall_time::duration::zero()) {
+        accepted_.insert(hash, accepted.owner, now + std::chrono::duration_cast<core::steady_time::duration>(left));
+    }
+    return std::move(accepted.owner);
+}
+
+}  // namespace gateway::access

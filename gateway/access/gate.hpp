@@ -1,0 +1,58 @@
+// Says of each request of one worker whose it is. One thread, that of the worker.
+#pragma once
+
+#include "core/access.hpp"
+#include "core/error.hpp"
+#include "gateway/access/accepted_cache.hpp"
+#include "gateway/access/access_plan.hpp"
+#include "gateway/access/failure_limit.hpp"
+#include "gateway/access/keyed_hash.hpp"
+#include "gateway/model/control_services.hpp"
+#include "net/loop/routine.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace gateway::access {
+
+// The owner of a request's credential; null: it has none.
+using caller = std::shared_ptr<const core::principal>;
+
+class gate {
+public:
+    // `control` outlives the gate. `failures`: `limits.failed_credentials`.
+    gate(model::control_services& control, std::uint64_t failures)
+        : control_{control},
+          failures_{failures, hash_({}, {})[0]}
+    {
+    }
+
+    // From now on; null: callers need no credential. What was accepted before is forgotten.
+    void set_plan(std::shared_ptr<const access_plan> plan);
+
+    // Null: callers need no credential. A request keeps the plan that it began with.
+    const std::shared_ptr<const access_plan>& plan() const noexcept { return plan_; }
+
+    // Whose request it is, with a plan. Fails with bad_request, unauthenticated, access_unavailable, and with
+    // rate_limited after too many failures of the address. nullopt: a
+    // question takes time, see ask(). `address` is the caller's.
+    std::optional<core::result<caller>> identify(net::server_connection& connection, std::string_view address);
+
+    // The same with every question that has to be asked. Both outlive the routine.
+    net::routine<core::result<caller>> ask(net::server_connection& connection, std::string_view address);
+
+private:
+    hash_value hash_of(const credential& found);
+    caller keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now);
+
+    model::control_services& control_;
+    std::shared_ptr<const access_plan> plan_;
+    keyed_hash hash_;
+    accepted_cache accepted_;
+    failure_limit failures_;
+};
+
+}  // namespace gateway::access

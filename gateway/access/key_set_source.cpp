@@ -1,0 +1,225 @@
+#include "gateway/access/key_set_source.hpp"
+
+#include "config/file.hpp"
+#include "config/url.hpp"
+#include "core/ascii.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+namespace gateway::access {
+namespace {
+
+using core::errc;
+
+core::error unavailable(std::string why)
+{
+    return core::gateway_error(errc::access_unavailable, "key set: " + std::move(why));
+}
+
+// The seconds of a directive `max-age=...`; nothing: it is another one, or no number stands there.
+std::optional<core::duration> max_age(std::string_view directive)
+{
+    constexpr std::string_view name = "max-age=";
+    if (!core::equal_ignoring_case(directive.substr(0, name.size()), name)) {
+        return std::nullopt;
+    }
+    const auto digits = core::trim(directive.substr(name.size()), "\"");
+    std::int64_t seconds = 0;
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+    if (problem == std::errc::result_out_of_range) {
+        return most_freshness;
+    }
+    constexpr std::int64_t most = std::chrono::seconds{most_freshness}.count();
+    const bool whole = problem == std::errc{} && end == digits.data() + digits.size();
+    return whole ? std::optional<core::duration>{std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, most)}}
+                 : std::nullopt;
+}
+
+core::duration freshness(const net::fetch_response& answer)
+{
+    for (const auto& [name, value] : answer.headers) {
+        std::string_view rest = name == "cache-control" ? value : std::string_view{};
+        while (!rest.empty()) {
+            const auto directive = rest.substr(0, rest.find(','));
+            rest.remove_prefix(std::min(directive.size() + 1, rest.size()));
+            if (const auto age = max_age(core::trim(directive))) {
+                return std::max<core::duration>(*age, least_freshness);
+            }
+        }
+    }
+    return usual_freshness;
+}
+
+core::result<key_list> parsed(const std::string& text)
+{
+    auto keys = jose::parse_key_set(text);
+    if (!keys) {
+        return unavailable(keys.error().detail);
+    }
+    if (keys->empty()) {
+        return unavailable("has no key that can be used");
+    }
+    return std::make_shared<const std::vector<jose::json_web_key>>(std::move(*keys));
+}
+
+core::result<key_list> read_file(const std::string& path)
+{
+    const auto text = config::read_regular_file(path, max_key_set_size);
+    if (!text) {
+        return unavailable(text.error().detail);
+    }
+    return parsed(*text);
+}
+
+}  // namespace
+
+key_set_source::key_set_source(key_set_place place, key_set_services services)
+    : place_{std::move(place)},
+      services_{std::move(services)}
+{
+}
+
+net::task<core::result<key_list>> key_set_source::keys(bool newer)
+{
+    const auto self = shared_from_this();
+    const auto where = co_await net::asio::this_coro::executor;
+    if (!reading_ && may_begin(newer)) {
+        begin(where);
+    }
+    const bool can_use_kept = kept_ && !newer && (is_fresh() || failed_);
+    if (reading_ && !can_use_kept) {
+        co_await reading_end();
+    }
+    if (!kept_) {
+        co_return unavailable("none could be read so far");
+    }
+    co_return kept_;
+}
+
+key_set_facts key_set_source::facts() const
+{
+    auto facts = counts_;
+    if (kept_) {
+        facts.age = std::chrono::duration_cast<core::duration>(services_.now() - kept_since_);
+    }
+    return facts;
+}
+
+bool key_set_source::is_fresh() const
+{
+    return kept_ && services_.now() < fresh_until_;
+}
+
+bool key_set_source::may_begin(bool newer) const
+{
+    const auto now = services_.now();
+    return !stopped_ && ((newer && now >= newer_from_) || (!is_fresh() && now >= retry_from_));
+}
+
+void key_set_source::begin(net::executor where)
+{
+    reading_ = true;
+    ++counts_.fetches;
+    newer_from_ = services_.now() + pause_between_newer;
+    net::asio::co_spawn(where, read(shared_from_this()), net::asio::detached);
+}
+
+net::task<> key_set_source::read(std::shared_ptr<key_set_source> source)
+{
+    const auto begun = source->services_.now();
+    core::result<reading_result> outcome = unavailable("could not be read");
+    try {
+        outcome = co_await source->load();
+    } catch (const std::exception& thrown) {
+        outcome = unavailable(thrown.what());
+    }
+    if (outcome) {
+        source->kept_since_ = begun;
+    }
+    source->end(std::move(outcome));
+}
+
+net::task<core::result<key_set_source::reading_result>> key_set_source::load()
+{
+    if (!place_.url.empty()) {
+        co_return co_await load_url();
+    }
+    std::function<core::result<key_list>()> question = [path = place_.file] { return read_file(path); };
+    auto keys = co_await services_.blocking.ask<core::result<key_list>>(std::move(question));
+    if (!keys) {
+        co_return keys.error();
+    }
+    co_return reading_result{.keys = std::move(*keys), .fresh_for = usual_freshness};
+}
+
+net::task<core::result<key_set_source::reading_result>> key_set_source::load_url()
+{
+    net::fetch_request request;
+    request.url = place_.url;
+    request.headers.emplace_back("Accept", "application/jwk-set+json, application/json");
+    request.max_size = max_key_set_size;
+    request.timeout = key_set_timeout;
+    request.connect_timeout = key_set_timeout;
+    auto answer = co_await services_.fetcher.fetch(std::move(request));
+    if (!answer) {
+        const auto& why = answer.error();
+        co_return unavailable(std::string{core::name(why.code)} + ": " + why.detail);
+    }
+    if (answer->status != 200) {
+        co_return unavailable("status " + std::to_string(answer->status));
+    }
+    const auto fresh_for = freshness(*answer);
+    std::function<core::result<key_list>()> question = [text = std::move(answer->body)] { return parsed(text); };
+    auto keys = co_await services_.blocking.ask<core::result<key_list>>(std::move(question));
+    if (!keys) {
+        co_return keys.error();
+    }
+    co_return reading_result{.keys = std::move(*keys), .fresh_for = fresh_for};
+}
+
+void key_set_source::end(core::result<reading_result> outcome)
+{
+    const auto now = services_.now();
+    log_outcome(outcome);
+    failed_ = !outcome;
+    if (outcome) {
+        kept_ = std::move(outcome->keys);
+        fresh_until_ = now + outcome->fresh_for;
+    } else {
+        ++counts_.failures;
+        retry_from_ = now + pause_after_failure;
+    }
+    reading_ = false;
+    for (auto* const waiter : std::exchange(waiting_, {})) {
+        waiter->set();
+    }
+}
+
+net::task<> key_set_source::reading_end()
+{
+    net::task_signal ended;
+    waiting_.push_back(&ended);
+    co_await ended.wait();
+}
+
+// Only what changes: a source that is down is not a line for every attempt.
+void key_set_source::log_outcome(const core::result<reading_result>& outcome) const
+{
+    const auto place = place_.url.empty() ? place_.file : config::shown_url(place_.url);
+    if (!outcome && !failed_) {
+        const auto& why = outcome.error().detail;
+        services_.log.write(core::log_level::warn, "key_set_failed", {{"source", place}, {"reason", why}});
+    } else if (outcome && failed_) {
+        services_.log.write(core::log_level::info, "key_set_recovered", {{"source", place}});
+    }
+}
+
+}  // namespace gateway::access

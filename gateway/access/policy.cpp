@@ -1,0 +1,97 @@
+#include "gateway/access/policy.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace gateway::access {
+namespace {
+
+template <class T>
+bool contains(const std::vector<T>& values, const T& value)
+{
+    return std::ranges::find(values, value) != values.end();
+}
+
+bool names(const std::vector<std::string>& wanted, const std::string& value)
+{
+    return wanted.empty() || contains(wanted, value);
+}
+
+template <class T>
+bool has_one_of(const std::vector<T>& wanted, const std::vector<T>& present)
+{
+    return wanted.empty() || std::ranges::any_of(wanted, [&](const T& each) { return contains(present, each); });
+}
+
+// The methods of the rule apart.
+bool is_about(const core::access_rule& rule, const core::principal& caller)
+{
+    return names(rule.principals, caller.id) && names(rule.providers, caller.provider) &&
+           names(rule.tenants, caller.tenant) && has_one_of(rule.scopes, caller.scopes) &&
+           has_one_of(rule.groups, caller.groups) && has_one_of(rule.claims, caller.claims);
+}
+
+bool is_for_method(const core::access_rule& rule, std::string_view method)
+{
+    return rule.methods.empty() || std::ranges::find(rule.methods, method) != rule.methods.end();
+}
+
+// `*` is any text. Each star is tried against as little as possible first, and only the last one is tried again: linear
+// in the product of the lengths at most.
+bool fits(std::string_view pattern, std::string_view text)
+{
+    std::size_t p = 0;
+    std::size_t t = 0;
+    auto star = std::string_view::npos;
+    std::size_t resume = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            resume = t;
+        } else if (p < pattern.size() && pattern[p] == text[t]) {
+            ++p;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++resume;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+}  // namespace
+
+bool allows(const core::access_policy& policy, const core::principal* caller, std::string_view method)
+{
+    if (policy.anyone) {
+        return true;
+    }
+    return caller != nullptr && std::ranges::any_of(policy.any_of, [&](const auto& rule) {
+               return is_for_method(rule, method) && is_about(rule, *caller);
+           });
+}
+
+bool allows_some_method(const core::access_policy& policy, const core::principal* caller)
+{
+    if (policy.anyone) {
+        return true;
+    }
+    return caller != nullptr &&
+           std::ranges::any_of(policy.any_of, [&](const auto& rule) { return is_about(rule, *caller); });
+}
+
+bool has_scope(const core::principal* caller, std::string_view scope)
+{
+    return caller != nullptr && std::ranges::find(caller->scopes, scope) != caller->scopes.end();
+}
+
+bool is_for(const core::access_default& rule, std::string_view agent_id)
+{
+    return rule.agents.empty() ||
+           std::ranges::any_of(rule.agents, [&](const auto& pattern) { return fits(pattern, agent_id); });
+}
+
+}  // namespace gateway::access

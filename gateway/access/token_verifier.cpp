@@ -1,0 +1,206 @@
+#include "gateway/access/token_verifier.hpp"
+
+#include "gateway/access/token_claims.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace gateway::access {
+namespace {
+
+using core::errc;
+
+core::error refused(const char* why)
+{
+    return core::caller_error(errc::unauthenticated, std::string{"token: "} + why);
+}
+
+// One of the places for tokens that wait. Its task may outlive the verifier.
+class waiting_place {
+public:
+    explicit waiting_place(std::shared_ptr<std::size_t> taken)
+        : taken_{std::move(taken)}
+    {
+        ++*taken_;
+    }
+    ~waiting_place() { --*taken_; }
+    waiting_place(const waiting_place&) = delete;
+    waiting_place& operator=(const waiting_place&) = delete;
+
+private:
+    std::shared_ptr<std::size_t> taken_;
+};
+
+jose::token_policy policy_of(const core::jwt_provider& settings)
+{
+    jose::token_policy policy;
+    policy.issuer = settings.issuer;
+    policy.audiences = settings.audiences;
+    policy.leeway = settings.leeway;
+    for (const auto& each : settings.algorithms) {
+        if (const auto algorithm = jose::jws_algorithm_named(each)) {
+            policy.algorithms.push_back(*algorithm);
+        }
+    }
+    return policy;
+}
+
+}  // namespace
+
+token_verifier::token_verifier(key_set_services services, std::function<core::wall_time()> wall)
+    : services_{std::move(services)},
+      wall_{std::move(wall)}
+{
+}
+
+void token_verifier::set_providers(const std::vector<core::access_provider>& providers)
+{
+    std::vector<provider_pointer> made;
+    for (const auto& each : providers) {
+        if (const auto* settings = std::get_if<core::jwt_provider>(&each.type)) {
+            made.push_back(make_provider(each.name, *settings));
+        }
+    }
+    const auto before = std::exchange(providers_, std::move(made));
+    if (stopped_) {
+        stop();
+    }
+    for (const auto& each : before) {
+        const auto is_used = [&](const auto& other) { return other->source == each->source; };
+        if (std::ranges::none_of(providers_, is_used)) {
+            each->source->stop();
+        }
+    }
+}
+
+void token_verifier::stop()
+{
+    stopped_ = true;
+    for (const auto& each : providers_) {
+        each->source->stop();
+    }
+}
+
+net::task<core::result<model::accepted_credential>> token_verifier::verify(std::string text)
+{
+    auto parsed = jose::json_web_token::parse(text);
+    if (!parsed) {
+        co_return parsed.error();
+    }
+    const auto token = std::make_shared<const jose::json_web_token>(std::move(*parsed));
+    const auto by = provider_of(*token);
+    if (!by) {
+        co_return refused("no provider has its issuer");
+    }
+    // What cannot be accepted anyway does not take up the thread for signatures.
+    if (const auto held = token->check(by->policy, wall_()); !held) {
+        co_return held.error();
+    }
+    auto owner = principal_of(token->claims(), by->name);
+    if (!owner) {
+        co_return owner.error();
+    }
+    const auto checked = co_await check_signature(by, token);
+    if (!checked) {
+        co_return checked.error();
+    }
+    const auto now = wall_();
+    if (const auto held = token->check(by->policy, now); !held) {
+        co_return held.error();
+    }
+    if (!has(by)) {
+        co_return core::gateway_error(errc::access_unavailable, "token: its provider has changed meanwhile");
+    }
+    co_return model::accepted_credential{
+        .owner = std::make_shared<const core::principal>(std::move(*owner)),
+        .until = std::min(token->expires_at() + by->policy.leeway, now + model::longest_acceptance)
+    };
+}
+
+std::vector<provider_key_set> token_verifier::key_sets() const
+{
+    std::vector<provider_key_set> sets;
+    for (const auto& each : providers_) {
+        sets.push_back({each->name, each->source->facts()});
+    }
+    return sets;
+}
+
+token_verifier::provider_pointer
+token_verifier::make_provider(const std::string& name, const core::jwt_provider& settings) const
+{
+    const key_set_place place{.url = settings.key_set_url, .file = settings.key_set_file};
+    std::shared_ptr<key_set_source> source;
+    for (const auto& each : providers_) {
+        if (each->name == name && each->settings == settings) {
+            return each;
+        }
+        if (each->source->place() == place) {
+            source = each->source;
+        }
+    }
+    if (!source) {
+        source = std::make_shared<key_set_source>(place, services_);
+    }
+    return std::make_shared<const provider>(provider{name, settings, policy_of(settings), std::move(source)});
+}
+
+token_verifier::provider_pointer token_verifier::provider_of(const jose::json_web_token& token) const
+{
+    const auto issuer = core::text_member(token.claims(), "iss");
+    const auto found = std::ranges::find_if(providers_, [&](const auto& each) {
+        return !issuer.empty() && each->policy.issuer == issuer;
+    });
+    return found == providers_.end() ? nullptr : *found;
+}
+
+bool token_verifier::has(const provider_pointer& by) const
+{
+    return std::ranges::find(providers_, by) != providers_.end();
+}
+
+// A token whose key is not in the set, or that does not name its key, is looked at once more with newer keys.
+net::task<core::result<>> token_verifier::check_signature(provider_pointer by, token_pointer token)
+{
+    auto result = co_await search(by, token, nullptr);
+    const bool may_be_newer = token->kid().empty() || (result && result->found == finding::key_missing);
+    if (result && result->found != finding::signed_by_key && may_be_newer) {
+        result = co_await search(by, token, result->keys);
+    }
+    if (!result) {
+        co_return result.error();
+    }
+    if (result->found != finding::signed_by_key) {
+        co_return refused("no key of the provider has signed it");
+    }
+    co_return core::result<>{};
+}
+
+// `searched`: keys that were looked at before, so that newer ones are asked for; null: none.
+net::task<core::result<token_verifier::search_result>>
+token_verifier::search(provider_pointer by, token_pointer token, key_list searched)
+{
+    const bool newer = searched != nullptr;
+    // Tokens with keys that nobody knows do not keep out those with known ones.
+    const auto& line = newer ? waiting_for_newer_ : waiting_;
+    if (*line >= max_waiting_tokens) {
+        co_return core::gateway_error(errc::access_unavailable, "token: too many wait to be checked");
+    }
+    const waiting_place place{line};
+    const auto keys = co_await by->source->keys(newer);
+    if (!keys) {
+        co_return keys.error();
+    }
+    search_result result{.found = finding::key_missing, .keys = *keys};
+    const bool has_key = std::ranges::any_of(**keys, [&](const auto& key) { return token->may_be_signed_by(key); });
+    if (!has_key || *keys == searched) {
+        co_return result;
+    }
+    std::function<bool()> question = [token, list = *keys] { return token->signed_by(*list); };
+    const bool is_signed = co_await signatures_.ask<bool>(std::move(question));
+    result.found = is_signed ? finding::signed_by_key : finding::not_signed;
+    co_return result;
+}
+
+}  // namespace gateway::access

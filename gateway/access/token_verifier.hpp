@@ -1,0 +1,79 @@
+// Checks JSON Web Tokens by the providers of the configuration. Control loop; signatures are checked on a thread of its own.
+#pragma once
+
+#include "core/access.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/access/key_set_source.hpp"
+#include "gateway/model/accepted_credential.hpp"
+#include "gateway/model/side_thread.hpp"
+#include "jose/json_web_token.hpp"
+#include "net/loop/types.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gateway::access {
+
+inline constexpr std::size_t max_waiting_tokens = 256;
+
+struct provider_key_set {
+    std::string provider;
+    key_set_facts facts;
+};
+
+class token_verifier {
+public:
+    // What the services refer to outlives the verifier and the loop.
+    token_verifier(key_set_services services, std::function<core::wall_time()> wall);
+
+    // Those that check tokens; others are passed over. A source of keys that was there before keeps its set.
+    void set_providers(const std::vector<core::access_provider>& providers);
+
+    // Whose the token is. The first provider whose issuer is the token's decides. Fails with unauthenticated; with
+    // access_unavailable while the provider has no keys, or if max_waiting_tokens wait already, as many for newer keys apart.
+    net::task<core::result<model::accepted_credential>> verify(std::string text);
+
+    // Before the fetcher ends: no key set is fetched any more. Tokens are checked with those that are there.
+    void stop();
+
+    // Of each provider, in their order.
+    std::vector<provider_key_set> key_sets() const;
+
+private:
+    struct provider {
+        std::string name;
+        core::jwt_provider settings;
+        jose::token_policy policy;
+        std::shared_ptr<key_set_source> source;
+    };
+    using provider_pointer = std::shared_ptr<const provider>;
+    using token_pointer = std::shared_ptr<const jose::json_web_token>;
+
+    enum class finding : std::uint8_t { signed_by_key, not_signed, key_missing };
+    struct search_result {
+        finding found = finding::key_missing;
+        key_list keys;  // those that were looked at
+    };
+
+    provider_pointer make_provider(const std::string& name, const core::jwt_provider& settings) const;
+    provider_pointer provider_of(const jose::json_web_token& token) const;
+    bool has(const provider_pointer& by) const;
+    net::task<core::result<>> check_signature(provider_pointer by, token_pointer token);
+    net::task<core::result<search_result>> search(provider_pointer by, token_pointer token, key_list searched);
+
+    key_set_services services_;
+    std::function<core::wall_time()> wall_;
+    std::vector<provider_pointer> providers_;
+    bool stopped_ = false;
+    std::shared_ptr<std::size_t> waiting_ = std::make_shared<std::size_t>(0);
+    std::shared_ptr<std::size_t> waiting_for_newer_ = std::make_shared<std::size_t>(0);
+    model::side_thread signatures_;
+};
+
+}  // namespace gateway::access

@@ -1,0 +1,19 @@
+// A caller's credential that a provider has accepted. A value.
+#pragma once
+
+#include "core/access.hpp"
+#include "core/clock.hpp"
+
+#include <chrono>
+#include <memory>
+
+namespace gateway::model {
+
+inline constexpr std::chrono::seconds longest_acceptance{60};  // then a credential is looked at again
+
+struct accepted_credential {
+    std::shared_ptr<const core::principal> owner;    // not null
+    core::wall_time until = core::wall_time::max();  // from then on it has to be looked at again
+};
+
+}  // namespace gateway::model

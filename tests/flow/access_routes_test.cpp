@@ -1,0 +1,131 @@
+#include "tests/flow/access_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/access routes");
+
+namespace {
+
+using namespace flow;
+
+// A request of the traffic listener, and what each caller gets.
+struct row {
+    std::string method;
+    std::string target;
+    unsigned anonymous;
+    unsigned stranger;  // with a good credential that no rule names
+    unsigned ci;
+};
+
+const std::vector<row> rows{
+    {"GET", "/agents/open/.well-known/agent-card.json", 200, 200, 200},
+    {"GET", "/agents/open/.well-known/agent.json", 200, 200, 200},
+    {"GET", "/agents/open", 200, 200, 200},
+    {"POST", "/agents/open", 200, 200, 200},
+    {"GET", "/agents/open/files/a", 200, 200, 200},
+    {"GET", "/agents/open/rest/v1/card", 401, 200, 200},
+    {"GET", "/agents/open/rest/extendedAgentCard", 401, 200, 200},
+    {"GET", "/agents/open/agent/authenticatedExtendedCard", 401, 200, 200},
+    {"GET", "/agents/open/nothing", 404, 404, 404},
+    {"GET", "/agents/seen/.well-known/agent-card.json", 401, 200, 200},
+    {"GET", "/agents/seen/.well-known/agent.json", 401, 200, 200},
+    {"GET", "/agents/seen", 401, 200, 200},
+    {"POST", "/agents/seen", 401, 403, 200},
+    {"GET", "/agents/seen/files/a", 401, 403, 200},
+    {"PUT", "/agents/seen/files/a", 401, 403, 200},
+    {"GET", "/agents/seen/rest/v1/card", 401, 403, 200},
+    {"GET", "/agents/seen/rest/extendedAgentCard", 401, 403, 200},
+    {"GET", "/agents/seen/agent/authenticatedExtendedCard", 401, 403, 200},
+    {"GET", "/agents/sends/rest/v1/card", 401, 404, 403},
+    {"GET", "/agents/secret/.well-known/agent-card.json", 401, 404, 200},
+    {"GET", "/agents/secret/.well-known/agent.json", 401, 404, 200},
+    {"HEAD", "/agents/secret/.well-known/agent-card.json", 401, 404, 200},
+    {"GET", "/agents/secret", 401, 404, 200},
+    {"POST", "/agents/secret", 401, 404, 200},
+    {"GET", "/agents/secret/files/a", 401, 404, 200},
+    {"POST", "/agents/secret/files/a", 401, 404, 200},
+    {"GET", "/agents/secret/rest/v1/card", 401, 404, 200},
+    {"GET", "/agents/secret/rest/extendedAgentCard", 401, 404, 200},
+    {"GET", "/agents/secret/agent/authenticatedExtendedCard", 401, 404, 200},
+    {"POST", "/agents/sends", 401, 404, 200},
+    {"GET", "/agents/sends/files/a", 401, 404, 403},
+    {"GET", "/agents/denied/.well-known/agent-card.json", 401, 404, 404},
+    {"POST", "/agents/denied", 401, 404, 404},
+    {"GET", "/agents/none/.well-known/agent-card.json", 401, 404, 404},
+    {"POST", "/agents/none", 401, 404, 404},
+    {"GET", "/agents", 401, 200, 200},
+    {"GET", "/.well-known/api-catalog", 401, 200, 200},
+    {"GET", "/.well-known/ai-catalog.json", 401, 200, 200},
+    {"POST", "/rpc", 401, 403, 403},
+    {"GET", "/", 401, 404, 404},
+    {"GET", "/.well-known/agent-card.json", 401, 404, 404},
+    {"GET", "/metrics", 401, 404, 404},
+    {"GET", "/agents/../agents/open", 401, 400, 400},
+    {"OPTIONS", "/agents/seen/files/a", 401, 403, 200},
+};
+
+http_response ask(std::uint16_t port, const row& asked, field_list headers)
+{
+    const bool posts = asked.method == "POST";
+    if (posts) {
+        headers.emplace_back("Content-Type", "application/json");
+    }
+    const auto* body = R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{}})";
+    test_support::http_client client{port};
+    client.send(test_support::request_text(asked.method, asked.target, headers, posts ? body : ""));
+    return client.read_response(asked.method == "HEAD");
+}
+
+}  // namespace
+
+TEST_CASE("every route answers every caller as its rules say")
+{
+    guarded_gateway with;
+    const auto port = with.gateway.port();
+    for (const auto& each : rows) {
+        CAPTURE(each.method);
+        CAPTURE(each.target);
+        CHECK(ask(port, each, nobody).status == each.anonymous);
+        CHECK(ask(port, each, mallory).status == each.stranger);
+        CHECK(ask(port, each, ci).status == each.ci);
+        // A credential that is not good is never taken for none.
+        CHECK(ask(port, each, unknown).status == 401);
+        CHECK(ask(port, each, expired).status == 401);
+        CHECK(ask(port, each, {{"Authorization", "Basic bWFsbG9yeTp4"}}).status == 401);
+        auto two = ci;
+        two.push_back(mallory.front());
+        CHECK(ask(port, each, two).status == 400);
+        CHECK(ask(port, {each.method, each.target + "?access_token=key-of-ci", 0, 0, 0}, nobody).status == 400);
+    }
+}
+
+TEST_CASE("an agent that a caller may not know of cannot be told from one that does not exist")
+{
+    guarded_gateway with;
+    const auto port = with.gateway.port();
+    for (const auto& each : rows) {
+        if (each.target.find("/secret") == std::string::npos) {
+            continue;
+        }
+        CAPTURE(each.method);
+        CAPTURE(each.target);
+        auto none = each;
+        none.target.replace(none.target.find("secret"), 6, "nobody");
+        const auto hidden = ask(port, each, mallory);
+        const auto missing = ask(port, none, mallory);
+        CHECK(hidden.status == missing.status);
+        auto body = hidden.body;
+        const auto named = body.find("secret");
+        CHECK((named == std::string::npos ? body : body.replace(named, 6, "nobody")) == missing.body);
+        REQUIRE(hidden.headers.size() == missing.headers.size());
+        for (std::size_t i = 0; i < hidden.headers.size(); ++i) {
+            CHECK(hidden.headers[i].first == missing.headers[i].first);
+        }
+    }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,94 @@
+#include "gateway/access/accepted_cache.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace {
+
+using namespace std::chrono_literals;
+using gateway::access::accepted_cache;
+using gateway::access::keyed_hash;
+
+const core::steady_time start{1h};
+
+std::shared_ptr<const core::principal> someone(std::string id)
+{
+    auto made = std::make_shared<core::principal>();
+    made->id = std::move(id);
+    return made;
+}
+
+TEST_SUITE("accepted credentials")
+{
+    TEST_CASE("What was not accepted is not known")
+    {
+        keyed_hash hash;
+        accepted_cache cache;
+        CHECK(cache.find(hash("", "a"), start) == nullptr);
+        cache.insert(hash("", "a"), someone("alice"), start + 1s);
+        CHECK(cache.find(hash("", "b"), start) == nullptr);
+        CHECK(cache.find(hash("a", ""), start) == nullptr);
+    }
+
+    TEST_CASE("A hash of nothing is not known where a place is empty")
+    {
+        accepted_cache cache;
+        cache.insert({1, 1}, someone("alice"), start + 1s);
+        CHECK(cache.find({0, 0}, start) == nullptr);
+    }
+
+    TEST_CASE("An accepted credential is known until its end")
+    {
+        keyed_hash hash;
+        accepted_cache cache;
+        cache.insert(hash("", "a"), someone("alice"), start + 1s);
+        REQUIRE(cache.find(hash("", "a"), start) != nullptr);
+        CHECK((*cache.find(hash("", "a"), start))->id == "alice");
+        CHECK(cache.find(hash("", "a"), start + 999ms) != nullptr);
+        CHECK(cache.find(hash("", "a"), start + 1s) == nullptr);
+        cache.insert(hash("", "a"), someone("bob"), start + 3s);
+        REQUIRE(cache.find(hash("", "a"), start + 2s) != nullptr);
+        CHECK((*cache.find(hash("", "a"), start + 2s))->id == "bob");
+        cache.clear();
+        CHECK(cache.find(hash("", "a"), start) == nullptr);
+    }
+
+    TEST_CASE("However many are accepted, each that is known is its own owner's, and no more than fit are")
+    {
+        keyed_hash hash;
+        accepted_cache cache;
+        const auto many = 3 * accepted_cache::capacity;
+        for (std::size_t i = 0; i < many; ++i) {
+            cache.insert(
+                hash("", std::to_string(i)),
+                someone(std::to_string(i)),
+                start + 1min + std::chrono::milliseconds{i}
+            );
+        }
+        std::size_t known = 0;
+        for (std::size_t i = 0; i < many; ++i) {
+            const auto* owner = cache.find(hash("", std::to_string(i)), start);
+            known += owner == nullptr ? 0 : 1;
+            CHECK((owner == nullptr || (*owner)->id == std::to_string(i)));
+        }
+        CHECK(known <= accepted_cache::capacity);
+        CHECK(known > accepted_cache::capacity / 2);
+        CHECK(cache.find(hash("", std::to_string(many - 1)), start) != nullptr);
+    }
+
+    TEST_CASE("Two hashes have different keys, and one tells texts apart by where they are cut")
+    {
+        keyed_hash one;
+        keyed_hash other;
+        CHECK(one("", "a") == one("", "a"));
+        CHECK(one("", "a") != other("", "a"));
+        const std::set<gateway::access::hash_value> values{one("", "ab"), one("a", "b"), one("ab", ""), one("", "ba")};
+        CHECK(values.size() == 4);
+    }
+}
+
+}  // namespace

@@ -1,0 +1,76 @@
+#include "gateway/access/failure_limit.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using gateway::access::failure_limit;
+
+const core::steady_time start{1h};
+
+// How many failures of the address are allowed now.
+unsigned allowed(failure_limit& limit, const std::string& address, core::steady_time now)
+{
+    unsigned count = 0;
+    while (limit.allows(address, now) && count < 1000) {
+        limit.note_failure(address, now);
+        ++count;
+    }
+    return count;
+}
+
+TEST_SUITE("failure limit")
+{
+    TEST_CASE("So many credentials of an address may fail in a second, and as many in the next")
+    {
+        failure_limit limit{10, 1};
+        CHECK(allowed(limit, "192.0.2.1", start) == 10);
+        CHECK(allowed(limit, "192.0.2.1", start + 999ms) == 0);
+        CHECK(allowed(limit, "192.0.2.1", start + 1s) == 10);
+        failure_limit strict{1, 1};
+        CHECK(allowed(strict, "192.0.2.1", start) == 1);
+    }
+
+    TEST_CASE("Most other addresses do not notice")
+    {
+        failure_limit limit{10, 7};
+        CHECK(allowed(limit, "192.0.2.1", start) == 10);
+        unsigned free = 0;
+        for (int i = 2; i < 102; ++i) {
+            free += limit.allows("192.0.2." + std::to_string(i), start) ? 1 : 0;
+        }
+        CHECK(free >= 99);
+    }
+
+    TEST_CASE("The addresses of an IPv6 network are one, and an IPv4 address is the same in IPv6")
+    {
+        failure_limit limit{10, 1};
+        CHECK(allowed(limit, "2001:db8::1", start) == 10);
+        CHECK_FALSE(limit.allows("2001:db8::ffff:1", start));
+        CHECK(limit.allows("2001:db8:0:1::1", start));
+        CHECK(allowed(limit, "192.0.2.1", start) == 10);
+        CHECK_FALSE(limit.allows("::ffff:192.0.2.1", start));
+    }
+
+    TEST_CASE("So many questions about credentials of an address are under way at a time")
+    {
+        failure_limit limit{10, 1};
+        std::vector<std::unique_ptr<failure_limit::question>> asked;
+        while (limit.allows("192.0.2.1", start) && asked.size() < 1000) {
+            asked.push_back(std::make_unique<failure_limit::question>(limit, "192.0.2.1"));
+        }
+        CHECK(asked.size() == failure_limit::questions);
+        CHECK(limit.allows("192.0.2.77", start));
+        asked.pop_back();
+        CHECK(limit.allows("192.0.2.1", start));
+    }
+}
+
+}  // namespace
