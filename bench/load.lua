@@ -1,7 +1,9 @@
--- What wrk sends, from the environment: BENCH_BODY (a file: then it is a POST of it) or BENCH_ETAG (a conditional GET).
+-- What wrk sends, from the environment: BENCH_BODY (a file: then it is a POST of it) or BENCH_ETAG (a conditional GET), and
+-- BENCH_CREDENTIAL (a header line).
 -- At the end one line for bench/run.sh: requests, microseconds, bytes, five kinds of errors, p50 and p99 in microseconds.
 local body = os.getenv("BENCH_BODY")
 local etag = os.getenv("BENCH_ETAG")
+local credential = os.getenv("BENCH_CREDENTIAL") or ""
 
 wrk.headers["User-Agent"] = "bench"
 wrk.headers["Accept"] = "application/json, text/event-stream"
@@ -11,6 +13,10 @@ if body then
     wrk.body = file:read("*a")
     wrk.headers["Content-Type"] = "application/json"
     file:close()
+end
+if credential ~= "" then
+    local name, value = credential:match("^([^:]+): (.+)$")
+    wrk.headers[name] = value
 end
 if etag then
     wrk.headers["If-None-Match"] = etag

@@ -2,6 +2,9 @@
 # Sourced by bench/run.sh and bench/memory.sh: the agent and the proxies of one scenario. Every start_… function puts the process on its core
 # into the background, waits until it listens and sets `address` (host:port) and `started` (process id).
 
+# shellcheck source=bench/access.sh
+. bench/access.sh
+
 # What they have chosen; `most_connections` is what nginx and HAProxy set aside room for.
 : "${binaries:=}" "${scratch:=}" "${proxy_core:=}" "${load_core:=}" "${priority:=0}" "${nginx_buffering:=}" "${haproxy_delay:=}"
 : "${most_connections:=4096}" "${scheme:=http}" "${scenario:=}"
@@ -86,6 +89,7 @@ $tls
 admin: 127.0.0.1:0
 workers: $workers
 log: {level: $level}
+$(access_of "$2")
 cards: {ttl: 1d}
 limits: {upstream_connections: 1024, requests: 1000000000}
 agents: {bench: {url: "http://$1/a2a"}}
@@ -207,6 +211,7 @@ start_proxy() {
     [[ $1 != *-* ]] || log=${1#*-}
     case ${1%%-*}-$log in
         cardea-batches | cardea-none | cardea-workers) start_cardea "$2" "$1" "$log" ;;
+        cardea-key | cardea-token) start_cardea "$2" "$1" batches ;;
         nginx-batches | nginx-lines | nginx-none) start_nginx "$2" "$1" "$log" ;;
         haproxy-batches | haproxy-lines) start_haproxy "$2" "$1" lines ;;
         haproxy-none) start_haproxy "$2" "$1" none ;;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
+#   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|access|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
-# cardea-workers has two workers, on both cores; floor (bench/floor.cpp) is what the kernel alone costs.
+# cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token; floor (bench/floor.cpp) is what the kernel alone costs.
 # Exit code 1 if a round had an error or a wrong answer, 2 if nothing can be measured here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -40,7 +40,7 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | cards | sse | large | tls | workers | open | slow | start | sessions | memory | management)
+            call | call512 | card | card304 | cards | sse | large | tls | workers | access | open | slow | start | sessions | memory | management)
                 scenarios+=("$1")
                 shift
                 ;;
@@ -100,6 +100,8 @@ measure() {
     log=$scratch/$name.log
     export BENCH_ETAG=${etags[$2]}
     [ -n "$BENCH_ETAG" ] || unset BENCH_ETAG
+    BENCH_CREDENTIAL=$(credential_of "$name")
+    export BENCH_CREDENTIAL
     load "$at" "$target" "$warmup" >/dev/null
     sleep 0.3
     [ ! -e "$log" ] || : >"$log"
@@ -190,6 +192,10 @@ prepare() {
             title="relayed call: POST of 400 bytes, answer of 1 KiB"
             connections=512
             ;;
+        access)
+            title="relayed call whose caller is identified: POST of 400 bytes, answer of 1 KiB"
+            make_token
+            ;;
         large)
             title="relayed call: POST of 400 bytes, answer of 64 KiB"
             least_bytes=65536
@@ -234,10 +240,11 @@ make_certificate() {
 
 # Whether the proxy gives what the agent gives: speed is no excuse for a wrong answer.
 check_answers() {
-    local name=$1 at=$2 got=$scratch/got wanted=$scratch/wanted status etag=''
+    local name=$1 at=$2 got=$scratch/got wanted=$scratch/wanted status etag='' credential
+    credential=$(credential_of "$name")
     if [ -n "${BENCH_BODY:-}" ]; then
         curl -sSf --max-time 10 --json @"$BENCH_BODY" "http://$agent/a2a" >"$wanted"
-        curl -sSf --max-time 10 "${trust[@]}" --json @"$BENCH_BODY" "$scheme://$at$target" >"$got" || die "$name does not relay"
+        curl -sSf --max-time 10 "${trust[@]}" ${credential:+-H "$credential"} --json @"$BENCH_BODY" "$scheme://$at$target" >"$got" || die "$name does not relay"
         cmp -s "$wanted" "$got" || die "$name does not give the agent's answer"
         etags+=('')
         return
@@ -292,6 +299,7 @@ choose_proxies() {
         proxies+=("$name")
     done
     [ "$scenario" != workers ] || proxies=(cardea cardea-workers)
+    [ "$scenario" != access ] || proxies=(cardea cardea-key cardea-token)
     [ "${#proxies[@]}" -gt 0 ] || die "none of these proxies can do $scenario: ${chosen[*]}"
 }
 

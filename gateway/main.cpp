@@ -1,9 +1,11 @@
 #include "config/dump.hpp"
 #include "config/json_schema.hpp"
 #include "core/log.hpp"
+#include "gateway/cli/access_table.hpp"
 #include "gateway/cli/agents_command.hpp"
 #include "gateway/cli/card_lint_command.hpp"
 #include "gateway/cli/command_line.hpp"
+#include "gateway/cli/key_command.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/model/terminal_text.hpp"
 #include "gateway/model/version.hpp"
@@ -134,7 +136,8 @@ int validate(const gateway::cli::command_line& asked)
     }
     const auto agents = std::to_string(settings.agents.size()) + (settings.agents.size() == 1 ? " agent" : " agents");
     print_warnings(configured);
-    say(gateway::model::printable(asked.config_file) + ": " + agents + ", no problems\n");
+    say(gateway::model::printable(asked.config_file) + ": " + agents + ", no problems\n\n" +
+        gateway::cli::access_table(settings));
     return EXIT_SUCCESS;
 }
 
@@ -169,6 +172,17 @@ int lint_card(const gateway::cli::command_line& asked)
     return report.count(a2a::problem_severity::error) == 0 ? EXIT_SUCCESS : exit_failure;
 }
 
+int make_key(const gateway::cli::command_line& asked)
+{
+    const auto text = gateway::cli::new_key(asked.key);
+    if (!text) {
+        complain(text.error().detail);
+        return exit_unusable;
+    }
+    say(*text);
+    return EXIT_SUCCESS;
+}
+
 int carry_out(const gateway::cli::command_line& asked)
 {
     if (!asked.problem.empty()) {
@@ -187,6 +201,8 @@ int carry_out(const gateway::cli::command_line& asked)
             return dump(asked);
         case gateway::cli::top_verb::lint_card:
             return lint_card(asked);
+        case gateway::cli::top_verb::new_key:
+            return make_key(asked);
         case gateway::cli::top_verb::agents:
             return gateway::cli::run_agents_command(asked.agents_request, environment_variable);
         case gateway::cli::top_verb::version:

@@ -1,99 +1,13 @@
 #include "gateway/cli/command_line.hpp"
 
-#include "config/schema.hpp"
+#include "gateway/cli/options.hpp"
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
 #include <array>
-#include <charconv>
-#include <map>
-#include <string_view>
-#include <utility>
+#include <functional>
+#include <memory>
 
 namespace gateway::cli {
 namespace {
-
-// Shows an option with the name of its value only: CLI11 would also list each option that it excludes.
-class help_page final : public CLI::Formatter {
-public:
-    help_page()
-    {
-        label("Positionals", "Arguments");
-        label("SUBCOMMAND", "VERB");
-    }
-
-    std::string make_option_opts(const CLI::Option* option) const override
-    {
-        const auto value = option->get_positional() ? std::string{} : option->get_type_name();
-        return value.empty() ? value : ' ' + value;
-    }
-};
-
-// Adds an option that takes one value. `words` shows it as help does, such as `-c,--config FILE`; a name without a dash
-// adds a positional argument.
-CLI::Option* add(CLI::App& verb, std::string_view words, const char* help, CLI::callback_t read)
-{
-    const auto space = words.find(' ');
-    const auto value = space == words.npos ? "" : words.substr(space + 1);
-    return verb.add_option(std::string{words.substr(0, space)}, std::move(read), help)->type_name(std::string{value});
-}
-
-CLI::Option* add_text(CLI::App& verb, std::string_view words, const char* help, std::string& text)
-{
-    return add(verb, words, help, [&text](const CLI::results_t& values) {
-        text = values.back();
-        return true;
-    });
-}
-
-std::string objection_to_empty(const std::string& value)
-{
-    return value.empty() ? "expected a value, got ''" : "";
-}
-
-CLI::Option* add_nonempty(CLI::App& verb, std::string_view words, const char* help, std::string& text)
-{
-    return add_text(verb, words, help, text)->check(objection_to_empty);
-}
-
-void add_list(CLI::App& verb, std::string_view words, const char* help, std::vector<std::string>& list)
-{
-    const auto read = [&list](const CLI::results_t& values) {
-        list = values;
-        return true;
-    };
-    add(verb, words, help, read)->check(objection_to_empty)->take_all();
-}
-
-void add_number(CLI::App& verb, std::string_view words, const char* help, std::optional<std::uint64_t>& number)
-{
-    add(verb, words, help, [words, &number](const CLI::results_t& values) {
-        const auto& text = values.back();
-        const auto* const end = text.data() + text.size();
-        const auto result = std::from_chars(text.data(), end, number.emplace());
-        if (result.ec != std::errc{} || result.ptr != end) {
-            const std::string name{words.substr(0, words.find(' '))};
-            throw CLI::ValidationError(name, "expected a whole number, got '" + text + "'");
-        }
-        return true;
-    });
-}
-
-template <class Form>
-void add_output(CLI::App& verb, std::string_view words, const char* help, Form& form, std::map<std::string, Form> forms)
-{
-    add(verb, words, help, [words, &form, forms = std::move(forms)](const CLI::results_t& values) {
-        const auto found = forms.find(values.back());
-        if (found == forms.end()) {
-            std::string known{words.substr(words.find(' ') + 1)};
-            known.replace(known.find('|'), 1, " or ");
-            throw CLI::ValidationError("--output", "expected " + known + ", got '" + values.back() + "'");
-        }
-        form = found->second;
-        return true;
-    });
-}
 
 void add_configuration_options(CLI::App& verb, command_line& line)
 {
@@ -270,6 +184,24 @@ void add_writes(CLI::App& agents, agents_command& command)
     add_number(remove_verb, "--if-version N", "only if the agent has this version", command.if_version);
 }
 
+void add_key(CLI::App& root, command_line& line)
+{
+    auto& key = *root.add_subcommand("key", "Make an API key for a caller (new)");
+    key.require_subcommand(1);
+    auto& made = *key.add_subcommand("new", "Print a new key, once, and the line for `access.providers` that knows it");
+    add_nonempty(made, "--name NAME", "whose key it is: the principal's id; required", line.key.name)->required();
+    add_list(made, "--scope SCOPE", "a scope of the principal; may be repeated", line.key.scopes);
+    add_nonempty(made, "--expires DATE", "the day from which it is refused, such as 2027-01-31", line.key.expires);
+    add_output<key_form>(
+        made,
+        "-o,--output text|json",
+        "the format (default text)",
+        line.key.form,
+        {{"text", key_form::text}, {"json", key_form::json}}
+    );
+    made.callback([&line] { line.verb = top_verb::new_key; });
+}
+
 void add_agents(CLI::App& root, command_line& line)
 {
     auto& agents = *root.add_subcommand("agents", "List, show, refresh, add and remove agents of a running gateway");
@@ -285,80 +217,6 @@ void add_agents(CLI::App& root, command_line& line)
     for (auto* verb : agents.get_subcommands(std::function<bool(CLI::App*)>{})) {
         add_connection(*verb, line.agents_request);
     }
-}
-
-std::string objection_to(const std::string& argument, const CLI::App& verb)
-{
-    const bool option = argument.starts_with('-');
-    std::vector<std::string> known;
-    for (const auto* each : verb.get_subcommands({})) {
-        known.push_back(each->get_name());
-    }
-    if (known.empty() && !option) {
-        return "unexpected argument '" + argument + "'";
-    }
-    for (const auto* each : verb.get_options()) {
-        for (const auto& name : each->get_lnames()) {
-            known.push_back("--" + name);
-        }
-    }
-    const auto name = argument.substr(0, argument.find('='));
-    const auto nearest = config::nearest_key(name, {known.begin(), known.end()});
-    return (option ? "unknown option '" : "unknown verb '") + argument + "'" +
-           (nearest.empty() ? "" : " (did you mean " + std::string{nearest} + "?)");
-}
-
-std::string text_of(const CLI::ParseError& error, const CLI::App& verb)
-{
-    std::string text = error.what();
-    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-        return text.substr(0, text.find(':')) + " needs a value";
-    }
-    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !verb.get_subcommands({}).empty()) {
-        return "a verb is required";
-    }
-    constexpr std::string_view excludes = " excludes ";
-    if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
-        text.replace(text.find(excludes), excludes.size(), " cannot be combined with ");
-    }
-    return text;
-}
-
-// An unknown argument is reported before any other error, which it may have caused.
-std::string problem_of(const CLI::ParseError& error, const CLI::App& root)
-{
-    const auto* verb = &root;
-    for (auto name = root.get_name();; name += ' ' + verb->get_name()) {
-        const auto unknown = verb->remaining();
-        const auto argument = std::ranges::find_if(unknown, [](const auto& each) { return each != "--"; });
-        const auto inner = verb->get_subcommands();
-        if (argument != unknown.end() || inner.empty()) {
-            const auto text = argument == unknown.end() ? text_of(error, *verb) : objection_to(*argument, *verb);
-            return text + "; see " + name + " --help";
-        }
-        verb = inner.front();
-    }
-}
-
-// CLI11 expects the last argument first. It would take the argument after `--option=` for the value, hence the split.
-std::vector<std::string> reversed(std::vector<std::string> arguments)
-{
-    if (arguments.empty()) {
-        return {"--help"};
-    }
-    if (arguments.front() == "help") {
-        arguments.front() = "--help";
-    }
-    std::vector<std::string> out;
-    for (; !arguments.empty(); arguments.pop_back()) {
-        auto& argument = arguments.back();
-        if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
-            argument.pop_back();
-            out.emplace_back();
-        }
-        out.push_back(std::move(argument));
-    }
-    return out;
 }
 
 }  // namespace
@@ -378,6 +236,7 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
     add_validate(root, line);
     add_config(root, line);
     add_card(root, line);
+    add_key(root, line);
     add_agents(root, line);
     root.add_subcommand("version", "Print the version")->callback([&version] { version = true; });
     root.footer("`cardea VERB --help` prints the options of a verb.");

@@ -1,13 +1,14 @@
 #pragma once
 
 #include "gateway/cli/agents_command.hpp"
+#include "gateway/cli/key_command.hpp"
 
 #include <string>
 #include <vector>
 
 namespace gateway::cli {
 
-enum class top_verb { run, validate, config_schema, config_dump, lint_card, agents, version, help };
+enum class top_verb { run, validate, config_schema, config_dump, lint_card, new_key, agents, version, help };
 
 enum class dump_format { yaml, json };
 
@@ -23,6 +24,7 @@ struct command_line {
     dump_format format = dump_format::yaml;  // of config_dump
     std::string card;                        // of lint_card: a file or a URL
     bool explain = false;                    // of lint_card: name the sections of the specification
+    key_command key;                         // of new_key
     agents_command agents_request;           // of agents
     std::string help;                        // of help: the text to print, for the verb that was given
     std::string problem;  // if not empty, the arguments cannot be used: the offending one, and where help is

@@ -1,0 +1,118 @@
+#include "gateway/cli/access_table.hpp"
+
+#include "config/values.hpp"
+#include "gateway/access/access_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gateway::cli {
+namespace {
+
+constexpr std::size_t most_named = 5;  // agents of a group, by their ids
+
+using row = std::array<std::string, 3>;  // listener, route, who
+
+std::string listed(const std::vector<std::string>& all)
+{
+    std::string text;
+    for (const auto& each : all) {
+        text += (text.empty() ? "" : ", ") + each;
+    }
+    return text;
+}
+
+std::string text_of(const core::access_rule& rule)
+{
+    std::vector<std::string> claims;
+    for (const auto& [name, value] : rule.claims) {
+        claims.push_back(name + '=' + value);
+    }
+    std::string text;
+    const auto add = [&](std::string_view condition, const std::vector<std::string>& values) {
+        if (!values.empty()) {
+            text += (text.empty() ? "" : "; ") + std::string{condition} + ' ' + listed(values);
+        }
+    };
+    add("principal", rule.principals);
+    add("provider", rule.providers);
+    add("scope", rule.scopes);
+    add("group", rule.groups);
+    add("tenant", rule.tenants);
+    add("claim", claims);
+    add("method", rule.methods);
+    return text.empty() ? "every credential" : text;
+}
+
+std::string text_of(const core::access_policy& policy)
+{
+    if (policy.anyone) {
+        return "anyone";
+    }
+    std::string text;
+    for (const auto& rule : policy.any_of) {
+        text += (text.empty() ? "" : " | ") + text_of(rule);
+    }
+    return text.empty() ? "nobody" : text;
+}
+
+// The routes of agents, agents with the same policies together, in the order of the first of each.
+void add_agents(std::vector<row>& rows, const config::settings& settings, const access::access_plan& plan)
+{
+    const auto listener = config::to_text(settings.listen);
+    std::vector<std::pair<std::string, std::string>> order;
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
+    for (const auto& agent : settings.agents) {
+        std::pair policies{text_of(plan.discover(agent)), text_of(plan.call(agent))};
+        auto& ids = groups[policies];
+        if (ids.empty()) {
+            order.push_back(policies);
+        }
+        ids.push_back(agent.id);
+    }
+    for (const auto& policies : order) {
+        auto ids = groups[policies];
+        const auto more = ids.size() - std::min(ids.size(), most_named);
+        ids.resize(ids.size() - more);
+        const auto names = listed(ids) + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+        rows.push_back({listener, "card of " + names, policies.first});
+        rows.push_back({listener, "calls of " + names, policies.second});
+    }
+}
+
+}  // namespace
+
+std::string access_table(const config::settings& settings)
+{
+    std::vector<row> rows{{"listener", "route", "who"}};
+    const auto listener = config::to_text(settings.listen);
+    if (const auto plan = access::access_plan::make(settings.access)) {
+        rows.push_back({listener, "/.well-known/jwks.json", "anyone"});
+        rows.push_back({listener, "/agents, catalogs", "every credential; shows the agents whose card it may see"});
+        rows.push_back({listener, "/rpc", std::string{"scope "} + core::scope_read});
+        rows.push_back({listener, "/rpc, to change agents", std::string{"scope "} + core::scope_write});
+        add_agents(rows, settings, *plan);
+    } else {
+        rows.push_back({listener, "/rpc, to change agents", "nobody"});
+        rows.push_back({listener, "everything else", "anyone"});
+    }
+    rows.push_back({config::to_text(settings.admin), "everything", "anyone"});
+    std::array<std::size_t, 2> widths{};
+    for (const auto& each : rows) {
+        widths[0] = std::max(widths[0], each[0].size());
+        widths[1] = std::max(widths[1], each[1].size());
+    }
+    std::string text;
+    for (const auto& each : rows) {
+        text += each[0] + std::string(widths[0] + 2 - each[0].size(), ' ') + each[1] +
+                std::string(widths[1] + 2 - each[1].size(), ' ') + each[2] + '\n';
+    }
+    return text;
+}
+
+}  // namespace gateway::cli

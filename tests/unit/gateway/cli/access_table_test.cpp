@@ -1,0 +1,63 @@
+#include "gateway/cli/access_table.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using gateway::cli::access_table;
+
+core::agent agent(std::string id)
+{
+    core::agent made;
+    made.id = std::move(id);
+    return made;
+}
+
+TEST_SUITE("access table")
+{
+    TEST_CASE("Without providers everything that reads is open to anyone")
+    {
+        config::settings settings;
+        settings.agents = {agent("a")};
+        CHECK(
+            access_table(settings) ==
+            "listener        route                   who\n"
+            "127.0.0.1:4000  /rpc, to change agents  nobody\n"
+            "127.0.0.1:4000  everything else         anyone\n"
+            "127.0.0.1:4001  everything              anyone\n"
+        );
+    }
+
+    TEST_CASE("Agents with the same policies share a line, and a policy is shown with all its conditions")
+    {
+        config::settings settings;
+        settings.access.providers = {{"ops", core::static_token_provider{}}};
+        settings.access.rules = {
+            {.agents = {"t*"},
+             .discover = core::access_policy{.anyone = true, .any_of = {}},
+             .call =
+                 core::access_policy{
+                     .anyone = false,
+                     .any_of =
+                         {{.principals = {"alice", "ci"}, .methods = {"message/send"}}, {.claims = {{"plan", "gold"}}}}
+                 }}
+        };
+        settings.agents = {agent("t1"), agent("x"), agent("t2"), agent("t3"), agent("t4"), agent("t5"), agent("t6")};
+        settings.agents[1].discover = core::access_policy{.anyone = false, .any_of = {core::access_rule{}}};
+        const auto text = access_table(settings);
+        CHECK(text.find("card of t1, t2, t3, t4, t5 and 1 more   anyone\n") != std::string::npos);
+        CHECK(
+            text.find(
+                "calls of t1, t2, t3, t4, t5 and 1 more  principal alice, ci; method message/send | claim plan=gold\n"
+            ) != std::string::npos
+        );
+        CHECK(text.find("card of x                               every credential\n") != std::string::npos);
+        CHECK(text.find("calls of x                              nobody\n") != std::string::npos);
+        CHECK(text.find("/rpc                                    scope cardea:read\n") != std::string::npos);
+        CHECK(text.find("127.0.0.1:4001  everything                              anyone\n") != std::string::npos);
+    }
+}
+
+}  // namespace

@@ -1,0 +1,86 @@
+#include "gateway/cli/key_command.hpp"
+
+#include "core/json/json.hpp"
+#include "gateway/access/access_plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace {
+
+using gateway::cli::key_command;
+using gateway::cli::key_form;
+using gateway::cli::new_key;
+
+core::json made(key_command asked)
+{
+    asked.form = key_form::json;
+    const auto text = new_key(asked);
+    REQUIRE(text.has_value());
+    const auto read = core::parse_json(*text);
+    REQUIRE(read.has_value());
+    return *read;
+}
+
+TEST_SUITE("key command")
+{
+    TEST_CASE("A key has 256 random bits and a prefix by which it is found where it should not be")
+    {
+        const auto one = made({.name = "ci", .scopes = {}, .expires = {}});
+        const auto other = made({.name = "ci", .scopes = {}, .expires = {}});
+        const auto key = one["key"].get<std::string>();
+        CHECK(key.starts_with("cardea_"));
+        CHECK(key.size() == std::string{"cardea_"}.size() + 43);
+        CHECK(key != other["key"].get<std::string>());
+    }
+
+    TEST_CASE("The entry makes a provider know the key")
+    {
+        const auto one = made({.name = "ci", .scopes = {"words:call", "b"}, .expires = "2027-01-31"});
+        CHECK(one["entry"]["name"] == "ci");
+        CHECK(one["entry"]["scopes"] == core::json::array({"words:call", "b"}));
+        CHECK(one["entry"]["expires"] == "2027-01-31");
+        core::api_key known;
+        known.sha256 = one["entry"]["sha256"].get<std::string>();
+        known.owner.id = "ci";
+        core::access_settings settings;
+        settings.providers = {{"keys", core::api_key_provider{.keys = {known}}}};
+        const auto plan = gateway::access::access_plan::make(settings);
+        const auto key = one["key"].get<std::string>();
+        const auto judged = plan->judge({&plan->reader().fields().at(0), key}, std::chrono::system_clock::time_point{});
+        REQUIRE(judged.has_value());
+        REQUIRE(judged->has_value());
+        CHECK((*judged)->owner->id == "ci");
+    }
+
+    TEST_CASE("As text the key stands once and its entry is a line to paste, without the key")
+    {
+        const auto text = new_key({.name = "ci", .scopes = {"a"}, .expires = {}});
+        REQUIRE(text.has_value());
+        const auto at = text->find("cardea_");
+        REQUIRE(at != std::string::npos);
+        CHECK(text->find("cardea_", at + 1) == std::string::npos);
+        CHECK(text->find(R"(    - {"name":"ci","sha256":")") != std::string::npos);
+        CHECK(text->ends_with(R"("scopes":["a"]})"
+                              "\n"));
+    }
+
+    TEST_CASE("What cannot be an entry is refused")
+    {
+        const auto refused = [](key_command asked) { return !new_key(asked).has_value(); };
+        CHECK(refused({.name = "", .scopes = {}, .expires = {}}));
+        CHECK(refused({.name = "a\nb", .scopes = {}, .expires = {}}));
+        CHECK(refused({.name = std::string(257, 'a'), .scopes = {}, .expires = {}}));
+        CHECK_FALSE(refused({.name = std::string(256, 'a'), .scopes = {}, .expires = {}}));
+        CHECK(refused({.name = "a", .scopes = {"ok", ""}, .expires = {}}));
+        for (const auto* date : {"2027-1-31", "2027-01-3a", "tomorrow", "2027-01-31T00:00:00Z"}) {
+            CAPTURE(date);
+            CHECK(refused({.name = "a", .scopes = {}, .expires = date}));
+        }
+    }
+}
+
+}  // namespace
