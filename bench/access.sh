@@ -8,7 +8,7 @@ base64url() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }
 make_token() {
     local modulus head claims
     openssl genrsa -out "$scratch/issuer.pem" 2048 2>"$scratch/openssl" || die "openssl: $(tail -n 1 "$scratch/openssl")"
-    modulus=$(openssl rsa -in "$scratch/issuer.pem" -noout -modulus 2>/dev/null | sed 's/^Modulus=//' |
+    modulus=$(openssl rsa -in "$scratch/issuer.pem" -noout -modulus 2>/dev/null | sed 's/^Modulus=//' | tr -d '\n' |
         sed 's/../\\x&/g' | xargs -0 printf '%b' | base64url)
     printf '{"keys":[{"kty":"RSA","kid":"k","alg":"RS256","use":"sig","e":"AQAB","n":"%s"}]}' "$modulus" >"$scratch/keys.json"
     head=$(printf '{"alg":"RS256","typ":"JWT","kid":"k"}' | base64url)
