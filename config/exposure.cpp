@@ -16,7 +16,7 @@ std::optional<std::string_view> open_without_credentials(const endpoint& listen,
 
 std::string idle_policy(const settings& settings)
 {
-    if (settings.access.open || !settings.access.providers.empty()) {
+    if (!settings.access.providers.empty()) {
         return {};
     }
     if (!settings.access.rules.empty()) {

@@ -14,7 +14,7 @@ namespace config {
 std::optional<std::string_view> open_without_credentials(const endpoint& listen, const core::access_settings& access);
 
 // The path of a policy that nobody is asked about, because no caller is identified; an operator who wrote it takes the agents
-// for guarded. Empty: there is none, or access is open.
+// for guarded. Empty: there is none.
 std::string idle_policy(const settings& settings);
 
 // What is only worth a warning. Nothing: it is not.

@@ -151,7 +151,13 @@ private:
             );
         };
         if (const auto idle = config::idle_policy(settings); !idle.empty()) {
-            complain(idle + ": guards nothing without access.providers; expected a provider, or `access: open`");
+            complain(idle + ": guards nothing without access.providers; expected a provider, or no policy");
+        }
+        if (!config::is_loopback(settings.admin)) {
+            out_.warnings.push_back(
+                "warning: admin: " + config::to_text(settings.admin) +
+                " is open to other machines and asks nobody for a credential; expected a loopback address"
+            );
         }
         if (const auto open = config::open_without_credentials(settings.listen, settings.access)) {
             complain(tell(*open, false));

@@ -81,7 +81,11 @@ void add_agents(std::vector<row>& rows, const config::settings& settings, const 
         ids.resize(ids.size() - more);
         const auto names = listed(ids) + (more > 0 ? " and " + std::to_string(more) + " more" : "");
         rows.push_back({listener, "card of " + names, policies.first});
-        rows.push_back({listener, "calls of " + names, policies.second});
+        // A call needs both.
+        const bool seen_by_all = policies.first == "anyone" || policies.first == policies.second;
+        const bool by_nobody = policies.first == "nobody" || policies.second == "nobody";
+        const auto* const also = seen_by_all || by_nobody ? "" : "; of those who may see the card";
+        rows.push_back({listener, "calls of " + names, by_nobody ? "nobody" : policies.second + also});
     }
 }
 
@@ -95,7 +99,10 @@ std::string access_table(const config::settings& settings)
         rows.push_back({listener, "/.well-known/jwks.json", "anyone"});
         rows.push_back({listener, "/agents, catalogs", "every credential; shows the agents whose card it may see"});
         rows.push_back({listener, "/rpc", std::string{"scope "} + core::scope_read});
-        rows.push_back({listener, "/rpc, to change agents", std::string{"scope "} + core::scope_write});
+        rows.push_back(
+            {listener, "/rpc, to change agents", std::string{"scopes "} + core::scope_read + " and " + core::scope_write
+            }
+        );
         add_agents(rows, settings, *plan);
     } else {
         rows.push_back({listener, "/rpc, to change agents", "nobody"});

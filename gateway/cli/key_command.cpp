@@ -1,7 +1,9 @@
 #include "gateway/cli/key_command.hpp"
 
+#include "config/access_values.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
+#include "core/utf8.hpp"
 #include "jose/base64url.hpp"
 #include "jose/digest.hpp"
 
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string_view>
 
 namespace gateway::cli {
@@ -19,15 +22,33 @@ constexpr std::size_t longest_name = 256;
 
 bool is_printable(std::string_view text)
 {
-    return !text.empty() && text.size() <= longest_name && std::ranges::none_of(text, core::is_control);
+    const bool bounded = !text.empty() && text.size() <= longest_name;
+    if (!bounded || std::ranges::any_of(text, core::is_control)) {
+        return false;
+    }
+    while (!text.empty()) {
+        const bool ascii = static_cast<unsigned char>(text.front()) < 0x80;
+        const auto length = ascii ? 1 : core::utf8_length(text.data(), text.data() + text.size());
+        if (length == 0) {
+            return false;
+        }
+        text.remove_prefix(length);
+    }
+    return true;
 }
 
-bool is_date(std::string_view text)
+bool is_scope(std::string_view text)
 {
-    constexpr std::string_view form = "0000-00-00";
-    return text.size() == form.size() && std::equal(text.begin(), text.end(), form.begin(), [](char c, char of_form) {
-               return of_form == '0' ? core::is_digit(c) : c == of_form;
-           });
+    return is_printable(text) && text.find(' ') == std::string_view::npos;
+}
+
+// As a configuration reads it back: `${` begins a variable there.
+std::string written(std::string text)
+{
+    for (auto at = text.find("${"); at != std::string::npos; at = text.find("${", at + 3)) {
+        text.insert(at, 1, '$');
+    }
+    return text;
 }
 
 core::error objection(std::string why)
@@ -42,11 +63,14 @@ core::result<std::string> new_key(const key_command& asked)
     if (!is_printable(asked.name)) {
         return objection("--name: expected a name of at most 256 bytes without control characters");
     }
-    if (!std::ranges::all_of(asked.scopes, is_printable)) {
-        return objection("--scope: expected a scope of at most 256 bytes without control characters");
+    if (!std::ranges::all_of(asked.scopes, is_scope)) {
+        return objection("--scope: expected a scope of at most 256 bytes without blanks and control characters");
     }
-    if (!asked.expires.empty() && !is_date(asked.expires)) {
-        return objection("--expires: expected a date such as 2027-01-31, got '" + asked.expires + "'");
+    if (!asked.expires.empty()) {
+        const auto end = config::parse_time(asked.expires);
+        if (!end || *end <= std::chrono::system_clock::now()) {
+            return objection("--expires: expected a day to come such as 2127-01-31, got '" + asked.expires + "'");
+        }
     }
     std::array<unsigned char, 32> secret{};
     if (RAND_bytes(secret.data(), static_cast<int>(secret.size())) != 1) {
@@ -54,7 +78,11 @@ core::result<std::string> new_key(const key_command& asked)
     }
     const std::string bytes{secret.begin(), secret.end()};
     const auto key = std::string{prefix} + jose::base64url(bytes);
-    core::json entry{{"name", asked.name}, {"sha256", jose::sha256_hex(key)}, {"scopes", asked.scopes}};
+    core::json entry{{"name", written(asked.name)}, {"sha256", jose::sha256_hex(key)}};
+    entry["scopes"] = core::json::array();
+    for (const auto& scope : asked.scopes) {
+        entry["scopes"].push_back(written(scope));
+    }
     if (!asked.expires.empty()) {
         entry["expires"] = asked.expires;
     }

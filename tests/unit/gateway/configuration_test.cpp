@@ -148,10 +148,15 @@ TEST_CASE("An address for other machines needs a provider or open access, whethe
     const std::string provider = "access: {providers: [{type: static_token, name: a, token: 0123456789abcdef}]}\n";
     using texts = std::vector<std::string>;
     const texts none;
-    const texts idle{"agents.a.call: guards nothing without access.providers; expected a provider, or `access: open`"};
+    const texts idle{"agents.a.call: guards nothing without access.providers; expected a provider, or no policy"};
     const std::string guarded = "agents: {a: {url: \"http://127.0.0.1:9/\", call: nobody}}\n";
     CHECK(read(guarded, {}).problems == idle);
-    CHECK(read("access: open\n" + guarded, {}).problems == none);
+    CHECK(read("access: open\n" + guarded, {}).problems == idle);
+    const texts shown{
+        "warning: admin: 0.0.0.0:4001 is open to other machines and asks nobody for a credential; expected a loopback "
+        "address"
+    };
+    CHECK(read("admin: 0.0.0.0:4001", {}).warnings == shown);
     CHECK(read(provider + guarded, {}).problems == none);
     const texts of_file{file + ":1:9: listen: 0.0.0.0:4000 " + open};
     const texts of_flag{"--listen: 0.0.0.0:4000 " + open};

@@ -39,10 +39,10 @@ TEST_SUITE("key command")
 
     TEST_CASE("The entry makes a provider know the key")
     {
-        const auto one = made({.name = "ci", .scopes = {"words:call", "b"}, .expires = "2027-01-31"});
+        const auto one = made({.name = "ci", .scopes = {"words:call", "b"}, .expires = "2127-01-31"});
         CHECK(one["entry"]["name"] == "ci");
         CHECK(one["entry"]["scopes"] == core::json::array({"words:call", "b"}));
-        CHECK(one["entry"]["expires"] == "2027-01-31");
+        CHECK(one["entry"]["expires"] == "2127-01-31");
         core::api_key known;
         known.sha256 = one["entry"]["sha256"].get<std::string>();
         known.owner.id = "ci";
@@ -68,6 +68,13 @@ TEST_SUITE("key command")
                               "\n"));
     }
 
+    TEST_CASE("A name that looks like a variable is written so that a configuration reads it as it is")
+    {
+        const auto entry = made({.name = "${HOME}$${X}", .scopes = {"${A}"}, .expires = {}})["entry"];
+        CHECK(entry["name"] == "$${HOME}$$${X}");
+        CHECK(entry["scopes"][0] == "$${A}");
+    }
+
     TEST_CASE("What cannot be an entry is refused")
     {
         const auto refused = [](key_command asked) { return !new_key(asked).has_value(); };
@@ -76,7 +83,10 @@ TEST_SUITE("key command")
         CHECK(refused({.name = std::string(257, 'a'), .scopes = {}, .expires = {}}));
         CHECK_FALSE(refused({.name = std::string(256, 'a'), .scopes = {}, .expires = {}}));
         CHECK(refused({.name = "a", .scopes = {"ok", ""}, .expires = {}}));
-        for (const auto* date : {"2027-1-31", "2027-01-3a", "tomorrow", "2027-01-31T00:00:00Z"}) {
+        CHECK(refused({.name = "a", .scopes = {"a b"}, .expires = {}}));
+        CHECK(refused({.name = "a\xFF", .scopes = {}, .expires = {}}));
+        CHECK_FALSE(refused({.name = "a", .scopes = {}, .expires = "2127-01-31T00:00:00Z"}));
+        for (const auto* date : {"2127-1-31", "2127-01-3a", "tomorrow", "2127-02-30", "2020-01-01", "9999-12-31"}) {
             CAPTURE(date);
             CHECK(refused({.name = "a", .scopes = {}, .expires = date}));
         }
