@@ -184,8 +184,9 @@ const core::access_policy&
 access_plan::rule_for(std::string_view id, std::optional<core::access_policy> core::access_default::* policy) const
 {
     for (const auto& rule : rules_) {
-        if (rule.*policy && is_for(rule, id)) {
-            return *(rule.*policy);
+        const auto& own = rule.*policy;
+        if (own && is_for(rule, id)) {
+            return *own;
         }
     }
     return nobody;

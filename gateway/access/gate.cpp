@@ -16,15 +16,15 @@ void gate::set_plan(std::shared_ptr<const access_plan> plan)
 
 std::optional<core::result<caller>> gate::identify(net::server_connection& connection, std::string_view address)
 {
-    const auto found = plan_->reader().read(connection.head());
-    if (!found) {
-        return found.error();
+    const auto read = plan_->reader().read(connection.head());
+    if (!read) {
+        return read.error();
     }
-    if (!*found) {
+    const std::optional<credential>& found = *read;
+    if (!found) {
         return caller{};
     }
-    const auto& credential = **found;
-    const auto hash = hash_of(credential);
+    const auto hash = hash_of(*found);
     const auto now = connection.owner().now();
     if (const auto* known = accepted_.find(hash, now)) {
         return *known;
@@ -32,7 +32,7 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
     if (!failures_.allows(address, now)) {
         return core::caller_error(core::errc::rate_limited, "credentials of the address failed too often");
     }
-    auto judged = plan_->judge(credential, std::chrono::system_clock::now());
+    auto judged = plan_->judge(*found, std::chrono::system_clock::now());
     if (!judged) {
         return std::nullopt;
     }
@@ -46,14 +46,15 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
 net::routine<core::result<caller>> gate::ask(net::server_connection& connection, std::string_view address)
 {
     const auto plan = plan_;
-    const auto found = plan->reader().read(connection.head());
-    if (!found || !*found) {
+    const auto read = plan->reader().read(connection.head());
+    const auto found = read ? *read : std::nullopt;
+    if (!found) {
         // identify() has said so already.
         co_return core::gateway_error(core::errc::internal, "a question about no credential");
     }
-    const auto hash = hash_of(**found);
+    const auto hash = hash_of(*found);
     const failure_limit::question under_way{failures_, address};
-    auto asked = control_.verify(std::string{(*found)->text});
+    auto asked = control_.verify(std::string{found->text});
     auto accepted = co_await net::ask(control_.executor(), connection.owner().get_executor(), std::move(asked));
     const auto now = connection.owner().now();
     if (!accepted) {

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
+#include <bit>
 #include <cstddef>
 #include <stdexcept>
 
@@ -43,11 +44,11 @@ hash_value keyed_hash::operator()(std::string_view first, std::string_view secon
     update(&length, sizeof(length));
     update(first.data(), first.size());
     update(second.data(), second.size());
-    hash_value value{};
+    std::array<unsigned char, sizeof(hash_value)> bytes{};
     std::size_t written = 0;
-    auto* const out = static_cast<unsigned char*>(static_cast<void*>(value.data()));
-    require(EVP_MAC_final(context_.get(), out, &written, sizeof(value)) == 1 && written == sizeof(value));
-    return value;
+    const bool done = EVP_MAC_final(context_.get(), bytes.data(), &written, bytes.size()) == 1;
+    require(done && written == bytes.size());
+    return std::bit_cast<hash_value>(bytes);
 }
 
 }  // namespace gateway::access

@@ -121,6 +121,7 @@ net::task<core::result<model::accepted_credential>> token_verifier::verify(std::
 std::vector<provider_key_set> token_verifier::key_sets() const
 {
     std::vector<provider_key_set> sets;
+    sets.reserve(providers_.size());
     for (const auto& each : providers_) {
         sets.push_back({each->name, each->source->facts()});
     }

@@ -30,8 +30,9 @@ std::string listed(const std::vector<std::string>& all)
 std::string text_of(const core::access_rule& rule)
 {
     std::vector<std::string> claims;
+    claims.reserve(rule.claims.size());
     for (const auto& [name, value] : rule.claims) {
-        claims.push_back(name + '=' + value);
+        claims.emplace_back(name).append("=").append(value);
     }
     std::string text;
     const auto add = [&](std::string_view condition, const std::vector<std::string>& values) {

@@ -99,13 +99,13 @@ void add_number(CLI::App& verb, std::string_view words, const char* help, std::o
 std::string problem_of(const CLI::ParseError& error, const CLI::App& root)
 {
     const auto* verb = &root;
-    for (auto name = root.get_name();; name += ' ' + verb->get_name()) {
+    for (auto name = root.get_name();; name.append(" ").append(verb->get_name())) {
         const auto unknown = verb->remaining();
         const auto argument = std::ranges::find_if(unknown, [](const auto& each) { return each != "--"; });
         const auto inner = verb->get_subcommands();
         if (argument != unknown.end() || inner.empty()) {
-            const auto text = argument == unknown.end() ? text_of(error, *verb) : objection_to(*argument, *verb);
-            return text + "; see " + name + " --help";
+            auto text = argument == unknown.end() ? text_of(error, *verb) : objection_to(*argument, *verb);
+            return text.append("; see ").append(name).append(" --help");
         }
         verb = inner.front();
     }
