@@ -44,15 +44,15 @@ private:
     void close(bool end_session);
 
     // Of rows of the table.
-    template <auto handler>
+    template <auto Handler>
     void health()
     {
-        (health_.*handler)(step_);
+        (health_.*Handler)(step_);
     }
-    template <session_reason why, bool crash>
+    template <session_reason Why, bool Crash>
     void lose_for()
     {
-        lose(why, crash);
+        lose(Why, Crash);
     }
     void on_begin();
     void on_stop();
