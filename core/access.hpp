@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -70,6 +71,20 @@ struct static_token_provider {
 
 // Where in a request an API key stands.
 enum class credential_place : std::uint8_t { header, cookie, query };
+
+// "header", "cookie", "query".
+constexpr std::string_view name(credential_place place) noexcept
+{
+    switch (place) {
+        case credential_place::header:
+            return "header";
+        case credential_place::cookie:
+            return "cookie";
+        case credential_place::query:
+            break;
+    }
+    return "query";
+}
 
 struct api_key {
     std::string sha256;                // of the key: 64 lower-case hexadecimal digits

@@ -1,6 +1,7 @@
 #include "gateway/server.hpp"
 
 #include "gateway/access/access_plan.hpp"
+#include "gateway/access/card_schemes.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/telemetry/process_stats.hpp"
@@ -113,8 +114,8 @@ core::result<> server::start()
         registry_->set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
     }
     card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
-    publish_agents(registry_->take_snapshot(std::move(public_base)));
     settings_ended({"access"});
+    publish_agents(registry_->take_snapshot(std::move(public_base)));
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
          [this](const auto& settings) { settings_ended(settings); }}
@@ -134,6 +135,8 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
     if (std::ranges::find(settings, "access") != settings.end()) {
         tokens_->set_providers(settings_.access.providers);
         publish_access(access::access_plan::make(settings_.access));
+        card_thread_->editor().set_access(std::make_shared<access::card_schemes>(settings_.access));
+        cards_->make_again();
     }
     largest_card_ = settings_.cards.max_size;
     card_thread_->editor().set_settings(settings_.cards);

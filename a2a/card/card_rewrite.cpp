@@ -1,3 +1,4 @@
+#include "a2a/card/card_access.hpp"
 #include "a2a/card/card_endpoints.hpp"
 #include "a2a/card/card_interfaces.hpp"
 #include "a2a/card/card_repair.hpp"
@@ -231,6 +232,9 @@ core::result<json> rewrite_card(card source, const public_address& at, const ups
         deny_extended(served);
     }
     keep_id_in_extended_path(served, source.generation);
+    if (at.access) {
+        set_access(served, source.generation, *at.access);
+    }
     if (const auto leak = find_leak(served, at, hidden)) {
         return core::upstream_error(core::errc::card_unrewritable, *leak);
     }

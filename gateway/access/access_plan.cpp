@@ -38,19 +38,6 @@ bool same_digest(const std::string& a, const std::string& b) noexcept
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-constexpr std::string_view name_of(core::credential_place place) noexcept
-{
-    switch (place) {
-        case core::credential_place::header:
-            return "header";
-        case core::credential_place::cookie:
-            return "cookie";
-        case core::credential_place::query:
-            break;
-    }
-    return "query";
-}
-
 const core::access_policy nobody{};
 
 }  // namespace
@@ -93,11 +80,7 @@ void access_plan::add(const core::access_provider& provider)
                 std::make_shared<const core::principal>(key.owner)
             );
         }
-        challenge(
-            "ApiKey",
-            provider,
-            ", in=\"" + std::string{name_of(keys->place)} + "\", name=\"" + keys->field + '"'
-        );
+        challenge("ApiKey", provider, ", in=\"" + std::string{name(keys->place)} + "\", name=\"" + keys->field + '"');
     } else {
         reads_tokens_ = true;
         challenge("Bearer", provider, {});

@@ -37,6 +37,11 @@ void card_editor::set_settings(config::card_settings now)
     net::asio::post(io_, [this, now = std::move(now)]() mutable { settings_ = std::move(now); });
 }
 
+void card_editor::set_access(std::shared_ptr<const model::card_access_source> access)
+{
+    net::asio::post(io_, [this, access = std::move(access)]() mutable { access_ = std::move(access); });
+}
+
 void card_editor::stop()
 {
     stopped_ = true;
@@ -74,6 +79,15 @@ signing card_editor::signing_of(const core::agent& agent) const
 {
     const bool signs = config::signature_rules_of(agent, settings_).sign;
     return {signs ? signer_.get() : nullptr, public_base_};
+}
+
+a2a::public_address card_editor::address_of(const core::agent& agent) const
+{
+    a2a::public_address at{.base = model::public_address(public_base_, agent.id)};
+    if (access_ != nullptr) {
+        at.access = access_->of(agent);
+    }
+    return at;
 }
 
 net::task<core::result<accepted_card>>
@@ -139,7 +153,8 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     served.address = model::call_address_of(*agent, accepted->card.document, url);
     served.signature = std::move(accepted->signature);
     const auto shape = agent->shape.value_or(settings_.shape);
-    a2a::public_address at{model::public_address(public_base_, agent->id), core::passes_extended_card(*agent)};
+    auto at = address_of(*agent);
+    at.extended_card = core::passes_extended_card(*agent);
     const a2a::upstream_address upstream{.url = agent->url, .card_url = agent->card_url};
     auto rewritten = a2a::rewrite_card(std::move(accepted->card), at, upstream);
     if (!rewritten) {
@@ -165,7 +180,7 @@ net::task<core::result<served_card>> card_editor::make_of_lists_here(
     }
     const core::json_limits limits{.bytes = settings_.max_size, .depth = 64};
     const auto shape = agent->shape.value_or(settings_.shape);
-    const a2a::public_address at{model::public_address(public_base_, agent->id)};
+    const auto at = address_of(*agent);
     mcp::card_request asked{.agent_id = agent->id, .at = at, .shape = shape, .limit = limits.bytes};
     card_renderer renderer{*lists, std::move(asked), signing_of(*agent)};
     auto rendered = co_await render(agent->id, true, std::move(renderer));
@@ -209,7 +224,7 @@ card_editor::edit_card(std::shared_ptr<const core::agent> agent, std::string tex
     if (!accepted) {
         co_return std::move(accepted).error();
     }
-    const a2a::public_address at{model::public_address(public_base_, agent->id)};
+    const auto at = address_of(*agent);
     const a2a::upstream_address upstream{.url = agent->url, .card_url = agent->card_url};
     auto rewritten = a2a::rewrite_extended_card(std::move(accepted->card), at, upstream, dialect);
     if (!rewritten) {

@@ -12,6 +12,7 @@
 #include "gateway/cards/card_turns.hpp"
 #include "gateway/cards/card_verifier.hpp"
 #include "gateway/model/answered_card.hpp"
+#include "gateway/model/card_access_source.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/types.hpp"
 
@@ -35,8 +36,10 @@ public:
     // Once, before anything is asked. A null signer: cards are not signed. `public_base` as in the snapshot.
     void start(std::shared_ptr<const card_signer> signer, std::string public_base);
 
-    // Any thread: what is begun from now on goes by these.
+    // Any thread: what is begun from now on goes by these. Until there is an `access`, cards say of credentials what their agents
+    // say.
     void set_settings(config::card_settings now);
+    void set_access(std::shared_ptr<const model::card_access_source> access);
 
     // Where edit() runs; any thread may ask.
     net::executor executor() noexcept { return io_.get_executor(); }
@@ -71,11 +74,13 @@ private:
     net::task<core::result<std::string>>
     edit_card(std::shared_ptr<const core::agent> agent, std::string text, a2a::card_dialect dialect);
     signing signing_of(const core::agent& agent) const;
+    a2a::public_address address_of(const core::agent& agent) const;
 
     net::asio::io_context& io_;
     config::card_settings settings_;
     std::shared_ptr<const card_signer> signer_;
     std::string public_base_;
+    std::shared_ptr<const model::card_access_source> access_;
     card_turns turns_;
     card_verifier verifier_;
     bool stopped_ = false;

@@ -97,6 +97,17 @@ slot_pointer card_plane::slot_of(const std::string& id) const
     return found == slots_.end() ? nullptr : found->second;
 }
 
+void card_plane::make_again()
+{
+    for (const auto& [id, slot] : slots_) {
+        if (slot->is_written()) {
+            written_.make_again(slot);
+        } else if (slot->is_fetched()) {
+            fetched_.make_again(*slot);
+        }
+    }
+}
+
 net::task<> card_plane::settled(std::string id)
 {
     const auto slot = slot_of(id);

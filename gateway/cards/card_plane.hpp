@@ -78,6 +78,9 @@ public:
     // which the change does not concern stays until set_session_card().
     void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent);
 
+    // What all cards say has changed, but for those of sessions: each is made again, and what was made before is stale.
+    void make_again();
+
     // Returns when the card that the operator wrote for the agent, if there is one, has been made.
     net::task<> settled(std::string id);
 

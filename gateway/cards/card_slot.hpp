@@ -92,8 +92,9 @@ public:
     std::shared_ptr<const model::agent_entry> agent;
     card_state state;
     card_status status;
-    bool making = false;  // a card is being made of what the operator wrote or a session lists
-    bool gone = false;    // the agent is gone or has changed: what comes back for this slot is dropped
+    bool making = false;    // a card is being made of what the operator wrote or a session lists
+    bool outdated = false;  // what is under way may be made by rules that no longer count
+    bool gone = false;      // the agent is gone or has changed: what comes back for this slot is dropped
 
     // Of a card that is fetched.
     card_validators validators;

@@ -44,6 +44,21 @@ void fetched_cards::add(card_slot& slot, bool recall)
     schedule_.add(slot.id(), out_.now());
 }
 
+void fetched_cards::make_again(card_slot& slot)
+{
+    slot.outdated = slot.fetching || slot.recalling;
+    if (slot.outdated) {
+        return;
+    }
+    slot.validators = {};
+    if (slot.state.card) {
+        outdate(slot.state, out_.now(), out_.settings().stale_if_error);
+        slot.status.card = slot.state.card;
+        out_.withdraw(slot.id());
+    }
+    schedule_.add(slot.id(), out_.now());
+}
+
 void fetched_cards::sweep(const card_shelf& slots)
 {
     const auto now = out_.now();
@@ -126,6 +141,9 @@ net::task<> fetched_cards::fetch(slot_pointer slot)
     --fetching_;
     if (!slot->gone) {
         take(*slot, std::move(fetched));
+        if (slot->outdated) {
+            make_again(*slot);
+        }
     }
     slot->wake();
     if (bug) {
@@ -169,6 +187,9 @@ net::task<> fetched_cards::recall(slot_pointer slot)
         bug = std::current_exception();
     }
     slot->recalling = false;
+    if (slot->outdated && !slot->gone) {
+        make_again(*slot);
+    }
     slot->wake();
     if (bug) {
         std::rethrow_exception(bug);

@@ -29,6 +29,9 @@ public:
     void add(card_slot& slot, bool recall);
     void remove(const std::string& id) { schedule_.remove(id); }
 
+    // Is fetched soon, the whole of it; until then the one that is there is stale.
+    void make_again(card_slot& slot);
+
     // Starts the fetches whose time has come.
     void sweep(const card_shelf& slots);
 

@@ -29,7 +29,7 @@ void written_cards::make_next()
     while (making_ < most_at_once && !waiting_.empty()) {
         const auto next = std::move(waiting_.front());
         waiting_.pop_front();
-        if (!is_settled(*next)) {
+        if (!is_settled(*next) || next->outdated) {
             start(next);  // nobody has asked for it yet
         }
     }
@@ -42,6 +42,7 @@ void written_cards::start(const slot_pointer& slot)
         return;
     }
     slot->making = true;
+    slot->outdated = false;
     ++making_;
     out_.start(make(slot), "written_card");
 }
@@ -67,10 +68,19 @@ net::task<> written_cards::make(slot_pointer slot)
         }
     }
     slot->wake();
+    if (slot->outdated) {
+        waiting_.push_back(slot);
+    }
     make_next();
     if (bug) {
         std::rethrow_exception(bug);
     }
+}
+
+void written_cards::make_again(const slot_pointer& slot)
+{
+    slot->outdated = true;
+    add(slot);
 }
 
 net::task<> written_cards::settled(slot_pointer slot)

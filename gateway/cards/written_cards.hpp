@@ -31,6 +31,9 @@ public:
     // Makes it once more.
     net::task<> refresh(slot_pointer slot);
 
+    // The same as soon as fewer than 32 are being made; the one that is there is served until then.
+    void make_again(const slot_pointer& slot);
+
     // No more cards are made.
     void stop() noexcept { stopped_ = true; }
 

@@ -178,7 +178,7 @@ void session_plane::forget(const agent_session& session)
 void session_plane::settings_changed(const std::vector<std::string_view>& paths)
 {
     const auto changed = [&](std::string_view path) { return std::ranges::find(paths, path) != paths.end(); };
-    const bool cards = changed("cards.max_size");
+    const bool cards = changed("cards.max_size") || changed("access");
     const bool walks = changed("mcp.walk");
     for (const auto& [id, each] : sessions_) {
         if (cards) {

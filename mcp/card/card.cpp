@@ -1,5 +1,6 @@
 #include "mcp/card/card.hpp"
 
+#include "a2a/card/card_access.hpp"
 #include "a2a/card/card_endpoints.hpp"
 #include "a2a/card/card_shape.hpp"
 #include "core/ascii.hpp"
@@ -79,6 +80,9 @@ json plain_card(const server_lists& from, const card_request& asked)
     }
     if (is_page(server.website)) {
         card["documentationUrl"] = server.website;
+    }
+    if (asked.at.access) {
+        a2a::set_access(card, a2a::card_generation::hybrid, *asked.at.access);
     }
     return card;
 }
@@ -178,7 +182,14 @@ std::string superset(const server_lists& from, const json& plain)
     append_member(out, "url", core::to_text(plain["supportedInterfaces"][0]["url"]));
     append_member(out, "preferredTransport", core::to_text(plain["supportedInterfaces"][0]["protocolBinding"]));
     append_member(out, "supportedInterfaces", "[]");
-    for (const auto* name : {"defaultInputModes", "defaultOutputModes", "iconUrl", "documentationUrl"}) {
+    for (const auto* name :
+         {"defaultInputModes",
+          "defaultOutputModes",
+          "securitySchemes",
+          "security",
+          "securityRequirements",
+          "iconUrl",
+          "documentationUrl"}) {
         if (plain.contains(name)) {
             append_member(out, name, text_of_member(name));
         }

@@ -32,7 +32,7 @@ may gateway 'core|jose|net|config|store|a2a|mcp|gateway'
 below='core|jose|net|config|store|a2a|mcp'
 may gateway/model "core|net|config|store|a2a|gateway/model"
 may gateway/telemetry "core|a2a|gateway/(model|telemetry)"
-may gateway/access "core|jose|net|config|gateway/(model|access)"
+may gateway/access "core|jose|net|config|a2a|gateway/(model|access)"
 may gateway/traffic "core|net|config|a2a|gateway/(model|telemetry|access|traffic)"
 may gateway/cards "$below|gateway/(model|cards)"
 may gateway/sessions "$below|gateway/(model|cards|sessions)"

@@ -195,6 +195,24 @@ TEST_CASE("the strict shapes have A2A's members only, and the server's own words
     CHECK(hybrid["capabilities"]["extensions"][0]["params"] == params);
 }
 
+TEST_CASE("every shape says which credentials callers need, in its own form")
+{
+    const auto from = snapshot_of(exa_server, exa_tools);
+    const auto key = *core::parse_json(R"({"type":"apiKey","in":"header","name":"X-API-Key"})");
+    for (const auto shape : shapes) {
+        CAPTURE(core::name(shape));
+        auto asked = request(shape);
+        asked.at.access = a2a::card_access{.schemes = {{"keys", key}}};
+        const auto card = *core::parse_json(*mcp::synthesize_card(from, asked));
+        const bool modern = shape != card_shape::v03;
+        const bool old = shape != card_shape::v1;
+        CHECK(card.contains("securityRequirements") == modern);
+        CHECK(card.contains("security") == old);
+        CHECK(card["securitySchemes"]["keys"].contains("apiKeySecurityScheme") == modern);
+        CHECK(card["securitySchemes"]["keys"].contains("in") == old);
+    }
+}
+
 TEST_CASE("every capture makes a card in every shape: no errors by our linter, the same bytes again, under the limit")
 {
     std::size_t largest = 0;

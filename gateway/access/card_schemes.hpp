@@ -1,0 +1,25 @@
+// The providers of access as cards describe them: security schemes, called as the providers are. What could not work is not
+// described: a provider that no rule for calls of an agent accepts. Immutable; any thread.
+#pragma once
+
+#include "core/access.hpp"
+#include "gateway/access/access_plan.hpp"
+#include "gateway/model/card_access_source.hpp"
+
+#include <memory>
+
+namespace gateway::access {
+
+class card_schemes final : public model::card_access_source {
+public:
+    explicit card_schemes(const core::access_settings& settings);
+
+    // Without a provider: nothing is needed.
+    a2a::card_access of(const core::agent& agent) const override;
+
+private:
+    core::json schemes_ = core::json::object();
+    std::shared_ptr<const access_plan> plan_;  // null: callers need no credential
+};
+
+}  // namespace gateway::access

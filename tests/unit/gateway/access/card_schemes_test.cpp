@@ -1,0 +1,102 @@
+#include "gateway/access/card_schemes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using core::json;
+using gateway::access::card_schemes;
+
+core::access_provider token(const std::string& name)
+{
+    core::principal owner;
+    owner.id = name;
+    return {name, core::static_token_provider{core::secret{"a-token-of-" + name}, owner}};
+}
+
+core::access_provider keys(core::credential_place place, const std::string& field)
+{
+    return {"keys", core::api_key_provider{.place = place, .field = field, .keys = {}}};
+}
+
+core::access_settings with(std::vector<core::access_provider> providers)
+{
+    core::access_settings settings;
+    settings.providers = std::move(providers);
+    return settings;
+}
+
+core::agent agent_with(core::access_policy call)
+{
+    core::agent agent;
+    agent.id = "a";
+    agent.call = std::move(call);
+    return agent;
+}
+
+const core::access_policy everybody{.anyone = false, .any_of = {core::access_rule{}}};
+
+// As JSON text.
+std::string schemes_of(const core::access_settings& settings, const core::access_policy& call = everybody)
+{
+    return card_schemes{settings}.of(agent_with(call)).schemes.dump();
+}
+
+}  // namespace
+
+TEST_SUITE("card schemes")
+{
+    TEST_CASE("Without a provider nothing is needed")
+    {
+        const auto access = card_schemes{{}}.of(agent_with(everybody));
+        CHECK(access.schemes.empty());
+        CHECK_FALSE(access.optional);
+        CHECK_FALSE(access.passes);
+    }
+
+    TEST_CASE("Each provider is one scheme with its name")
+    {
+        CHECK(schemes_of(with({token("ops")})) == R"({"ops":{"type":"http","scheme":"bearer"}})");
+        CHECK(
+            schemes_of(with({{"idp", core::jwt_provider{}}})) ==
+            R"({"idp":{"type":"http","scheme":"bearer","bearerFormat":"JWT"}})"
+        );
+        CHECK(
+            schemes_of(with({keys(core::credential_place::header, "X-API-Key")})) ==
+            R"({"keys":{"type":"apiKey","in":"header","name":"X-API-Key"}})"
+        );
+        CHECK(
+            schemes_of(with({keys(core::credential_place::cookie, "session")})) ==
+            R"({"keys":{"type":"apiKey","in":"cookie","name":"session"}})"
+        );
+        CHECK(
+            schemes_of(with({keys(core::credential_place::query, "key")})) ==
+            R"({"keys":{"type":"apiKey","in":"query","name":"key"}})"
+        );
+    }
+
+    TEST_CASE("A provider that no rule for calls accepts is not described")
+    {
+        const auto settings = with({token("ops"), token("web")});
+        core::access_rule only_web;
+        only_web.providers = {"web"};
+        CHECK(json::parse(schemes_of(settings)).size() == 2);
+        CHECK(
+            schemes_of(settings, {.anyone = false, .any_of = {only_web}}) ==
+            R"({"web":{"type":"http","scheme":"bearer"}})"
+        );
+        CHECK(json::parse(schemes_of(settings, {.anyone = false, .any_of = {only_web, {}}})).size() == 2);
+        CHECK(schemes_of(settings, {.anyone = false, .any_of = {}}) == "{}");
+    }
+
+    TEST_CASE("Where anyone may call, credentials are optional")
+    {
+        const auto access = card_schemes{with({token("ops")})}.of(agent_with({.anyone = true, .any_of = {}}));
+        CHECK(access.optional);
+        CHECK(access.schemes.size() == 1);
+    }
+}
