@@ -113,8 +113,8 @@ core::result<> server::start()
         registry_->set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
     }
     card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
-    publish_agents(registry_->take_snapshot(std::move(public_base)));
     settings_ended({"access"});
+    publish_agents(registry_->take_snapshot(std::move(public_base)));
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
          [this](const auto& settings) { settings_ended(settings); }}
@@ -136,7 +136,7 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
         publish_access(access::access_plan::make(settings_.access));
     }
     largest_card_ = settings_.cards.max_size;
-    card_thread_->editor().set_settings(settings_.cards);
+    card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
     sessions_->settings_changed(settings);
 }
 

@@ -1,6 +1,7 @@
 #include "mcp/card/card.hpp"
 
 #include "a2a/card/card_endpoints.hpp"
+#include "a2a/card/card_overlay.hpp"
 #include "a2a/card/card_shape.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
@@ -80,6 +81,10 @@ json plain_card(const server_lists& from, const card_request& asked)
     if (is_page(server.website)) {
         card["documentationUrl"] = server.website;
     }
+    if (asked.at.extended_card == a2a::extended_card_flag::yes) {
+        card["capabilities"]["extendedAgentCard"] = true;
+    }
+    a2a::apply_patch(card, asked.patch);
     return card;
 }
 
@@ -162,6 +167,10 @@ std::string superset(const server_lists& from, const json& plain)
     }
     append_member(offers, "streaming", "false");
     append_member(offers, "pushNotifications", "false");
+    const bool extends = plain["capabilities"].contains("extendedAgentCard");
+    if (extends) {
+        append_member(offers, "extendedAgentCard", "true");
+    }
     close(offers, '}');
     append_member(out, "capabilities", offers);
     append_member(out, "mcp", server_text(from.server));
@@ -178,7 +187,10 @@ std::string superset(const server_lists& from, const json& plain)
     append_member(out, "url", core::to_text(plain["supportedInterfaces"][0]["url"]));
     append_member(out, "preferredTransport", core::to_text(plain["supportedInterfaces"][0]["protocolBinding"]));
     append_member(out, "supportedInterfaces", "[]");
-    for (const auto* name : {"defaultInputModes", "defaultOutputModes", "iconUrl", "documentationUrl"}) {
+    if (extends) {
+        append_member(out, "supportsAuthenticatedExtendedCard", "true");
+    }
+    for (const auto* name : {"defaultInputModes", "defaultOutputModes", "iconUrl", "documentationUrl", "provider"}) {
         if (plain.contains(name)) {
             append_member(out, name, text_of_member(name));
         }
