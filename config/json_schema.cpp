@@ -258,7 +258,7 @@ json overlays()
 {
     auto schema =
         list_of_maps({{"when", reference("policy")}, {"card", {{"type", "object"}}}, {"file", any_text()}}, {"when"});
-    schema["items"]["oneOf"] = {{{"required", {"card"}}}, {{"required", {"file"}}}};
+    schema["items"]["anyOf"] = {{{"required", {"card"}}}, {{"required", {"file"}}}};
     return schema;
 }
 

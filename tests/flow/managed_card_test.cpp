@@ -30,7 +30,7 @@ const field_list operators = bearer("operator-token-0123456789");
 
 constexpr std::string_view skills =
     R"("skills":[{"id":"free","name":"F","description":"d","tags":["t"]},)"
-    R"({"id":"gold-1","name":"G","description":"d","tags":["t"]},{"id":"silver-1","name":"S","description":"d","tags":["t"]}],)";
+    R"({"id":"gold-1","name":"G","description":"d","tags":["of-gold"]},{"id":"silver-1","name":"S","description":"d","tags":["t"]}],)";
 
 std::string old_card(const std::string& url)
 {
@@ -266,13 +266,12 @@ TEST_CASE("public cards, catalogs and agents/get have public skills only, in eve
         CHECK(page.status == 200);
         CHECK(no_secret(page.body));
     }
-    const auto found = [&](const std::string& text) {
-        const auto page = request(x.port(), "GET", "/agents?text=" + text, operators);
-        REQUIRE(page.status == 200);
-        return parsed(page.body).at("agents").size();
+    const auto with_tag = [&](const std::string& tag) {
+        const auto list = flow::rpc(x.port(), operators, "agents/list", R"({"tag":")" + tag + R"("})");
+        return parsed(list.body).at("result").at("agents").size();
     };
-    CHECK(found("free") == 3);
-    CHECK(found("gold-1") == 0);
+    CHECK(with_tag("t") == 2);
+    CHECK(with_tag("of-gold") == 0);
 }
 
 TEST_CASE("what an overlay brings is still filtered by the rules for skills")
@@ -372,6 +371,19 @@ TEST_CASE("answers come in this order: authenticate, call, capability, configure
         CHECK_FALSE(card.value("supportsAuthenticatedExtendedCard", false));
         CHECK_FALSE(card.at("capabilities").value("extendedAgentCard", false));
     }
+}
+
+TEST_CASE("a change of extended skills alone reaches their principals, and the public card keeps its ETag")
+{
+    managed_gateway x;
+    const auto before = flow::get_card(x.gateway, "old").header("ETag");
+    auto changed = old_card(x.agent.url("/old"));
+    changed.replace(changed.find("gold-1"), 6, "gold-7");
+    x.agent.otherwise([changed](const auto&) { return test_support::answer_json(changed); });
+    flow::manage(x.gateway, "agents/refreshCard", {{"agentId", "old"}});
+    CHECK(flow::get_card(x.gateway, "old").header("ETag") == before);
+    CHECK(ids_of(card_in(ask(x.port(), "old", routes[0], gold), routes[0])) == ids{"free", "gold-7"});
+    CHECK(ids_of(card_in(ask(x.port(), "old", routes[0], plain), routes[0])) == ids{"free"});
 }
 
 TEST_CASE("without providers nobody is a principal, so that no extended card is made")

@@ -70,11 +70,11 @@ TEST_CASE("a rule for skills has an id, and scopes only where it hides them")
     );
     CHECK(
         problems_with("skills: [{id: a, visibility: secret}]") ==
-        "c.yml:1:59: agents.a.skills[0].visibility: \"secret\" is not one of the two; expected public or extended\n"
+        "c.yml:1:60: agents.a.skills[0].visibility: \"secret\" is not one of the two; expected public or extended\n"
     );
     CHECK(
         problems_with("skills: [{id: a, required_scopes: [gold]}]") ==
-        "c.yml:1:64: agents.a.skills[0].required_scopes: stands without `visibility: extended`; expected both\n"
+        "c.yml:1:65: agents.a.skills[0].required_scopes: stands without `visibility: extended`; expected both\n"
     );
     CHECK(
         problems_with("skills: [{id: a, scopes: [gold]}]").find("agents.a.skills[0].scopes: is not a known key") !=
