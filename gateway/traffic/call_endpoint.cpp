@@ -116,14 +116,15 @@ call_endpoint::prepare(request_context& request, std::string_view body, a2a::met
     if (dialect && request.access && request.principal() == nullptr) {
         return respond_forbidden(request);
     }
-    const auto source = dialect ? core::extended_card_of(request.agent->record, request.access != nullptr)
-                                : core::extended_card_access::proxy;
-    if (source == core::extended_card_access::off) {
-        return respond_call_error(request, no_extended_card(request));
-    }
-    if (source == core::extended_card_access::managed) {
-        request.managed = model::card_position{*dialect, /*in_result=*/true};
-        return std::nullopt;
+    if (dialect) {
+        const auto source = core::extended_card_of(request.agent->record, request.access != nullptr);
+        if (source == core::extended_card_access::off) {
+            return respond_call_error(request, no_extended_card(request));
+        }
+        if (source == core::extended_card_access::managed) {
+            request.managed = model::card_position{*dialect, /*in_result=*/true};
+            return std::nullopt;
+        }
     }
     if (!request.agent->upstream) {
         return respond_no_calls(request);

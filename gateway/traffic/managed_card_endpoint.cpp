@@ -16,13 +16,12 @@ using core::errc;
 // It depends on who asks, however that is seen.
 constexpr std::string_view nobody_keeps = "Cache-Control: private, no-store\r\nVary: *\r\n";
 
-model::answer answer_with(std::string card, const request_context& request)
+model::answer answer_with(std::string card, bool in_result, const std::string& call_id)
 {
-    const bool in_result = request.managed && request.managed->in_result;
     const auto text = std::make_shared<const std::string>(std::move(card));
     model::answer out;
     out.fields = nobody_keeps;
-    out.body = in_result ? core::begin_result(request.call_id) : std::string{};
+    out.body = in_result ? core::begin_result(call_id) : std::string{};
     out.rest = *text;
     out.end = in_result ? "}" : "";
     out.kept = text;
@@ -31,9 +30,9 @@ model::answer answer_with(std::string card, const request_context& request)
 
 }  // namespace
 
-net::routine<> managed_card_endpoint::answer(request_context& request)
+net::routine<> managed_card_endpoint::answer(request_context& request, model::card_position as)
 {
-    if (request.managed->in_result && request.call_id.empty()) {
+    if (as.in_result && request.call_id.empty()) {
         // A notification: whatever comes of it, there is no answer to it (JSON-RPC 2.0 section 4.1).
         model::answer nothing;
         nothing.status = 204;
@@ -41,7 +40,7 @@ net::routine<> managed_card_endpoint::answer(request_context& request)
         co_await respond(request, std::move(nothing));
         co_return;
     }
-    auto card = co_await make(request);
+    auto card = co_await make(request, as.dialect);
     if (!card) {
         co_await respond_call_error(request, std::move(card).error());
         co_return;
@@ -51,10 +50,10 @@ net::routine<> managed_card_endpoint::answer(request_context& request)
         co_await respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
         co_return;
     }
-    co_await respond(request, answer_with(std::move(*card), request));
+    co_await respond(request, answer_with(std::move(*card), as.in_result, request.call_id));
 }
 
-net::routine<core::result<std::string>> managed_card_endpoint::make(request_context& request)
+net::routine<core::result<std::string>> managed_card_endpoint::make(request_context& request, a2a::card_dialect dialect)
 {
     auto found = co_await obtain_card(request);
     if (!found.card) {
@@ -69,7 +68,7 @@ net::routine<core::result<std::string>> managed_card_endpoint::make(request_cont
         .card = found.card->whole,
         .caller = request.owner ? *request.owner : nullptr,
         .overlays = {},
-        .dialect = request.managed->dialect
+        .dialect = dialect
     };
     const auto& overlays = request.agent->record.overlays;
     for (std::size_t i = 0; i < overlays.size(); ++i) {

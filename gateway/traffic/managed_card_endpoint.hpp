@@ -9,11 +9,11 @@ class managed_card_endpoint : public endpoint {
 public:
     using endpoint::endpoint;
 
-    // Of a request with an agent, a principal, and request.managed. Nobody may keep the answer.
-    net::routine<> answer(request_context& request);
+    // Of a request with an agent and a principal; `as` is its request.managed. Nobody may keep the answer.
+    net::routine<> answer(request_context& request, model::card_position as);
 
 private:
-    net::routine<core::result<std::string>> make(request_context& request);
+    net::routine<core::result<std::string>> make(request_context& request, a2a::card_dialect dialect);
 };
 
 }  // namespace gateway::traffic

@@ -87,7 +87,7 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         if (request.call) {
             co_await phases_->relay.pass(request);
         } else if (request.managed) {
-            co_await phases_->managed_card.answer(request);
+            co_await phases_->managed_card.answer(request, *request.managed);
         }
     }
     account(request);
