@@ -1,5 +1,6 @@
 #include "config/agent_table.hpp"
 
+#include "config/agent_cards.hpp"
 #include "config/choice.hpp"
 #include "config/json_value.hpp"
 #include "config/values.hpp"
@@ -84,8 +85,25 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"extended_card",
      choice_key<core::extended_card_access>{&agent::extended_card},
      {},
-     "Whether callers get the agent's extended card. Cardea asks the agent for it with the agent's `bearer` and "
-     "`tls.cert`, whoever the caller is. `auto`: only if neither is set. `proxy`: also with them."},
+     "Where the [extended card](#skills-and-extended-cards) comes from. `off`: callers get none. `proxy`: Cardea asks "
+     "the "
+     "agent for it with the agent's `bearer` and `tls.cert`, whoever the caller is. `managed`: Cardea extends the "
+     "agent's "
+     "card itself. `auto`: `proxy`; but `off` if there are no `access.providers` and the agent has one of these "
+     "credentials. With providers, only authenticated callers get an extended card."},
+    {"skills",
+     skill_rules_key{&agent::skills},
+     {"all are public"},
+     "Who sees which [skills](#skills-and-extended-cards) of the agent, or tools of an MCP server."},
+    {"overlays",
+     overlays_key{&agent::overlays},
+     {"none"},
+     "What a managed [extended card](#skills-and-extended-cards) says besides to some principals."},
+    {"card_patch",
+     card_patch_key{&agent::patch},
+     {"none"},
+     "What [every card](#skills-and-extended-cards) of the agent says instead of what the agent says: `description`, "
+     "`documentationUrl`, `provider` and `skills`."},
     {"card",
      card_key{&agent::card},
      {"fetched"},
@@ -202,6 +220,9 @@ constexpr overloaded shown{
         return masked;
     },
     [](const core::access_policy& policy) { return shown_policy(policy); },
+    [](const std::vector<core::skill_rule>& rules) { return shown_skill_rules(rules); },
+    [](const std::vector<core::card_overlay>& overlays) { return shown_overlays(overlays); },
+    [](const core::card_patch& patch) { return shown_card_patch(patch); },
     [](named auto value) { return json(core::name(value)); },
 };
 
@@ -282,6 +303,8 @@ std::string written_as(const agent_setting& row)
             [](const secret_key&) { return std::string{"secret"}; },
             [](const secret_map_key&) { return std::string{"map of secrets"}; },
             [](const access_policy_key&) { return std::string{"map, list of maps, or a word"}; },
+            [](const skill_rules_key&) { return std::string{"list of maps"}; },
+            [](const overlays_key&) { return std::string{"list of maps"}; },
             [](const file_key&) { return std::string{"path"}; },
             [](const transport_part& type) { return std::string{type.written_as}; },
             [](const other_spelling& type) { return written_as(*find_agent_setting(type.of)); },

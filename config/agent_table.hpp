@@ -78,6 +78,9 @@ struct access_policy_key {
     decision about;
 };
 
+struct skill_rules_key : member_key<std::vector<core::skill_rule>> {};
+struct overlays_key : member_key<std::vector<core::card_overlay>> {};
+struct card_patch_key : member_key<core::card_patch> {};
 struct card_key : member_key<std::string> {};      // JSON text in the record
 struct metadata_key : member_key<std::string> {};  // the same
 
@@ -120,6 +123,9 @@ using agent_key_type = std::variant<
     secret_key,
     secret_map_key,
     access_policy_key,
+    skill_rules_key,
+    overlays_key,
+    card_patch_key,
     card_key,
     metadata_key,
     file_key,

@@ -1,5 +1,6 @@
 #include "config/agent_values.hpp"
 
+#include "config/agent_cards.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
 #include "config/choice.hpp"
@@ -44,6 +45,8 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 [&](const pattern_list_key& type) { set(type, std::optional{read_relay_paths(f, problems)}); },
                 [&](const origin_list_key& type) { set(type, std::optional{read_origins(f, problems)}); },
                 [&](const access_policy_key& type) { set(type, read_policy(f, type.about, problems)); },
+                [&](const skill_rules_key& type) { set(type, std::optional{read_skill_rules(f, problems)}); },
+                [&](const card_patch_key& type) { set(type, std::optional{read_card_patch(f, problems)}); },
                 [&](const secret_map_key& type) { set(type, std::optional{read_headers(f, problems)}); },
                 [](const auto& /*what other keys depend on is read before*/) {},
             },

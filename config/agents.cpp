@@ -1,5 +1,6 @@
 #include "config/agents.hpp"
 
+#include "config/agent_cards.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
 #include "config/agent_values.hpp"
@@ -55,9 +56,13 @@ public:
             read_reach();
             read_credentials();
             read_metadata();
+            if (const auto f = take("overlays")) {
+                agent_.overlays = read_overlays(*f, secrets_, problems_);
+            }
             read_maps();
             read_agent_values(given_, tls_, agent_, problems_);
             check_session();
+            check_overlays();
         }
         agent_.id = id.text;
         return std::move(agent_);
@@ -241,6 +246,13 @@ private:
         if (restart != nullptr && agent_.mcp->backoff > agent_.mcp->max_backoff) {
             problems_
                 .add(restart->at, restart->path, "has a backoff over its max_backoff; expected at most max_backoff");
+        }
+    }
+
+    void check_overlays()
+    {
+        if (!agent_.overlays.empty() && agent_.extended_card != core::extended_card_access::managed) {
+            problems_.add(at_, path_ + ".overlays", "stands without `extended_card: managed`; expected both");
         }
     }
 

@@ -18,7 +18,7 @@ inline constexpr std::string_view not_chosen = "is not one of them";
 template <>
 inline constexpr std::string_view not_chosen<core::card_trust> = "is not one of the two";
 template <>
-inline constexpr std::string_view not_chosen<core::extended_card_access> = "is not one of the two";
+inline constexpr std::string_view not_chosen<core::skill_visibility> = "is not one of the two";
 template <>
 inline constexpr std::string_view not_chosen<core::protocol> = "is not a protocol";
 template <>

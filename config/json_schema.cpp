@@ -1,3 +1,4 @@
+// over 400 lines: one function for each kind of value.
 #include "config/json_schema.hpp"
 
 #include "config/access_table.hpp"
@@ -237,6 +238,44 @@ json schema_of(const setting_type& type)
 
 json schema_of(const agent_setting& row);
 
+json list_of_maps(json properties, std::vector<std::string_view> required)
+{
+    auto map = closed_map(std::move(properties));
+    map["required"] = std::move(required);
+    return list_of(std::move(map));
+}
+
+json skill_rules()
+{
+    return list_of_maps(
+        {{"id", any_text()}, {"visibility", one_of(core::choices<core::skill_visibility>)}, {"required_scopes", texts()}
+        },
+        {"id"}
+    );
+}
+
+json overlays()
+{
+    auto schema =
+        list_of_maps({{"when", reference("policy")}, {"card", {{"type", "object"}}}, {"file", any_text()}}, {"when"});
+    schema["items"]["anyOf"] = {{{"required", {"card"}}}, {{"required", {"file"}}}};
+    return schema;
+}
+
+json card_patch()
+{
+    auto provider = closed_map({{"organization", any_text()}, {"url", url()}});
+    provider["required"] = {"organization", "url"};
+    auto patch = closed_map(
+        {{"description", any_text()},
+         {"documentationUrl", url()},
+         {"provider", std::move(provider)},
+         {"skills", list_of_maps({{"id", any_text()}, {"tags", texts()}}, {"id", "tags"})}}
+    );
+    patch["type"] = {"object", "null"};
+    return patch;
+}
+
 // What describes a package is for other gateways, and taken in whatever form.
 json transport()
 {
@@ -264,6 +303,9 @@ json schema_of(const agent_setting& row)
             [](const origin_list_key&) { return list_of(url()); },
             [](const secret_map_key&) { return map_of(any_text()); },
             [](const access_policy_key&) { return reference("policy"); },
+            [](const skill_rules_key&) { return skill_rules(); },
+            [](const overlays_key&) { return overlays(); },
+            [](const card_patch_key&) { return card_patch(); },
             [](const card_key&) { return json{{"type", "object"}, {"required", {"name"}}}; },
             [](const metadata_key&) { return json{{"type", {"object", "null"}}}; },
             [](const transport_key&) { return transport(); },

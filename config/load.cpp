@@ -245,15 +245,25 @@ private:
         for (std::size_t i = 0; i < value_.agents.size(); ++i) {
             const auto& agent = value_.agents[i];
             for (const auto& [key, policy] : {std::pair{"discover", &agent.discover}, std::pair{"call", &agent.call}}) {
-                const auto missing = *policy ? missing_provider(**policy, value_.access.providers) : "";
-                if (!missing.empty()) {
-                    problems_.add(
-                        agent_names_[i].at,
-                        "agents." + agent.id + '.' + key,
-                        '"' + std::string{missing} + "\" " + std::string{no_such_provider}
-                    );
+                if (*policy) {
+                    check_provider(i, key, **policy);
                 }
             }
+            for (const auto& overlay : agent.overlays) {
+                check_provider(i, "overlays", overlay.when);
+            }
+        }
+    }
+
+    // Of a policy below this key of the i-th agent.
+    void check_provider(std::size_t i, const std::string& key, const core::access_policy& policy)
+    {
+        if (const auto missing = missing_provider(policy, value_.access.providers); !missing.empty()) {
+            problems_.add(
+                agent_names_[i].at,
+                "agents." + value_.agents[i].id + '.' + key,
+                '"' + std::string{missing} + "\" " + std::string{no_such_provider}
+            );
         }
     }
 

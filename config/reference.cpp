@@ -151,6 +151,28 @@ std::string reference_markdown()
     for (const auto& s : all_agent_settings()) {
         append_row(out, {code(s.name), written_as(s), usual_text(s), std::string{s.meaning}});
     }
+    out +=
+        "\n### Skills and extended cards\n\n"
+        "```yaml\n"
+        "agents:\n"
+        "  words:\n"
+        "    url: http://10.0.0.7:9000/\n"
+        "    extended_card: managed\n"
+        "    skills:\n"
+        "      - {id: \"gold-*\", visibility: extended, required_scopes: [gold]}\n"
+        "    overlays:\n"
+        "      - {when: {claims: {plan: gold}}, card: {documentationUrl: \"https://docs.example/gold\"}}\n"
+        "    card_patch: {description: Finds words, skills: [{id: \"*\", tags: [words]}]}\n"
+        "```\n\n"
+        "- Each of the `skills` has an `id`, in which `*` is any text, and `visibility`: `public` (default) or "
+        "`extended`. Extended\n  skills are only in extended cards of principals with all `required_scopes`. The first "
+        "entry that fits counts.\n"
+        "- Each of the `overlays` has `when`, a [policy](#policies) without `methods`, and a part of a card: as "
+        "`card`, or in "
+        "a `file`\n  (JSON or YAML). How they are merged is in [security](security.md#extended-cards).\n"
+        "- `card_patch` has `description`, `documentationUrl`, `provider` (with `organization` and `url`) and `skills` "
+        "(with `id` and\n  `tags`), and no other key.\n"
+        "- At most 64 entries of each list, 64 KiB of an overlay and 16 KiB of a description.\n";
     append_access(out);
     append_client_files(out);
     return out;

@@ -89,6 +89,12 @@ constexpr auto settings_table = std::to_array<setting>({
      "Whether Cardea reads the configuration again when its file, or a file that it names (`bearer_file`), changes. "
      "If false: only on SIGHUP and `POST /reload`."},
 
+    {"errors.a2x",
+     switch_setting{of<&settings::errors, &error_settings::a2x>},
+     "Whether JSON-RPC callers of A2A 0.3 who need a credential and send none get the error -32008 of A2X with the "
+     "status "
+     "401. Other callers get only the status."},
+
     {"mcp.walk",
      duration_setting{of<&settings::mcp, &mcp_settings::walk>, 0s, day},
      "How often Cardea reads the lists of MCP servers with sessions again without a report of a change. 0: never. "

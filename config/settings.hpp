@@ -100,6 +100,10 @@ struct reload_settings {
     bool watch = true;  // the file is read again when it changes
 };
 
+struct error_settings {
+    bool a2x = false;  // callers of A2A 0.3 without a credential get the JSON-RPC error of A2X
+};
+
 // What is not of one agent.
 struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
@@ -119,6 +123,7 @@ struct process_settings {
     timeout_settings timeouts;
     limit_settings limits;
     mcp_settings mcp;
+    error_settings errors;
     reload_settings reload;
 };
 

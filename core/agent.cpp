@@ -36,10 +36,22 @@ std::string_view name(extended_card_access value) noexcept
     return chosen_name(value);
 }
 
-bool passes_extended_card(const agent& record) noexcept
+std::string_view name(skill_visibility value) noexcept
 {
+    return chosen_name(value);
+}
+
+extended_card_access extended_card_of(const agent& record, bool authenticates) noexcept
+{
+    using enum extended_card_access;
+    if (record.extended_card == managed) {
+        return authenticates ? managed : off;
+    }
+    if (record.extended_card == off || record.speaks == protocol::mcp) {
+        return off;
+    }
     const bool credentials = !record.bearer.empty() || !record.cert_file.empty();
-    return record.extended_card == extended_card_access::proxy || !credentials;
+    return record.extended_card == proxy || authenticates || !credentials ? proxy : off;
 }
 
 std::string_view name(signature_policy value) noexcept

@@ -37,12 +37,53 @@ enum class card_trust : std::uint8_t { never, same_origin };
 // "never", "same-origin".
 std::string_view name(card_trust t) noexcept;
 
-// Whom the agent's extended card is passed on to. It is made for whoever asks, and that is the gateway, with its own
-// credentials: nobody if there are any, or every caller.
-enum class extended_card_access : std::uint8_t { automatic, proxy };
+// Where an agent's extended card comes from: nowhere; from the agent, which the gateway asks with its own credentials; or from
+// the gateway, which extends the agent's card itself. `automatic`: see extended_card_of().
+enum class extended_card_access : std::uint8_t { automatic, off, proxy, managed };
 
-// "auto", "proxy".
+// "auto", "off", "proxy", "managed".
 std::string_view name(extended_card_access a) noexcept;
+
+// Which cards show a skill: all, or only extended ones.
+enum class skill_visibility : std::uint8_t { everyone, extended };
+
+// "public", "extended".
+std::string_view name(skill_visibility v) noexcept;
+
+// Who sees skills of an A2A agent, or tools of an MCP server. The first rule whose pattern fits an id counts.
+struct skill_rule {
+    std::string id;  // of the skill or tool; `*` is any text
+    skill_visibility visibility = skill_visibility::everyone;
+    std::vector<std::string> required_scopes;  // the principal has all of them; only of `extended`
+
+    friend bool operator==(const skill_rule&, const skill_rule&) = default;
+};
+
+// What an extended card says besides to some principals.
+struct card_overlay {
+    access_policy when;
+    std::string card;  // JSON object text: a part of a card
+
+    friend bool operator==(const card_overlay&, const card_overlay&) = default;
+};
+
+struct skill_tags {
+    std::string id;  // as of skill_rule
+    std::vector<std::string> tags;
+
+    friend bool operator==(const skill_tags&, const skill_tags&) = default;
+};
+
+// What every card of the agent says instead of what the agent says; empty: as the agent says.
+struct card_patch {
+    std::string description;
+    std::string documentation_url;
+    std::string provider_organization;  // goes with provider_url
+    std::string provider_url;
+    std::vector<skill_tags> skills;  // the first that fits an id counts
+
+    friend bool operator==(const card_patch&, const card_patch&) = default;
+};
 
 struct agent {
     std::string id;
@@ -52,6 +93,9 @@ struct agent {
     std::string card_url;           // empty: looked for beside `url` (docs/architecture.md)
     card_trust trust = card_trust::never;
     extended_card_access extended_card = extended_card_access::automatic;
+    std::vector<skill_rule> skills;      // a skill that no rule is for is public
+    std::vector<card_overlay> overlays;  // of extended cards that the gateway makes, applied in this order
+    card_patch patch;
     std::string card;  // an inline card as JSON text; served without a fetch; empty: fetched
     std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches
     std::optional<card_shape> shape;                           // instead of cards.shape
@@ -74,8 +118,10 @@ struct agent {
     friend bool operator==(const agent&, const agent&) = default;
 };
 
-// Whether callers get the agent's extended card.
-bool passes_extended_card(const agent& record) noexcept;
+// Where its extended card comes from: off, proxy or managed. With `authenticates` (the gateway has providers), only principals
+// get one, and `automatic` is proxy. Without, `automatic` is proxy unless the agent has a credential that it would be asked
+// with, and managed is off, since nobody is a principal. An MCP server has no extended card of its own.
+extended_card_access extended_card_of(const agent& record, bool authenticates) noexcept;
 
 // Letters, digits, '.', '_' and '-'; 1 to 128 of them; no "..", not ".": an id is one path segment that no
 // normalisation changes (RFC 3986 section 5.2.4).

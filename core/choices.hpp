@@ -44,7 +44,15 @@ inline constexpr auto choices<card_trust> =
 
 template <>
 inline constexpr auto choices<extended_card_access> = std::to_array<choice<extended_card_access>>(
-    {{extended_card_access::automatic, "auto"}, {extended_card_access::proxy, "proxy"}}
+    {{extended_card_access::automatic, "auto"},
+     {extended_card_access::off, "off"},
+     {extended_card_access::proxy, "proxy"},
+     {extended_card_access::managed, "managed"}}
+);
+
+template <>
+inline constexpr auto choices<skill_visibility> = std::to_array<choice<skill_visibility>>(
+    {{skill_visibility::everyone, "public"}, {skill_visibility::extended, "extended"}}
 );
 
 template <>

@@ -44,6 +44,8 @@ constexpr wording words(errc code) noexcept
             return {"agent_not_found", "No such agent."};
         case errc::agent_read_only:
             return {"agent_read_only", "The configuration declares this agent; it is changed there."};
+        case errc::extended_card_unsupported:
+            return {"extended_card_unsupported", "This agent has no extended card."};
         case errc::extended_card_not_configured:
             return {"extended_card_not_configured", "No extended card of this agent is configured to be shown."};
         case errc::version_conflict:
@@ -112,6 +114,11 @@ constexpr wording words(errc code) noexcept
             return {"overloaded", "The gateway is at its limit."};
         case errc::access_unavailable:
             return {"access_unavailable", "The credential could not be checked; try again."};
+        case errc::extended_card_incomplete:
+            return {
+                "extended_card_incomplete",
+                "The overlays of this agent leave its card without a name or description."
+            };
         case errc::store_full:
             return {"store_full", "The disk of the store is full."};
         case errc::store_failed:

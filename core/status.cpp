@@ -22,6 +22,7 @@ unsigned http_status(errc code) noexcept
             return 429;
         case errc::not_found:
         case errc::agent_not_found:
+        case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
         case errc::method_not_found:
             return 404;
@@ -48,6 +49,7 @@ unsigned http_status(errc code) noexcept
             return 431;
         case errc::caller_gone:
             return 499;
+        case errc::extended_card_incomplete:
         case errc::internal:
         case errc::store_failed:
             return 500;
@@ -101,6 +103,8 @@ int jsonrpc_code(errc code) noexcept
             return -32602;
         case errc::unsupported_media_type:
             return -32005;
+        case errc::extended_card_unsupported:
+            return -32004;
         case errc::extended_card_not_configured:
             return -32007;
         case errc::upstream_unresolved:
@@ -117,6 +121,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::card_signature:
         case errc::card_unrewritable:
         case errc::card_too_large:
+        case errc::extended_card_incomplete:
         case errc::internal:
         case errc::store_failed:
             return -32603;
@@ -163,6 +168,7 @@ unsigned jsonrpc_http_status(errc code) noexcept
         case errc::invalid_request:
         case errc::method_not_found:
         case errc::invalid_params:
+        case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
             return 200;
         default:

@@ -136,10 +136,12 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
         tokens_->set_providers(settings_.access.providers);
         publish_access(access::access_plan::make(settings_.access));
         card_thread_->editor().set_access(std::make_shared<access::card_schemes>(settings_.access));
-        cards_->make_again();
     }
     largest_card_ = settings_.cards.max_size;
-    card_thread_->editor().set_settings(settings_.cards);
+    card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
+    if (std::ranges::find(settings, "access") != settings.end()) {
+        cards_->make_again();
+    }
     sessions_->settings_changed(settings);
 }
 

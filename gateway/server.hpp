@@ -79,6 +79,10 @@ private:
     {
         return card_thread_->editor().edit(std::move(answer));
     }
+    net::task<core::result<std::string>> extend(model::extended_request asked) override
+    {
+        return card_thread_->editor().extend(std::move(asked));
+    }
     net::executor card_executor() override { return card_thread_->editor().executor(); }
     std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
     model::side_thread& long_bodies() override { return long_bodies_; }

@@ -76,10 +76,13 @@ struct card_access {
     bool passes = false;       // callers' credentials reach the agent: what it asks for stays, and is needed besides
 };
 
+// What a card says of whether callers get an extended one.
+enum class extended_card_flag : std::uint8_t { as_written, no, yes };
+
 // What callers reach: `https://gateway/agents/<id>`, without a slash at the end.
 struct public_address {
     std::string base;
-    bool extended_card = true;            // can be had there
+    extended_card_flag extended_card = extended_card_flag::as_written;
     std::optional<card_access> access{};  // nullopt: what the agent's card says of credentials stays
 };
 
@@ -102,8 +105,8 @@ inline constexpr std::array<served_binding, 1> served_bindings{{{"JSONRPC", ""}}
 // same in a nested `agentCard`) is the gateway's; identity URLs (provider, documentation, icon, security schemes,
 // extensions, skills) are untouched; `signatures` are gone: they cannot hold for a changed card. One interface is left
 // per binding, protocol version and tenant, 1.x before 0.x; there is always at least one endpoint. The URLs of a card of 0.2
-// that has an extended one end with a slash, so that its callers find that below the agent. Where none can be had, no card
-// says that there is one.
+// that has an extended one end with a slash, so that its callers find that below the agent. What the card says of an extended
+// one is what `at` says.
 // Fails with card_unrewritable if a traffic position would still name the agent's address, which is checked by a walk
 // of its own over the result.
 core::result<core::json> rewrite_card(card source, const public_address& at, const upstream_address& upstream);

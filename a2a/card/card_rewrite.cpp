@@ -180,20 +180,31 @@ void ensure_endpoint(json& card, card_generation generation, const public_addres
 }
 
 // Clients that are told of an extended card ask for it before anything else, and some fail without it.
-void deny_extended(json& card)
+void set_extended_flags(json& card, bool value)
 {
-    const auto deny = [](json& in, std::string_view flag) {
+    const auto set = [&](json& in, std::string_view flag) {
         if (const auto found = in.find(flag); found != in.end()) {
-            *found = false;
+            *found = value;
         }
     };
-    deny(card, "supportsAuthenticatedExtendedCard");
-    deny(card, "supportsExtendedAgentCard");
+    set(card, "supportsAuthenticatedExtendedCard");
+    set(card, "supportsExtendedAgentCard");
     if (const auto capabilities = card.find("capabilities"); capabilities != card.end() && capabilities->is_object()) {
-        deny(*capabilities, "extendedAgentCard");
+        set(*capabilities, "extendedAgentCard");
     }
     if (const auto nested = card.find("agentCard"); nested != card.end() && nested->is_object()) {
-        deny_extended(*nested);
+        set_extended_flags(*nested, value);
+    }
+}
+
+// In the words of every generation that the card is of.
+void offer_extended(json& card, card_generation generation)
+{
+    if (generation != card_generation::v1) {
+        card["supportsAuthenticatedExtendedCard"] = true;
+    }
+    if (generation == card_generation::v1 || generation == card_generation::hybrid) {
+        card["capabilities"]["extendedAgentCard"] = true;
     }
 }
 
@@ -228,8 +239,11 @@ core::result<json> rewrite_card(card source, const public_address& at, const ups
     repair_traffic(served, already_known);
     rewrite_traffic(served, {at, hidden}, /*nested=*/false);
     ensure_endpoint(served, source.generation, at);
-    if (!at.extended_card) {
-        deny_extended(served);
+    if (at.extended_card != extended_card_flag::as_written) {
+        set_extended_flags(served, at.extended_card == extended_card_flag::yes);
+    }
+    if (at.extended_card == extended_card_flag::yes) {
+        offer_extended(served, source.generation);
     }
     keep_id_in_extended_path(served, source.generation);
     if (at.access) {

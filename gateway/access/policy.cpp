@@ -1,5 +1,7 @@
 #include "gateway/access/policy.hpp"
 
+#include "core/pattern.hpp"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -37,31 +39,6 @@ bool is_for_method(const core::access_rule& rule, std::string_view method)
     return rule.methods.empty() || std::ranges::find(rule.methods, method) != rule.methods.end();
 }
 
-// `*` is any text. Each star is tried against as little as possible first, and only the last one is tried again: linear
-// in the product of the lengths at most.
-bool fits(std::string_view pattern, std::string_view text)
-{
-    std::size_t p = 0;
-    std::size_t t = 0;
-    auto star = std::string_view::npos;
-    std::size_t resume = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            resume = t;
-        } else if (p < pattern.size() && pattern[p] == text[t]) {
-            ++p;
-            ++t;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            t = ++resume;
-        } else {
-            return false;
-        }
-    }
-    return pattern.find_first_not_of('*', p) == std::string_view::npos;
-}
-
 }  // namespace
 
 bool allows(const core::access_policy& policy, const core::principal* caller, std::string_view method)
@@ -91,7 +68,7 @@ bool has_scope(const core::principal* caller, std::string_view scope)
 bool is_for(const core::access_default& rule, std::string_view agent_id)
 {
     return rule.agents.empty() ||
-           std::ranges::any_of(rule.agents, [&](const auto& pattern) { return fits(pattern, agent_id); });
+           std::ranges::any_of(rule.agents, [&](const auto& pattern) { return core::fits(pattern, agent_id); });
 }
 
 }  // namespace gateway::access

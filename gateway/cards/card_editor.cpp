@@ -1,8 +1,13 @@
 #include "gateway/cards/card_editor.hpp"
 
+#include "a2a/card/card_access.hpp"
+#include "a2a/card/card_overlay.hpp"
+#include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_shape.hpp"
+#include "a2a/card/card_skills.hpp"
 #include "config/signatures.hpp"
 #include "core/json/json_patch.hpp"
+#include "gateway/cards/managed_card.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/tls_files.hpp"
 
@@ -18,6 +23,15 @@ namespace gateway::cards {
 
 using core::errc;
 
+namespace {
+
+bool is_extended_here(const core::agent& agent)
+{
+    return agent.extended_card == core::extended_card_access::managed;
+}
+
+}  // namespace
+
 card_editor::card_editor(net::asio::io_context& io, net::fetcher& key_sets, config::card_settings settings)
     : io_{io},
       settings_{std::move(settings)},
@@ -32,9 +46,12 @@ void card_editor::start(std::shared_ptr<const card_signer> signer, std::string p
     public_base_ = std::move(public_base);
 }
 
-void card_editor::set_settings(config::card_settings now)
+void card_editor::set_settings(config::card_settings now, bool authenticates)
 {
-    net::asio::post(io_, [this, now = std::move(now)]() mutable { settings_ = std::move(now); });
+    net::asio::post(io_, [this, authenticates, now = std::move(now)]() mutable {
+        settings_ = std::move(now);
+        authenticates_ = authenticates;
+    });
 }
 
 void card_editor::set_access(std::shared_ptr<const model::card_access_source> access)
@@ -87,7 +104,28 @@ a2a::public_address card_editor::address_of(const core::agent& agent) const
     if (access_ != nullptr) {
         at.access = access_->of(agent);
     }
+    switch (core::extended_card_of(agent, authenticates_)) {
+        case core::extended_card_access::managed:
+            at.extended_card = a2a::extended_card_flag::yes;
+            break;
+        case core::extended_card_access::off:
+            at.extended_card = a2a::extended_card_flag::no;
+            break;
+        default:
+            break;
+    }
     return at;
+}
+
+mcp::card_request card_editor::card_request_of(const core::agent& agent, core::card_shape shape) const
+{
+    return {
+        .agent_id = agent.id,
+        .at = address_of(agent),
+        .shape = shape,
+        .limit = settings_.max_size,
+        .patch = agent.patch
+    };
 }
 
 net::task<core::result<accepted_card>>
@@ -149,12 +187,18 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     if (!accepted) {
         co_return std::move(accepted).error();
     }
+    a2a::apply_patch(accepted->card.document, agent->patch);
+    std::shared_ptr<const model::whole_card> whole;
+    if (is_extended_here(*agent)) {
+        whole = std::make_shared<const model::whole_card>(model::whole_card{a2a::render(accepted->card.document), {}});
+    }
+    a2a::keep_visible_skills(accepted->card.document, {agent->skills, nullptr});
     auto served = describe(accepted->card, *agent);
+    served.whole = std::move(whole);
     served.address = model::call_address_of(*agent, accepted->card.document, url);
     served.signature = std::move(accepted->signature);
     const auto shape = agent->shape.value_or(settings_.shape);
     auto at = address_of(*agent);
-    at.extended_card = core::passes_extended_card(*agent);
     const a2a::upstream_address upstream{.url = agent->url, .card_url = agent->card_url};
     auto rewritten = a2a::rewrite_card(std::move(accepted->card), at, upstream);
     if (!rewritten) {
@@ -180,16 +224,19 @@ net::task<core::result<served_card>> card_editor::make_of_lists_here(
     }
     const core::json_limits limits{.bytes = settings_.max_size, .depth = 64};
     const auto shape = agent->shape.value_or(settings_.shape);
-    const auto at = address_of(*agent);
-    mcp::card_request asked{.agent_id = agent->id, .at = at, .shape = shape, .limit = limits.bytes};
-    card_renderer renderer{*lists, std::move(asked), signing_of(*agent)};
+    const auto shown = visible_lists(lists, {agent->skills, nullptr});
+    auto asked = card_request_of(*agent, shape);
+    card_renderer renderer{*shown, std::move(asked), signing_of(*agent)};
     auto rendered = co_await render(agent->id, true, std::move(renderer));
     if (!rendered) {
         co_return std::move(rendered).error();
     }
     co_await turns_.next(agent->id);
-    auto served = describe(*lists, *agent, *rendered, limits);
+    auto served = describe(*shown, *agent, *rendered, limits);
     if (served) {
+        if (is_extended_here(*agent)) {
+            served->whole = std::make_shared<const model::whole_card>(model::whole_card{{}, lists});
+        }
         add_bytes(*served, std::move(*rendered), shape, *agent);
     }
     co_return served;
@@ -216,17 +263,33 @@ card_editor::compare_here(std::shared_ptr<const core::agent> agent, card_pair ca
 }
 
 net::task<core::result<std::string>>
-card_editor::edit_card(std::shared_ptr<const core::agent> agent, std::string text, a2a::card_dialect dialect)
+card_editor::edit_card(std::shared_ptr<const core::agent> agent, std::string text, extended_terms terms)
 {
-    const auto bytes = text.size();
+    terms.bytes = text.size();
     card_document document{.text = std::move(text), .url = agent->url, .verified = true, .timeout = settings_.timeout};
     auto accepted = co_await accept(agent, std::move(document));
     if (!accepted) {
         co_return std::move(accepted).error();
     }
-    const auto at = address_of(*agent);
+    a2a::apply_patch(accepted->card.document, agent->patch);
+    auto card = std::move(accepted->card);
+    co_return co_await render_extended(std::move(agent), std::move(card), std::move(terms));
+}
+
+// Begun in the agent's turn.
+net::task<core::result<std::string>>
+card_editor::render_extended(std::shared_ptr<const core::agent> agent, a2a::card card, extended_terms terms)
+{
+    static const std::vector<std::string> no_scopes;
+    const auto dialect = terms.dialect;
+    const auto bytes = terms.bytes;
+    a2a::keep_visible_skills(card.document, {agent->skills, terms.caller ? &terms.caller->scopes : &no_scopes});
+    auto at = address_of(*agent);
+    if (terms.says_access) {
+        at.access.reset();
+    }
     const a2a::upstream_address upstream{.url = agent->url, .card_url = agent->card_url};
-    auto rewritten = a2a::rewrite_extended_card(std::move(accepted->card), at, upstream, dialect);
+    auto rewritten = a2a::rewrite_extended_card(std::move(card), at, upstream, dialect);
     if (!rewritten) {
         co_return rewritten.error();
     }
@@ -267,7 +330,8 @@ net::task<core::result<model::edited_answer>> card_editor::edit(model::answered_
     }
     std::string document{place.result};
     std::shared_ptr<const core::agent> agent{answer.agent, &answer.agent->record};
-    auto card = co_await edit_card(std::move(agent), std::move(document), answer.where.dialect);
+    extended_terms terms{.dialect = answer.where.dialect, .caller = std::move(answer.caller)};
+    auto card = co_await edit_card(std::move(agent), std::move(document), std::move(terms));
     if (!card) {
         co_return std::move(card).error();
     }
@@ -275,6 +339,44 @@ net::task<core::result<model::edited_answer>> card_editor::edit(model::answered_
     text.reserve(place.before.size() + card->size() + place.after.size());
     text.append(place.before).append(*card).append(place.after);
     co_return model::edited_answer{std::move(text), true};
+}
+
+net::task<core::result<std::string>> card_editor::extend(model::extended_request asked)
+{
+    const auto& record = asked.agent->record;
+    if (turns_.waiting(record.id) >= most_extended) {
+        co_return core::gateway_error(errc::overloaded, "extended cards");
+    }
+    co_await turns_.next(record.id);
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    const bool modern = asked.dialect == a2a::card_dialect::v1;
+    const auto shape = modern ? core::card_shape::v1 : core::card_shape::v03;
+    auto document = whole_document(asked, card_request_of(record, shape));
+    if (!document) {
+        co_return std::move(document).error();
+    }
+    // Of lists, it is as long as they are, which is not known: it is long.
+    const auto bytes = asked.card->lists ? longest_in_one_piece + 1 : asked.card->text.size();
+    co_await turns_.next_if_long(record.id, bytes);
+    // Before the overlays, which may say more about it.
+    if (const auto at = address_of(record); at.access && !asked.card->lists) {
+        a2a::set_access(*document, a2a::generation_of(*document), *at.access);
+    }
+    auto card = overlaid_card(std::move(*document), asked);
+    if (!card) {
+        co_return std::move(card).error();
+    }
+    std::shared_ptr<const core::agent> agent{asked.agent, &record};
+    extended_terms terms{
+        .dialect = asked.dialect,
+        .caller = std::move(asked.caller),
+        .bytes = bytes,
+        .says_access = true
+    };
+    auto whole = std::move(*card);
+    co_return co_await render_extended(std::move(agent), std::move(whole), std::move(terms));
 }
 
 }  // namespace gateway::cards

@@ -28,6 +28,14 @@ struct accepted_card {
     std::optional<good_signature> signature;  // nothing: it did not have to be verified
 };
 
+// Whose extended card it is.
+struct extended_terms {
+    a2a::card_dialect dialect = a2a::card_dialect::v03;
+    std::shared_ptr<const core::principal> caller;  // null: an anonymous one
+    std::size_t bytes = 0;                          // of the card as it came
+    bool says_access = false;                       // which credentials callers need stands in it already
+};
+
 class card_editor final : public card_maker {
 public:
     // Works on the thread that runs `io`. Both outlive the editor, `key_sets` only until stop() has been carried out there.
@@ -36,17 +44,24 @@ public:
     // Once, before anything is asked. A null signer: cards are not signed. `public_base` as in the snapshot.
     void start(std::shared_ptr<const card_signer> signer, std::string public_base);
 
-    // Any thread: what is begun from now on goes by these. Until there is an `access`, cards say of credentials what their agents
-    // say.
-    void set_settings(config::card_settings now);
+    // Any thread: what is begun from now on goes by these. `authenticates`: callers are principals (core::extended_card_of).
+    // Until there is an `access`, cards say of credentials what their agents say.
+    void set_settings(config::card_settings now, bool authenticates);
     void set_access(std::shared_ptr<const model::card_access_source> access);
 
-    // Where edit() runs; any thread may ask.
+    // Where edit() and extend() run; any thread may ask.
     net::executor executor() noexcept { return io_.get_executor(); }
 
     // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Fails with card_not_json,
     // card_invalid, card_too_large, card_unrewritable and card_signature, as a fetched card would, and with draining.
     net::task<core::result<model::edited_answer>> edit(model::answered_card answer);
+
+    // The extended card of a caller: the whole card, with the overlays that are for the caller, and then without the skills that
+    // are not. Fails with extended_card_incomplete, as make() does, with overloaded if most_extended wait for one of this agent,
+    // and with draining.
+    net::task<core::result<std::string>> extend(model::extended_request asked);
+
+    static constexpr std::size_t most_extended = 64;
 
     net::task<core::result<served_card>> make(std::shared_ptr<const core::agent> agent, card_document document)
         override;
@@ -72,7 +87,10 @@ private:
     make_of_lists_here(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists);
     net::task<core::result<std::string>> compare_here(std::shared_ptr<const core::agent> agent, card_pair cards);
     net::task<core::result<std::string>>
-    edit_card(std::shared_ptr<const core::agent> agent, std::string text, a2a::card_dialect dialect);
+    edit_card(std::shared_ptr<const core::agent> agent, std::string text, extended_terms terms);
+    net::task<core::result<std::string>>
+    render_extended(std::shared_ptr<const core::agent> agent, a2a::card card, extended_terms terms);
+    mcp::card_request card_request_of(const core::agent& agent, core::card_shape shape) const;
     signing signing_of(const core::agent& agent) const;
     a2a::public_address address_of(const core::agent& agent) const;
 
@@ -83,6 +101,7 @@ private:
     std::shared_ptr<const model::card_access_source> access_;
     card_turns turns_;
     card_verifier verifier_;
+    bool authenticates_ = false;
     bool stopped_ = false;
 };
 

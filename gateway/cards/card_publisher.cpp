@@ -51,6 +51,7 @@ void card_publisher::publish(card_slot& slot, served_card card, core::steady_tim
     if (changed) {
         change(state, loop_.http_date());
     }
+    state.whole = std::move(card.whole);
     // Else the same object, so that memory holds the text once.
     succeed(state, changed ? card.bytes : state.card->bytes, fetched_at, fresh_for, settings_);
     status.card = state.card;

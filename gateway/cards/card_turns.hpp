@@ -42,6 +42,13 @@ public:
         co_await turn.wait();
     }
 
+    // How many pieces of the agent's work wait.
+    std::size_t waiting(const std::string& agent) const
+    {
+        const auto found = waiting_.find(agent);
+        return found == waiting_.end() ? 0 : found->second.size();
+    }
+
     // Between two pieces of work on a text of so many bytes.
     net::task<> next_if_long(std::string agent, std::size_t bytes)
     {

@@ -45,6 +45,7 @@ struct told_refusal {
 
 struct served_card {
     std::shared_ptr<const model::card_bytes> bytes;
+    std::shared_ptr<const model::whole_card> whole;  // null: no extended card is made of it
     core::card_shape shape = core::card_shape::automatic;
     a2a::card_facts facts;  // name, description and version are cut
     model::card_words words;

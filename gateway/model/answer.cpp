@@ -86,6 +86,15 @@ answer call_error(core::errc code, std::string_view agent, std::string_view id)
     return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);
 }
 
+answer a2x_unauthenticated_answer(std::string_view id)
+{
+    std::string body = R"({"jsonrpc":"2.0","id":)";
+    body += id.empty() ? "null" : id;
+    body += R"(,"error":{"code":-32008,"message":"Authentication required","data":{"code":"unauthenticated",)";
+    body += R"("retryable":false}}})";
+    return failure(core::errc::unauthenticated, std::move(body));
+}
+
 std::string refusal_of_connection()
 {
     const auto reply = error_answer(core::errc::overloaded, {});

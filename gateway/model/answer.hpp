@@ -47,6 +47,10 @@ answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string
 // The same to a call whose id may be empty: a notification has none to answer to, and gets the plain form.
 answer call_error(core::errc code, std::string_view agent, std::string_view id);
 
+// 401 with the JSON-RPC error by which A2X says that a credential is needed. A2A 1.0 gives that code another meaning, so that
+// only callers of 0.3 get it. `id` is raw; empty: it is not known.
+answer a2x_unauthenticated_answer(std::string_view id);
+
 // A whole answer, head included, for a connection that is closed at once.
 std::string refusal_of_connection();
 

@@ -1,13 +1,15 @@
-// A card inside an agent's answer to a call, from the relay, which has the bytes, to the card plane, which knows what
-// callers may see of it.
+// Extended cards on their way to the card plane, which knows what callers may see of them: those inside the answers of agents,
+// from the relay, which has the bytes; and those that the gateway makes itself.
 #pragma once
 
 #include "a2a/card/extended_card.hpp"
 #include "gateway/model/snapshot.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gateway::model {
 
@@ -24,6 +26,16 @@ struct answered_card {
     std::shared_ptr<const agent_entry> agent;
     std::string text;  // the whole answer, or the data of one event
     card_position where;
+    std::shared_ptr<const core::principal> caller{};  // null: an anonymous one
+};
+
+// For an extended card that the gateway makes.
+struct extended_request {
+    std::shared_ptr<const agent_entry> agent;
+    std::shared_ptr<const whole_card> card;
+    std::shared_ptr<const core::principal> caller;
+    std::vector<std::size_t> overlays;  // those of the agent's record that are for the caller, in their order
+    a2a::card_dialect dialect = a2a::card_dialect::v03;
 };
 
 struct edited_answer {

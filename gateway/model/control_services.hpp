@@ -36,6 +36,10 @@ public:
     virtual net::task<core::result<edited_answer>> edit(answered_card answer) = 0;
     virtual net::executor card_executor() = 0;
 
+    // The extended card of a caller, in the dialect that was asked for. Runs there too. Fails with extended_card_incomplete,
+    // card_invalid, card_unrewritable, card_too_large, internal, overloaded if too many wait for one of this agent, and draining.
+    virtual net::task<core::result<std::string>> extend(extended_request asked) = 0;
+
     // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
     virtual side_thread& long_bodies() = 0;
 

@@ -11,7 +11,17 @@
 #include <string>
 #include <string_view>
 
+namespace mcp {
+struct server_lists;
+}
+
 namespace gateway::model {
+
+// A card with all skills, of which extended ones are made. Of an agent whose extended card the gateway makes.
+struct whole_card {
+    std::string text;                                // JSON: the agent's card, repaired; its URLs are the agent's own
+    std::shared_ptr<const mcp::server_lists> lists;  // of an MCP server, instead; null: there is a text
+};
 
 struct card_bytes {
     std::string body;
@@ -58,6 +68,7 @@ enum class card_caching : std::uint8_t {
 
 struct published_card {
     std::shared_ptr<const card_bytes> bytes;
+    std::shared_ptr<const whole_card> whole = nullptr;  // null: no extended card is made of it
     card_caching caching = card_caching::while_fresh;
     // When callers were first told what it says (HTTP-date); empty: another card was published within that second.
     std::string modified = {};

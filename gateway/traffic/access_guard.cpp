@@ -24,6 +24,15 @@ model::access_outcome outcome_of(const core::result<access::caller>& owner) noex
     }
 }
 
+// A JSON-RPC call of A2A 0.3, which is what a call is that names no version (specification 1.0.1 section 3.6.2).
+bool calls_before_1(const request_context& request)
+{
+    const auto& head = request.caller.head();
+    const auto* version = net::http1::find(head.fields, "A2A-Version");
+    return request.to.where == model::route::call && head.verb == net::http1::method::post &&
+           (version == nullptr || version->empty() || version->starts_with("0."));
+}
+
 std::string_view address_of(const request_context& request) noexcept
 {
     return request.client.empty() ? std::string_view{request.caller.peer()} : request.client;
@@ -56,6 +65,7 @@ std::optional<net::routine<>> access_guard::admit(request_context& request) cons
         return std::nullopt;
     }
     request.record.access = outcome_of(request.owner);
+    request.in_words_of_a2x = a2x_ && calls_before_1(request);
     if (!request.owner) {
         return respond_unidentified(request, request.owner.error());
     }

@@ -17,6 +17,7 @@ public:
     // References outlive the guard.
     access_guard(model::control_services& control, const config::settings& settings, const local_snapshot& known)
         : gate_{control, settings.limits.failed_credentials},
+          a2x_{settings.errors.a2x},
           known_{known}
     {
     }
@@ -36,6 +37,7 @@ private:
     std::optional<net::routine<>> admit_to_agent(request_context& request) const;
 
     access::gate gate_;
+    bool a2x_;
     const local_snapshot& known_;
 };
 

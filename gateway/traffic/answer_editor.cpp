@@ -91,7 +91,7 @@ net::routine<core::result<model::edited_answer>> answer_editor::edit(std::string
 {
     const auto& call = agent_.call();
     const auto& position = *call.card;  // NOLINT(bugprone-unchecked-optional-access): such calls alone are edited
-    model::answered_card card{call.agent, std::move(text), position};
+    model::answered_card card{call.agent, std::move(text), position, call.caller};
     auto& control = settings_.control;
     auto question = control.edit(std::move(card));
     co_return co_await net::ask(control.card_executor(), caller_.owner().get_executor(), std::move(question));

@@ -16,6 +16,12 @@ a2a::method method_of(const core::jsonrpc_call& call)
     return call.method_escaped ? a2a::find_method(core::unescape_json(call.method)) : a2a::find_method(call.method);
 }
 
+// A name that A2A has only had since 1.0.
+constexpr bool is_of_1(a2a::method method) noexcept
+{
+    return method >= a2a::method::send_message && method <= a2a::method::get_extended_agent_card;
+}
+
 std::string name_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? core::unescape_json(call.method) : std::string{call.method};
@@ -61,6 +67,7 @@ net::routine<> call_endpoint::look(request_context& request)
     }
     const auto method = method_of(scanned.call);
     request.record.rpc_method = method;
+    request.in_words_of_a2x = request.in_words_of_a2x && !is_of_1(method);
     if (!request.agent) {
         auto answer = model::call_error(errc::agent_not_found, unknown_agent, request.call_id);
         co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
@@ -105,15 +112,22 @@ net::routine<> call_endpoint::await_card(request_context& request)
 std::optional<net::routine<>>
 call_endpoint::prepare(request_context& request, std::string_view body, a2a::method method)
 {
-    if (!request.agent->upstream) {
-        return respond_no_calls(request);
-    }
     const auto dialect = a2a::answered_card(method);
     if (dialect && request.access && request.principal() == nullptr) {
         return respond_forbidden(request);
     }
-    if (dialect && !core::passes_extended_card(request.agent->record)) {
-        return respond_call_error(request, core::caller_error(errc::extended_card_not_configured));
+    if (dialect) {
+        const auto source = core::extended_card_of(request.agent->record, request.access != nullptr);
+        if (source == core::extended_card_access::off) {
+            return respond_call_error(request, no_extended_card(request));
+        }
+        if (source == core::extended_card_access::managed) {
+            request.managed = model::card_position{*dialect, /*in_result=*/true};
+            return std::nullopt;
+        }
+    }
+    if (!request.agent->upstream) {
+        return respond_no_calls(request);
     }
     auto& call = request.call.emplace();
     call.agent = request.agent;
@@ -123,6 +137,7 @@ call_endpoint::prepare(request_context& request, std::string_view body, a2a::met
     call.streaming = a2a::streaming(method);
     if (dialect) {
         call.card = model::card_position{*dialect, /*in_result=*/true};
+        call.caller = request.owner ? *request.owner : nullptr;
     }
     return std::nullopt;
 }

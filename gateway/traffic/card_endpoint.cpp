@@ -2,8 +2,6 @@
 
 #include "config/url.hpp"
 #include "net/http1/head_writer.hpp"
-#include "net/loop/ask.hpp"
-#include "net/upstream/via.hpp"
 
 #include <array>
 #include <charconv>
@@ -66,30 +64,19 @@ void write_card_fields(std::string& text, const model::card_answer& found, bool 
 
 net::routine<> card_endpoint::answer(request_context& request)
 {
-    const auto* known = find_agent(request);
-    if (known == nullptr) {
+    if (find_agent(request) == nullptr) {
         auto answer = model::error_answer(errc::agent_not_found, request.to.agent);
         co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
         co_return;
     }
-    model::card_answer found{known->card, model::card_use::hit, std::nullopt};
-    if (!found.card || request.caller.owner().now() >= found.card->fresh_until) {
-        if (net::way_of(request.caller.head().fields).passes > 0) {
-            // A fetch of ours, which would wait for itself.
-            co_await respond_error(request, core::gateway_error(errc::loop_detected));
-            co_return;
-        }
-        auto asked = control_.card(request.agent->record.id);
-        found = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
-    }
-    request.record.card = found.use;
+    auto found = co_await obtain_card(request);
     if (found.card) {
         co_await send(request, found);
         co_return;
     }
     const auto seconds =
         found.again_at ? model::retry_after(request.caller.owner().now(), *found.again_at) : model::usual_retry_after;
-    auto failure = std::move(found.failure).value_or(core::gateway_error(errc::internal, "no card and no reason"));
+    auto failure = std::move(*found.failure);  // NOLINT(bugprone-unchecked-optional-access): obtain_card() has set it
     auto answer = model::error_answer(failure.code, request.record.agent, seconds);
     co_await respond_error(request, std::move(failure), std::move(answer));
 }

@@ -1,6 +1,8 @@
 #include "gateway/traffic/endpoint.hpp"
 
 #include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
+#include "net/upstream/via.hpp"
 
 namespace gateway::traffic {
 namespace {
@@ -32,9 +34,35 @@ const local_snapshot::known_agent* endpoint::find_agent(request_context& request
     return known;
 }
 
+net::routine<model::card_answer> endpoint::obtain_card(request_context& request) const
+{
+    const auto* known = known_.find(request.agent->record.id);
+    model::card_answer found{known == nullptr ? nullptr : known->card, model::card_use::hit, std::nullopt};
+    if (!found.card || request.caller.owner().now() >= found.card->fresh_until) {
+        if (net::way_of(request.caller.head().fields).passes > 0) {
+            // A fetch of ours, which would wait for itself.
+            co_return model::card_answer{nullptr, model::card_use::miss, core::gateway_error(errc::loop_detected)};
+        }
+        auto asked = control_.card(request.agent->record.id);
+        found = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
+    }
+    request.record.card = found.use;
+    if (!found.card && !found.failure) {
+        found.failure = core::gateway_error(errc::internal, "no card and no reason");
+    }
+    co_return found;
+}
+
 bool endpoint::may_call(const request_context& request, std::string_view method)
 {
     return !request.access || request.access->may_call(request.agent->record, request.principal(), method);
+}
+
+core::error endpoint::no_extended_card(const request_context& request)
+{
+    return core::caller_error(
+        request.agent->upstream ? errc::extended_card_not_configured : errc::extended_card_unsupported
+    );
 }
 
 void endpoint::write_head(request_context& request, std::string path)

@@ -34,6 +34,14 @@ protected:
     // Whether the caller may call the agent, which is set, with this JSON-RPC method; empty: in another way.
     static bool may_call(const request_context& request, std::string_view method);
 
+    // The card of the agent, which is set, as it is served now; waits for it if none is known or that one is not fresh. Without
+    // a card there is a failure: that of control_services::card(), or loop_detected.
+    net::routine<model::card_answer> obtain_card(request_context& request) const;
+
+    // Why there is no extended card of the agent, which is set and has none: its kind has none (A2A 1.0.1 section 3.1.11), or
+    // none is configured.
+    static core::error no_extended_card(const request_context& request);
+
     // The answer to a request for an agent that is not known. Says what the client did wrong if its address shows that.
     net::routine<> refuse_agent(request_context& request) const;
 

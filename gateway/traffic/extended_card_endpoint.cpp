@@ -59,16 +59,17 @@ net::routine<> extended_card_endpoint::look(request_context& request)
         co_await refuse_agent(request);
         co_return;
     }
-    if (!request.agent->upstream) {
-        co_await respond_no_calls(request);
-        co_return;
-    }
     if (request.access && (request.principal() == nullptr || !may_call(request, a2a::name(form.operation)))) {
         co_await respond_forbidden(request);
         co_return;
     }
-    if (!core::passes_extended_card(request.agent->record)) {
-        co_await respond_error(request, core::caller_error(errc::extended_card_not_configured));
+    const auto source = core::extended_card_of(request.agent->record, request.access != nullptr);
+    if (source == core::extended_card_access::managed) {
+        request.managed = model::card_position{form.dialect, /*in_result=*/false};
+        co_return;
+    }
+    if (source == core::extended_card_access::off) {
+        co_await respond_error(request, no_extended_card(request));
         co_return;
     }
     write_head(request, path_at(*request.agent, to));
@@ -79,6 +80,7 @@ net::routine<> extended_card_endpoint::look(request_context& request)
     }
     auto& call = set_call(request, *body);
     call.repeatable = true;
+    call.caller = request.owner ? *request.owner : nullptr;
     call.card = model::card_position{form.dialect, /*in_result=*/false};
 }
 

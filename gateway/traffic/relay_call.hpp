@@ -45,8 +45,9 @@ struct relay_call {
     bool from_proxy = false;  // the caller is a trusted proxy
     bool streaming = false;   // may be answered with events: a caller that closes its half has left
     const access::credential_reader* credentials =
-        nullptr;                                 // that the agent does not get; outlives the relay; null: none
-    std::optional<model::card_position> card{};  // the answer holds one, which callers may not see as it is
+        nullptr;                                      // that the agent does not get; outlives the relay; null: none
+    std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one
+    std::optional<model::card_position> card{};       // the answer holds one, which callers may not see as it is
 };
 
 struct relay_outcome {

@@ -60,7 +60,9 @@ net::routine<> respond_forbidden(request_context& request)
 
 net::routine<> respond_unidentified(request_context& request, core::error failure)
 {
-    auto answer = model::call_error(failure.code, request.record.agent, request.call_id);
+    const bool as_a2x = request.in_words_of_a2x && failure.code == core::errc::unauthenticated && request.owner;
+    auto answer = as_a2x ? model::a2x_unauthenticated_answer(request.call_id)
+                         : model::call_error(failure.code, request.record.agent, request.call_id);
     if (failure.code == core::errc::unauthenticated) {
         answer.fields += request.access->challenges(/*refused=*/!request.owner);
     }

@@ -14,6 +14,7 @@
 #include "gateway/traffic/forwarded.hpp"
 #include "gateway/traffic/forwarding.hpp"
 #include "gateway/traffic/key_set_endpoint.hpp"
+#include "gateway/traffic/managed_card_endpoint.hpp"
 #include "gateway/traffic/management_endpoint.hpp"
 #include "gateway/traffic/not_found_endpoint.hpp"
 #include "gateway/traffic/opaque_endpoint.hpp"
@@ -43,6 +44,7 @@ struct traffic_handler::phases {
     description_endpoint description{control, settings, known};
     call_endpoint call{control, settings, known};
     extended_card_endpoint extended_card{control, settings, known};
+    managed_card_endpoint managed_card{control, settings, known};
     opaque_endpoint opaque{control, settings, known};
     management_endpoint management{control, settings, known};
     not_found_endpoint not_found{control, settings, known};
@@ -84,6 +86,8 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         co_await look(request);
         if (request.call) {
             co_await phases_->relay.pass(request);
+        } else if (request.managed) {
+            co_await phases_->managed_card.answer(request, *request.managed);
         }
     }
     account(request);

@@ -2,6 +2,7 @@
 
 #include "a2a/card/card_access.hpp"
 #include "a2a/card/card_endpoints.hpp"
+#include "a2a/card/card_overlay.hpp"
 #include "a2a/card/card_shape.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
@@ -84,6 +85,10 @@ json plain_card(const server_lists& from, const card_request& asked)
     if (asked.at.access) {
         a2a::set_access(card, a2a::card_generation::hybrid, *asked.at.access);
     }
+    if (asked.at.extended_card == a2a::extended_card_flag::yes) {
+        card["capabilities"]["extendedAgentCard"] = true;
+    }
+    a2a::apply_patch(card, asked.patch);
     return card;
 }
 
@@ -166,6 +171,10 @@ std::string superset(const server_lists& from, const json& plain)
     }
     append_member(offers, "streaming", "false");
     append_member(offers, "pushNotifications", "false");
+    const bool extends = plain["capabilities"].contains("extendedAgentCard");
+    if (extends) {
+        append_member(offers, "extendedAgentCard", "true");
+    }
     close(offers, '}');
     append_member(out, "capabilities", offers);
     append_member(out, "mcp", server_text(from.server));
@@ -182,6 +191,9 @@ std::string superset(const server_lists& from, const json& plain)
     append_member(out, "url", core::to_text(plain["supportedInterfaces"][0]["url"]));
     append_member(out, "preferredTransport", core::to_text(plain["supportedInterfaces"][0]["protocolBinding"]));
     append_member(out, "supportedInterfaces", "[]");
+    if (extends) {
+        append_member(out, "supportsAuthenticatedExtendedCard", "true");
+    }
     for (const auto* name :
          {"defaultInputModes",
           "defaultOutputModes",
@@ -189,7 +201,8 @@ std::string superset(const server_lists& from, const json& plain)
           "security",
           "securityRequirements",
           "iconUrl",
-          "documentationUrl"}) {
+          "documentationUrl",
+          "provider"}) {
         if (plain.contains(name)) {
             append_member(out, name, text_of_member(name));
         }

@@ -23,6 +23,7 @@ struct card_request {
     a2a::public_address at;  // what its URLs point at
     core::card_shape shape = core::card_shape::automatic;
     std::size_t limit = core::json_limits{}.bytes;  // of the card
+    core::card_patch patch = {};                    // goes over what the server says
 };
 
 // Compact JSON; equal for equal snapshots and requests.

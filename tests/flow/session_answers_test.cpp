@@ -313,7 +313,7 @@ TEST_CASE("a call to a server is answered with 501 and the caller's own id, what
             )
         );
         const auto extended = test_support::request(gateway.port(), "GET", "/agents/m/agent/authenticatedExtendedCard");
-        check_refusal(extended, 501, "not_implemented", "m");
+        check_refusal(extended, 404, "extended_card_unsupported", "m");
         CHECK(extended.header("Retry-After").empty());
         CHECK(parsed(extended.body)["error"]["retryable"] == false);
     };

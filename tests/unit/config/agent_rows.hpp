@@ -54,6 +54,21 @@ inline void change(core::access_policy& policy)
     policy.anyone = !policy.anyone;
 }
 
+inline void change(std::vector<core::skill_rule>& rules)
+{
+    rules.emplace_back().id = "other";
+}
+
+inline void change(std::vector<core::card_overlay>& overlays)
+{
+    overlays.push_back({{.anyone = true, .any_of = {}}, R"({"version":"2"})"});
+}
+
+inline void change(core::card_patch& patch)
+{
+    patch.description = "other";
+}
+
 template <class Enum>
     requires std::is_enum_v<Enum>
 void change(Enum& value)

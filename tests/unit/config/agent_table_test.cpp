@@ -59,7 +59,7 @@ auto members_of(const core::mcp_server& server)
 
 auto members_of(const core::agent& agent)
 {
-    const auto& [id, speaks, url, mcp, card_url, trust, extended, card, card_headers, shape, signatures, keys, origins, bearer, timeout, ca, cert, key, relay_paths, discover, call, disabled, version, protocol_version, metadata] =
+    const auto& [id, speaks, url, mcp, card_url, trust, extended, skills, overlays, patch, card, card_headers, shape, signatures, keys, origins, bearer, timeout, ca, cert, key, relay_paths, discover, call, disabled, version, protocol_version, metadata] =
         agent;
     return std::tie(
         speaks,
@@ -67,6 +67,9 @@ auto members_of(const core::agent& agent)
         card_url,
         trust,
         extended,
+        skills,
+        overlays,
+        patch,
         card,
         card_headers,
         shape,

@@ -62,6 +62,8 @@ TEST_CASE("a change of any part of an agent names its key")
         {"shape", "shape: v1"},
         {"trust_card_url", "trust_card_url: never"},
         {"extended_card", "extended_card: proxy"},
+        {"skills", "skills: [{id: a}]"},
+        {"card_patch", "card_patch: {description: d}"},
         {"signatures", "signatures: strip"},
         {"trusted_keys", "trusted_keys: keys.json"},
         {"key_set_origins", "key_set_origins: [https://h]"},

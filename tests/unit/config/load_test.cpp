@@ -67,6 +67,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.log_level == core::log_level::warn);
     CHECK(s.store == "sqlite:/var/lib/cardea/store.db");
     CHECK_FALSE(s.reload.watch);
+    CHECK(s.errors.a2x);
     CHECK(s.mcp.walk == 4min);
     CHECK(s.cards.ttl == 7min);
     CHECK(s.cards.min_ttl == 11s);
@@ -133,7 +134,21 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.url = "http://10.0.0.7:9000/a2a/";
     weather.card_url = "https://10.0.0.7:9000/card.json?x=1";
     weather.trust = core::card_trust::never;
-    weather.extended_card = core::extended_card_access::proxy;
+    weather.extended_card = core::extended_card_access::managed;
+    weather.skills = {
+        {"gold-free", core::skill_visibility::everyone, {}},
+        {"gold-*", core::skill_visibility::extended, {"gold", "paid"}}
+    };
+    auto& overlay = weather.overlays.emplace_back();
+    overlay.when.any_of.emplace_back().claims = {{"plan", "gold"}};
+    overlay.card = R"({"documentationUrl":"https://docs.example/gold","name":null})";
+    weather.patch = {
+        .description = "Better words",
+        .documentation_url = "https://docs.example/",
+        .provider_organization = "Example",
+        .provider_url = "https://example.com",
+        .skills = {{"*", {"weather"}}}
+    };
     weather.card_headers = {
         {"X-Api-Key", core::secret{"s3cr3t-token"}},
         {"Accept-Language", core::secret{"de, en;q=0.5"}}
@@ -269,22 +284,20 @@ TEST_CASE("a card is trusted with the path of calls or not at all")
     CHECK(problems_of("agents: {a: {url: \"http://h\", trust_card_url: never}}") == "");
 }
 
-TEST_CASE("an extended card is passed on or it is not, where the agent has credentials of ours")
+TEST_CASE("where an extended card comes from is one of four")
 {
     CHECK(
         problems_of("agents: {a: {url: \"http://h\", extended_card: yes}}") ==
-        "c.yml:1:46: agents.a.extended_card: \"yes\" is not one of the two; expected auto or proxy\n"
+        "c.yml:1:46: agents.a.extended_card: \"yes\" is not one of them; expected auto, off, proxy or managed\n"
     );
-    for (const auto& [written, passes] : {std::pair{"", false}, {"auto", false}, {"proxy", true}}) {
-        const auto key = *written == '\0' ? std::string{} : ", extended_card: " + std::string{written};
-        const auto read = [&](const std::string& credential) {
-            return core::passes_extended_card(
-                right("agents: {a: {url: \"https://h\"" + credential + key + "}}").agents[0]
-            );
-        };
-        CHECK(read(""));
-        CHECK(read(", bearer: b") == passes);
-        CHECK(read(", tls: {cert: c, key: k}") == passes);
+    using enum core::extended_card_access;
+    for (const auto& [written, value] :
+         {std::pair{"auto", automatic}, {"off", off}, {"proxy", proxy}, {"managed", managed}}) {
+        CHECK(
+            right("agents: {a: {url: \"http://h\", extended_card: " + std::string{written} + "}}")
+                .agents[0]
+                .extended_card == value
+        );
     }
 }
 

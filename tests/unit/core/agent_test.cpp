@@ -25,4 +25,39 @@ TEST_CASE("an id has at most 128 characters")
     CHECK_FALSE(core::valid_agent_id(std::string(129, 'a')));
 }
 
+TEST_CASE(
+    "where an extended card comes from follows from the agent, its credentials, and whether callers are principals"
+)
+{
+    using enum core::extended_card_access;
+    struct row {
+        core::extended_card_access written;
+        bool mcp;
+        bool credentials;
+        core::extended_card_access open;
+        core::extended_card_access authenticates;
+    };
+    for (const auto& each : {
+             row{automatic, false, false, proxy, proxy},
+             {automatic, false, true, off, proxy},
+             {automatic, true, false, off, off},
+             {off, false, false, off, off},
+             {proxy, false, true, proxy, proxy},
+             {proxy, true, false, off, off},
+             {managed, false, true, off, managed},
+             {managed, true, false, off, managed},
+         }) {
+        core::agent agent;
+        agent.extended_card = each.written;
+        agent.speaks = each.mcp ? core::protocol::mcp : core::protocol::a2a;
+        CAPTURE(core::name(each.written));
+        for (const bool by_certificate : {true, false}) {
+            agent.cert_file = each.credentials && by_certificate ? "client.pem" : "";
+            agent.bearer = core::secret{each.credentials && !by_certificate ? "token" : ""};
+            CHECK(core::extended_card_of(agent, false) == each.open);
+            CHECK(core::extended_card_of(agent, true) == each.authenticates);
+        }
+    }
+}
+
 TEST_SUITE_END();

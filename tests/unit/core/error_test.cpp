@@ -37,10 +37,12 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
         const auto code = static_cast<errc>(value);
         const auto number = core::jsonrpc_code(code);
         CAPTURE(core::name(code));
-        const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured;
+        const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured ||
+                            code == errc::extended_card_unsupported;
         CHECK((number >= -32099 && number <= -32000) == of_a2a);
     }
     CHECK(core::jsonrpc_code(errc::unsupported_media_type) == -32005);
+    CHECK(core::jsonrpc_code(errc::extended_card_unsupported) == -32004);
     CHECK(core::jsonrpc_code(errc::extended_card_not_configured) == -32007);
 }
 
@@ -51,6 +53,7 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
         errc::invalid_request,
         errc::method_not_found,
         errc::invalid_params,
+        errc::extended_card_unsupported,
         errc::extended_card_not_configured
     };
     for (int value = first; value <= last; ++value) {

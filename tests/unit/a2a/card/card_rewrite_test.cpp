@@ -75,7 +75,8 @@ TEST_CASE("where no extended card can be had, no card says that there is one")
     REQUIRE(card.has_value());
     for (const bool can_be_had : {true, false}) {
         CAPTURE(can_be_had);
-        const auto made = a2a::rewrite_card(*card, {gateway.base, can_be_had}, upstream);
+        const auto flag = can_be_had ? a2a::extended_card_flag::as_written : a2a::extended_card_flag::no;
+        const auto made = a2a::rewrite_card(*card, {gateway.base, flag}, upstream);
         REQUIRE(made.has_value());
         for (const auto& each : {*made, made->at("agentCard")}) {
             CHECK(each.at("supportsAuthenticatedExtendedCard") == can_be_had);
@@ -86,9 +87,36 @@ TEST_CASE("where no extended card can be had, no card says that there is one")
             a2a::parse_card(R"({"protocolVersion":"0.2.5","name":"n","url":"http://agent.internal:9000/a2a",)"
                             R"("supportsAuthenticatedExtendedCard":true})");
         REQUIRE(older.has_value());
-        const auto of_0_2 = a2a::rewrite_card(*older, {gateway.base, can_be_had}, upstream);
+        const auto of_0_2 = a2a::rewrite_card(*older, {gateway.base, flag}, upstream);
         REQUIRE(of_0_2.has_value());
         CHECK(of_0_2->at("url") == gateway.base + (can_be_had ? "/" : ""));
+    }
+}
+
+TEST_CASE("where the gateway makes extended cards, every card says so in the words of its generations")
+{
+    struct row {
+        std::string members;
+        json flag;
+        json capability;
+    };
+    const std::string url = R"("url":"http://agent.internal:9000/a2a")";
+    const std::string interfaces =
+        R"("supportedInterfaces":[{"url":"http://agent.internal:9000/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}])";
+    for (const auto& [members, flag, capability] : {
+             row{R"("protocolVersion":"0.2.5",)" + url, true, nullptr},
+             {R"("protocolVersion":"0.3.0","supportsAuthenticatedExtendedCard":false,)" + url, true, nullptr},
+             {R"("capabilities":{"extendedAgentCard":false},)" + interfaces, nullptr, true},
+             {interfaces, nullptr, true},
+             {R"("protocolVersion":"0.3.0",)" + url + "," + interfaces, true, true},
+         }) {
+        CAPTURE(members);
+        const auto card = a2a::parse_card(R"({"name":"n",)" + members + "}");
+        REQUIRE(card.has_value());
+        const auto made = a2a::rewrite_card(*card, {gateway.base, a2a::extended_card_flag::yes}, upstream);
+        REQUIRE(made.has_value());
+        CHECK(made->value("supportsAuthenticatedExtendedCard", json{}) == flag);
+        CHECK(made->at("capabilities").value("extendedAgentCard", json{}) == capability);
     }
 }
 

@@ -780,14 +780,14 @@ TEST_CASE("A card that was fetched within cards.max_size is too large when the l
     REQUIRE(x.maker.held() == 1);
     auto lower = x.settings.cards;
     lower.max_size = 1000;
-    x.editor.set_settings(lower);
+    x.editor.set_settings(lower, false);
     x.maker.release();
     x.run();
     REQUIRE(x.answers.front().has_value());
     REQUIRE(x.answers.front()->failure.has_value());
     CHECK(x.answers.front()->failure->code == errc::card_too_large);
     CHECK(x.answers.front()->failure->detail.starts_with("http://agent-0/card: "));
-    x.editor.set_settings(x.settings.cards);
+    x.editor.set_settings(x.settings.cards, false);
     x.pass(10min);
     CHECK(x.name() == x.agents.name);
 }
@@ -809,7 +809,7 @@ TEST_CASE("A card is served whole or called too large, whenever cards.max_size i
         for (int i = 0; i < steps; ++i) {
             x.loop.io().poll_one();
         }
-        x.editor.set_settings(lower);
+        x.editor.set_settings(lower, false);
         x.run();
         const auto& answer = x.answers.front();
         REQUIRE(answer.has_value());
