@@ -6,6 +6,7 @@
 #include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
+#include "core/rate_limits.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -100,6 +101,10 @@ struct reload_settings {
     bool watch = true;  // the file is read again when it changes
 };
 
+struct debug_settings {
+    bool core = false;  // a crash may leave the memory on disk, with the secrets in it
+};
+
 // What is not of one agent.
 struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
@@ -115,6 +120,9 @@ struct process_settings {
     std::string
         store;  // `memory` or `sqlite:PATH`; empty: a file below the user's state directory (gateway/open_store.hpp)
     core::access_settings access;
+    core::rate_limits rate_limits;
+    std::string audit = "off";  // `off`, `stdout` or `file:PATH`
+    debug_settings debug;
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;
