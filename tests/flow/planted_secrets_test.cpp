@@ -146,6 +146,9 @@ TEST_CASE("no secret that is planted anywhere comes out: log, audit, metrics, an
     const auto audit = directory.file("audit.ndjson");
     write_whole(file, configuration(agent.url("/rpc"), audit));
     reloading_gateway gateway{file};
+    whatever_is_seen known;
+    known.add(read_whole(file));
+    REQUIRE(known.around_mark() != "");
     whatever_is_seen seen;
     ask_everything(gateway.port, seen);
     const auto admin = gateway.admin_port;
