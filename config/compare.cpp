@@ -67,6 +67,12 @@ bool applies_at_once(std::string_view path) noexcept
     // What the control loop looks up when it needs it.
     constexpr auto paths = std::to_array<std::string_view>(
         {"access",
+         "rate_limits.principal.rate",
+         "rate_limits.principal.burst",
+         "rate_limits.agent.rate",
+         "rate_limits.agent.burst",
+         "rate_limits.address.rate",
+         "rate_limits.address.burst",
          "cards.ttl",
          "cards.min_ttl",
          "cards.max_ttl",

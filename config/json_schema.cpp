@@ -227,6 +227,7 @@ json schema_of(const setting_type& type)
             [](const file_setting&) { return any_text(); },
             [](const origin_list_setting&) { return list_of(url()); },
             [](const store_setting&) { return or_variable(text_like("^(memory$|sqlite:.)")); },
+            [](const audit_setting&) { return or_variable(text_like("^(off$|stdout$|file:.)")); },
             [](const host_list_setting&) { return list_of(any_text()); },
             [](const network_list_setting&) { return list_of(any_text()); },
             [](const certificate_list_setting&) { return certificates(); },

@@ -151,6 +151,7 @@ private:
             [&]<class Enum>(const choice_setting<Enum>&) { return read_choice<Enum>(f, problems_); },
             [&](const base_url_setting&) { return read_parsed(quiet, expected, parse_base_url, problems_); },
             [&](const store_setting&) { return read_parsed(quiet, expected, parse_store, problems_); },
+            [&](const audit_setting&) { return read_parsed(f, expected, parse_audit, problems_); },
             [&](const file_setting& s) { return std::optional{read_checked_file(f, s.kind, tls_, problems_)}; },
             [&](const origin_list_setting&) { return std::optional{read_origins(f, problems_)}; },
             [&](const host_list_setting&) { return std::optional{read_hosts(f, expected)}; },
@@ -232,8 +233,22 @@ private:
         if (value_.admin_programs && std::find(value_.hosts.begin(), value_.hosts.end(), "*") != value_.hosts.end()) {
             contradiction("admin_programs", "hosts", "does not go with any name in", "the names alone, or false");
         }
+        check_rate_limits();
         check_signatures();
         check_providers();
+    }
+
+    void check_rate_limits()
+    {
+        const auto check = [&](std::string_view burst, std::string_view rate, const core::rate_limit& limit) {
+            if (limit.burst > 0 && limit.rate == 0) {
+                contradiction(burst, rate, "limits nothing without", "a rate");
+            }
+        };
+        const auto& all = value_.rate_limits;
+        check("rate_limits.principal.burst", "rate_limits.principal.rate", all.principal);
+        check("rate_limits.agent.burst", "rate_limits.agent.rate", all.agent);
+        check("rate_limits.address.burst", "rate_limits.address.rate", all.address);
     }
 
     void check_providers()

@@ -33,6 +33,11 @@ card_time(member_of<core::duration> member, core::duration least, core::duration
     return {member, least, most};
 }
 
+constexpr count_setting rate(member_of<std::uint64_t> member)
+{
+    return {member, 0, 1'000'000};
+}
+
 constexpr duration_setting timeout(member_of<core::duration> member)
 {
     return {member, 1ms, day};
@@ -83,6 +88,35 @@ constexpr auto settings_table = std::to_array<setting>({
      "Where Cardea keeps agents of the management API and the last good card of each A2A agent: a SQLite file, or "
      "memory. Default: `cardea/store.db` below `XDG_STATE_HOME` or `~/.local/state`, or memory if that is unusable. A "
      "file that is named here must be usable."},
+
+    {"rate_limits.principal.rate",
+     rate(of<&settings::rate_limits, &core::rate_limits::principal, &core::rate_limit::rate>),
+     "Requests a second of one principal, to all agents together. More get 429. 0: any number. Requests on `admin` "
+     "have no limits."},
+    {"rate_limits.principal.burst",
+     rate(of<&settings::rate_limits, &core::rate_limits::principal, &core::rate_limit::burst>),
+     "How many of them may come at once after a pause. 0: as many as `rate`. It needs a `rate`."},
+    {"rate_limits.agent.rate",
+     rate(of<&settings::rate_limits, &core::rate_limits::agent, &core::rate_limit::rate>),
+     "Requests a second to one agent, of all callers that may know of it together. More get 429. 0: any number."},
+    {"rate_limits.agent.burst",
+     rate(of<&settings::rate_limits, &core::rate_limits::agent, &core::rate_limit::burst>),
+     "As `rate_limits.principal.burst`."},
+    {"rate_limits.address.rate",
+     rate(of<&settings::rate_limits, &core::rate_limits::address, &core::rate_limit::rate>),
+     "Requests a second from one address, before anything else is looked at. More get 429. 0: any number. An IPv6 "
+     "address counts with its /64; behind `trusted_proxies` it is the caller's."},
+    {"rate_limits.address.burst",
+     rate(of<&settings::rate_limits, &core::rate_limits::address, &core::rate_limit::burst>),
+     "As `rate_limits.principal.burst`."},
+
+    {"audit",
+     audit_setting{of<&settings::audit>},
+     "Where Cardea writes what happened to agents, cards, keys and denied callers, one JSON object a line, whatever "
+     "`log.level` is. A file is opened again on SIGHUP."},
+    {"debug.core",
+     switch_setting{of<&settings::debug, &debug_settings::core>},
+     "Whether a crash may leave a core dump, and a debugger of the same user may attach. Both show every secret."},
 
     {"reload.watch",
      switch_setting{of<&settings::reload, &reload_settings::watch>},
@@ -328,6 +362,7 @@ std::string written_as(const setting_type& type)
             [](const file_setting& s) { return std::string{expected_of(s.kind)}; },
             [](const origin_list_setting&) { return std::string{expected_origins}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
+            [](const audit_setting&) { return std::string{"off, stdout or file:PATH"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
             [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
             [](const certificate_list_setting&) {
@@ -353,6 +388,7 @@ std::string value_text(const setting_type& type, settings of)
             [&](const base_url_setting& s) { return s.member(of); },
             [&]<class Enum>(const choice_setting<Enum>& s) { return std::string{core::name(s.member(of))}; },
             [&](const file_setting& s) { return s.member(of); },
+            [&](const audit_setting& s) { return s.member(of); },
             [&](const store_setting& s) {
                 return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);
             },

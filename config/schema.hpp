@@ -59,6 +59,7 @@ struct switch_setting : member_setting<bool> {};
 struct address_setting : member_setting<endpoint> {};
 struct base_url_setting : member_setting<std::string> {};
 struct store_setting : member_setting<std::string> {};
+struct audit_setting : member_setting<std::string> {};
 struct origin_list_setting : member_setting<std::vector<std::string>> {};
 struct host_list_setting : member_setting<std::vector<std::string>> {};
 struct network_list_setting : member_setting<std::vector<std::string>> {};
@@ -78,6 +79,7 @@ using setting_type = std::variant<
     file_setting,
     origin_list_setting,
     store_setting,
+    audit_setting,
     host_list_setting,
     network_list_setting,
     certificate_list_setting,

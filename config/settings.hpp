@@ -6,6 +6,7 @@
 #include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
+#include "core/rate_limits.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -104,6 +105,10 @@ struct error_settings {
     bool a2x = false;  // callers of A2A 0.3 without a credential get the JSON-RPC error of A2X
 };
 
+struct debug_settings {
+    bool core = false;  // a crash may leave the memory on disk, with the secrets in it
+};
+
 // What is not of one agent.
 struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
@@ -119,6 +124,9 @@ struct process_settings {
     std::string
         store;  // `memory` or `sqlite:PATH`; empty: a file below the user's state directory (gateway/open_store.hpp)
     core::access_settings access;
+    core::rate_limits rate_limits;
+    std::string audit = "off";  // `off`, `stdout` or `file:PATH`
+    debug_settings debug;
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;

@@ -44,6 +44,18 @@ core::error invalid(std::string_view detail)
     return core::gateway_error(core::errc::config_invalid, std::string{detail});
 }
 
+// A text that begins with `file` names one.
+core::result<std::string> checked_file_name(std::string_view text, std::string_view file)
+{
+    if (text == file) {
+        return invalid("names no file");
+    }
+    if (text.find('\0') != std::string_view::npos) {
+        return invalid("has a NUL in its name");
+    }
+    return std::string{text};
+}
+
 std::string_view take_while(std::string_view& text, bool (*accepted)(char))
 {
     const auto end = std::find_if_not(text.begin(), text.end(), accepted);
@@ -202,16 +214,19 @@ core::result<endpoint> parse_endpoint(std::string_view text)
 core::result<std::string> parse_store(std::string_view text)
 {
     constexpr std::string_view file = "sqlite:";
-    if (text == file) {
-        return invalid("names no file");
-    }
     if (text != "memory" && !text.starts_with(file)) {
         return invalid("is not a store");
     }
-    if (text.find('\0') != std::string_view::npos) {
-        return invalid("has a NUL in its name");
+    return checked_file_name(text, file);
+}
+
+core::result<std::string> parse_audit(std::string_view text)
+{
+    constexpr std::string_view file = "file:";
+    if (text != "off" && text != "stdout" && !text.starts_with(file)) {
+        return invalid("is no place for the audit");
     }
-    return std::string{text};
+    return checked_file_name(text, file);
 }
 
 std::string to_text(core::duration value)

@@ -38,6 +38,9 @@ std::optional<std::string> parse_host(std::string_view text);
 // `memory`, or `sqlite:` and the path of a file.
 core::result<std::string> parse_store(std::string_view text);
 
+// `off`, `stdout`, or `file:` and the path of a file.
+core::result<std::string> parse_audit(std::string_view text);
+
 // The inverse, in the largest unit that keeps the value exact: `5m`, `1MiB`.
 std::string to_text(core::duration value);
 std::string size_text(std::uint64_t bytes);

@@ -57,7 +57,7 @@ constexpr wording words(errc code) noexcept
         case errc::forbidden:
             return {"forbidden", "This credential does not allow it."};
         case errc::rate_limited:
-            return {"rate_limited", "Too many requests failed; try again later."};
+            return {"rate_limited", "Too many requests; try again later."};
         case errc::caller_gone:
             return {"caller_gone", "The caller went away."};
         case errc::parse_error:

@@ -86,7 +86,10 @@ model::answer admin_handler::answer_get(std::string_view path) const
     if (path == "/healthz") {
         return text_answer(200, "alive\n");
     }
-    return services_.ready() ? text_answer(200, "ready\n") : text_answer(503, "draining\n");
+    if (!services_.ready()) {
+        return text_answer(503, "draining\n");
+    }
+    return text_answer(200, services_.audit_fails() ? "ready\nwarning: the audit cannot be written\n" : "ready\n");
 }
 
 // Piece by piece, the next one when the last one has been taken: a scrape of many agents is long.

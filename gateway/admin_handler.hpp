@@ -22,6 +22,7 @@ public:
     virtual ~admin_services() = default;
 
     virtual bool ready() const noexcept = 0;              // takes traffic
+    virtual bool audit_fails() const noexcept = 0;        // the latest line for the audit was lost
     virtual std::unique_ptr<metrics_feed> metrics() = 0;  // outlived by the services
     virtual net::task<reload_report> reload() = 0;
 };

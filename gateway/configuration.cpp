@@ -8,6 +8,7 @@
 #include "config/values.hpp"
 #include "gateway/management/file_checks.hpp"
 #include "gateway/own_address.hpp"
+#include "jose/digest.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -78,6 +79,7 @@ private:
             complain(path + ": " + text.error().detail);
             return;
         }
+        out_.sha256 = jose::sha256_hex(*text);
         const auto secrets = [this](const std::string& file) -> core::result<std::string> {
             if (const auto usable = note(file); !usable) {
                 return usable.error();

@@ -20,6 +20,7 @@ struct configuration {
     std::vector<std::string> problems;        // as they are shown: `file:line:column: key: what`
     std::vector<std::string> warnings;        // in the same form; the settings are usable
     std::string text;                         // of the file, if it is to be dumped
+    std::string sha256;                       // of the file's text, in hex; empty: there is none
     std::map<std::string, file_stamp> files;  // what it was read from, as they were before they were read
 
     std::map<std::string, std::size_t> tls_files;  // of agents: a hash of what was in each

@@ -16,7 +16,9 @@
 #include "net/loop/descriptor_budget.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -24,6 +26,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -78,6 +81,15 @@ bool usable(const gateway::configuration& configured, const std::string& file)
     return configured.problems.empty();
 }
 
+// Off: no core dump is left, and no process of the same user may attach or read our memory. Programs that we start have it on
+// again, by execve().
+void set_dumpable(bool on)
+{
+    if (::prctl(PR_SET_DUMPABLE, on ? 1 : 0) != 0) {
+        throw std::system_error{errno, std::generic_category(), "PR_SET_DUMPABLE"};
+    }
+}
+
 int run(const gateway::cli::command_line& asked)
 {
     auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
@@ -85,6 +97,7 @@ int run(const gateway::cli::command_line& asked)
         return exit_unusable;
     }
     auto& settings = configured.settings;
+    set_dumpable(settings.debug.core);
     // A peer that leaves while we write is an error of that write, and a log reader that leaves costs lines.
     std::signal(SIGPIPE, SIG_IGN);
     net::raise_descriptor_limit();
@@ -221,6 +234,7 @@ int main(int argc, char** argv)
 {
     open_standard_descriptors();
     try {
+        set_dumpable(false);  // before there is a secret
         const auto code = carry_out(gateway::cli::parse_command_line({argv + 1, argv + argc}));
         std::cout.flush();
         if (!std::cout) {

@@ -221,6 +221,11 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
             }
         }
     }
+    if (audit_ != nullptr) {
+        audit_->configuration_reloaded(
+            {.trigger = name(by), .sha256 = found.now.sha256, .problems = report.problems.size()}
+        );
+    }
     counts_.refused_last = !report.problems.empty();
     if (counts_.refused_last) {
         ++counts_.refused;

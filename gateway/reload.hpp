@@ -8,6 +8,7 @@
 #include "core/log.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/management/registry.hpp"
+#include "gateway/model/audit_trail.hpp"
 #include "gateway/model/side_thread.hpp"
 #include "net/loop/directory_watch.hpp"
 #include "net/loop/loop.hpp"
@@ -69,6 +70,9 @@ public:
         const core::logger& log
     );
 
+    // From now on reloads are noted there; it outlives the reloader.
+    void set_audit(const model::audit_trail& audit) noexcept { audit_ = &audit; }
+
     // What is told of a configuration that changes these settings, by their paths.
     struct observers {
         // Its agents are about to come; those that are there may go.
@@ -121,6 +125,7 @@ private:
     config::settings& settings_;
     const core::logger& log_;
     observers told_;
+    const model::audit_trail* audit_ = nullptr;  // null: nowhere
     net::directory_watch watch_;
     timer settle_;
     std::vector<net::task_signal*> waiting_;

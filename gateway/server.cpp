@@ -2,6 +2,7 @@
 
 #include "gateway/access/access_plan.hpp"
 #include "gateway/access/card_schemes.hpp"
+#include "gateway/access/rate_limiter.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/telemetry/process_stats.hpp"
@@ -35,6 +36,41 @@ std::size_t or_cores(std::uint64_t configured)
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
+using worker_list = std::vector<std::unique_ptr<traffic::worker>>;
+
+void publish_access(const worker_list& workers, const std::shared_ptr<const access::access_plan>& plan)
+{
+    for (const auto& each : workers) {
+        each->set_access(plan);
+    }
+}
+
+void limit_rates(const worker_list& workers, const core::rate_limits& limits)
+{
+    const auto shared = access::rate_limiter::make(limits);
+    for (const auto& each : workers) {
+        each->set_rate_limits(shared);
+    }
+}
+
+std::size_t open_connections(const worker_list& workers) noexcept
+{
+    std::size_t open = 0;
+    for (const auto& each : workers) {
+        open += each->service().open();
+    }
+    return open;
+}
+
+std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::provider_key_set>& key_sets)
+{
+    std::vector<telemetry::key_set_sample> samples;
+    for (const auto& [provider, facts] : key_sets) {
+        samples.push_back({provider, facts.age});
+    }
+    return samples;
+}
+
 // The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken down would
 // kill a process that ends in order. This set stays; it is made at the end because it costs descriptors.
 void keep_signals_from_killing()
@@ -57,6 +93,7 @@ server::server(
       dropped_lines_{std::move(dropped_lines)},
       started_{std::chrono::system_clock::now()},
       largest_card_{settings_.cards.max_size},
+      audit_{control_, log_},
       store_{std::move(records)},
       signals_{control_.get_executor()},
       poll_{control_.get_executor()},
@@ -68,12 +105,16 @@ server::~server() = default;
 
 core::result<> server::start()
 {
+    if (auto opened = audit_.open(settings_.audit); !opened) {
+        return opened;
+    }
     fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(model::version()));
     card_thread_ = std::make_unique<cards::card_thread>(settings_.cards);
     source_ = std::make_unique<cards::card_source>(*fetcher_, card_thread_->editor(), settings_);
     cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
     keeper_ = std::make_unique<cards::card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
+    cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
@@ -84,6 +125,7 @@ core::result<> server::start()
     );
     management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
+    reloader_->set_audit(audit_.trail());
     model::control_services& as_control = *this;
     admin_ = std::make_unique<admin_handler>(static_cast<admin_services&>(*this), *management_, settings_, log_);
     auto for_operators = traffic::connection_settings(settings_, shared_);
@@ -106,6 +148,7 @@ core::result<> server::start()
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
+    registry_->set_audit(audit_.trail());
     auto signer = cards::make_signer(settings_.cards);
     if (!signer) {
         return std::move(signer).error();
@@ -114,7 +157,7 @@ core::result<> server::start()
         registry_->set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
     }
     card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
-    settings_ended({"access"});
+    settings_ended({"access", "rate_limits"});
     publish_agents(registry_->take_snapshot(std::move(public_base)));
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
@@ -126,7 +169,7 @@ core::result<> server::start()
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
 {
     if (std::ranges::find(settings, "access") != settings.end()) {
-        publish_access(access::access_plan::make(next.access, access::access_plan::make(settings_.access)));
+        publish_access(workers_, access::access_plan::make(next.access, access::access_plan::make(settings_.access)));
     }
 }
 
@@ -134,8 +177,11 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
 {
     if (std::ranges::find(settings, "access") != settings.end()) {
         tokens_->set_providers(settings_.access.providers);
-        publish_access(access::access_plan::make(settings_.access));
+        publish_access(workers_, access::access_plan::make(settings_.access));
         card_thread_->editor().set_access(std::make_shared<access::card_schemes>(settings_.access));
+    }
+    if (std::ranges::any_of(settings, [](auto path) { return path.starts_with("rate_limits"); })) {
+        limit_rates(workers_, settings_.rate_limits);
     }
     largest_card_ = settings_.cards.max_size;
     card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
@@ -143,13 +189,6 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
         cards_->make_again();
     }
     sessions_->settings_changed(settings);
-}
-
-void server::publish_access(const std::shared_ptr<const access::access_plan>& plan)
-{
-    for (const auto& each : workers_) {
-        each->set_access(plan);
-    }
 }
 
 core::result<> server::open_listeners(std::vector<net::http_service*> services)
@@ -223,6 +262,7 @@ void server::run()
     ready_ = true;
     control_.run();
     workers_.clear();  // joins; writes the last access lines
+    audit_.end();
     log_.write(core::log_level::info, "stopped", {{"cut", cut_}});
 }
 
@@ -236,6 +276,7 @@ void server::wait_for_signal()
         log_.write(core::log_level::info, "signal", {{"number", number}});
         wait_for_signal();
         if (number == SIGHUP) {
+            audit_.reopen();
             certificates_.refresh(/*asked=*/true);
             reloader_->begin(reload_trigger::signal);
         } else {
@@ -268,14 +309,14 @@ net::task<> server::drain_and_stop()
     for (const auto& each : workers_) {
         each->drain();
     }
-    log_.write(core::log_level::info, "draining", {{"connections", open_connections()}});
+    log_.write(core::log_level::info, "draining", {{"connections", open_connections(workers_)}});
     const auto begun = std::chrono::steady_clock::now();
     co_await wait_until_empty(begun + settings_.timeouts.drain_streams);
     for (const auto& each : workers_) {
         each->end_streams();
     }
     co_await wait_until_empty(begun + std::max(settings_.timeouts.drain, settings_.timeouts.drain_streams));
-    cut_ = open_connections();
+    cut_ = open_connections(workers_);
     for (const auto& each : workers_) {
         each->abort();
     }
@@ -305,7 +346,8 @@ net::task<> server::drain_and_stop()
 
 net::task<> server::wait_until_empty(core::steady_time until)
 {
-    while (open_connections() > 0 && std::chrono::steady_clock::now() < until && (!abrupt_ || until == net::never)) {
+    while (open_connections(workers_) > 0 && std::chrono::steady_clock::now() < until &&
+           (!abrupt_ || until == net::never)) {
         co_await pause();
     }
 }
@@ -315,15 +357,6 @@ net::task<> server::pause()
     net::error_code ignored;  // nothing cancels it
     poll_.expires_after(poll_interval);
     co_await poll_.async_wait(net::asio::redirect_error(net::use_task, ignored));
-}
-
-std::size_t server::open_connections() const noexcept
-{
-    std::size_t open = 0;
-    for (const auto& each : workers_) {
-        open += each->service().open();
-    }
-    return open;
 }
 
 net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights rights, std::stop_token left)
@@ -340,9 +373,11 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.started = started_;
     now.ready = ready_;
     now.agents = cards_->agents();
-    now.connections = open_connections();
+    now.connections = open_connections(workers_);
     now.refused_connections = traffic_listener_->refused();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
+    now.dropped_audit_lines = audit_.dropped();
+    now.key_sets = samples_of(tokens_->key_sets());
     const auto& reloads = reloader_->counts();
     now.config_reloads = reloads.applied;
     now.config_refusals = reloads.refused;

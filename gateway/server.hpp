@@ -6,6 +6,7 @@
 #include "core/log.hpp"
 #include "gateway/access/token_verifier.hpp"
 #include "gateway/admin_handler.hpp"
+#include "gateway/auditor.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
@@ -90,14 +91,15 @@ private:
     {
         return tokens_->verify(std::move(token));
     }
+    void audit(model::audit_notes notes) override { audit_.add(notes); }
     net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
+    bool audit_fails() const noexcept override { return audit_.failing(); }
     std::unique_ptr<metrics_feed> metrics() override;
     net::task<reload_report> reload() override { return reloader_->reload(reload_trigger::request); }
 
     void settings_begin(const config::settings& next, const std::vector<std::string_view>& settings);
     void settings_ended(const std::vector<std::string_view>& settings);
-    void publish_access(const std::shared_ptr<const access::access_plan>& plan);
     core::result<> start_tls();
     core::result<> open_listeners(std::vector<net::http_service*> services);
     void publish_agents(std::shared_ptr<const model::snapshot> now);
@@ -106,7 +108,6 @@ private:
     net::task<> drain_and_stop();
     net::task<> wait_until_empty(core::steady_time until);
     net::task<> pause();
-    std::size_t open_connections() const noexcept;
 
     using timer = net::asio::basic_waitable_timer<
         std::chrono::steady_clock,
@@ -121,6 +122,7 @@ private:
     std::atomic<std::uint64_t> largest_card_;
     net::loop control_;
     model::turn_lines turns_;  // of the control loop
+    auditor audit_;
     model::store_thread store_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
     std::unique_ptr<cards::card_thread> card_thread_;

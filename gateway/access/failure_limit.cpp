@@ -23,7 +23,8 @@ std::uint64_t mixed(std::uint64_t bits) noexcept
     return bits ^ (bits >> 31U);
 }
 
-// Of an IPv4 address all of it, of an IPv6 address its /64.
+}  // namespace
+
 std::uint64_t number_of(std::string_view address) noexcept
 {
     const auto parsed = core::parse_ip(address);
@@ -36,8 +37,6 @@ std::uint64_t number_of(std::string_view address) noexcept
     std::memcpy(&number, parsed->bytes.data() + (v4 ? sizeof(number) : 0), sizeof(number));
     return number;
 }
-
-}  // namespace
 
 bool failure_limit::allows(std::string_view address, core::steady_time now) noexcept
 {

@@ -11,6 +11,9 @@
 
 namespace gateway::access {
 
+// What counts as one address: of IPv4 all of it, of IPv6 its /64. Text that is no address has a number too.
+std::uint64_t number_of(std::string_view address) noexcept;
+
 class failure_limit {
     struct place {
         std::int64_t second = 0;  // of the failures

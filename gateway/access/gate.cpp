@@ -40,6 +40,9 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
         failures_.note_failure(address, now);
         return std::move(*judged).error();
     }
+    if (observer_) {
+        observer_(*(**judged).owner);
+    }
     return keep(hash, std::move(**judged), now);
 }
 

@@ -12,6 +12,7 @@
 #include "net/server/server_connection.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -33,6 +34,9 @@ public:
     // From now on; null: callers need no credential. What was accepted before is forgotten.
     void set_plan(std::shared_ptr<const access_plan> plan);
 
+    // From now on it is told of each key and fixed token that is accepted, and not only remembered.
+    void set_observer(std::function<void(const core::principal&)> observer) { observer_ = std::move(observer); }
+
     // Null: callers need no credential. A request keeps the plan that it began with.
     const std::shared_ptr<const access_plan>& plan() const noexcept { return plan_; }
 
@@ -53,6 +57,7 @@ private:
     keyed_hash hash_;
     accepted_cache accepted_;
     failure_limit failures_;
+    std::function<void(const core::principal&)> observer_;
 };
 
 }  // namespace gateway::access

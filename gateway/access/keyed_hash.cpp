@@ -1,54 +1,112 @@
 #include "gateway/access/keyed_hash.hpp"
 
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 
 #include <bit>
 #include <cstddef>
+#include <cstring>
 #include <stdexcept>
 
 namespace gateway::access {
 namespace {
 
-void require(bool done)
-{
-    if (!done) {
-        throw std::runtime_error{"OpenSSL cannot compute SipHash"};
+static_assert(std::endian::native == std::endian::little, "words are read as they lie in memory");
+
+constexpr std::size_t word = sizeof(std::uint64_t);
+
+class sip_state {
+public:
+    explicit sip_state(const keyed_hash::key& key) noexcept
+        : v0_{0x736F6D6570736575U ^ key[0]},
+          v1_{0x646F72616E646F6DU ^ key[1] ^ 0xEEU},  // 0xEE: of the variant with 128 bits
+          v2_{0x6C7967656E657261U ^ key[0]},
+          v3_{0x7465646279746573U ^ key[1]}
+    {
     }
-}
+
+    void add(std::string_view text) noexcept
+    {
+        size_ += text.size();
+        for (; text.size() >= word; text.remove_prefix(word)) {
+            std::uint64_t next = 0;
+            std::memcpy(&next, text.data(), word);
+            add_word(rest_ | next << rest_bits_);
+            rest_ = rest_bits_ == 0 ? 0 : next >> (64U - rest_bits_);
+        }
+        for (const char c : text) {
+            rest_ |= std::uint64_t{static_cast<unsigned char>(c)} << rest_bits_;
+            rest_bits_ += 8;
+            if (rest_bits_ == 64) {
+                add_word(rest_);
+                rest_ = 0;
+                rest_bits_ = 0;
+            }
+        }
+    }
+
+    hash_value take() noexcept
+    {
+        add_word(rest_ | size_ << 56U);
+        v2_ ^= 0xEEU;
+        mix(4);
+        const auto first = v0_ ^ v1_ ^ v2_ ^ v3_;
+        v1_ ^= 0xDDU;
+        mix(4);
+        return {first, v0_ ^ v1_ ^ v2_ ^ v3_};
+    }
+
+private:
+    void add_word(std::uint64_t next) noexcept
+    {
+        v3_ ^= next;
+        mix(2);
+        v0_ ^= next;
+    }
+
+    void mix(int rounds) noexcept
+    {
+        for (; rounds > 0; --rounds) {
+            v0_ += v1_;
+            v1_ = std::rotl(v1_, 13) ^ v0_;
+            v0_ = std::rotl(v0_, 32);
+            v2_ += v3_;
+            v3_ = std::rotl(v3_, 16) ^ v2_;
+            v0_ += v3_;
+            v3_ = std::rotl(v3_, 21) ^ v0_;
+            v2_ += v1_;
+            v1_ = std::rotl(v1_, 17) ^ v2_;
+            v2_ = std::rotl(v2_, 32);
+        }
+    }
+
+    std::uint64_t v0_;
+    std::uint64_t v1_;
+    std::uint64_t v2_;
+    std::uint64_t v3_;
+    std::uint64_t rest_ = 0;  // bytes that are no word yet
+    unsigned rest_bits_ = 0;  // of them
+    std::uint64_t size_ = 0;
+};
 
 }  // namespace
 
-void keyed_hash::free_mac::operator()(EVP_MAC_CTX* context) const noexcept
-{
-    EVP_MAC_CTX_free(context);
-}
-
 keyed_hash::keyed_hash()
 {
-    require(RAND_bytes(key_.data(), static_cast<int>(key_.size())) == 1);
-    EVP_MAC* const mac = EVP_MAC_fetch(nullptr, "SIPHASH", nullptr);
-    require(mac != nullptr);
-    context_.reset(EVP_MAC_CTX_new(mac));
-    EVP_MAC_free(mac);
-    require(context_ != nullptr);
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(key_.data()), sizeof(key_)) != 1) {
+        throw std::runtime_error{"OpenSSL has no randomness"};
+    }
 }
 
-hash_value keyed_hash::operator()(std::string_view first, std::string_view second)
+hash_value keyed_hash::operator()(std::string_view first, std::string_view second) const noexcept
 {
-    const auto update = [&](const void* bytes, std::size_t size) {
-        require(EVP_MAC_update(context_.get(), static_cast<const unsigned char*>(bytes), size) == 1);
-    };
-    require(EVP_MAC_init(context_.get(), key_.data(), key_.size(), nullptr) == 1);
-    const auto length = first.size();
-    update(&length, sizeof(length));
-    update(first.data(), first.size());
-    update(second.data(), second.size());
-    std::array<unsigned char, sizeof(hash_value)> bytes{};
-    std::size_t written = 0;
-    const bool done = EVP_MAC_final(context_.get(), bytes.data(), &written, bytes.size()) == 1;
-    require(done && written == bytes.size());
-    return std::bit_cast<hash_value>(bytes);
+    sip_state state{key_};
+    const std::uint64_t length = first.size();
+    std::array<char, word> prefix{};
+    std::memcpy(prefix.data(), &length, word);
+    state.add({prefix.data(), prefix.size()});
+    state.add(first);
+    state.add(second);
+    return state.take();
 }
 
 }  // namespace gateway::access

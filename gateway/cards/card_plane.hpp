@@ -46,6 +46,9 @@ public:
     // From now on every card that is published goes here, a null one when an agent is gone or has changed.
     void set_publisher(publisher publish) { publisher_.set_publication(std::move(publish)); }
 
+    // From now on cards that are published are noted there; it outlives the plane.
+    void set_audit(const model::audit_trail& audit) noexcept { publisher_.set_audit(audit); }
+
     // From now on it is told where the card says that calls go, of an agent whose card may; empty: nowhere that counts.
     void set_pathfinder(pathfinder find) { publisher_.set_pathfinder(std::move(find)); }
 

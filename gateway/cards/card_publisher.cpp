@@ -112,10 +112,25 @@ void card_publisher::note_address(card_slot& slot, const std::optional<a2a::card
     noted = problem;
 }
 
-// The audit trail: what callers are told from now on. Never the card itself, nor what an agent was given and says in it.
+// What callers are told from now on. Never the card itself, nor what an agent was given and says in it.
 void card_publisher::log_published(const std::string& id, const served_card& card) const
 {
     const auto& facts = card.facts;
+    if (audit_ != nullptr) {
+        audit_->card_published(
+            {.agent = id,
+             .name = card.log.name,
+             .version = card.log.version,
+             .protocol_version = card.log.protocol_version,
+             .url = model::public_address(public_base_, id),
+             .skills = facts.skills,
+             .bytes = card.bytes->body.size(),
+             .sha256 = card.log.sha256,
+             .capabilities = facts.capabilities,
+             .security_schemes = card.log.scheme_names,
+             .has_signature = !card.signed_by.empty()}
+        );
+    }
     log_.write(
         core::log_level::info,
         "card_published",

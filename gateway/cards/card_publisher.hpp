@@ -9,6 +9,7 @@
 #include "core/log.hpp"
 #include "gateway/cards/card_slot.hpp"
 #include "gateway/cards/served_card.hpp"
+#include "gateway/model/audit_trail.hpp"
 #include "net/loop/loop.hpp"
 
 #include <functional>
@@ -30,6 +31,9 @@ public:
     // As card_plane::set_publisher() and card_plane::set_pathfinder().
     void set_publication(publication publish) { publish_ = std::move(publish); }
     void set_pathfinder(pathfinder find) { find_path_ = std::move(find); }
+
+    // From now on published cards are noted there; it outlives the publisher.
+    void set_audit(const model::audit_trail& audit) noexcept { audit_ = &audit; }
 
     // As in the snapshot.
     void set_public_base(std::string base) { public_base_ = std::move(base); }
@@ -66,6 +70,7 @@ private:
     publication publish_;
     pathfinder find_path_;
     std::string public_base_;
+    const model::audit_trail* audit_ = nullptr;  // null: nowhere
 };
 
 }  // namespace gateway::cards

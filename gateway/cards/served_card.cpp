@@ -2,10 +2,12 @@
 
 #include "core/utf8.hpp"
 #include "gateway/model/agent_record.hpp"
+#include "gateway/model/audit_trail.hpp"
 #include "gateway/model/shown_words.hpp"
 #include "jose/digest.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace gateway::cards {
@@ -67,6 +69,9 @@ served_card describe(const a2a::card& card, const core::agent& record)
     served.log.protocol_version = model::shown_words(secrets, facts.protocol_version);
     served.log.capabilities = joined(facts.capabilities);
     served.log.security_schemes = model::shown_words(secrets, joined(facts.security_schemes));
+    for (const auto& scheme : facts.security_schemes | std::views::take(model::audit_trail::longest_list)) {
+        served.log.scheme_names.push_back(model::shown_words(secrets, scheme));
+    }
     facts.security_schemes.clear();
     cut(facts.name);
     cut(facts.description);

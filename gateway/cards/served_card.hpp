@@ -26,7 +26,8 @@ struct card_words_for_log {
     std::string protocol_version;
     std::string capabilities;
     std::string security_schemes;
-    std::string sha256;  // of the body
+    std::vector<std::string> scheme_names;  // the first of them
+    std::string sha256;                     // of the body
 };
 
 // What one shape cannot say of the card.

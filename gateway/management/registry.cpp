@@ -1,5 +1,8 @@
 #include "gateway/management/registry.hpp"
 
+#include "config/dump.hpp"
+#include "jose/digest.hpp"
+
 #include <utility>
 
 namespace gateway::management {
@@ -8,6 +11,15 @@ namespace {
 using core::errc;
 
 constexpr std::string_view stored_path = "agent";
+constexpr std::string_view by_configuration = "configuration";
+constexpr std::string_view by_store = "store";  // what it turns out to have
+
+// Of the definition, without secrets.
+std::string hash_of(const model::agent_entry& agent)
+{
+    const auto& record = agent.record;
+    return jose::sha256_hex(core::to_text(config::given_values(record)) + '\n' + record.card + '\n' + record.metadata);
+}
 
 std::shared_ptr<const model::agent_entry> entry_of_id(const std::string& id)
 {
@@ -50,7 +62,7 @@ core::result<> registry::load()
         if (agents_.contains(each.id)) {
             hide(each.id);
         } else {
-            adopt(each, checks);
+            adopt(each, checks, by_store);
         }
     }
     return {};
@@ -62,7 +74,7 @@ void registry::hide(const std::string& id)
     log_.write(core::log_level::warn, "stored_agent_hidden", {{"agent", id}});
 }
 
-void registry::adopt(const store::record& record, const config::tls_checks& checks)
+void registry::adopt(const store::record& record, const config::tls_checks& checks, std::string_view by)
 {
     const auto definition = core::parse_json(record.definition);
     auto read = factory_.propose(record.id, definition ? *definition : core::json{}, stored_path, checks);
@@ -74,7 +86,7 @@ void registry::adopt(const store::record& record, const config::tls_checks& chec
         );
         read.entry = entry_of_id(record.id);
     }
-    take(record.id, {std::move(read.entry), record.version, record.written, std::move(read.problems)});
+    take(record.id, {std::move(read.entry), record.version, record.written, std::move(read.problems)}, by);
 }
 
 const registered_agent* registry::find(std::string_view id) const
@@ -125,7 +137,7 @@ net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed
         co_return std::move(may).error();
     }
     const auto action = find(id) == nullptr ? store::action::created : store::action::updated;
-    take(id, {std::move(agent.entry), version, written->written, {}});
+    take(id, {std::move(agent.entry), version, written->written, {}}, by.who);
     write_audit_line(id, action, version, by.who);
     co_return version;
 }
@@ -143,7 +155,7 @@ net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::a
         co_return why;
     }
     if (may_write(id)) {
-        drop(id);
+        drop(id, by.who);
     }
     hidden_.erase(id);
     write_audit_line(id, store::action::deleted, *version, by.who);
@@ -208,7 +220,7 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
         if (turns_.over()) {
             co_await turns_.wait();
         }
-        adopt(record, checks);
+        adopt(record, checks, by_configuration);
         hidden_.erase(record.id);
     }
     for (const auto& id : gone) {
@@ -216,7 +228,7 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
             co_await turns_.wait();
         }
         if (const auto* before = find(id); before != nullptr && before->declared()) {
-            drop(id);
+            drop(id, by_configuration);
         }
     }
     co_return core::result<>{};
@@ -229,7 +241,7 @@ void registry::take_declared(std::shared_ptr<const model::agent_entry> entry)
     if (before != nullptr && !before->declared()) {
         hide(id);
     }
-    take(id, {std::move(entry), 0, {}, {}});
+    take(id, {std::move(entry), 0, {}, {}}, by_configuration);
 }
 
 // The records of those that the configuration hides. What the store cannot give stays hidden until the next start.
@@ -283,9 +295,9 @@ net::task<> registry::look_again(std::string id, core::error why)
         co_return;
     }
     if (!*found && there != nullptr) {
-        drop(id);
+        drop(id, by_store);
     } else if (*found && (there == nullptr || there->version != (**found).version)) {
-        adopt(**found, tls_checks());
+        adopt(**found, tls_checks(), by_store);
     }
 }
 
@@ -302,10 +314,11 @@ void registry::keep_route(const registered_agent& before, registered_agent& now)
     }
 }
 
-void registry::take(const std::string& id, registered_agent agent)
+void registry::take(const std::string& id, registered_agent agent, std::string_view by)
 {
     auto& there = agents_[id];
     keep_route(there, agent);
+    note_change(there.entry.get(), agent.entry.get(), by);
     const bool was_served = there.entry != nullptr && there.served();
     there = std::move(agent);
     if (publish_ && (there.served() || was_served)) {
@@ -313,16 +326,29 @@ void registry::take(const std::string& id, registered_agent agent)
     }
 }
 
-void registry::drop(const std::string& id)
+void registry::drop(const std::string& id, std::string_view by)
 {
     const auto found = agents_.find(id);
     if (found == agents_.end()) {
         return;
     }
     const bool was_served = found->second.served();
+    note_change(found->second.entry.get(), nullptr, by);
     agents_.erase(found);
     if (publish_ && was_served) {
         publish_(id, nullptr);
+    }
+}
+
+void registry::note_change(const model::agent_entry* before, const model::agent_entry* now, std::string_view by) const
+{
+    if (audit_ != nullptr && audit_->on()) {
+        audit_->agent_changed(
+            {.agent = (now != nullptr ? now : before)->record.id,
+             .by = by,
+             .before = before == nullptr ? "" : hash_of(*before),
+             .after = now == nullptr ? "" : hash_of(*now)}
+        );
     }
 }
 

@@ -9,6 +9,7 @@
 #include "core/json/json.hpp"
 #include "core/log.hpp"
 #include "gateway/management/agent_factory.hpp"
+#include "gateway/model/audit_trail.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
 #include "gateway/model/turns.hpp"
@@ -62,6 +63,9 @@ public:
     // From now on every change of what is served goes here; null: it is served no more.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
 
+    // From now on changes of agents are noted there; it outlives the registry.
+    void set_audit(const model::audit_trail& audit) noexcept { audit_ = &audit; }
+
     // What would be written, as agent_factory::propose().
     proposed_agent propose(std::string_view id, const core::json& definition, std::string_view path)
     {
@@ -94,14 +98,15 @@ public:
 
 private:
     void take_declared(std::shared_ptr<const model::agent_entry> entry);
-    void adopt(const store::record& record, const config::tls_checks& checks);
-    void take(const std::string& id, registered_agent agent);
+    void adopt(const store::record& record, const config::tls_checks& checks, std::string_view by);
+    void take(const std::string& id, registered_agent agent, std::string_view by);
     void keep_route(const registered_agent& before, registered_agent& now);
-    void drop(const std::string& id);
+    void drop(const std::string& id, std::string_view by);
     core::result<> may_write(const std::string& id) const;
     void hide(const std::string& id);
     net::task<std::vector<store::record>> hidden_among(std::vector<std::string> ids);
     net::task<> look_again(std::string id, core::error why);
+    void note_change(const model::agent_entry* before, const model::agent_entry* now, std::string_view by) const;
     void write_audit_line(const std::string& id, store::action action, std::uint64_t version, const std::string& who);
 
     const config::settings& settings_;
@@ -109,6 +114,7 @@ private:
     const core::logger& log_;
     model::turns& turns_;
     publisher publish_;
+    const model::audit_trail* audit_ = nullptr;  // null: nowhere
     std::shared_ptr<const model::card_bytes> key_set_;
     agent_factory factory_;
     agents agents_;

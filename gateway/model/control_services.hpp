@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/answered_card.hpp"
+#include "gateway/model/audit_trail.hpp"
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/rpc_answer.hpp"
@@ -45,6 +46,9 @@ public:
 
     // Whose this token is (a JSON Web Token). Fails with unauthenticated and access_unavailable.
     virtual net::task<core::result<accepted_credential>> verify(std::string token) = 0;
+
+    // What a worker has for the audit. Any thread may call it, now and then.
+    virtual void audit(audit_notes notes) = 0;
 
     // Carries out a body sent to /rpc of the traffic listener. Stops soon after `left` says so.
     virtual net::task<rpc_answer> manage(std::string body, rpc_rights rights, std::stop_token left) = 0;

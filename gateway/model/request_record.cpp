@@ -74,4 +74,38 @@ std::string_view name(access_outcome o) noexcept
     return "refused";
 }
 
+std::string_view name(rate_limit l) noexcept
+{
+    switch (l) {
+        case rate_limit::principal:
+            return "principal";
+        case rate_limit::agent:
+            return "agent";
+        case rate_limit::address:
+            return "address";
+    }
+    return "address";
+}
+
+std::string_view name(denial d) noexcept
+{
+    switch (d) {
+        case denial::unauthenticated:
+            return "unauthenticated";
+        case denial::refused:
+            return "refused";
+        case denial::ambiguous:
+            return "ambiguous";
+        case denial::limited:
+            return "limited";
+        case denial::unavailable:
+            return "unavailable";
+        case denial::hidden:
+            return "hidden";
+        case denial::forbidden:
+            return "forbidden";
+    }
+    return "forbidden";
+}
+
 }  // namespace gateway::model

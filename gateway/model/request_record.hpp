@@ -33,6 +33,24 @@ enum class access_outcome : std::uint8_t { accepted, anonymous, refused, ambiguo
 
 std::string_view name(access_outcome o) noexcept;
 
+// What a request was over (docs/configuration.md, `rate_limits`); also a metric label.
+enum class rate_limit : std::uint8_t { principal, agent, address };
+
+std::string_view name(rate_limit l) noexcept;
+
+// Why access denied a request what it asked for; also a metric label.
+enum class denial : std::uint8_t {
+    unauthenticated,  // it has no credential, and needs one
+    refused,          // its credential was not accepted
+    ambiguous,        // it has two credentials, or one at a place where none is read
+    limited,          // too many credentials of its address failed
+    unavailable,      // its credential could not be checked
+    hidden,           // its principal may not know of the agent
+    forbidden,        // its principal may not call the agent so, or lacks a scope
+};
+
+std::string_view name(denial d) noexcept;
+
 struct request_record {
     route where = route::none;
     std::string_view http_method;           // of the bounded set of methods; empty when no request could be read
@@ -45,6 +63,9 @@ struct request_record {
     std::string_view management_method;     // of the bounded set of management methods, or "other", or empty
     unsigned status = 0;                    // as sent; 499 when the caller left before
     std::optional<access_outcome> access;   // nullopt: callers need no credential
+    std::optional<rate_limit> over;         // nullopt: within all limits
+    std::optional<denial> denied;           // nullopt: access denied nothing
+    std::string_view denied_agent;          // with `denied`: the agent's id, also of one that is hidden; empty: none
     std::optional<core::errc> code;         // what failed; nullopt: nothing
     core::side from = core::side::gateway;  // whose failure it was; only with `code`
     std::string_view detail;                // of the failure, for the log

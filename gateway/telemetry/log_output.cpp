@@ -42,7 +42,7 @@ bool is_file(int descriptor)
     return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Used by one thread, but for end() and lost().
+// Used by one thread, but for end(), lost() and failing().
 class descriptor_writer {
 public:
     explicit descriptor_writer(int descriptor)
@@ -56,6 +56,7 @@ public:
     void end(steady::time_point deadline) noexcept { deadline_.store(deadline, std::memory_order_relaxed); }
 
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+    bool failing() const noexcept { return failing_.load(std::memory_order_relaxed); }
 
     // Whole lines, each with its line break.
     void write(std::string_view lines)
@@ -68,6 +69,7 @@ public:
             within_line_ = false;
         }
         const auto done = within_line_ ? 0 : put(text);
+        failing_.store(done < text.size(), std::memory_order_relaxed);
         if (done < text.size()) {
             within_line_ = within_line_ || (done > 0 && text[done - 1] != '\n');
             lost_.fetch_add(line_breaks(text.substr(done)), std::memory_order_relaxed);
@@ -115,6 +117,7 @@ private:
     bool within_line_ = false;
     std::atomic<steady::time_point> deadline_{steady::time_point::max()};
     std::atomic<std::uint64_t> lost_{0};
+    std::atomic<bool> failing_{false};
 };
 
 }  // namespace
@@ -159,6 +162,7 @@ public:
     }
 
     std::uint64_t dropped() const noexcept { return pushed_out_.load(std::memory_order_relaxed) + writer_.lost(); }
+    bool failing() const noexcept { return writer_.failing(); }
 
 private:
     void run()
@@ -214,6 +218,11 @@ void log_output::write(std::string_view lines)
 std::uint64_t log_output::dropped() const noexcept
 {
     return implementation_->dropped();
+}
+
+bool log_output::failing() const noexcept
+{
+    return implementation_->failing();
 }
 
 }  // namespace gateway::telemetry

@@ -36,6 +36,9 @@ public:
     // Any thread. Only grows.
     std::uint64_t dropped() const noexcept;
 
+    // Whether the descriptor did not take all of the latest lines that it was given. Any thread.
+    bool failing() const noexcept;
+
 private:
     class implementation;
 

@@ -60,6 +60,18 @@ void add_access(page& into, const loop_totals& sum)
         });
     }
     into.add(std::move(requests));
+
+    auto denied = counter("cardea_denied_total", "Requests that access denied what they asked for, by reason.");
+    each(sum.denied, [&](model::denial reason, std::uint64_t n) {
+        denied.add_some({{"reason", model::name(reason)}}, n);
+    });
+    into.add(std::move(denied));
+
+    auto limited = counter("cardea_rate_limited_total", "Requests that were over a limit of rate_limits.");
+    each(sum.limited, [&](model::rate_limit over, std::uint64_t n) {
+        limited.add_some({{"limit", model::name(over)}}, n);
+    });
+    into.add(std::move(limited));
 }
 
 void add_gateway(page& into, const gateway_sample& gateway)
@@ -86,6 +98,17 @@ void add_gateway(page& into, const gateway_sample& gateway)
         counter("cardea_log_lines_dropped_total", "Log lines lost because nobody took them in time."),
         gateway.dropped_log_lines
     );
+    into.add(
+        counter("cardea_audit_dropped_total", "Audit lines, and denied requests in them, that are lost."),
+        gateway.dropped_audit_lines
+    );
+    auto ages = gauge("cardea_key_set_age_seconds", "How old the keys are that a provider's tokens are checked with.");
+    for (const auto& [provider, age] : gateway.key_sets) {
+        if (age) {
+            ages.add({{"provider", provider}}, seconds(*age));
+        }
+    }
+    into.add(std::move(ages));
 }
 
 void add_reloads(page& into, const gateway_sample& gateway)

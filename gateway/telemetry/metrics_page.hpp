@@ -48,6 +48,12 @@ struct session_sample {
     std::optional<std::size_t> queued{};  // bytes; nullopt: it is not written to
 };
 
+// Of one provider of identity whose keys come from elsewhere.
+struct key_set_sample {
+    std::string provider;
+    std::optional<core::duration> age{};  // of the set in use; nullopt: there is none
+};
+
 struct gateway_sample {
     std::string version;
     std::string compiler;
@@ -58,6 +64,8 @@ struct gateway_sample {
     std::uint64_t refused_connections = 0;
     std::uint64_t idle_upstream_connections = 0;
     std::uint64_t dropped_log_lines = 0;
+    std::uint64_t dropped_audit_lines = 0;
+    std::vector<key_set_sample> key_sets;
     std::uint64_t config_reloads = 0;   // that were carried out
     std::uint64_t config_refusals = 0;  // that were not
     core::wall_time config_since{};     // when the configuration in use was taken

@@ -229,6 +229,8 @@ void loop_totals::merge(const loop_totals& other)
     for (const auto& [provider, counters] : other.access) {
         access[provider].merge(counters);
     }
+    denied.merge(other.denied);
+    limited.merge(other.limited);
     request_bytes.merge(other.request_bytes);
     response_bytes.merge(other.response_bytes);
     agents += other.agents;
@@ -240,6 +242,12 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
     totals_.request_bytes.add(record.where, record.bytes_in);
     totals_.response_bytes.add(record.where, record.bytes_out);
     count_access(record);
+    if (record.denied) {
+        totals_.denied.add(*record.denied);
+    }
+    if (record.over) {
+        totals_.limited.add(*record.over);
+    }
     if (record.agent.empty()) {
         return;
     }

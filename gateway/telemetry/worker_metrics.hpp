@@ -67,6 +67,8 @@ enum class tls_handshake : std::uint8_t { complete, resumed, failed };
 std::string_view name(tls_handshake how) noexcept;
 
 using access_counters = enum_counters<model::access_outcome, model::access_outcome::unavailable>;
+using limit_counters = enum_counters<model::rate_limit, model::rate_limit::address>;
+using denial_counters = enum_counters<model::denial, model::denial::forbidden>;
 using handshake_counters = enum_counters<tls_handshake, tls_handshake::failed>;
 using route_counters = enum_counters<model::route, model::route::none>;
 using errc_counters = enum_counters<core::errc, core::errc::internal>;
@@ -167,6 +169,8 @@ struct loop_totals {
     http_counters http;
     handshake_counters handshakes;
     std::map<std::string, access_counters, std::less<>> access;  // by provider; "none": no provider accepted it
+    limit_counters limited;
+    denial_counters denied;
     route_counters request_bytes;
     route_counters response_bytes;
     std::size_t agents = 0;  // that have counters

@@ -33,6 +33,36 @@ bool calls_before_1(const request_context& request)
            (version == nullptr || version->empty() || version->starts_with("0."));
 }
 
+std::optional<model::denial> denial_of(const request_context& request) noexcept
+{
+    using model::access_outcome;
+    using model::denial;
+    const auto& record = request.record;
+    if (!record.access || !record.code || record.over) {
+        return std::nullopt;
+    }
+    switch (*record.access) {
+        case access_outcome::refused:
+            return denial::refused;
+        case access_outcome::ambiguous:
+            return denial::ambiguous;
+        case access_outcome::limited:
+            return denial::limited;
+        case access_outcome::unavailable:
+            return denial::unavailable;
+        case access_outcome::accepted:
+        case access_outcome::anonymous:
+            break;
+    }
+    if (*record.code == core::errc::unauthenticated) {
+        return denial::unauthenticated;
+    }
+    if (*record.code == core::errc::forbidden) {
+        return denial::forbidden;
+    }
+    return request.hidden ? std::optional{denial::hidden} : std::nullopt;
+}
+
 std::string_view address_of(const request_context& request) noexcept
 {
     return request.client.empty() ? std::string_view{request.caller.peer()} : request.client;
@@ -59,19 +89,52 @@ net::routine<> access_guard::ask(request_context& request)
     request.owner = co_await gate_.ask(request.caller, address_of(request));
 }
 
+std::optional<net::routine<>> access_guard::admit_address(request_context& request) const
+{
+    if (limits_ && !limits_->admits_address(address_of(request), request.caller.owner().now())) {
+        constexpr auto over = model::rate_limit::address;
+        return respond_limited(request, over, limits_->rate(over));
+    }
+    return std::nullopt;
+}
+
 std::optional<net::routine<>> access_guard::admit(request_context& request) const
+{
+    if (request.access && request.to.where != model::route::key_set) {
+        request.record.access = outcome_of(request.owner);
+        if (const auto* caller = request.principal()) {
+            request.record.principal = caller->id;
+            request.record.provider = caller->provider;
+        }
+    }
+    if (auto limited = admit_principal(request)) {
+        return limited;
+    }
+    if (auto denied = admit_owner(request)) {
+        return denied;
+    }
+    return admit_one_more(request);
+}
+
+std::optional<net::routine<>> access_guard::admit_principal(request_context& request) const
+{
+    const auto* caller = request.principal();
+    if (limits_ && caller != nullptr &&
+        !limits_->admits_principal(caller->id, caller->provider, request.caller.owner().now())) {
+        constexpr auto over = model::rate_limit::principal;
+        return respond_limited(request, over, limits_->rate(over));
+    }
+    return std::nullopt;
+}
+
+std::optional<net::routine<>> access_guard::admit_owner(request_context& request) const
 {
     if (!request.access || request.to.where == model::route::key_set) {
         return std::nullopt;
     }
-    request.record.access = outcome_of(request.owner);
     request.in_words_of_a2x = a2x_ && calls_before_1(request);
     if (!request.owner) {
         return respond_unidentified(request, request.owner.error());
-    }
-    if (const auto* caller = request.principal()) {
-        request.record.principal = caller->id;
-        request.record.provider = caller->provider;
     }
     switch (request.to.where) {
         case model::route::card:
@@ -91,17 +154,38 @@ std::optional<net::routine<>> access_guard::admit(request_context& request) cons
     return request.principal() == nullptr ? std::optional{respond_forbidden(request)} : std::nullopt;
 }
 
+std::optional<net::routine<>> access_guard::admit_one_more(request_context& request) const
+{
+    const auto* known = limits_ && request.sees_agent ? known_.find(request.to.agent) : nullptr;
+    if (known == nullptr || limits_->admits_agent(known->entry->record.id, request.caller.owner().now())) {
+        return std::nullopt;
+    }
+    constexpr auto over = model::rate_limit::agent;
+    request.set_agent(known->entry);
+    return respond_limited(request, over, limits_->rate(over));
+}
+
 std::optional<net::routine<>> access_guard::admit_to_agent(request_context& request) const
 {
     const auto* known = known_.find(request.to.agent);
     const auto* caller = request.principal();
     request.sees_agent = known != nullptr && request.access->may_discover(known->entry->record, caller);
     if (!request.sees_agent) {
+        request.hidden = known == nullptr ? nullptr : known->entry;
         // To a caller with a credential an agent that it may not know of is one that does not exist.
         return caller == nullptr ? std::optional{respond_forbidden(request)} : std::nullopt;
     }
     request.may_call = request.access->may_call_somehow(known->entry->record, caller);
     return std::nullopt;
+}
+
+void access_guard::note_denial(request_context& request) noexcept
+{
+    auto& record = request.record;
+    record.denied = denial_of(request);
+    if (record.denied) {
+        record.denied_agent = request.hidden ? std::string_view{request.hidden->record.id} : record.agent;
+    }
 }
 
 }  // namespace gateway::traffic

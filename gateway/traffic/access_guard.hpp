@@ -1,12 +1,15 @@
-// The phase of a request that says whose it is and whether its caller gets that far. One thread, that of the worker.
+// The phase of a request that says whose it is, whether its caller gets that far, and whether it sends too much. One
+// thread, that of the worker.
 #pragma once
 
 #include "config/settings.hpp"
 #include "gateway/access/gate.hpp"
+#include "gateway/access/rate_limiter.hpp"
 #include "gateway/traffic/local_snapshot.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -22,22 +25,39 @@ public:
     {
     }
 
+    // As gate::set_observer().
+    void set_observer(std::function<void(const core::principal&)> observer) { gate_.set_observer(std::move(observer)); }
+
     // Null: callers need no credential. Requests under way keep what they began with.
     void set_plan(std::shared_ptr<const access::access_plan> plan) { gate_.set_plan(std::move(plan)); }
+
+    // Null: nothing is limited.
+    void set_rate_limits(std::shared_ptr<access::rate_limiter> limits) { limits_ = std::move(limits); }
+
+    // Before all: the answer to a caller whose address sends too much; nullopt: it does not.
+    std::optional<net::routine<>> admit_address(request_context& request) const;
 
     // Sets the owner of the request, or fails to. False: it takes a question, ask().
     bool identify(request_context& request);
     net::routine<> ask(request_context& request);
 
     // Once the owner is known: the answer to a caller that does not get any further; nullopt: it does. Of a request for an
-    // agent, sets whether the caller may know of it and call it.
+    // agent, sets whether the caller may know of it and call it. A request counts for its principal, and for its agent if
+    // the caller may know of that.
     std::optional<net::routine<>> admit(request_context& request) const;
 
+    // Once it is answered: notes what access denied it, and of which agent.
+    static void note_denial(request_context& request) noexcept;
+
 private:
+    std::optional<net::routine<>> admit_principal(request_context& request) const;
+    std::optional<net::routine<>> admit_owner(request_context& request) const;
+    std::optional<net::routine<>> admit_one_more(request_context& request) const;
     std::optional<net::routine<>> admit_to_agent(request_context& request) const;
 
     access::gate gate_;
     bool a2x_;
+    std::shared_ptr<access::rate_limiter> limits_;  // null: none
     const local_snapshot& known_;
 };
 

@@ -29,13 +29,14 @@ struct request_context {
     bool may_call = true;                                  // the caller may call the agent, perhaps not every method
     bool in_words_of_a2x = false;                          // a caller that needs a credential is told so as A2X says it
     model::request_record record{};
-    std::shared_ptr<const model::agent_entry> agent{};  // null: none is known
-    std::optional<relay_call> call{};                   // what remains to be relayed; nullopt: the request is answered
-    std::optional<model::card_position> managed{};      // an extended card of the gateway's own remains to be answered
-    std::string call_id{};                              // the raw JSON-RPC id, which outlives the body; empty: none
-    std::string head{};                                 // what call->head points into, unless it is agent->call_head
-    std::string detail{};                               // what record.detail points into
-    std::string client{};                               // what record.client points into
+    std::shared_ptr<const model::agent_entry> agent{};   // null: none is known
+    std::shared_ptr<const model::agent_entry> hidden{};  // the one that the caller may not know of, if there is one
+    std::optional<relay_call> call{};                    // what remains to be relayed; nullopt: the request is answered
+    std::optional<model::card_position> managed{};       // an extended card of the gateway's own remains to be answered
+    std::string call_id{};                               // the raw JSON-RPC id, which outlives the body; empty: none
+    std::string head{};                                  // what call->head points into, unless it is agent->call_head
+    std::string detail{};                                // what record.detail points into
+    std::string client{};                                // what record.client points into
 
     // Null: an anonymous caller.
     const core::principal* principal() const noexcept { return owner ? owner->get() : nullptr; }

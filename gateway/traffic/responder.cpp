@@ -69,6 +69,22 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
+net::routine<> respond_limited(request_context& request, model::rate_limit over, std::uint64_t rate)
+{
+    constexpr auto code = core::errc::rate_limited;
+    request.record.over = over;
+    auto answer = model::call_error(code, request.record.agent, request.call_id);
+    const auto policy = '"' + std::string{model::name(over)} + '"';
+    net::http1::head_writer head{answer.fields};
+    head.field("RateLimit-Policy", policy + ";q=" + std::to_string(rate) + ";w=1");
+    head.field("RateLimit", policy + ";r=0;t=1");  // at least one a second: the next token comes within it
+    return respond_error(
+        request,
+        core::caller_error(code, "over rate_limits." + policy.substr(1, policy.size() - 2)),
+        std::move(answer)
+    );
+}
+
 net::routine<> respond_no_calls(request_context& request)
 {
     auto failure = core::gateway_error(core::errc::not_implemented, "calls to MCP servers are not passed on yet");

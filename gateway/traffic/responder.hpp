@@ -4,9 +4,11 @@
 
 #include "core/error.hpp"
 #include "gateway/model/answer.hpp"
+#include "gateway/model/request_record.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/routine.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -38,6 +40,10 @@ net::routine<> respond_forbidden(request_context& request);
 
 // 401 with what the providers ask for, and other failures to say whose request it is.
 net::routine<> respond_unidentified(request_context& request, core::error failure);
+
+// 429 to a request that is over a limit of `rate` requests a second, which it notes, with that limit
+// (draft-ietf-httpapi-ratelimit-headers-11).
+net::routine<> respond_limited(request_context& request, model::rate_limit over, std::uint64_t rate);
 
 // To a call of an agent that has no upstream: an MCP server.
 net::routine<> respond_no_calls(request_context& request);

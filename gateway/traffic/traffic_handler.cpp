@@ -3,6 +3,7 @@
 #include "core/log.hpp"
 #include "gateway/model/host_policy.hpp"
 #include "gateway/telemetry/access_log.hpp"
+#include "gateway/telemetry/audit_tally.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/traffic/access_guard.hpp"
 #include "gateway/traffic/agent_relay.hpp"
@@ -36,6 +37,7 @@ struct traffic_handler::phases {
     model::host_policy hosts{settings, settings.listen};
     proxy_trust proxies{settings.trusted_proxies};
     telemetry::worker_metrics metrics{};
+    telemetry::audit_tally tally{settings.audit != "off"};
     local_snapshot known{};
     access_guard guard{control, settings, known};
     card_endpoint card{control, settings, known};
@@ -62,6 +64,7 @@ traffic_handler::traffic_handler(
       log_{log},
       phases_{new phases{control, pool, settings}}
 {
+    phases_->guard.set_observer([this](const core::principal& owner) { phases_->tally.note_key(owner); });
 }
 
 traffic_handler::~traffic_handler() = default;
@@ -121,6 +124,9 @@ void traffic_handler::route(request_context& request) const
 // The answer to a request that is refused whatever agent it is for; nullopt: it is admitted.
 std::optional<net::routine<>> traffic_handler::admit(request_context& request) const
 {
+    if (auto limited = phases_->guard.admit_address(request)) {
+        return limited;
+    }
     const auto& head = request.caller.head();
     if (!phases_->hosts.answers(head.authority)) {
         request.record.where = model::route::none;
@@ -192,7 +198,9 @@ void traffic_handler::account(request_context& request)
     request.record.bytes_in = request.caller.request_bytes();
     request.record.bytes_out = request.caller.answer_bytes();
     request.record.total = std::chrono::steady_clock::now() - request.caller.started();
+    access_guard::note_denial(request);
     phases_->metrics.count(request.record);
+    phases_->tally.note(request.record);
     lines_.write(request.record, std::chrono::system_clock::now());
 }
 
@@ -247,6 +255,19 @@ void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<cons
 void traffic_handler::set_access(std::shared_ptr<const access::access_plan> plan)
 {
     phases_->guard.set_plan(std::move(plan));
+}
+
+void traffic_handler::set_rate_limits(std::shared_ptr<access::rate_limiter> limits)
+{
+    phases_->guard.set_rate_limits(std::move(limits));
+}
+
+void traffic_handler::hand_over()
+{
+    auto notes = phases_->tally.take();
+    if (!notes.empty()) {
+        phases_->control.audit(std::move(notes));
+    }
 }
 
 void traffic_handler::end_streams()

@@ -23,7 +23,8 @@ class upstream_pool;
 
 namespace gateway::access {
 class access_plan;
-}
+class rate_limiter;
+}  // namespace gateway::access
 
 namespace gateway::model {
 class control_services;
@@ -65,6 +66,12 @@ public:
 
     // What callers need from now on; null: nothing.
     void set_access(std::shared_ptr<const access::access_plan> plan);
+
+    // How much they may send, together with those of the other workers; null: anything.
+    void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);
+
+    // Gives away what the audit has to know, now and then.
+    void hand_over();
 
     // Cuts the event streams that are open, and those that begin from now on.
     void end_streams();

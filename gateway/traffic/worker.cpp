@@ -49,7 +49,7 @@ worker::worker(
       },
       traffic_{control, pool_, settings, lines_, log},
       service_{loop_, traffic_, connection_settings(settings, shared)},
-      flusher_{lines_}
+      flusher_{lines_, traffic_}
 {
     loop_.timers().add(flusher_);
 }
@@ -59,6 +59,7 @@ worker::~worker()
     if (thread_.joinable()) {
         thread_.join();
     }
+    traffic_.hand_over();
 }
 
 void worker::start()
@@ -94,6 +95,13 @@ void worker::set_access(std::shared_ptr<const access::access_plan> plan)
 {
     net::asio::post(executor(), [this, published = std::move(plan)]() mutable {
         traffic_.set_access(std::move(published));
+    });
+}
+
+void worker::set_rate_limits(std::shared_ptr<access::rate_limiter> limits)
+{
+    net::asio::post(executor(), [this, published = std::move(limits)]() mutable {
+        traffic_.set_rate_limits(std::move(published));
     });
 }
 

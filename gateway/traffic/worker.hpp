@@ -58,7 +58,8 @@ public:
     void publish_agent(std::string id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
     void set_tls(net::tls_context tls);  // for connections that come from now on; null: none
     void publish_card(std::string agent_id, std::shared_ptr<const model::published_card> card);
-    void set_access(std::shared_ptr<const access::access_plan> plan);  // null: callers need no credential
+    void set_access(std::shared_ptr<const access::access_plan> plan);    // null: callers need no credential
+    void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);  // null: nothing is limited
     void drain();
     void end_streams();
     void abort();
@@ -73,15 +74,21 @@ public:
 private:
     class flusher final : public net::timed {
     public:
-        explicit flusher(telemetry::access_log& lines)
-            : lines_{lines}
+        flusher(telemetry::access_log& lines, traffic_handler& traffic)
+            : lines_{lines},
+              traffic_{traffic}
         {
         }
         void on_due() override {}
-        void on_sweep(core::steady_time) override { lines_.flush(); }
+        void on_sweep(core::steady_time) override
+        {
+            lines_.flush();
+            traffic_.hand_over();
+        }
 
     private:
         telemetry::access_log& lines_;
+        traffic_handler& traffic_;
     };
 
     net::loop loop_;

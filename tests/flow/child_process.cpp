@@ -176,14 +176,14 @@ std::optional<std::uint64_t> child_process::private_memory() const
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
     return std::nullopt;
 #else
-    std::ifstream file{"/proc/" + std::to_string(id_) + "/smaps_rollup"};
-    std::uint64_t sum = 0;
+    // Anybody may read it: smaps_rollup is closed for a process that cannot be dumped.
+    std::ifstream file{"/proc/" + std::to_string(id_) + "/status"};
     for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("Private_")) {
-            sum += std::stoull(line.substr(line.find(':') + 1)) * 1024;
+        if (line.starts_with("RssAnon:")) {
+            return std::stoull(line.substr(line.find(':') + 1)) * 1024;
         }
     }
-    return sum;
+    return std::nullopt;
 #endif
 }
 

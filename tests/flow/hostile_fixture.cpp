@@ -113,6 +113,8 @@ hostile_gateway::agents& hostile_gateway::agents::declare(std::string_view id, s
 hostile_gateway::hostile_gateway(const agents& which)
 {
     std::ofstream file{folder_.file("cardea.yml")};
+    // Else only root could count its descriptors.
+    file << "debug: {core: true}\n";
     file << "limits: {requests: 1000000}\nagents:\n  words: {url: \"http://127.0.0.1:9/\", card: {name: Words}}\n";
     for (const auto& each : which.all_) {
         file << "  " << each.id << ": ";

@@ -294,6 +294,31 @@ TEST_CASE("with reload.watch off a file that changes waits for POST /reload")
     CHECK(gateway.serves("a", "A3"));
 }
 
+TEST_CASE("limits of rates apply at once, on every worker, and end at once")
+{
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    const auto with = [&](const std::string& limits) {
+        write_whole(file, "reload: {watch: false}\nworkers: 2\n" + limits + "agents:\n" + inline_agent("a", "A"));
+    };
+    with("");
+    reloading_gateway gateway{file};
+    const auto refused = [&] {
+        int count = 0;
+        for (int i = 0; i < 20; ++i) {
+            count += gateway.card("a").status == 429 ? 1 : 0;
+        }
+        return count;
+    };
+    CHECK(refused() == 0);
+    with("rate_limits: {agent: {rate: 1}}\n");
+    CHECK(gateway.reloaded()["settings"] == json{"rate_limits.agent.rate"});
+    CHECK(refused() >= 10);  // of both workers together: a new connection goes to either
+    with("");
+    CHECK(gateway.reloaded()["settings"] == json{"rate_limits.agent.rate"});
+    CHECK(refused() == 0);
+}
+
 TEST_CASE("a stream goes on when its agent is removed")
 {
     scripted_agent agent{[](const auto&) { return test_support::event_stream(); }};

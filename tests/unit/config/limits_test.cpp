@@ -22,7 +22,14 @@ std::string with(std::string_view path, const std::string& value)
     } else if (path == "cards.max_ttl" || path == "cards.min_ttl") {
         others = path == "cards.max_ttl" ? ", min_ttl: 0" : ", max_ttl: 30d";
     }
+    if (path.ends_with(".burst")) {
+        others = ", rate: 1";
+    }
     const auto dot = path.find('.');
+    if (path.starts_with("rate_limits.")) {
+        return "rate_limits: {" + std::string{path.substr(dot + 1, path.rfind('.') - dot - 1)} + ": {" +
+               std::string{path.substr(path.rfind('.') + 1)} + ": " + value + others + "}}";
+    }
     return dot == path.npos ? std::string{path} + ": " + value
                             : std::string{path.substr(0, dot)} + ": {" + std::string{path.substr(dot + 1)} + ": " +
                                   value + others + "}";
@@ -77,6 +84,12 @@ constexpr row rows[] = {
     {"limits.connections", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
     {"limits.failed_credentials", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
     {"limits.program_starts", nullptr, "0", "1000", "1001", "a whole number, 0 to 1000"},
+    {"rate_limits.principal.rate", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
+    {"rate_limits.principal.burst", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
+    {"rate_limits.agent.rate", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
+    {"rate_limits.agent.burst", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
+    {"rate_limits.address.rate", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
+    {"rate_limits.address.burst", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
     {"limits.target", "63", "64", "64KiB", "65537", "64B to 64KiB"},
     {"limits.sse_event", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
     {"limits.upstream_header", "1023", "1KiB", "1MiB", "1048577", "1KiB to 1MiB"},

@@ -66,6 +66,9 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.workers == 3);
     CHECK(s.log_level == core::log_level::warn);
     CHECK(s.store == "sqlite:/var/lib/cardea/store.db");
+    CHECK(s.audit == "file:/var/log/cardea/audit.ndjson");
+    CHECK(s.rate_limits == core::rate_limits{.principal = {50, 100}, .agent = {500, 501}, .address = {101, 102}});
+    CHECK(s.debug.core);
     CHECK_FALSE(s.reload.watch);
     CHECK(s.errors.a2x);
     CHECK(s.mcp.walk == 4min);

@@ -177,6 +177,11 @@ TEST_CASE("A value of the wrong kind is reported, and what was expected")
         {"store: disk", "c.yml:1:8: store: is not a store; expected memory or sqlite:PATH\n"},
         {"store: \"sqlite:\"", "c.yml:1:8: store: names no file; expected memory or sqlite:PATH\n"},
         {"store: sqlite", "c.yml:1:8: store: is not a store; expected memory or sqlite:PATH\n"},
+        {"audit: stderr", "c.yml:1:8: audit: \"stderr\" is no place for the audit; expected off, stdout or file:PATH\n"
+        },
+        {"audit: \"file:\"", "c.yml:1:8: audit: \"file:\" names no file; expected off, stdout or file:PATH\n"},
+        {"rate_limits: {agent: {burst: 5}}",
+         "c.yml:1:30: rate_limits.agent.burst: 5 limits nothing without rate_limits.agent.rate (0); expected a rate\n"},
         {"public_url: agents.example.com",
          "c.yml:1:13: public_url: is not a URL; expected an http or https URL without query and fragment\n"},
         {"public_url: https://h/?a=b",

@@ -390,6 +390,8 @@ TEST_CASE("the gateway and its process are described")
     sample.connections = 4;
     sample.idle_upstream_connections = 5;
     sample.dropped_log_lines = 6;
+    sample.dropped_audit_lines = 16;
+    sample.key_sets = {{"idp", 90s}, {"never read", std::nullopt}};
     sample.refused_connections = 7;
     sample.config_reloads = 8;
     sample.config_refusals = 9;
@@ -406,6 +408,8 @@ TEST_CASE("the gateway and its process are described")
         "cardea_upstream_connections_idle 5",
         "cardea_connections_refused_total 7",
         "cardea_log_lines_dropped_total 6",
+        "cardea_audit_dropped_total 16",
+        R"(cardea_key_set_age_seconds{provider="idp"} 90)",
         R"(cardea_config_reloads_total{outcome="ok"} 8)",
         R"(cardea_config_reloads_total{outcome="refused"} 9)",
         "cardea_config_last_reload_successful 0",
@@ -425,6 +429,23 @@ TEST_CASE("the gateway and its process are described")
     const auto without = page_of({});
     CHECK(without.find("\nprocess_open_fds ") == std::string::npos);
     CHECK(without.find("\ncardea_ready 0\n") != std::string::npos);
+}
+
+TEST_CASE("denied and limited requests are counted by reason and limit, over all loops")
+{
+    gateway::telemetry::worker_metrics one;
+    gateway::telemetry::worker_metrics other;
+    gateway::model::request_record denied;
+    denied.denied = gateway::model::denial::hidden;
+    gateway::model::request_record over;
+    over.over = gateway::model::rate_limit::agent;
+    one.count(denied);
+    other.count(denied);
+    other.count(over);
+    const auto page = page_of({&one, &other});
+    CHECK(page.find("\ncardea_denied_total{reason=\"hidden\"} 2\n") != std::string::npos);
+    CHECK(page.find("cardea_denied_total{reason=\"forbidden\"}") == std::string::npos);
+    CHECK(page.find("\ncardea_rate_limited_total{limit=\"agent\"} 1\n") != std::string::npos);
 }
 
 TEST_CASE("every family has one HELP and one TYPE, every line is well formed, and no series comes twice")
@@ -461,7 +482,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 38);
+        CHECK(described.size() == 42);
         CHECK(page.ends_with('\n'));
     }
 }

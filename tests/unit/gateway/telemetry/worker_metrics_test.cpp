@@ -89,6 +89,12 @@ TEST_CASE("the tables have a place for every enumerator")
     for (std::size_t i = gateway::telemetry::card_use_counters::size; i < 256; ++i) {
         CHECK(name(static_cast<gateway::model::card_use>(i)) == "miss");
     }
+    for (std::size_t i = gateway::telemetry::limit_counters::size; i < 256; ++i) {
+        CHECK(name(static_cast<gateway::model::rate_limit>(i)) == "address");
+    }
+    for (std::size_t i = gateway::telemetry::denial_counters::size; i < 256; ++i) {
+        CHECK(name(static_cast<gateway::model::denial>(i)) == "forbidden");
+    }
 }
 
 TEST_CASE("requests are counted by route, HTTP method and status")

@@ -1,0 +1,153 @@
+#include "gateway/model/audit_trail.hpp"
+
+#include "core/json/json.hpp"
+#include "core/utf8.hpp"
+#include "gateway/model/terminal_text.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace gateway::model {
+namespace {
+
+class audit_line {
+public:
+    explicit audit_line(std::string_view event)
+    {
+        core::append_timestamp(text_, std::chrono::system_clock::now());
+        text_ += R"(","event":")";
+        text_ += event;
+        text_ += '"';
+    }
+
+    void add(std::string_view name, std::string_view value)
+    {
+        begin(name);
+        append(value);
+    }
+    void add_some(std::string_view name, std::string_view value)
+    {
+        if (!value.empty()) {
+            add(name, value);
+        }
+    }
+    void add(std::string_view name, std::uint64_t value)
+    {
+        begin(name);
+        text_ += std::to_string(value);
+    }
+    void add_flag(std::string_view name, bool value)
+    {
+        begin(name);
+        text_ += value ? "true" : "false";
+    }
+    void add(std::string_view name, const std::vector<std::string>& list)
+    {
+        begin(name);
+        text_ += '[';
+        for (std::size_t i = 0; i < std::min(list.size(), audit_trail::longest_list); ++i) {
+            text_ += i == 0 ? "" : ",";
+            append(list[i]);
+        }
+        text_ += ']';
+    }
+
+    std::string take() { return printable(text_ + '}'); }
+
+private:
+    void begin(std::string_view name)
+    {
+        text_ += ",\"";
+        text_ += name;
+        text_ += "\":";
+    }
+    void append(std::string_view value)
+    {
+        core::append_json_string(text_, core::cut_utf8(value, audit_trail::longest_text));
+    }
+
+    std::string text_ = R"({"ts":")";
+};
+
+bool has(const std::vector<std::string>& names, std::string_view name)
+{
+    return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+void audit_trail::card_published(const audited_card& card) const
+{
+    if (!on()) {
+        return;
+    }
+    audit_line line{"agent_card_published"};
+    line.add("agent", card.agent);
+    line.add("name", card.name);
+    line.add("version", card.version);
+    line.add("protocol_version", card.protocol_version);
+    line.add("url", card.url);
+    line.add("skill_count", card.skills);
+    line.add("card_size_bytes", card.bytes);
+    line.add("card_sha256", card.sha256);
+    line.add("capabilities", card.capabilities);
+    line.add("security_schemes", card.security_schemes);
+    line.add_flag("streaming", has(card.capabilities, "streaming"));
+    line.add_flag("push_notifications", has(card.capabilities, "pushNotifications"));
+    line.add_flag("signed", card.has_signature);
+    sink_->write(line.take());
+}
+
+void audit_trail::agent_changed(const audited_change& change) const
+{
+    if (!on()) {
+        return;
+    }
+    audit_line line{change.before.empty() ? "agent_created" : change.after.empty() ? "agent_deleted" : "agent_updated"};
+    line.add("agent", change.agent);
+    line.add("by", change.by);
+    line.add_some("before_sha256", change.before);
+    line.add_some("after_sha256", change.after);
+    sink_->write(line.take());
+}
+
+void audit_trail::access_denied(const denied_requests& requests) const
+{
+    if (!on()) {
+        return;
+    }
+    audit_line line{"access_denied"};
+    line.add("reason", name(requests.reason));
+    line.add_some("agent", requests.agent);
+    line.add_some("principal", requests.principal);
+    line.add_some("provider", requests.provider);
+    line.add_some("address", requests.address);
+    line.add("count", requests.count);
+    sink_->write(line.take());
+}
+
+void audit_trail::key_first_used(const used_key& key) const
+{
+    if (!on()) {
+        return;
+    }
+    audit_line line{"key_first_used"};
+    line.add("provider", key.provider);
+    line.add("key", key.key);
+    sink_->write(line.take());
+}
+
+void audit_trail::configuration_reloaded(const audited_reload& reload) const
+{
+    if (!on()) {
+        return;
+    }
+    audit_line line{"configuration_reloaded"};
+    line.add("outcome", reload.problems == 0 ? std::string_view{"ok"} : std::string_view{"refused"});
+    line.add("trigger", reload.trigger);
+    line.add("problems", reload.problems);
+    line.add_some("sha256", reload.sha256);
+    sink_->write(line.take());
+}
+
+}  // namespace gateway::model

@@ -1,0 +1,41 @@
+// Where audit lines end: standard output, or a file that is appended to, written by one thread (gateway/telemetry/log_output.hpp).
+#pragma once
+
+#include "core/descriptor.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "gateway/telemetry/log_output.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gateway::telemetry {
+
+class audit_file final : public core::log_sink {
+public:
+    // `place`: `stdout` or `file:PATH`; a new file is for its owner alone. Fails with config_invalid: it is no regular file,
+    // or cannot be opened.
+    static core::result<std::unique_ptr<audit_file>> open(const std::string& place);
+
+    // As log_output::write().
+    void write(std::string_view lines) override { output_.write(lines); }
+
+    // What is written from now on goes to the file that has the name now: the one before was rotated. Blocks; any thread.
+    // Fails as open(), and the file before stays in use.
+    core::result<> reopen();
+
+    // Lines that will not be seen, and whether the latest one was such. Any thread.
+    std::uint64_t dropped() const noexcept { return output_.dropped(); }
+    bool failing() const noexcept { return output_.failing(); }
+
+private:
+    audit_file(std::string path, core::descriptor file);
+
+    std::string path_;       // empty: standard output
+    core::descriptor file_;  // its number stays, whatever file is behind it
+    log_output output_;
+};
+
+}  // namespace gateway::telemetry

@@ -1,0 +1,55 @@
+// Folds denials that repeat: of the same reason to the same principal at the same agent, at most one goes on in `window`, with
+// how many there were. Bounded. Pure; one thread at a time.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/model/audit_trail.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace gateway::telemetry {
+
+class denial_fold {
+public:
+    static constexpr std::chrono::seconds window{10};
+    static constexpr std::size_t most = 1024;  // that are told apart; others are dropped
+
+    using taker = std::function<void(const model::denied_requests&)>;
+
+    explicit denial_fold(taker take)
+        : take_{std::move(take)}
+    {
+    }
+
+    // The first of its kind goes on at once.
+    void add(const model::denied_requests& requests, core::steady_time now);
+
+    // What has been folded for a window goes on.
+    void sweep(core::steady_time now);
+
+    // What has been folded goes on: nothing comes any more.
+    void end();
+
+    std::uint64_t dropped() const noexcept { return dropped_; }
+
+private:
+    using kind = std::tuple<model::denial, std::string, std::string, std::string>;
+
+    struct kept {
+        model::denied_requests folded;  // count 0: none since one went on
+        core::steady_time until;        // no other goes on before
+    };
+
+    taker take_;
+    std::map<kind, kept> kept_;
+    std::uint64_t dropped_ = 0;
+};
+
+}  // namespace gateway::telemetry

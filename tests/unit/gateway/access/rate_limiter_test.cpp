@@ -1,0 +1,149 @@
+#include "gateway/access/rate_limiter.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using gateway::access::rate_limiter;
+using gateway::access::token_buckets;
+
+const core::steady_time start{1h};
+
+std::shared_ptr<rate_limiter> of_principals(std::uint64_t rate, std::uint64_t burst = 0)
+{
+    return rate_limiter::make({.principal = {.rate = rate, .burst = burst}, .agent = {}, .address = {}});
+}
+
+// How many requests of the principal are admitted now.
+std::uint64_t admitted(rate_limiter& limiter, const std::string& id, core::steady_time now)
+{
+    std::uint64_t count = 0;
+    while (count < 10'000 && limiter.admits_principal(id, "keys", now)) {
+        ++count;
+    }
+    return count;
+}
+
+TEST_SUITE("rate limiter")
+{
+    TEST_CASE("Without a limit there is none to ask")
+    {
+        CHECK(rate_limiter::make({}) == nullptr);
+    }
+
+    TEST_CASE("A burst comes at once, then as many as the rate says")
+    {
+        const auto limiter = of_principals(50, 100);
+        CHECK(admitted(*limiter, "a", start) == 100);
+        CHECK(admitted(*limiter, "a", start + 19ms) == 0);
+        CHECK(admitted(*limiter, "a", start + 20ms) == 1);
+        CHECK(admitted(*limiter, "a", start + 1020ms) == 50);
+        CHECK(admitted(*limiter, "a", start + 1h) == 100);
+    }
+
+    TEST_CASE("The burst is as large as the rate unless it is given, and may be smaller")
+    {
+        CHECK(admitted(*of_principals(7), "a", start) == 7);
+        CHECK(admitted(*of_principals(1), "a", start) == 1);
+        CHECK(admitted(*of_principals(1000, 1), "a", start) == 1);
+        CHECK(admitted(*of_principals(1, 1000), "a", start) == 1000);
+    }
+
+    TEST_CASE("Refused requests cost nothing: whoever floods gets its rate")
+    {
+        const auto limiter = of_principals(10);
+        std::uint64_t count = 0;
+        for (auto now = start; now < start + 10s; now += 1ms) {
+            count += admitted(*limiter, "flood", now);
+        }
+        CHECK(count == 10 + 99);  // the burst, then one each 100 ms
+    }
+
+    TEST_CASE("A flood of one principal leaves all others untouched")
+    {
+        const auto limiter = of_principals(10);
+        for (auto now = start; now < start + 1s; now += 10ms) {
+            static_cast<void>(admitted(*limiter, "flood", now));
+        }
+        for (int i = 0; i < 10'000; ++i) {
+            CHECK(admitted(*limiter, std::to_string(i), start + 1s) == 10);
+        }
+    }
+
+    TEST_CASE("Principals are apart by their provider, agents by their id, addresses by their IPv6 network")
+    {
+        const auto limiter = rate_limiter::make({.principal = {1, 1}, .agent = {1, 1}, .address = {1, 1}});
+        CHECK(limiter->admits_principal("a", "x", start));
+        CHECK(limiter->admits_principal("a", "y", start));
+        CHECK_FALSE(limiter->admits_principal("a", "x", start));
+        CHECK(limiter->admits_agent("a", start));
+        CHECK(limiter->admits_agent("b", start));
+        CHECK_FALSE(limiter->admits_agent("a", start));
+        CHECK(limiter->admits_address("192.0.2.1", start));
+        CHECK(limiter->admits_address("192.0.2.2", start));
+        CHECK_FALSE(limiter->admits_address("192.0.2.1", start));
+        CHECK(limiter->admits_address("2001:db8::1", start));
+        CHECK_FALSE(limiter->admits_address("2001:db8::2", start));
+        CHECK(limiter->admits_address("2001:db8:0:1::1", start));
+        CHECK(limiter->rate(gateway::model::rate_limit::agent) == 1);
+    }
+
+    TEST_CASE("What is not limited is always admitted")
+    {
+        const auto limiter = of_principals(1);
+        for (int i = 0; i < 10; ++i) {
+            CHECK(limiter->admits_agent("a", start));
+            CHECK(limiter->admits_address("192.0.2.1", start));
+        }
+    }
+
+    TEST_CASE("All workers together admit no more than one would")
+    {
+        constexpr std::uint64_t rate = 1000;
+        const auto limiter = of_principals(rate);
+        std::atomic<std::uint64_t> count{0};
+        std::vector<std::thread> workers;
+        for (int worker = 0; worker < 4; ++worker) {
+            workers.emplace_back([&] {
+                for (auto now = start; now <= start + 1s; now += 100us) {
+                    count += limiter->admits_principal("a", "keys", now) ? 1 : 0;
+                    count += limiter->admits_principal("a", "keys", now) ? 1 : 0;
+                }
+            });
+        }
+        for (auto& each : workers) {
+            each.join();
+        }
+        // The burst and a second's worth: 80,000 were asked for.
+        CHECK(count <= 2 * rate);
+        CHECK(count >= 2 * rate * 99 / 100);
+    }
+
+    TEST_CASE("More names than there are buckets find room, and the flood's own bucket stays empty meanwhile")
+    {
+        token_buckets buckets{{.rate = 1, .burst = 1}};
+        const gateway::access::keyed_hash hash;
+        std::uint64_t early = 0;
+        for (std::size_t i = 0; i < token_buckets::most / 8; ++i) {
+            CHECK(buckets.take(hash(std::to_string(i), {}), start));
+        }
+        for (std::size_t i = 0; i < token_buckets::most / 8; ++i) {
+            early += buckets.take(hash(std::to_string(i), {}), start + 500ms) ? 1 : 0;
+        }
+        CHECK(early < 10);  // five names or more in one row of four
+        for (std::size_t i = 0; i < 2 * token_buckets::most; ++i) {
+            REQUIRE(buckets.take(hash("other", std::to_string(i)), start));
+        }
+    }
+}
+
+}  // namespace

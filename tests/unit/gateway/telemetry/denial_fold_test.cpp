@@ -1,0 +1,102 @@
+#include "gateway/telemetry/denial_fold.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/denial_fold");
+
+namespace {
+
+using namespace std::chrono_literals;
+using gateway::model::denial;
+using gateway::model::denied_requests;
+using gateway::telemetry::denial_fold;
+
+const core::steady_time start{1h};
+
+denied_requests of(const std::string& principal, denial reason = denial::forbidden, std::uint64_t count = 1)
+{
+    return {
+        .principal = principal,
+        .provider = "keys",
+        .agent = "a",
+        .reason = reason,
+        .address = "10.0.0.1",
+        .count = count
+    };
+}
+
+struct rig {
+    std::vector<denied_requests> told;
+    denial_fold fold{[this](const denied_requests& each) { told.push_back(each); }};
+};
+
+}  // namespace
+
+TEST_CASE("the first denial is told at once, and those of the next ten seconds once, with their number")
+{
+    rig r;
+    r.fold.add(of("ci"), start);
+    REQUIRE(r.told.size() == 1);
+    CHECK(r.told[0].count == 1);
+    for (int i = 0; i < 90; ++i) {
+        r.fold.add(of("ci", denial::forbidden, 2), start + i * 100ms);
+        r.fold.sweep(start + i * 100ms);
+    }
+    r.fold.sweep(start + 9999ms);
+    CHECK(r.told.size() == 1);
+    r.fold.sweep(start + 10s);
+    REQUIRE(r.told.size() == 2);
+    CHECK(r.told[1].count == 180);
+    r.fold.add(of("ci"), start + 11s);
+    r.fold.sweep(start + 19s);
+    CHECK(r.told.size() == 2);
+    r.fold.sweep(start + 20s);
+    REQUIRE(r.told.size() == 3);
+    CHECK(r.told[2].count == 1);
+    r.fold.sweep(start + 30s);
+    CHECK(r.told.size() == 3);
+    r.fold.add(of("ci"), start + 31s);  // after a pause it is the first again
+    CHECK(r.told.size() == 4);
+}
+
+TEST_CASE("principals, providers, agents and reasons are told apart, addresses are not")
+{
+    rig r;
+    r.fold.add(of("ci"), start);
+    r.fold.add(of("bob"), start);
+    r.fold.add(of("ci", denial::hidden), start);
+    auto other = of("ci");
+    other.agent = "b";
+    r.fold.add(other, start);
+    other.provider = "idp";
+    r.fold.add(other, start);
+    CHECK(r.told.size() == 5);
+    other.address = "10.0.0.2";
+    r.fold.add(other, start);
+    CHECK(r.told.size() == 5);
+    r.fold.end();
+    REQUIRE(r.told.size() == 6);
+    CHECK(r.told[5].address == "10.0.0.2");
+}
+
+TEST_CASE("what finds no room is counted, until there is room again")
+{
+    rig r;
+    for (std::size_t i = 0; i < denial_fold::most; ++i) {
+        r.fold.add(of(std::to_string(i)), start);
+    }
+    CHECK(r.fold.dropped() == 0);
+    r.fold.add(of("one more", denial::forbidden, 3), start);
+    CHECK(r.fold.dropped() == 3);
+    CHECK(r.told.size() == denial_fold::most);
+    r.fold.sweep(start + 10s);
+    r.fold.add(of("one more"), start + 10s);
+    CHECK(r.told.size() == denial_fold::most + 1);
+    CHECK(r.fold.dropped() == 3);
+}
+
+TEST_SUITE_END();
