@@ -1,5 +1,6 @@
 #include "config/agent_values.hpp"
 
+#include "config/agent_credentials.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
 #include "config/choice.hpp"
@@ -44,7 +45,14 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 [&](const pattern_list_key& type) { set(type, std::optional{read_relay_paths(f, problems)}); },
                 [&](const origin_list_key& type) { set(type, std::optional{read_origins(f, problems)}); },
                 [&](const access_policy_key& type) { set(type, read_policy(f, type.about, problems)); },
-                [&](const secret_map_key& type) { set(type, std::optional{read_headers(f, problems)}); },
+                [&](const secret_map_key& type) {
+                    const bool calls = row.name == "headers";
+                    const auto use = calls ? header_use::calls : header_use::cards;
+                    set(type, std::optional{read_headers(f, problems, use)});
+                },
+                [&](const caller_credentials_key& type) {
+                    set(type, std::optional{read_caller_credentials(f, problems)});
+                },
                 [](const auto& /*what other keys depend on is read before*/) {},
             },
             row.type

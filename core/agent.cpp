@@ -36,10 +36,20 @@ std::string_view name(extended_card_access value) noexcept
     return chosen_name(value);
 }
 
+std::string_view name(client_authentication value) noexcept
+{
+    return chosen_name(value);
+}
+
+bool has_credentials(const agent& record) noexcept
+{
+    return !record.bearer.empty() || !std::holds_alternative<std::monostate>(record.credentials) ||
+           !record.headers.empty() || !record.cert_file.empty();
+}
+
 bool passes_extended_card(const agent& record) noexcept
 {
-    const bool credentials = !record.bearer.empty() || !record.cert_file.empty();
-    return record.extended_card == extended_card_access::proxy || !credentials;
+    return record.extended_card == extended_card_access::proxy || !has_credentials(record);
 }
 
 std::string_view name(signature_policy value) noexcept

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/secret.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/card_answer.hpp"
@@ -16,6 +17,8 @@
 #include <string>
 
 namespace gateway::model {
+
+struct agent_entry;
 
 class control_services {
 public:
@@ -41,6 +44,11 @@ public:
 
     // Whose this token is (a JSON Web Token). Fails with unauthenticated and access_unavailable.
     virtual net::task<core::result<accepted_credential>> verify(std::string token) = 0;
+
+    // The agent with a token of its OAuth server other than `refused`, which the agent did not take; empty: with any. Null:
+    // there is none, or the agent is not known any more.
+    virtual net::task<std::shared_ptr<const agent_entry>>
+    agent_with_token(std::string agent_id, core::secret refused) = 0;
 
     // Carries out a body sent to /rpc of the traffic listener. Stops soon after `left` says so.
     virtual net::task<rpc_answer> manage(std::string body, rpc_rights rights, std::stop_token left) = 0;
