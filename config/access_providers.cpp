@@ -86,16 +86,6 @@ core::result<std::string> parse_algorithm(std::string_view text)
     return std::string{text};
 }
 
-core::result<std::string> parse_key_set_url(std::string_view text)
-{
-    auto url = parse_http_url(text, query::allowed);
-    const auto parts = url ? core::http_url::parse(*url) : std::nullopt;
-    if (parts && !parts->secure && !is_loopback({parts->host, 0})) {
-        return invalid("is not safe from changes on its way");
-    }
-    return url;
-}
-
 core::jwt_provider read_jwt(const access_members& given, const tls_checks& tls)
 {
     auto& problems = given.problems();
@@ -254,6 +244,16 @@ json shown_type(const core::jwt_provider& provider, json shown)
 }
 
 }  // namespace
+
+core::result<std::string> parse_key_set_url(std::string_view text)
+{
+    auto url = parse_http_url(text, query::allowed);
+    const auto parts = url ? core::http_url::parse(*url) : std::nullopt;
+    if (parts && !parts->secure && !is_loopback({parts->host, 0})) {
+        return invalid("is not safe from changes on its way");
+    }
+    return url;
+}
 
 std::vector<core::access_provider>
 read_providers(const field& f, const secret_reader& secrets, const tls_checks& tls, problem_list& problems)

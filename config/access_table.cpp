@@ -76,6 +76,45 @@ constexpr auto access_keys = std::to_array<access_key>({
     {policy_rule, "tenants", form::texts, "any", "Tenants, of which the principal has one."},
     {policy_rule, "claims", form::claims, "any", "Claims with their values, of which the principal has at least one."},
     {policy_rule, "methods", form::texts, "any", "The JSON-RPC methods that the rule is for; only below `call`."},
+
+    {credentials, "bearer", form::secret, "none", "Sent as `Authorization: Bearer`."},
+    {credentials, "bearer_file", form::path, "none", "A file with the bearer, instead of `bearer`."},
+    {credentials, "basic", form::basic_map, "none", "A name with a password, sent as `Authorization: Basic`."},
+    {credentials, "api_key", form::agent_key_map, "none", "A key in a header field, the query, or a cookie."},
+    {credentials,
+     "oauth2",
+     form::oauth2_map,
+     "none",
+     "Cardea gets tokens from an OAuth server (client credentials grant) and sends them as `Authorization: Bearer`. "
+     "Not for MCP servers."},
+
+    {basic, "username", form::text, is_required, "The name. It has no colon."},
+    {basic, "password", form::secret, "none", "The password."},
+    {basic, "password_file", form::path, "none", "A file with the password, instead of `password`."},
+
+    {agent_key, "header", form::text, "none", "The name of the header field with the key."},
+    {agent_key, "query", form::text, "none", "The name of the query parameter with the key, instead of `header`."},
+    {agent_key, "cookie", form::text, "none", "The name of the cookie with the key, instead of `header`."},
+    {agent_key, "value", form::secret, "none", "The key."},
+    {agent_key, "value_file", form::path, "none", "A file with the key, instead of `value`."},
+
+    {oauth2,
+     "token_url",
+     form::key_set_url,
+     is_required,
+     "The token endpoint. `http` only on a loopback host. Its certificate is checked against the system's authorities."
+    },
+    {oauth2, "client_id", form::text, is_required, "Who the gateway is to the OAuth server."},
+    {oauth2, "client_secret", form::secret, "none", "What proves it."},
+    {oauth2, "client_secret_file", form::path, "none", "A file with the secret, instead of `client_secret`."},
+    {oauth2, "scopes", form::texts, "none", "What the token is asked for."},
+    {oauth2, "audience", form::text, "none", "Sent as `audience`, which some servers want."},
+    {oauth2, "resource", form::text, "none", "Sent as `resource` (RFC 8707)."},
+    {oauth2,
+     "auth",
+     form::client_authentication,
+     "`basic`",
+     "How the secret is sent: in a header field (`basic`), or in the form (`post`)."},
 });
 
 std::string listed_algorithms()
@@ -142,6 +181,12 @@ std::string written_as(access_form form)
             return "duration, 0 to 5m";
         case form::policy:
             return "[policy](#policies)";
+        case form::basic_map:
+        case form::agent_key_map:
+        case form::oauth2_map:
+            return "map";
+        case form::client_authentication:
+            return "`basic` or `post`";
     }
     return {};
 }

@@ -1,4 +1,4 @@
-// Every key of the maps below `access`, and of the rules of a policy, once: how it is written and what it means. Messages
+// Every key of the maps below `access`, of the rules of a policy, and of an agent's credentials, once: how it is written and what it means. Messages
 // about unknown keys, the JSON Schema and docs/configuration.md follow from it. Pure.
 #pragma once
 
@@ -11,7 +11,19 @@
 
 namespace config {
 
-enum class access_map : std::uint8_t { access, static_token, api_key, key, jwt, agents_rule, policy_rule };
+enum class access_map : std::uint8_t {
+    access,
+    static_token,
+    api_key,
+    key,
+    jwt,
+    agents_rule,
+    policy_rule,
+    credentials,
+    basic,
+    agent_key,
+    oauth2
+};
 
 enum class access_form : std::uint8_t {
     on_off,
@@ -31,7 +43,11 @@ enum class access_form : std::uint8_t {
     algorithms,
     key_set_url,
     leeway,
-    policy
+    policy,
+    basic_map,
+    agent_key_map,
+    oauth2_map,
+    client_authentication
 };
 
 struct access_key {
@@ -73,5 +89,9 @@ inline constexpr auto token_algorithms = std::to_array<std::string_view>(
 inline constexpr std::string_view word_anyone = "anyone";
 inline constexpr std::string_view word_authenticated = "authenticated";
 inline constexpr std::string_view word_nobody = "nobody";
+
+// The words that `caller_credentials` may be.
+inline constexpr std::string_view word_drop = "drop";
+inline constexpr std::string_view word_passthrough = "passthrough";
 
 }  // namespace config

@@ -28,35 +28,6 @@ bool is_named(const node& map)
            to_json(*name->value).is_string();
 }
 
-// These say where a message goes and where it ends, or what it is in MCP: they are the client's own.
-bool is_reserved(std::string_view name, header_use use)
-{
-    constexpr auto of_mcp = std::to_array<std::string_view>(
-        {"accept", "content-type", "last-event-id", "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"}
-    );
-    const auto is_name = [&](std::string_view each) { return core::equal_ignoring_case(each, name); };
-    return routes_message(name) || (use == header_use::mcp && std::ranges::any_of(of_mcp, is_name));
-}
-
-// The reason why `value` cannot be a header field's value, or nothing.
-std::string_view wrong_header_value(std::string_view value)
-{
-    constexpr std::size_t longest = 16 * 1024;
-    if (value.empty()) {
-        return "is empty";
-    }
-    if (value.size() > longest) {
-        return "is longer than 16KiB";
-    }
-    if (std::ranges::any_of(value, [](char c) { return c != '\t' && core::is_control(c); })) {
-        return "has a line break or another control character";
-    }
-    if (core::trim(value).size() != value.size()) {
-        return "starts or ends with a blank";
-    }
-    return {};
-}
-
 // As JSON text within what core::parse_json takes by default.
 std::string bounded_text(const field& f, const core::json& value, problem_list& problems)
 {
@@ -100,6 +71,43 @@ bool routes_message(std::string_view name)
          "upgrade"}
     );
     return std::ranges::any_of(fields, [&](std::string_view each) { return core::equal_ignoring_case(each, name); });
+}
+
+// These say where a message goes and where it ends, what it is in MCP, or what the gateway says of the caller.
+bool is_reserved(std::string_view name, header_use use)
+{
+    constexpr auto of_mcp = std::to_array<std::string_view>(
+        {"accept", "content-type", "last-event-id", "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"}
+    );
+    constexpr auto of_calls =
+        std::to_array<std::string_view>({"accept", "accept-encoding", "content-type", "expect", "forwarded", "via"});
+    const auto begins = [&](std::string_view text) {
+        return core::equal_ignoring_case(name.substr(0, text.size()), text);
+    };
+    const auto is_name = [&](std::string_view each) { return core::equal_ignoring_case(each, name); };
+    if (use == header_use::calls &&
+        (std::ranges::any_of(of_calls, is_name) || begins("proxy-") || begins("x-forwarded-") || begins("cardea-"))) {
+        return true;
+    }
+    return routes_message(name) || (use == header_use::mcp && std::ranges::any_of(of_mcp, is_name));
+}
+
+std::string_view wrong_header_value(std::string_view value)
+{
+    constexpr std::size_t longest = 16 * 1024;
+    if (value.empty()) {
+        return "is empty";
+    }
+    if (value.size() > longest) {
+        return "is longer than 16KiB";
+    }
+    if (std::ranges::any_of(value, [](char c) { return c != '\t' && core::is_control(c); })) {
+        return "has a line break or another control character";
+    }
+    if (core::trim(value).size() != value.size()) {
+        return "starts or ends with a blank";
+    }
+    return {};
 }
 
 std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, problem_list& problems, header_use use)

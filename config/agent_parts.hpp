@@ -18,11 +18,18 @@ namespace config {
 // What `Authorization: Bearer` can carry: visible ASCII, at most 16 KiB. Empty is none. `text` never reaches a problem.
 core::secret bearer_of(const field& f, const std::string& text, problem_list& problems);
 
-// What header fields are sent with: fetches of cards, or messages to an MCP server, some of which are the protocol's own.
-enum class header_use : std::uint8_t { cards, mcp };
+// What header fields are sent with: fetches of cards, calls (and these fetches), or messages to an MCP server. Some are the
+// caller's, the gateway's or the protocol's own.
+enum class header_use : std::uint8_t { cards, calls, mcp };
 
 // Whether a header field of this name frames or routes the message, so that it cannot carry anything else.
 bool routes_message(std::string_view name);
+
+// Whether the operator may not set a header field of this name, because it is somebody else's in such use.
+bool is_reserved(std::string_view name, header_use use);
+
+// The reason why `value` cannot be a header field's value, or nothing.
+std::string_view wrong_header_value(std::string_view value);
 
 // A map of header fields. Names are tokens (RFC 9110 section 5.6.2), each once, none that frames or routes the message or is
 // the gateway's in such use; values are one line.

@@ -1,6 +1,7 @@
 #include "config/agent_table.hpp"
 
 #include "config/agent_cards.hpp"
+#include "config/agent_credentials.hpp"
 #include "config/choice.hpp"
 #include "config/json_value.hpp"
 #include "config/values.hpp"
@@ -38,6 +39,15 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "Cardea sends it to the agent with calls and card fetches.",
      "bearer_file"},
     {"bearer_file", file_key{"bearer"}, {"none"}, "A file with the bearer, instead of `bearer`."},
+    {"credentials",
+     credentials_key{&agent::credentials},
+     {"none"},
+     "What Cardea shows the agent instead of a bearer: [credentials](#credentials-towards-agents)."},
+    {"caller_credentials",
+     caller_credentials_key{&agent::of_callers},
+     {},
+     "What the agent gets of its callers' credentials, which are `Authorization`, `Cookie` and whatever a provider "
+     "reads. `drop`: nothing. `passthrough`: all. A list of header names: those. Not for MCP servers."},
     {"timeout",
      optional_duration{&agent::timeout, 1ms},
      {.setting = "timeouts.upstream_head"},
@@ -87,7 +97,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {},
      "Where the [extended card](#skills-and-extended-cards) comes from. `off`: callers get none. `proxy`: Cardea asks "
      "the "
-     "agent for it with the agent's `bearer` and `tls.cert`, whoever the caller is. `managed`: Cardea extends the "
+     "agent for it with the agent's own credentials, whoever the caller is. `managed`: Cardea extends the "
      "agent's "
      "card itself. `auto`: `proxy`; but `off` if there are no `access.providers` and the agent has one of these "
      "credentials. With providers, only authenticated callers get an extended card."},
@@ -156,9 +166,10 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"cwd", transport_part{form::text, "path"}, {"the gateway's"}, "The same as `transport.cwd`; only with `command`."},
     {"type", transport_part{form::type_name, "text"}, {"from `command` or `url`"}, "The same as `transport.type`."},
     {"headers",
-     secret_map_key{&mcp_server::headers},
+     secret_map_key{&agent::headers},
      {"none"},
-     "Header fields that Cardea sends to an MCP server with every request; only with a URL."},
+     "Header fields that Cardea sends with calls, instead of the caller's, and to the origin of `url` with card "
+     "fetches; to an MCP server with every request."},
     {"start",
      choice_key<core::mcp_start>{&mcp_server::start},
      {},
@@ -223,6 +234,8 @@ constexpr overloaded shown{
     [](const std::vector<core::skill_rule>& rules) { return shown_skill_rules(rules); },
     [](const std::vector<core::card_overlay>& overlays) { return shown_overlays(overlays); },
     [](const core::card_patch& patch) { return shown_card_patch(patch); },
+    [](const core::agent_credentials& credentials) { return shown_credentials(credentials); },
+    [](const core::caller_credentials& passed) { return shown_caller_credentials(passed); },
     [](named auto value) { return json(core::name(value)); },
 };
 
@@ -305,10 +318,11 @@ std::string written_as(const agent_setting& row)
             [](const access_policy_key&) { return std::string{"map, list of maps, or a word"}; },
             [](const skill_rules_key&) { return std::string{"list of maps"}; },
             [](const overlays_key&) { return std::string{"list of maps"}; },
+            [](const caller_credentials_key&) { return std::string{"`drop`, `passthrough`, or a list"}; },
             [](const file_key&) { return std::string{"path"}; },
             [](const transport_part& type) { return std::string{type.written_as}; },
             [](const other_spelling& type) { return written_as(*find_agent_setting(type.of)); },
-            [](const auto& /*card, metadata, transport*/) { return std::string{"map"}; },
+            [](const auto& /*card, credentials, metadata, transport*/) { return std::string{"map"}; },
         },
         row.type
     );

@@ -73,6 +73,9 @@ struct origin_list_key : member_key<std::vector<std::string>> {};
 struct secret_key : member_key<core::secret> {};
 struct secret_map_key : member_key<secret_map> {};
 
+struct credentials_key : member_key<core::agent_credentials> {};
+struct caller_credentials_key : member_key<core::caller_credentials> {};
+
 struct access_policy_key {
     agent_member<std::optional<core::access_policy>> member;
     decision about;
@@ -122,6 +125,8 @@ using agent_key_type = std::variant<
     origin_list_key,
     secret_key,
     secret_map_key,
+    credentials_key,
+    caller_credentials_key,
     access_policy_key,
     skill_rules_key,
     overlays_key,

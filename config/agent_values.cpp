@@ -1,6 +1,7 @@
 #include "config/agent_values.hpp"
 
 #include "config/agent_cards.hpp"
+#include "config/agent_credentials.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
 #include "config/choice.hpp"
@@ -47,7 +48,14 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 [&](const access_policy_key& type) { set(type, read_policy(f, type.about, problems)); },
                 [&](const skill_rules_key& type) { set(type, std::optional{read_skill_rules(f, problems)}); },
                 [&](const card_patch_key& type) { set(type, std::optional{read_card_patch(f, problems)}); },
-                [&](const secret_map_key& type) { set(type, std::optional{read_headers(f, problems)}); },
+                [&](const secret_map_key& type) {
+                    const bool calls = row.name == "headers";
+                    const auto use = calls ? header_use::calls : header_use::cards;
+                    set(type, std::optional{read_headers(f, problems, use)});
+                },
+                [&](const caller_credentials_key& type) {
+                    set(type, std::optional{read_caller_credentials(f, problems)});
+                },
                 [](const auto& /*what other keys depend on is read before*/) {},
             },
             row.type

@@ -1,6 +1,7 @@
 #include "config/agents.hpp"
 
 #include "config/agent_cards.hpp"
+#include "config/agent_credentials.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
 #include "config/agent_values.hpp"
@@ -10,6 +11,7 @@
 #include "config/json_value.hpp"
 #include "config/mcp_program.hpp"
 #include "config/mcp_server.hpp"
+#include "config/placeholders.hpp"
 #include "config/signatures.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
@@ -63,6 +65,7 @@ public:
             read_agent_values(given_, tls_, agent_, problems_);
             check_session();
             check_overlays();
+            check_credentials(agent_, path_, at_, problems_);
         }
         agent_.id = id.text;
         return std::move(agent_);
@@ -121,6 +124,7 @@ private:
             given_.erase(key);
         }
         agent_.url = std::move(parts.url);
+        agent_.headers = std::move(parts.headers);
         agent_.mcp = std::move(parts.server);
         transport_ = std::move(parts.shown);
         if (const auto f = take("env_file")) {
@@ -167,6 +171,12 @@ private:
                 problems_.add(file->at, file->path, "stands beside " + bearer->path + "; expected one of the two");
             }
             read_bearer_file(*file);
+        }
+        if (const auto f = take("credentials")) {
+            if (bearer || !agent_.bearer.empty()) {
+                problems_.add(f->at, f->path, "stands beside the agent's bearer; expected one of the two");
+            }
+            agent_.credentials = config::read_credentials(*f, secrets_, problems_);
         }
         if (const auto f = take("tls")) {
             read_agent_tls(*f, tls_, agent_, problems_);
@@ -266,57 +276,6 @@ private:
     members given_;
     core::json transport_;
 };
-
-// What stands where a credential is expected, and is none.
-void refuse_placeholder(const node::name& key, const node& value, const std::string& path, problem_list& problems)
-{
-    if (value.text == core::masked) {
-        problems.add(key.at, path, "is the mask of a credential; expected the credential itself");
-    } else if (value.text.find("${") != std::string::npos) {
-        problems.add(key.at, path, "has a variable in it, which only the configuration file may; expected its value");
-    }
-}
-
-// Of a transport, or of one in its short form.
-void refuse_environment(const node& map, const std::string& path, problem_list& problems)
-{
-    for (std::size_t i = 0; i < map.keys.size(); ++i) {
-        const auto& key = map.keys[i];
-        const auto& value = map.items[i];
-        if (loads_code(key.text)) {
-            problems
-                .add(key.at, join(path, key.text), "decides which code is loaded; the configuration file may set it");
-        } else if (value.is == node::kind::scalar) {
-            refuse_placeholder(key, value, join(path, key.text), problems);
-        } else if (key.text == "env" || key.text == "headers") {
-            refuse_environment(value, join(path, key.text), problems);
-        }
-    }
-}
-
-void refuse_placeholders(const node& record, std::string_view path, problem_list& problems)
-{
-    for (std::size_t i = 0; i < record.keys.size(); ++i) {
-        const auto& key = record.keys[i];
-        const auto& value = record.items[i];
-        const auto below = join(path, key.text);
-        const auto* row = find_agent_setting(key.text);
-        if (row == nullptr) {
-            continue;
-        }
-        const auto* part = std::get_if<transport_part>(&row->type);
-        if (std::holds_alternative<secret_key>(row->type)) {
-            refuse_placeholder(key, value, below, problems);
-        } else if (std::holds_alternative<transport_key>(row->type) ||
-                   (part != nullptr && part->is == transport_part::form::secrets)) {
-            refuse_environment(value, below, problems);
-        } else if (std::holds_alternative<secret_map_key>(row->type)) {
-            for (std::size_t j = 0; j < value.keys.size(); ++j) {
-                refuse_placeholder(value.keys[j], value.items[j], join(below, value.keys[j].text), problems);
-            }
-        }
-    }
-}
 
 }  // namespace
 

@@ -175,6 +175,14 @@ json schema_of(access_form form)
             return duration();
         case policy:
             return reference("policy");
+        case basic_map:
+            return map_schema(access_map::basic);
+        case agent_key_map:
+            return map_schema(access_map::agent_key);
+        case oauth2_map:
+            return map_schema(access_map::oauth2);
+        case client_authentication:
+            return one_of(core::choices<core::client_authentication>);
         case text:
         case secret:
         case path:
@@ -204,6 +212,12 @@ json policy()
     const json several{{"type", "array"}, {"items", one}, {"minItems", 1}};
     constexpr auto words = std::to_array({word_anyone, word_authenticated, word_nobody});
     return {{"anyOf", {names_of(words), one, several}}};
+}
+
+json callers_credentials()
+{
+    constexpr auto words = std::to_array({word_drop, word_passthrough});
+    return {{"anyOf", {names_of(words), list_of(any_text())}}};
 }
 
 json access()
@@ -307,6 +321,8 @@ json schema_of(const agent_setting& row)
             [](const skill_rules_key&) { return skill_rules(); },
             [](const overlays_key&) { return overlays(); },
             [](const card_patch_key&) { return card_patch(); },
+            [](const credentials_key&) { return reference("credentials"); },
+            [](const caller_credentials_key&) { return callers_credentials(); },
             [](const card_key&) { return json{{"type", "object"}, {"required", {"name"}}}; },
             [](const metadata_key&) { return json{{"type", {"object", "null"}}}; },
             [](const transport_key&) { return transport(); },
@@ -405,6 +421,7 @@ json json_schema()
         {"variable", text_like("\\$\\{")},
         {"condition", map_schema(access_map::policy_rule)},
         {"policy", policy()},
+        {"credentials", map_schema(access_map::credentials)},
         {"agent", agent_schema()},
         {"server", client_server_schema()}
     };

@@ -243,11 +243,11 @@ private:
 
     void take_headers(const field& f)
     {
-        if (!parts_.server.headers.empty()) {
+        if (!parts_.headers.empty()) {
             problems_.add(f.at, f.path, "stands beside the headers of the transport; expected one of the two");
             return;
         }
-        parts_.server.headers = read_headers(f, problems_, header_use::mcp);
+        parts_.headers = read_headers(f, problems_, header_use::mcp);
         if (parts_.url.empty()) {
             problems_.add(f.at, f.path, "stands without a url; expected both");
         }

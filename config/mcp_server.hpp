@@ -6,9 +6,12 @@
 #include "core/choices.hpp"
 #include "core/json/json.hpp"
 #include "core/mcp_server.hpp"
+#include "core/secret.hpp"
 
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace config {
 
@@ -27,6 +30,7 @@ struct mcp_parts {
     core::mcp_server server;
     core::json shown;  // the transport as it may be shown: only members that cannot hold a credential keep their value
     std::string url;   // of servers that are reached over HTTP
+    std::vector<std::pair<std::string, core::secret>> headers;  // of these: sent with every request
 };
 
 // `path` and `at` are the agent's. `url` beside a transport is the short form of one.

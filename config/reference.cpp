@@ -105,6 +105,21 @@ void append_access(std::string& out)
     append_access_table(out, "Conditions", access_map::policy_rule);
 }
 
+void append_credentials(std::string& out)
+{
+    out +=
+        "\n## Credentials towards agents\n\n"
+        "`agents.<id>.credentials` has exactly one kind. Cardea sends it with calls and, to the origin of `url`, with "
+        "card fetches; to\n"
+        "an MCP server with every request. A secret comes from a variable or a file. When the file changes, Cardea "
+        "reads it again\n"
+        "with the configuration. `config dump` masks secrets.\n";
+    append_access_table(out, "Keys of `credentials`", access_map::credentials);
+    append_access_table(out, "Keys of `basic`", access_map::basic);
+    append_access_table(out, "Keys of `api_key`", access_map::agent_key);
+    append_access_table(out, "Keys of `oauth2`", access_map::oauth2);
+}
+
 void append_client_files(std::string& out)
 {
     out +=
@@ -173,6 +188,7 @@ std::string reference_markdown()
         "- `card_patch` has `description`, `documentationUrl`, `provider` (with `organization` and `url`) and `skills` "
         "(with `id` and\n  `tags`), and no other key.\n"
         "- At most 64 entries of each list, 64 KiB of an overlay and 16 KiB of a description.\n";
+    append_credentials(out);
     append_access(out);
     append_client_files(out);
     return out;

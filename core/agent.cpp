@@ -41,6 +41,17 @@ std::string_view name(skill_visibility value) noexcept
     return chosen_name(value);
 }
 
+std::string_view name(client_authentication value) noexcept
+{
+    return chosen_name(value);
+}
+
+bool has_credentials(const agent& record) noexcept
+{
+    return !record.bearer.empty() || !std::holds_alternative<std::monostate>(record.credentials) ||
+           !record.headers.empty() || !record.cert_file.empty();
+}
+
 extended_card_access extended_card_of(const agent& record, bool authenticates) noexcept
 {
     using enum extended_card_access;
@@ -50,8 +61,7 @@ extended_card_access extended_card_of(const agent& record, bool authenticates) n
     if (record.extended_card == off || record.speaks == protocol::mcp) {
         return off;
     }
-    const bool credentials = !record.bearer.empty() || !record.cert_file.empty();
-    return record.extended_card == proxy || authenticates || !credentials ? proxy : off;
+    return record.extended_card == proxy || authenticates || !has_credentials(record) ? proxy : off;
 }
 
 std::string_view name(signature_policy value) noexcept

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/access.hpp"
+#include "core/agent_credentials.hpp"
 #include "core/clock.hpp"
 #include "core/mcp_server.hpp"
 #include "core/secret.hpp"
@@ -103,6 +104,9 @@ struct agent {
     std::string trusted_keys;                                  // JWK Set file, instead of cards.trusted_keys
     std::vector<std::string> key_set_origins;                  // instead of cards.key_set_origins
     secret bearer;                                             // sent with calls and card fetches
+    agent_credentials credentials;                             // the same; not beside `bearer`
+    std::vector<std::pair<std::string, secret>> headers;       // the same; of an MCP server: with every request
+    caller_credentials of_callers;                             // what the agent gets of its callers' credentials
     std::optional<duration> timeout;                           // instead of timeouts.upstream_head
     std::string ca_file;                                       // PEM; empty: the system's trust store
     std::string cert_file;                                     // PEM: what agents are shown that ask who calls
@@ -117,6 +121,9 @@ struct agent {
 
     friend bool operator==(const agent&, const agent&) = default;
 };
+
+// Whether the gateway has something to show to the agent that other callers of the agent do not have.
+bool has_credentials(const agent& record) noexcept;
 
 // Where its extended card comes from: off, proxy or managed. With `authenticates` (the gateway has providers), only principals
 // get one, and `automatic` is proxy. Without, `automatic` is proxy unless the agent has a credential that it would be asked

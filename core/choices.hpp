@@ -56,6 +56,11 @@ inline constexpr auto choices<skill_visibility> = std::to_array<choice<skill_vis
 );
 
 template <>
+inline constexpr auto choices<client_authentication> = std::to_array<choice<client_authentication>>(
+    {{client_authentication::basic, "basic"}, {client_authentication::post, "post"}}
+);
+
+template <>
 inline constexpr auto choices<mcp_era> = std::to_array<choice<mcp_era>>(
     {{mcp_era::automatic, "auto"}, {mcp_era::legacy, "legacy"}, {mcp_era::modern, "modern"}}
 );

@@ -84,6 +84,8 @@ constexpr wording words(errc code) noexcept
             return {"upstream_status", "The agent answered with a status that cannot be used."};
         case errc::upstream_timeout:
             return {"upstream_timeout", "The agent did not answer in time."};
+        case errc::upstream_credentials:
+            return {"upstream_credentials", "The gateway has no valid credential for the agent; try again."};
         case errc::event_too_large:
             return {"event_too_large", "An event of the agent's stream is over the limit."};
         case errc::message_too_large:

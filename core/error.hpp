@@ -50,6 +50,7 @@ enum class errc : std::uint8_t {
     upstream_protocol,
     upstream_status,
     upstream_timeout,
+    upstream_credentials,
     event_too_large,
     message_too_large,
     card_not_json,

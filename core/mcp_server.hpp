@@ -41,9 +41,8 @@ struct mcp_server {
     std::string command;                 // of stdio: a path, or a name in the PATH of `environment`
     std::vector<std::string> arguments;  // of stdio; may hold credentials
     std::vector<std::pair<std::string, secret>>
-        environment;                                      // of stdio; besides the few variables that every child gets
-    std::string directory;                                // of stdio; empty: where the gateway runs
-    std::vector<std::pair<std::string, secret>> headers;  // of the others: sent with every request
+        environment;        // of stdio; besides the few variables that every child gets
+    std::string directory;  // of stdio; empty: where the gateway runs
     mcp_start start = mcp_start::eager;
     mcp_era era = mcp_era::automatic;
     duration initialize_timeout =

@@ -175,14 +175,15 @@ std::string redaction::apply(std::string_view text, std::size_t most) const
     return done < most ? out.append(text.substr(done, most - done)) : out;
 }
 
-redaction redaction_of(const mcp_server& server, std::string_view url)
+redaction
+redaction_of(const mcp_server& server, const std::vector<std::pair<std::string, secret>>& headers, std::string_view url)
 {
     std::vector<std::string> values;
     const auto add = [&](std::string_view value) { values.emplace_back(value); };
     for (const auto& [name, value] : server.environment) {
         add(value.reveal());
     }
-    for (const auto& [name, value] : server.headers) {
+    for (const auto& [name, value] : headers) {
         add(value.reveal());
         add(behind(value.reveal(), ' '));
     }

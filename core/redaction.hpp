@@ -3,10 +3,12 @@
 #pragma once
 
 #include "core/mcp_server.hpp"
+#include "core/secret.hpp"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace core {
@@ -39,6 +41,10 @@ private:
 // `url`, and its arguments (what stands behind `=`, `:` or the last blank in them, and the password of an address, too) but for
 // names of options, paths, and the program that a launcher such as npx is to run; what follows an option that is named after a
 // credential counts whatever it looks like.
-redaction redaction_of(const mcp_server& server, std::string_view url = {});
+redaction redaction_of(
+    const mcp_server& server,
+    const std::vector<std::pair<std::string, secret>>& headers = {},
+    std::string_view url = {}
+);
 
 }  // namespace core

@@ -77,6 +77,7 @@ unsigned http_status(errc code) noexcept
         case errc::draining:
         case errc::overloaded:
         case errc::access_unavailable:
+        case errc::upstream_credentials:
             return 503;
         case errc::upstream_timeout:
             return 504;
@@ -135,6 +136,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::forbidden:
         case errc::rate_limited:
         case errc::access_unavailable:
+        case errc::upstream_credentials:
         case errc::method_not_allowed:
         case errc::request_timeout:
         case errc::body_too_large:

@@ -166,6 +166,11 @@ net::task<> metrics_feed::add(std::vector<std::string> agents)
                 const auto card = sample_of(*status);
                 now.add(*current_, {.id = id, .card = &card});
             }
+        } else if (now.part == telemetry::sample_part::token) {
+            if (const auto facts = from_.tokens.facts(id)) {
+                const telemetry::token_sample token{facts->age, facts->renewed, facts->failed};
+                now.add(*current_, {.id = id, .token = &token});
+            }
         } else if (const auto facts = from_.sessions.facts(id)) {
             const auto session = sample_of(*facts);
             now.add(*current_, {.id = id, .session = &session});

@@ -7,6 +7,7 @@
 #include "gateway/model/turns.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
+#include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
 
 #include <cstddef>
@@ -34,6 +35,7 @@ public:
         const management::registry& agents;
         const cards::card_plane& cards;
         const sessions::session_plane& sessions;
+        const tokens::token_plane& tokens;
         model::turns& by;
     };
 

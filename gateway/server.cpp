@@ -3,6 +3,7 @@
 #include "gateway/access/access_plan.hpp"
 #include "gateway/access/card_schemes.hpp"
 #include "gateway/access/rate_limiter.hpp"
+#include "gateway/agent_publication.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/telemetry/process_stats.hpp"
@@ -118,6 +119,8 @@ core::result<> server::start()
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
+    agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
+    source_->set_tokens([this](std::string id) { return agent_tokens_->token(std::move(id), {}); });
     directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
     tokens_ = std::make_unique<access::token_verifier>(
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
@@ -158,7 +161,7 @@ core::result<> server::start()
     }
     card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
     settings_ended({"access", "rate_limits"});
-    publish_agents(registry_->take_snapshot(std::move(public_base)));
+    publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_}, std::move(public_base));
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
          [this](const auto& settings) { settings_ended(settings); }}
@@ -207,29 +210,6 @@ core::result<> server::open_listeners(std::vector<net::http_service*> services)
         bound = admin_listener_->open(settings_.admin.host, settings_.admin.port);
     }
     return bound;
-}
-
-void server::publish_agents(std::shared_ptr<const model::snapshot> now)
-{
-    for (const auto& each : workers_) {
-        each->publish(now);
-    }
-    directory_->set_public_base(now->public_base);
-    cards_->set_publisher([this](const std::string& id, std::shared_ptr<const model::published_card> card) {
-        for (const auto& each : workers_) {
-            each->publish_card(id, card);
-        }
-    });
-    registry_->set_publisher([this](const std::string& id, std::shared_ptr<const model::agent_entry> agent) {
-        for (const auto& each : workers_) {
-            each->publish_agent(id, agent);
-        }
-        cards_->set_agent(id, agent);
-        sessions_->set_agent(id, agent);
-    });
-    cards_->set_pathfinder([this](const std::string& id, const std::string& url) { registry_->route(id, url); });
-    cards_->set_agents(now);
-    sessions_->set_agents(*now);
 }
 
 core::result<> server::start_tls()
@@ -325,6 +305,7 @@ net::task<> server::drain_and_stop()
     cards_->stop();
     card_thread_->stop();
     tokens_->stop();
+    agent_tokens_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
     admin_listener_->close();
@@ -386,7 +367,7 @@ std::unique_ptr<metrics_feed> server::metrics()
     if (auto process = telemetry::read_process_stats()) {
         now.process = *process;
     }
-    const metrics_feed::sources from{workers_, *registry_, *cards_, *sessions_, turns_.operators};
+    const metrics_feed::sources from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, turns_.operators};
     return std::make_unique<metrics_feed>(from, std::move(now));
 }
 

@@ -18,6 +18,7 @@
 #include "gateway/model/store_thread.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/sessions/session_plane.hpp"
+#include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
@@ -92,6 +93,11 @@ private:
         return tokens_->verify(std::move(token));
     }
     void audit(model::audit_notes notes) override { audit_.add(notes); }
+    net::task<std::shared_ptr<const model::agent_entry>> agent_with_token(std::string agent_id, core::secret refused)
+        override
+    {
+        return agent_tokens_->agent(std::move(agent_id), std::move(refused));
+    }
     net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
     bool audit_fails() const noexcept override { return audit_.failing(); }
@@ -102,7 +108,6 @@ private:
     void settings_ended(const std::vector<std::string_view>& settings);
     core::result<> start_tls();
     core::result<> open_listeners(std::vector<net::http_service*> services);
-    void publish_agents(std::shared_ptr<const model::snapshot> now);
     void wait_for_signal();
     void begin_stop();
     net::task<> drain_and_stop();
@@ -132,6 +137,7 @@ private:
     model::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
     std::unique_ptr<management::registry> registry_;
+    std::unique_ptr<gateway::tokens::token_plane> agent_tokens_;
     std::unique_ptr<gateway::management::directory> directory_;
     model::side_thread key_set_thread_;
     std::unique_ptr<access::token_verifier> tokens_;

@@ -2,8 +2,10 @@
 
 #include "config/signatures.hpp"
 #include "config/url.hpp"
+#include "core/ascii.hpp"
 #include "core/url.hpp"
 #include "gateway/cards/card_cache.hpp"
+#include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "gateway/model/well_known.hpp"
 
@@ -33,7 +35,13 @@ std::string joined_header(const net::fetch_response& response, std::string_view 
     return all;
 }
 
-net::fetch_request make_request(const core::agent& agent, const std::string& url, const card_validators& last)
+bool is_at_home(const core::agent& agent, const std::string& url)
+{
+    return core::origin_of(url) == core::origin_of(agent.url);
+}
+
+net::fetch_request
+make_request(const core::agent& agent, const std::string& url, const card_validators& last, const core::secret& token)
 {
     net::fetch_request request;
     request.url = url;
@@ -44,17 +52,22 @@ net::fetch_request make_request(const core::agent& agent, const std::string& url
     } else if (last.url == url && !last.last_modified.empty()) {
         request.headers.emplace_back("If-Modified-Since", last.last_modified);
     }
-    const bool at_home = core::origin_of(url) == core::origin_of(agent.url);
+    const bool at_home = is_at_home(agent, url);
     if (!at_home) {
         request.tls.cert_file.clear();
         request.tls.key_file.clear();
     }
-    if (!agent.bearer.empty() && at_home) {
-        request.headers.emplace_back("Authorization", "Bearer " + agent.bearer.reveal());
-    }
     for (const auto& [name, value] : agent.card_headers) {
         request.headers.emplace_back(name, value.reveal());
     }
+    const auto sent = at_home ? model::credentials_of(agent, token.reveal()) : model::sent_credentials{};
+    for (const auto& [name, value] : sent.headers) {
+        const auto is_same = [&](const auto& each) { return core::equal_ignoring_case(each.first, name); };
+        if (std::ranges::none_of(request.headers, is_same)) {
+            request.headers.emplace_back(name, value.reveal());
+        }
+    }
+    request.query = sent.query.reveal();
     return request;
 }
 
@@ -160,6 +173,19 @@ net::task<core::result<card_source::followed>> card_source::fetch_followed(net::
     }
 }
 
+net::task<core::result<core::secret>> card_source::token_for(const core::agent& agent, const std::string& url)
+{
+    if (model::oauth_client_of(agent) == nullptr || !is_at_home(agent, url)) {
+        co_return core::secret{};
+    }
+    if (!tokens_) {
+        co_return core::gateway_error(errc::upstream_credentials);
+    }
+    auto asked = tokens_(agent.id);
+    auto token = co_await std::move(asked);
+    co_return token;
+}
+
 net::task<core::result<fetched_card>>
 card_source::fetch_one(core::agent agent, std::string url, card_validators last, core::duration timeout)
 {
@@ -169,7 +195,14 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         last.last_modified.clear();
     }
     const auto by = std::chrono::steady_clock::now() + timeout;
-    auto request = make_request(agent, url, last);
+    const auto token = co_await token_for(agent, url);
+    if (!token) {
+        co_return token.error();
+    }
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    auto request = make_request(agent, url, last, *token);
     request.max_size = settings_.cards.max_size;
     request.timeout = timeout;
     request.connect_timeout = std::min(timeout, settings_.timeouts.connect);

@@ -4,11 +4,14 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
+#include "core/secret.hpp"
 #include "gateway/cards/card_maker.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/types.hpp"
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gateway::cards {
@@ -38,9 +41,15 @@ public:
     card_source(net::fetcher& fetcher, card_maker& maker, const config::settings& settings);
 
     // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; and as card_maker::make().
-    // All locations together take at most cards.timeout. The agent's bearer goes to its own origin only. A card that has to be verified is fetched whole each time, so that a key that has been withdrawn is
-    // noticed although the card is the same.
+    // All locations together take at most cards.timeout. The agent's credentials go to its own origin only. A card
+    // that has to be verified is fetched whole each time, so that a key that has been withdrawn is noticed although the card is
+    // the same. Fails with upstream_credentials without a token that is needed.
     net::task<core::result<fetched_card>> fetch(core::agent agent, card_validators last);
+
+    // Where the tokens of agents come from whose credentials are of an OAuth server. Without it their cards cannot be fetched from
+    // their own origin.
+    using tokens = std::function<net::task<core::result<core::secret>>(std::string agent_id)>;
+    void set_tokens(tokens from) { tokens_ = std::move(from); }
 
     // From now on the fetcher is not touched: a fetch that would ask a further location fails with draining.
     void stop() noexcept { stopped_ = true; }
@@ -54,12 +63,16 @@ private:
         std::string url;  // of the answer
     };
 
+    // The token that a card of this agent at this URL is fetched with; empty: none is needed there.
+    net::task<core::result<core::secret>> token_for(const core::agent& agent, const std::string& url);
+
     // Follows up to three redirects within the same origin.
     net::task<core::result<followed>> fetch_followed(net::fetch_request request);
 
     net::fetcher& fetcher_;
     card_maker& maker_;
     const config::settings& settings_;
+    tokens tokens_;
     bool stopped_ = false;
 };
 

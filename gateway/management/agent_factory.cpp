@@ -15,9 +15,9 @@ bool starts_program(const core::agent& agent)
 }  // namespace
 
 core::result<std::shared_ptr<const model::agent_entry>>
-agent_factory::make(const core::agent& record, const std::string& call_url)
+agent_factory::make(const core::agent& record, const std::string& call_url, const core::secret& token)
 {
-    return model::make_entry(record, settings_.timeouts.upstream_head, contexts_, call_url);
+    return model::make_entry(record, settings_.timeouts.upstream_head, contexts_, call_url, token);
 }
 
 proposed_agent agent_factory::propose(

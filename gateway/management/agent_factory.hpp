@@ -34,7 +34,7 @@ public:
 
     // As model::make_entry().
     core::result<std::shared_ptr<const model::agent_entry>>
-    make(const core::agent& record, const std::string& call_url = {});
+    make(const core::agent& record, const std::string& call_url = {}, const core::secret& token = {});
 
     // Reads and checks a definition; `path` begins the keys of its problems. One that is a program is a problem without
     // admin_programs.

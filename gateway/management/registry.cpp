@@ -164,28 +164,39 @@ net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::a
 
 void registry::route(const std::string& id, const std::string& call_url)
 {
-    const auto found = agents_.find(id);
-    if (found == agents_.end() || !found->second.served()) {
+    const auto* there = find(id);
+    if (there == nullptr || !there->served()) {
         return;
     }
-    auto& there = found->second;
-    const auto& wanted = call_url.empty() ? there.entry->record.url : call_url;
-    const bool moves = wanted != there.entry->call_url;
-    if (!moves && !there.entry->awaits_card) {
-        return;
-    }
-    auto entry = factory_.make(there.entry->record, wanted);
-    if (!entry) {
-        log_.write(core::log_level::warn, "agent_route_failed", {{"agent", id}, {"detail", entry.error().detail}});
-        return;
-    }
-    there.entry = std::move(*entry);
-    if (moves) {
+    const auto wanted = call_url.empty() ? there->entry->record.url : call_url;
+    const bool moves = wanted != there->entry->call_url;
+    if ((moves || there->entry->awaits_card) && remake(id, wanted, there->entry->token) && moves) {
         log_.write(core::log_level::info, "agent_routed", {{"agent", id}, {"url", wanted}});
     }
+}
+
+void registry::set_token(const std::string& id, const core::secret& token)
+{
+    const auto* there = find(id);
+    if (there != nullptr && there->served()) {
+        remake(id, there->entry->awaits_card ? std::string{} : there->entry->call_url, token);
+    }
+}
+
+// Of an agent that is there. False: it stays as it is.
+bool registry::remake(const std::string& id, const std::string& call_url, const core::secret& token)
+{
+    auto& there = agents_.find(id)->second;
+    auto entry = factory_.make(there.entry->record, call_url, token);
+    if (!entry) {
+        log_.write(core::log_level::warn, "agent_route_failed", {{"agent", id}, {"detail", entry.error().detail}});
+        return false;
+    }
+    there.entry = std::move(*entry);
     if (publish_) {
         publish_(id, there.entry);
     }
+    return true;
 }
 
 net::task<core::result<>>
@@ -301,14 +312,20 @@ net::task<> registry::look_again(std::string id, core::error why)
     }
 }
 
-// The same record again keeps its card, and with it where calls go.
-void registry::keep_route(const registered_agent& before, registered_agent& now)
+// The same record again keeps its card, and with it where calls go; the same credentials keep their token.
+void registry::keep_state(const registered_agent& before, registered_agent& now)
 {
-    if (before.entry == nullptr || before.entry->awaits_card || !now.entry->awaits_card ||
-        before.entry->record != now.entry->record) {
+    if (before.entry == nullptr) {
         return;
     }
-    auto entry = factory_.make(now.entry->record, before.entry->call_url);
+    const auto& was = *before.entry;
+    const auto& is = *now.entry;
+    const bool moves = !was.awaits_card && is.awaits_card && was.record == is.record;
+    const bool has_token = !was.token.empty() && was.record.credentials == is.record.credentials;
+    if (!moves && !has_token) {
+        return;
+    }
+    auto entry = factory_.make(is.record, moves ? was.call_url : std::string{}, has_token ? was.token : core::secret{});
     if (entry) {
         now.entry = std::move(*entry);
     }
@@ -317,7 +334,7 @@ void registry::keep_route(const registered_agent& before, registered_agent& now)
 void registry::take(const std::string& id, registered_agent agent, std::string_view by)
 {
     auto& there = agents_[id];
-    keep_route(there, agent);
+    keep_state(there, agent);
     note_change(there.entry.get(), agent.entry.get(), by);
     const bool was_served = there.entry != nullptr && there.served();
     there = std::move(agent);

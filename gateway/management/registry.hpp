@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/json/json.hpp"
 #include "core/log.hpp"
+#include "core/secret.hpp"
 #include "gateway/management/agent_factory.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -83,6 +84,9 @@ public:
     // From now on calls of this agent go there; empty: to its own URL. What cannot be called stays as it is.
     void route(const std::string& id, const std::string& call_url);
 
+    // From now on calls of this agent carry this token of its OAuth server; empty: they wait for one.
+    void set_token(const std::string& id, const core::secret& token);
+
     // What a new configuration declares: `there` are the agents that are new or different in it, `gone` those that it no
     // longer has. One that hides a stored agent, or no longer does, is what a start would make of it. Fails with
     // config_invalid if an agent cannot be used; nothing is changed then. Else agents change one after the other, in turns:
@@ -100,7 +104,8 @@ private:
     void take_declared(std::shared_ptr<const model::agent_entry> entry);
     void adopt(const store::record& record, const config::tls_checks& checks, std::string_view by);
     void take(const std::string& id, registered_agent agent, std::string_view by);
-    void keep_route(const registered_agent& before, registered_agent& now);
+    bool remake(const std::string& id, const std::string& call_url, const core::secret& token);
+    void keep_state(const registered_agent& before, registered_agent& now);
     void drop(const std::string& id, std::string_view by);
     core::result<> may_write(const std::string& id) const;
     void hide(const std::string& id);

@@ -1,15 +1,28 @@
 #include "gateway/model/agent_record.hpp"
 
+#include "gateway/model/sent_credentials.hpp"
+
+#include <variant>
+
 namespace gateway::model {
 
 core::redaction secrets_of(const core::agent& record)
 {
-    auto given = record.mcp.value_or(core::mcp_server{});
-    given.headers.insert(given.headers.end(), record.card_headers.begin(), record.card_headers.end());
-    if (!record.bearer.empty()) {
-        given.headers.emplace_back("Authorization", core::secret{"Bearer " + record.bearer.reveal()});
+    auto sent = credentials_of(record);
+    sent.headers.insert(sent.headers.end(), record.card_headers.begin(), record.card_headers.end());
+    // A server that repeats what it was given may take it apart before.
+    if (const auto* basic = std::get_if<core::basic_credentials>(&record.credentials)) {
+        sent.headers.emplace_back("Authorization", basic->password);
+    } else if (const auto* key = std::get_if<core::key_credential>(&record.credentials)) {
+        sent.headers.emplace_back(key->name, key->value);
+    } else if (const auto* client = oauth_client_of(record)) {
+        sent.headers.emplace_back("Authorization", client->client_secret);
     }
-    return core::redaction_of(given, record.url);
+    return core::redaction_of(
+        record.mcp.value_or(core::mcp_server{}),
+        sent.headers,
+        with_query(record.url, sent.query)
+    );
 }
 
 bool same_session(const core::agent& a, const core::agent& b)
@@ -22,7 +35,8 @@ bool same_session(const core::agent& a, const core::agent& b)
     server.stale_if_error = b.mcp->stale_if_error;  // what callers are told without one
     server.walk = b.mcp->walk;                      // runner::set_walk()
     return a.id == b.id && server == *b.mcp && a.speaks == b.speaks && a.url == b.url && a.bearer == b.bearer &&
-           a.ca_file == b.ca_file && a.cert_file == b.cert_file && a.key_file == b.key_file;
+           a.credentials == b.credentials && a.headers == b.headers && a.ca_file == b.ca_file &&
+           a.cert_file == b.cert_file && a.key_file == b.key_file;
 }
 
 }  // namespace gateway::model

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/secret.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/audit_trail.hpp"
@@ -17,6 +18,8 @@
 #include <string>
 
 namespace gateway::model {
+
+struct agent_entry;
 
 class control_services {
 public:
@@ -49,6 +52,11 @@ public:
 
     // What a worker has for the audit. Any thread may call it, now and then.
     virtual void audit(audit_notes notes) = 0;
+
+    // The agent with a token of its OAuth server other than `refused`, which the agent did not take; empty: with any. Null:
+    // there is none, or the agent is not known any more.
+    virtual net::task<std::shared_ptr<const agent_entry>>
+    agent_with_token(std::string agent_id, core::secret refused) = 0;
 
     // Carries out a body sent to /rpc of the traffic listener. Stops soon after `left` says so.
     virtual net::task<rpc_answer> manage(std::string body, rpc_rights rights, std::stop_token left) = 0;

@@ -2,6 +2,7 @@
 
 #include "config/url.hpp"
 #include "gateway/model/agent_filter.hpp"
+#include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -10,15 +11,20 @@
 namespace gateway::model {
 namespace {
 
-std::string fixed_fields(const core::agent& record, const net::upstream_target& target)
+void set_heads(agent_entry& entry, const net::upstream_target& target)
 {
-    std::string out;
-    net::http1::head_writer head{out};
-    head.field("Host", target.authority);
-    if (!record.bearer.empty()) {
-        head.field("Authorization", "Bearer " + record.bearer.reveal());
+    auto sent = credentials_of(entry.record, entry.token.reveal());
+    net::http1::head_writer fields{entry.fixed_fields};
+    fields.field("Host", target.authority);
+    for (const auto& [name, value] : sent.headers) {
+        fields.field(name, value.reveal());
+        entry.own_fields.push_back(name);
     }
-    return out;
+    entry.awaits_token = oauth_client_of(entry.record) != nullptr && entry.token.empty();
+    entry.query_key = std::move(sent.query);
+    const auto path = with_query(target.path, entry.query_key);
+    net::http1::head_writer{entry.call_head}.request_line(net::http1::method::post, path);
+    entry.call_head += entry.fixed_fields;
 }
 
 // Of a URL that config::parse_http_url() made, without its query.
@@ -35,11 +41,13 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
     core::duration head_timeout,
     net::client_contexts& contexts,
-    const std::string& call_url
+    const std::string& call_url,
+    const core::secret& token
 )
 {
     auto entry = std::make_shared<agent_entry>();
     entry->record = record;
+    entry->token = token;
     entry->tags = metadata_tags(record.metadata);
     entry->call_url = call_url.empty() ? record.url : call_url;
     entry->awaits_card = call_url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
@@ -50,9 +58,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
         if (!target) {
             return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
         }
-        entry->fixed_fields = fixed_fields(record, *target);
-        net::http1::head_writer{entry->call_head}.request_line(net::http1::method::post, target->path);
-        entry->call_head += entry->fixed_fields;
+        set_heads(*entry, *target);
         entry->own_path = path_of(record.url);
         entry->base_path = entry->own_path.substr(0, entry->own_path.find_last_not_of('/') + 1);
         entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));

@@ -29,12 +29,16 @@ struct agent_entry {
     core::agent record;
     std::vector<std::string> tags;                         // of the record's metadata, sorted, each once
     std::shared_ptr<const net::upstream_target> upstream;  // null: this agent cannot be called (docs: protocol mcp)
-    std::string call_url;      // where calls go: the record's own url, unless its card is trusted with that
-    bool awaits_card = false;  // its card may say where calls go, and has not been seen since the record changed
-    std::string call_head;     // the part of every call's head that does not change; holds the agent's bearer
-    std::string fixed_fields;  // the same without the request line, for requests of other methods and paths
-    std::string own_path;      // of the record's URL; at least "/"
-    std::string base_path;     // the same without slashes at the end
+    std::string call_url;       // where calls go: the record's own url, unless its card is trusted with that
+    core::secret token;         // of its OAuth server; empty: none that holds, or it needs none
+    bool awaits_token = false;  // it needs one, and cannot be called without
+    bool awaits_card = false;   // its card may say where calls go, and has not been seen since the record changed
+    std::string call_head;      // the part of every call's head that does not change; holds the agent's credentials
+    std::string fixed_fields;   // the same without the request line, for requests of other methods and paths
+    std::vector<std::string> own_fields;  // names of header fields in it that are never the caller's
+    core::secret query_key;               // what every request has in its query; empty: nothing
+    std::string own_path;                 // of the record's URL; at least "/"
+    std::string base_path;                // the same without slashes at the end
     core::duration head_timeout{};
 };
 
@@ -44,13 +48,15 @@ struct snapshot {
     std::shared_ptr<const card_bytes> key_set;              // what cards are verified with; null: none is signed
 };
 
-// Calls go to `call_url`; empty: to the record's own, until its card has been seen. Fails with config_invalid if the URL or
+// Calls go to `call_url`; empty: to the record's own, until its card has been seen. `token`: of the agent's OAuth server; empty:
+// none. Fails with config_invalid if the URL or
 // the trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
     core::duration head_timeout,
     net::client_contexts& contexts,
-    const std::string& call_url = {}
+    const std::string& call_url = {},
+    const core::secret& token = {}
 );
 
 // Fails with config_invalid if an agent's URL or trust store cannot be used; the detail names the agent.

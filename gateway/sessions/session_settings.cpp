@@ -1,12 +1,13 @@
 #include "gateway/sessions/session_settings.hpp"
 
-#include "core/ascii.hpp"
 #include "gateway/model/agent_record.hpp"
+#include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "gateway/model/version.hpp"
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace gateway::sessions {
 namespace {
@@ -57,17 +58,13 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
 mcp::http_settings http_settings_of(const core::agent& record)
 {
     mcp::http_settings settings;
-    settings.url = record.url;
     settings.tls = model::tls_files(record);
     settings.server = *record.mcp;
     settings.secrets = model::secrets_of(record);
-    auto& headers = settings.server.headers;
-    const bool authorized = std::ranges::any_of(headers, [](const auto& each) {
-        return core::equal_ignoring_case(each.first, "authorization");
-    });
-    if (!authorized && !record.bearer.empty()) {
-        headers.emplace_back("Authorization", core::secret{"Bearer " + record.bearer.reveal()});
-    }
+    auto sent = model::credentials_of(record);
+    settings.url = record.url;
+    settings.query = std::move(sent.query);
+    settings.headers = std::move(sent.headers);
     return settings;
 }
 

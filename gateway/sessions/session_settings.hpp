@@ -11,8 +11,8 @@ namespace gateway::sessions {
 mcp::runner_settings
 runner_settings_of(const core::agent& record, mcp::start_turns* turns = nullptr, core::duration walk = {});
 
-// Of one that is reached over HTTP. The agent's bearer is for its MCP server too, unless the server's own headers say who is
-// calling.
+// Of one that is reached over HTTP. The agent's credentials are for its MCP server too; a bearer, unless the server's own
+// headers say who is calling.
 mcp::http_settings http_settings_of(const core::agent& record);
 
 }  // namespace gateway::sessions

@@ -143,6 +143,19 @@ void add_write_queue(family& into, const agent_sample& of)
     }
 }
 
+void add_token_refreshes(family& into, const agent_sample& of)
+{
+    into.add_some({{"agent", of.id}, {"outcome", "ok"}}, of.token->renewed);
+    into.add_some({{"agent", of.id}, {"outcome", "failed"}}, of.token->failed);
+}
+
+void add_token_age(family& into, const agent_sample& of)
+{
+    if (of.token->age) {
+        into.add({{"agent", of.id}}, seconds(*of.token->age));
+    }
+}
+
 using enum metric_type;
 using enum sample_part;
 
@@ -224,6 +237,16 @@ constexpr auto all_families = std::to_array<agent_family>({
      gauge,
      session,
      add_write_queue},
+    {"cardea_agent_token_refreshes_total",
+     "Tokens that an agent's OAuth server was asked for, by outcome: ok, failed.",
+     counter,
+     token,
+     add_token_refreshes},
+    {"cardea_agent_token_age_seconds",
+     "Time since the token in use came from the agent's OAuth server.",
+     gauge,
+     token,
+     add_token_age},
 });
 
 }  // namespace

@@ -54,6 +54,13 @@ struct key_set_sample {
     std::optional<core::duration> age{};  // of the set in use; nullopt: there is none
 };
 
+// What the gateway got from the OAuth server of one agent.
+struct token_sample {
+    std::optional<core::duration> age{};  // of the token in use; nullopt: there is none
+    std::uint64_t renewed = 0;
+    std::uint64_t failed = 0;
+};
+
 struct gateway_sample {
     std::string version;
     std::string compiler;
@@ -82,9 +89,10 @@ struct agent_sample {
     const agent_counters* counters = nullptr;  // of all loops together
     const card_sample* card = nullptr;
     const session_sample* session = nullptr;
+    const token_sample* token = nullptr;
 };
 
-enum class sample_part : std::uint8_t { counters, card, session };
+enum class sample_part : std::uint8_t { counters, card, session, token };
 
 // A family with series of agents: `add` writes those of one agent, for which it needs `part` of the sample. An agent that
 // has none adds nothing.

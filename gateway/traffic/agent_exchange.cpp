@@ -39,6 +39,7 @@ agent_exchange::~agent_exchange()
 net::routine<core::result<>> agent_exchange::begin()
 {
     bool fresh = false;
+    first_byte_.reset();
     for (;;) {
         core::result<> done;
         if (fresh || !take_connection()) {
@@ -101,8 +102,14 @@ bool agent_exchange::begin_request()
     auto& text = caller_.request_scratch();
     text.clear();
     const auto& head = caller_.head();
-    const forwarding_hop
-        hop{caller_.peer(), head.authority, caller_.secure() ? "https" : "http", call_.from_proxy, call_.credentials};
+    const forwarding_hop hop{
+        caller_.peer(),
+        head.authority,
+        caller_.secure() ? "https" : "http",
+        call_.from_proxy,
+        call_.credentials,
+        call_.agent.get()
+    };
     const auto care = call_.card ? body_care::edited : body_care::passes;
     if (call_.passed || head.body == framing::none) {
         write_request_fields(text, head, {head.body, head.content_length, care}, hop);

@@ -30,7 +30,7 @@ public:
     agent_exchange(const agent_exchange&) = delete;
     agent_exchange& operator=(const agent_exchange&) = delete;
 
-    // Connects, sends the request and reads the answer up to the end of its head. Fails with an upstream_ code, with
+    // Again after discard(): with what call() is then. Connects, sends the request and reads the answer up to the end of its head. Fails with an upstream_ code, with
     // request_timeout or a fault of a body that is passed through, or as a wait does: interrupted().
     net::routine<core::result<>> begin();
 

@@ -3,6 +3,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
+#include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
 
 #include <utility>
@@ -43,8 +44,30 @@ std::optional<core::error> agent_relay::objection(const request_context& request
     return std::nullopt;
 }
 
+// Waits for a token of the agent's OAuth server. False: there is none.
+net::routine<bool> agent_relay::find_token(request_context& request)
+{
+    auto& call = *request.call;
+    auto asked = control_.agent_with_token(call.agent->record.id, core::secret{});
+    auto entry = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
+    const bool same = entry != nullptr && entry->record == call.agent->record;
+    if (same) {
+        request.head = head_with_token(call.head, *entry);
+        call.head = request.head;
+        call.agent = std::move(entry);
+    }
+    co_return same;
+}
+
 net::routine<> agent_relay::pass(request_context& request)
 {
+    if (request.call->agent->awaits_token) {
+        const bool found = co_await find_token(request);
+        if (!found) {
+            co_await respond_call_error(request, core::upstream_error(errc::upstream_credentials, "no token"));
+            co_return;
+        }
+    }
     if (auto refusal = objection(request)) {
         co_await respond_call_error(request, std::move(*refusal));
         co_return;

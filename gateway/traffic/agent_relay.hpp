@@ -33,6 +33,7 @@ private:
     bool stream_began(relay& stream) override;
     void stream_ended() override { --open_streams_; }
 
+    net::routine<bool> find_token(request_context& request);
     std::optional<core::error> objection(const request_context& request) const;
 
     model::control_services& control_;

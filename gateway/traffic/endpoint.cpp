@@ -1,5 +1,6 @@
 #include "gateway/traffic/endpoint.hpp"
 
+#include "gateway/model/sent_credentials.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
@@ -67,11 +68,13 @@ core::error endpoint::no_extended_card(const request_context& request)
 
 void endpoint::write_head(request_context& request, std::string path)
 {
-    if (request.access) {
+    const auto& agent = *request.agent;
+    if (request.access && !agent.record.of_callers.all) {
         path += request.access->reader().without_keys(request.to.query);
     } else {
         path += request.to.query;
     }
+    path = model::with_query(std::move(path), agent.query_key);
     net::http1::head_writer{request.head}.request_line(request.caller.head().verb, path);
     request.head += request.agent->fixed_fields;
 }

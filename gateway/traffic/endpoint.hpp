@@ -45,8 +45,8 @@ protected:
     // The answer to a request for an agent that is not known. Says what the client did wrong if its address shows that.
     net::routine<> refuse_agent(request_context& request) const;
 
-    // Writes the head of the request that the agent gets at `path`, with the query of this one, less credentials in
-    // it, to request.head.
+    // Writes the head of the request that the agent gets at `path` to request.head: with the query of this one, less the
+    // credentials in it that do not pass, and with the agent's own.
     static void write_head(request_context& request, std::string path);
 
     // Sets request.call to a request with that head and with `body`, which the caller's connection holds.

@@ -13,6 +13,10 @@ namespace gateway::access {
 class credential_reader;
 }
 
+namespace gateway::model {
+struct agent_entry;
+}
+
 namespace gateway::traffic {
 
 // The proxies in front of the gateway.
@@ -44,6 +48,7 @@ struct forwarding_hop {
     std::string_view scheme;                                 // "http" or "https": how the peer spoke to the gateway
     bool trusted = false;                                    // the peer is a trusted proxy
     const access::credential_reader* credentials = nullptr;  // whose headers stay here; null: none
+    const model::agent_entry* agent = nullptr;               // which says what passes nevertheless; null: nothing
 };
 
 // What the agent is told. Of a trusted proxy: all it said, with the peer appended to X-Forwarded-For and, if there is one

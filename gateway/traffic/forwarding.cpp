@@ -2,6 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "gateway/access/credential_reader.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/upstream/via.hpp"
 
@@ -19,8 +20,6 @@ bool stays_with_request(field_name id)
 {
     switch (id) {
         case field_name::host:
-        case field_name::authorization:
-        case field_name::cookie:
         case field_name::expect:
         case field_name::forwarded:
         case field_name::x_forwarded:
@@ -30,6 +29,27 @@ bool stays_with_request(field_name id)
         default:
             return net::http1::hop_by_hop(id);
     }
+}
+
+bool names(const std::vector<std::string>& some, std::string_view name) noexcept
+{
+    return std::ranges::any_of(some, [&](const std::string& each) { return core::equal_ignoring_case(each, name); });
+}
+
+// What the gateway itself tells the agent is never the caller's; a credential of the caller passes only where the agent's
+// record says so.
+bool stays_as_credential(const net::http1::field& field, const forwarding_hop& hop) noexcept
+{
+    if (hop.agent != nullptr && names(hop.agent->own_fields, field.name)) {
+        return true;
+    }
+    const bool credential = field.id == field_name::authorization || field.id == field_name::cookie ||
+                            (hop.credentials != nullptr && hop.credentials->is_key_header(field.name));
+    if (!credential || hop.agent == nullptr) {
+        return credential;
+    }
+    const auto& passed = hop.agent->record.of_callers;
+    return !passed.all && !names(passed.names, field.name);
 }
 
 // A cookie of one agent would be sent to all agents of the gateway, if it sent any.
@@ -114,8 +134,7 @@ void write_request_fields(
     const bool edited = body.answer == body_care::edited;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
-        if (stays_with_request(field.id) ||
-            (hop.credentials != nullptr && hop.credentials->is_key_header(field.name)) ||
+        if (stays_with_request(field.id) || stays_as_credential(field, hop) ||
             (edited && is_one_of(fields_on_form, field.name)) || field.name.find('_') != std::string_view::npos ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;

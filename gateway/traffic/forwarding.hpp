@@ -21,7 +21,8 @@ struct outgoing_body {
 
 // Appends to `text`, which holds the agent's own part of a request head (agent_entry::fixed_fields) or nothing: the caller's
 // fields that go on, the way it came (net::write_via(), write_forwarding_fields()), the body's framing, and the empty line.
-// These stay behind: what ends at this hop; what the gateway sets itself; the caller's credentials; names with '_', which
+// These stay behind: what ends at this hop; what the gateway sets itself; the caller's credentials, unless the agent's record
+// passes them; names with '_', which
 // turn into one of ours wherever a CGI-like environment reads them.
 void write_request_fields(
     std::string& text,

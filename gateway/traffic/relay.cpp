@@ -1,6 +1,8 @@
 #include "gateway/traffic/relay.hpp"
 
+#include "gateway/model/control_services.hpp"
 #include "gateway/traffic/answer_editor.hpp"
+#include "net/loop/ask.hpp"
 
 #include <algorithm>
 #include <string>
@@ -34,6 +36,12 @@ std::optional<std::uint64_t> told_length(const net::http1::response_head& head, 
 
 }  // namespace
 
+std::string head_with_token(std::string_view head, const model::agent_entry& agent)
+{
+    const auto line = head.substr(0, head.find("\r\n") + 2);
+    return std::string{line} + agent.fixed_fields;
+}
+
 relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call)
     : caller_{caller},
       settings_{settings},
@@ -54,6 +62,13 @@ relay::~relay()
 net::routine<relay_outcome> relay::run()
 {
     auto done = co_await agent_.begin();
+    if (done && may_renew_token()) {
+        const bool renewed = co_await renew_token();
+        if (renewed) {
+            agent_.discard();
+            done = co_await agent_.begin();
+        }
+    }
     if (done) {
         outcome_.status = agent_.head().status;
         outcome_.first_byte = agent_.first_byte();
@@ -76,6 +91,27 @@ net::routine<relay_outcome> relay::run()
     caller_.clock().stop();
     outcome_.answered = writer_.begun();
     co_return std::move(outcome_);
+}
+
+bool relay::may_renew_token() const noexcept
+{
+    return agent_.head().status == 401 && !call_.agent->token.empty() && !call_.passed;
+}
+
+// An agent that answers 401 has not done what it was asked for (RFC 9110 section 15.5.2): with another token it is asked
+// once more. False: there is no other, and the caller gets the answer.
+net::routine<bool> relay::renew_token()
+{
+    auto asked = settings_.control.agent_with_token(call_.agent->record.id, call_.agent->token);
+    const auto here = caller_.owner().get_executor();
+    auto entry = co_await net::ask(settings_.control.executor(), here, std::move(asked));
+    const bool same = entry != nullptr && entry->record == call_.agent->record;
+    if (same) {
+        renewed_head_ = head_with_token(call_.head, *entry);
+        call_.head = renewed_head_;
+        call_.agent = std::move(entry);
+    }
+    co_return same;
 }
 
 net::routine<core::result<>> relay::pass_answer()

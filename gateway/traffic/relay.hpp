@@ -14,6 +14,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <cstddef>
+#include <string>
 
 namespace gateway::traffic {
 
@@ -42,6 +43,8 @@ public:
     const model::agent_entry& agent() const noexcept { return *call_.agent; }
 
 private:
+    bool may_renew_token() const noexcept;
+    net::routine<bool> renew_token();
     net::routine<core::result<>> pass_answer();
     net::routine<core::result<>> pass_body();
     net::routine<core::result<>> edit_answer(model::card_position card);
@@ -51,6 +54,7 @@ private:
     net::server_connection& caller_;
     relay_settings settings_;
     relay_call call_;
+    std::string renewed_head_;  // what call_.head points into once the agent has refused a token
     relay_outcome outcome_;
     exchange_wait wait_;
     agent_exchange agent_;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace gateway::access {
@@ -49,6 +50,9 @@ struct relay_call {
     std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one
     std::optional<model::card_position> card{};       // the answer holds one, which callers may not see as it is
 };
+
+// The same head for the same agent with another token.
+std::string head_with_token(std::string_view head, const model::agent_entry& agent);
 
 struct relay_outcome {
     std::optional<core::error> failure;           // nullopt: the whole answer is out

@@ -164,10 +164,11 @@ net::exchange_request http_wire::request(std::string_view http_method, const out
 {
     net::exchange_request out;
     out.url = url();
+    out.query = settings.query.reveal();
     out.method = http_method;
     out.tls = settings.tls;
     out.max_size = settings.server.max_message;
-    for (const auto& [name, value] : settings.server.headers) {
+    for (const auto& [name, value] : settings.headers) {
         if (!is_ours(name)) {
             out.headers.emplace_back(name, value.reveal());
         }

@@ -29,6 +29,8 @@ struct http_settings {
     std::string url;
     net::tls_client_files tls;
     core::mcp_server server;
+    std::vector<std::pair<std::string, core::secret>> headers = {};  // sent with every request
+    core::secret query = {};            // a further parameter of every address; empty: none
     core::redaction secrets = {};       // of what is told in the server's words
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
     core::duration longest_retry{30'000};           // after several that failed

@@ -29,6 +29,7 @@ struct curl_request {
     tls_client_files tls;
     core::duration connect_timeout{5'000};
     bool asks_first = true;  // whether a large body is wanted (RFC 9110 section 10.1.1)
+    std::string query = {};  // a further parameter of the URL; empty: none
 };
 
 struct curl_easy_deleter {

@@ -63,7 +63,7 @@ public:
 class exchange_client::transfer final : public curl_transfer, public std::enable_shared_from_this<transfer> {
 public:
     transfer(engine& by, exchange_request request, exchange_observer& observer)
-        : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, false}, by.user_agent},
+        : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, false, request.query}, by.user_agent},
           engine_{by},
           request_{std::move(request)},
           observer_{&observer},

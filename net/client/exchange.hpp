@@ -22,6 +22,7 @@ struct exchange_request {
     std::string url;  // http or https
     std::string method = "GET";
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
+    std::string query;                                         // a further parameter of the URL: never logged
     std::optional<std::string> body;
     tls_client_files tls;                      // for https
     core::duration connect_timeout{5'000};     // until the connection, with its TLS, stands

@@ -21,6 +21,7 @@ namespace net {
 struct fetch_request {
     std::string url;                                           // http or https
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
+    std::string query;                                         // a further parameter of the URL: never logged
     std::optional<std::string> body;                           // sent with POST; nothing: a GET
     tls_client_files tls;                                      // for https
     std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large

@@ -274,6 +274,30 @@ TEST_CASE("a bearer in a file of its own is noticed, and so is the file's whole 
     CHECK(gateway.process.err().find("first\"") == std::string::npos);
 }
 
+TEST_CASE("a secret of credentials in a file of its own is noticed when it changes")
+{
+    scripted_agent agent{[](const auto&) { return test_support::answer_json("{}"); }};
+    const scratch_directory here;
+    const auto key = here.file("key");
+    write_whole(key, "first\n");
+    write_whole(
+        here.file("c.yml"),
+        watched(
+            "  a: {url: \"" + agent.url("/") +
+            "\", card: {name: A}, credentials: {api_key: {header: X-Key, value_file: \"" + key + "\"}}}\n"
+        )
+    );
+    reloading_gateway gateway{here.file("c.yml")};
+    const auto sent = [&] {
+        flow::post_json(gateway.port, "/agents/a", some_call);
+        return agent.requests().back().header("X-Key");
+    };
+    CHECK(sent() == "first");
+    put(key, "second\n");
+    CHECK(flow::becomes_true([&] { return sent() == "second"; }));
+    CHECK(gateway.process.err().find("first\"") == std::string::npos);
+}
+
 TEST_CASE("with reload.watch off a file that changes waits for POST /reload")
 {
     const scratch_directory here;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Who may include whom: core <- jose <- a2a, core <- net <- mcp -> a2a, jose, core <- config, core <- store. gateway includes
-# everything and nothing includes gateway. Inside it: model <- telemetry <- traffic, model <- access <- traffic and
+# everything and nothing includes gateway. Inside it: model <- telemetry <- traffic, model <- access <- traffic model <- tokens and
 # model <- cards <- sessions <- management; cli sees only model and access; what stands in gateway/ itself sees every room,
 # and no room sees that. A folder always includes itself.
 set -euo pipefail
@@ -30,12 +30,13 @@ may a2a 'core|jose|a2a'
 may mcp 'core|jose|net|a2a|mcp'
 may gateway 'core|jose|net|config|store|a2a|mcp|gateway'
 below='core|jose|net|config|store|a2a|mcp'
-may gateway/model "core|net|config|store|a2a|gateway/model"
+may gateway/model "core|jose|net|config|store|a2a|gateway/model"
 may gateway/telemetry "core|a2a|gateway/(model|telemetry)"
 may gateway/access "core|jose|net|config|a2a|gateway/(model|access)"
 may gateway/traffic "core|net|config|a2a|gateway/(model|telemetry|access|traffic)"
 may gateway/cards "$below|gateway/(model|cards)"
 may gateway/sessions "$below|gateway/(model|cards|sessions)"
+may gateway/tokens "core|jose|net|config|gateway/(model|tokens)"
 may gateway/management "$below|gateway/(model|cards|sessions|management)"
 may gateway/cli "core|jose|net|config|a2a|gateway/(model|access|cli)"
 may examples 'examples'

@@ -49,6 +49,16 @@ inline void change(std::vector<std::pair<std::string, core::secret>>& secrets)
     secrets.emplace_back("X-Key", core::secret{"s3cr3t"});
 }
 
+inline void change(core::agent_credentials& credentials)
+{
+    credentials = core::basic_credentials{"name", core::secret{"s3cr3t"}};
+}
+
+inline void change(core::caller_credentials& passed)
+{
+    passed.all = !passed.all;
+}
+
 inline void change(core::access_policy& policy)
 {
     policy.anyone = !policy.anyone;

@@ -51,15 +51,14 @@ bool has_own_value(const config::agent_setting& row)
 
 auto members_of(const core::mcp_server& server)
 {
-    const auto& [transport, command, arguments, environment, directory, headers, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale] =
+    const auto& [transport, command, arguments, environment, directory, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale] =
         server;
-    return std::
-        tie(command, headers, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale);
+    return std::tie(command, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale);
 }
 
 auto members_of(const core::agent& agent)
 {
-    const auto& [id, speaks, url, mcp, card_url, trust, extended, skills, overlays, patch, card, card_headers, shape, signatures, keys, origins, bearer, timeout, ca, cert, key, relay_paths, discover, call, disabled, version, protocol_version, metadata] =
+    const auto& [id, speaks, url, mcp, card_url, trust, extended, skills, overlays, patch, card, card_headers, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, timeout, ca, cert, key, relay_paths, discover, call, disabled, version, protocol_version, metadata] =
         agent;
     return std::tie(
         speaks,
@@ -77,6 +76,9 @@ auto members_of(const core::agent& agent)
         keys,
         origins,
         bearer,
+        credentials,
+        headers,
+        of_callers,
         timeout,
         ca,
         cert,

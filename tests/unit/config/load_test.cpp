@@ -193,7 +193,6 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         .arguments = {"-y", "server-filesystem"},
         .environment = {{"OF", core::secret{"/run/secrets/files.env"}}, {"DEBUG", core::secret{"true"}}},
         .directory = "/srv/files",
-        .headers = {},
         .start = core::mcp_start::lazy,
         .era = core::mcp_era::legacy,
         .initialize_timeout = 61s,
@@ -216,21 +215,37 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     search.speaks = core::protocol::mcp;
     search.url = "https://search.example.com/mcp";
     search.mcp = core::mcp_server{};
-    search.mcp->headers = {{"Authorization", core::secret{"Bearer s3cr3t-token"}}};
+    search.headers = {{"Authorization", core::secret{"Bearer s3cr3t-token"}}};
     search.metadata = R"({"transport":{"type":"streamable-http","url":"https://search.example.com/mcp"}})";
-    REQUIRE(s.agents.size() == 8);
+    core::agent paid;
+    paid.id = "paid";
+    paid.url = "https://paid.example.com";
+    paid.trust = core::card_trust::same_origin;
+    paid.credentials = core::oauth_client{
+        "https://login.example.com/token?tenant=t",
+        "cardea",
+        core::secret{"s3cr3t-token"},
+        {"words:call", "words:read"},
+        "paid",
+        "https://paid.example.com",
+        core::client_authentication::post
+    };
+    paid.headers = {{"X-Team", core::secret{"words"}}};
+    paid.of_callers.names = {"X-Api-Key"};
+    REQUIRE(s.agents.size() == 9);
     CHECK(
-        s.agents[5].mcp->environment ==
+        s.agents[6].mcp->environment ==
         decltype(files.mcp->environment
         ){{"OF", core::secret{"/run/secrets/notes.env"}}, {"DEBUG", core::secret{"replaced"}}}
     );
-    CHECK(s.agents[6].url == "https://maps.example.com/mcp");
-    CHECK(s.agents[7].url == "https://tasks.example.com/mcp");
+    CHECK(s.agents[7].url == "https://maps.example.com/mcp");
+    CHECK(s.agents[8].url == "https://tasks.example.com/mcp");
     CHECK(s.agents[0] == weather);
     CHECK(s.agents[1] == inline_card);
     CHECK(s.agents[2] == files);
     CHECK(s.agents[3] == events);
     CHECK(s.agents[4] == search);
+    CHECK(s.agents[5] == paid);
 }
 
 TEST_CASE("the full example has every setting of the schema, and none with its default")

@@ -110,7 +110,7 @@ TEST_CASE("a program gets its arguments, its variables and its directory as they
 
 TEST_CASE("headers go with a URL, once, and are none that the gateway sets")
 {
-    CHECK(server("transport: {url: \"http://h\", headers: {X-Key: k}}").headers.size() == 1);
+    CHECK(right("agents: {a: {transport: {url: \"http://h\", headers: {X-Key: k}}}}").agents.at(0).headers.size() == 1);
     CHECK(
         problems("transport: {url: \"http://h\", headers: {A: b}}, headers: {A: c}") ==
         "c.yml:1:70: agents.a.headers: stands beside the headers of the transport; expected one of the two\n"
@@ -141,7 +141,7 @@ TEST_CASE("what MCP clients have in their configuration is taken as it is")
     CHECK(agents[0].mcp->transport == core::mcp_transport::stdio);
     CHECK(agents[0].mcp->arguments.size() == 3);
     CHECK(agents[1].mcp->transport == core::mcp_transport::streamable_http);
-    CHECK(agents[1].mcp->headers.size() == 1);
+    CHECK(agents[1].headers.size() == 1);
     CHECK(agents[2].mcp->transport == core::mcp_transport::sse);
     CHECK(agents[3].mcp->transport == core::mcp_transport::streamable_http);
     CHECK(agents[3].disabled);

@@ -89,9 +89,12 @@ TEST_CASE("what a server is given is masked: environment, headers, arguments, th
 {
     core::mcp_server server;
     server.environment = {{"API_KEY", core::secret{"env-value"}}, {"DEBUG", core::secret{"1"}}};
-    server.headers = {{"Authorization", core::secret{"Bearer token-value"}}, {"X-Key", core::secret{"header-value"}}};
+    const std::vector<std::pair<std::string, core::secret>> headers{
+        {"Authorization", core::secret{"Bearer token-value"}},
+        {"X-Key", core::secret{"header-value"}}
+    };
     server.arguments = {"-y", "--key=argument-value", "plain-argument"};
-    const auto secrets = core::redaction_of(server, "https://h.example/mcp?k=query-value&t=other-value");
+    const auto secrets = core::redaction_of(server, headers, "https://h.example/mcp?k=query-value&t=other-value");
     CHECK(
         secrets.apply("1 env-value|token-value|Bearer token-value|header-value") ==
         "1 ********|********|********|********"

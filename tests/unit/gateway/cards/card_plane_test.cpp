@@ -466,7 +466,7 @@ TEST_CASE(
 TEST_CASE("what a server says of itself is logged without what it was given, and cut")
 {
     core::mcp_server server;
-    server.headers = {{"X-Key", core::secret{"hunter2-hunter2"}}};
+    server.environment = {{"API_KEY", core::secret{"hunter2-hunter2"}}};
     for (const std::size_t letters : {255U, 256U, 257U, 20000U}) {
         CAPTURE(letters);
         rig x{1, 0, server};

@@ -2,6 +2,7 @@
 #include "gateway/cards/card_source.hpp"
 
 #include "core/url.hpp"
+#include "tests/support/hostile_addresses.hpp"
 #include "tests/unit/gateway/cards/rendering.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -100,6 +101,11 @@ net::fetch_response card_response(std::vector<std::pair<std::string, std::string
 net::fetch_response status(unsigned code)
 {
     return {.status = code, .headers = {}, .body = {}};
+}
+
+net::task<core::result<core::secret>> token_of(std::string id)
+{
+    co_return core::secret{"token-of-" + id};
 }
 
 net::task<> fetch_into(card_source& source, core::agent agent, card_validators last, core::result<fetched_card>& out)
@@ -477,6 +483,71 @@ TEST_CASE("a redirect to another origin, a fourth one, and one without a place t
     }
     CHECK(fetch(network, agent).error().code == core::errc::upstream_status);
     CHECK(network.asked.size() == 4);
+}
+
+TEST_CASE("a redirect of an agent leads the gateway to no address but the agent's own")
+{
+    for (const auto& hostile : test_support::hostile_addresses()) {
+        CAPTURE(hostile.substr(0, 80));
+        scripted_fetcher network;
+        for (int i = 0; i < 4; ++i) {
+            network.answers.push_back(net::fetch_response{.status = 307, .headers = {{"location", hostile}}, .body = {}}
+            );
+        }
+        CHECK_FALSE(fetch(network, agent_at("https://agent.example/a2a")).has_value());
+        CHECK_FALSE(network.asked.empty());
+        for (const auto& each : network.asked) {
+            CHECK(each.url.starts_with("https://agent.example/"));
+        }
+    }
+}
+
+TEST_CASE(
+    "each kind of credentials goes to the agent's own origin only, and a key in the query with redirects there too"
+)
+{
+    auto agent = agent_at("http://agent:9000/rpc");
+    agent.card_url = "http://agent:9000/card?v=1";
+    agent.credentials = core::key_credential{core::credential_place::query, "key", core::secret{"k"}};
+    agent.headers = {{"X-Team", core::secret{"words"}}};
+    scripted_fetcher network;
+    network.answers.push_back(net::fetch_response{.status = 302, .headers = {{"location", "/other"}}, .body = {}});
+    network.answers.push_back(card_response());
+    const auto got = fetch(network, agent);
+    REQUIRE(got.has_value());
+    CHECK(got->validators.url == "http://agent:9000/other");
+    REQUIRE(network.asked.size() == 2);
+    for (const auto& each : network.asked) {
+        CHECK(each.url.find("key=") == std::string::npos);
+        CHECK(each.query == "key=k");
+        CHECK(sent(each, "X-Team") == "words");
+    }
+    agent.card_url = "http://elsewhere/card";
+    scripted_fetcher elsewhere;
+    CHECK_FALSE(fetch(elsewhere, agent).has_value());
+    REQUIRE(elsewhere.asked.size() == 1);
+    CHECK(elsewhere.asked[0].query.empty());
+    CHECK_FALSE(sent(elsewhere.asked[0], "X-Team").has_value());
+}
+
+TEST_CASE("a card of an agent with an OAuth server is fetched with its token, and not without one")
+{
+    auto agent = agent_at("http://agent:9000/rpc");
+    agent.credentials = core::oauth_client{"https://as/token", "me", core::secret{"s"}, {}, {}, {}};
+    plain_maker maker;
+    const config::settings settings;
+    scripted_fetcher network;
+    card_source source{network, maker, settings};
+    CHECK(run(source, agent, {}).error().code == core::errc::upstream_credentials);
+    CHECK(network.asked.empty());
+    source.set_tokens([](std::string id) { return token_of(std::move(id)); });
+    network.answers.push_back(card_response());
+    CHECK(run(source, agent, {}).has_value());
+    CHECK(sent(network.asked.back(), "Authorization") == "Bearer token-of-a");
+    agent.card_url = "http://elsewhere/card";
+    network.answers.push_back(card_response());
+    CHECK(run(source, agent, {}).has_value());
+    CHECK_FALSE(sent(network.asked.back(), "Authorization").has_value());
 }
 
 TEST_SUITE_END();

@@ -3,6 +3,7 @@
 #include "a2a/card/card_signature.hpp"
 #include "a2a/card/card_signing.hpp"
 #include "gateway/management/file_checks.hpp"
+#include "tests/support/hostile_addresses.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
 
@@ -207,6 +208,21 @@ TEST_CASE("a key set anywhere else is not asked for")
         CAPTURE(url);
         x.network.sets[url] = set_of({&key});
         CHECK(x.why_not(card_signed_by(key, url)) == "https://agent/card: k1: no such key");
+    }
+    CHECK(x.network.asked.empty());
+}
+
+TEST_CASE("a signature of a card leads the gateway to no address but the origins that the operator listed")
+{
+    rig x;
+    const auto key = new_key("k1");
+    const auto trusted = new_key("k2");
+    x.trust({&trusted});
+    x.rules.key_set_origins = {"https://agent.example"};
+    for (const auto& hostile : test_support::hostile_addresses()) {
+        CAPTURE(hostile.substr(0, 80));
+        x.network.sets[hostile] = set_of({&key});
+        CHECK_FALSE(x.verify(card_signed_by(key, hostile)).has_value());
     }
     CHECK(x.network.asked.empty());
 }

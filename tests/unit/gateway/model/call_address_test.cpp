@@ -1,5 +1,7 @@
 #include "gateway/model/call_address.hpp"
 
+#include "tests/support/hostile_addresses.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -111,6 +113,16 @@ TEST_CASE("no card is followed where trust_card_url is never, and one that says 
     agent.trust = core::card_trust::never;
     CHECK(route(agent, card_at("http://h/x")) == "(url)");
     CHECK(route(agent, card_at("http://h")) == "");
+}
+
+TEST_CASE("a card leads calls to no address but the agent's own")
+{
+    const auto agent = agent_at("https://agent.example/a2a");
+    for (const auto& hostile : test_support::hostile_addresses()) {
+        CAPTURE(hostile.substr(0, 80));
+        const auto to = gateway::model::call_address_of(agent, card_at(hostile), {});
+        CHECK((to.url.empty() || to.url.starts_with("https://agent.example/")));
+    }
 }
 
 TEST_SUITE_END();

@@ -63,4 +63,29 @@ TEST_CASE("The time for the handshake is that of the whole start")
     CHECK(gateway::sessions::runner_settings_of(record).states.start_timeout == core::duration{120'000});
 }
 
+TEST_CASE("an MCP server gets its agent's credentials with every request, and another credential is another session")
+{
+    core::agent record;
+    record.id = "m";
+    record.url = "http://h/mcp";
+    record.mcp.emplace();
+    record.credentials = core::basic_credentials{"me", core::secret{"word"}};
+    record.headers = {{"X-Team", core::secret{"words"}}};
+    auto settings = gateway::sessions::http_settings_of(record);
+    REQUIRE(settings.headers.size() == 2);
+    CHECK(settings.headers[0].second.reveal() == "Basic bWU6d29yZA==");
+    CHECK(settings.headers[1].first == "X-Team");
+    auto other = record;
+    other.credentials = core::key_credential{core::credential_place::query, "key", core::secret{"k"}};
+    CHECK_FALSE(gateway::model::same_session(record, other));
+    settings = gateway::sessions::http_settings_of(other);
+    CHECK(settings.url == "http://h/mcp");
+    CHECK(settings.query.reveal() == "key=k");
+    CHECK(settings.headers.size() == 1);
+    other.headers.clear();
+    other.credentials = {};
+    other.bearer = core::secret{"t"};
+    CHECK(gateway::sessions::http_settings_of(other).headers[0].second.reveal() == "Bearer t");
+}
+
 TEST_SUITE_END();

@@ -87,6 +87,7 @@ using loops = std::vector<const gateway::telemetry::worker_metrics*>;
 struct planes {
     std::map<std::string, gateway::telemetry::card_sample> cards{};
     std::map<std::string, gateway::telemetry::session_sample> sessions{};
+    std::map<std::string, gateway::telemetry::token_sample> tokens{};
 };
 
 template <class Value>
@@ -113,10 +114,13 @@ std::string page_of(const loops& all, const gateway::telemetry::gateway_sample& 
                     counters.merge(*counted);
                 }
             }
-            const gateway::telemetry::agent_sample sample{id, &counters, in(known.cards, id), in(known.sessions, id)};
-            const bool has_part = each.part == gateway::telemetry::sample_part::counters ||
-                                  (each.part == gateway::telemetry::sample_part::card && sample.card != nullptr) ||
-                                  (each.part == gateway::telemetry::sample_part::session && sample.session != nullptr);
+            const gateway::telemetry::agent_sample
+                sample{id, &counters, in(known.cards, id), in(known.sessions, id), in(known.tokens, id)};
+            const bool has_part =
+                each.part == gateway::telemetry::sample_part::counters ||
+                (each.part == gateway::telemetry::sample_part::card && sample.card != nullptr) ||
+                (each.part == gateway::telemetry::sample_part::session && sample.session != nullptr) ||
+                (each.part == gateway::telemetry::sample_part::token && sample.token != nullptr);
             if (has_part) {
                 each.add(written, sample);
             }
@@ -344,6 +348,19 @@ cardea_card_changes_total{agent="b"} 2
     );
 }
 
+TEST_CASE("tokens of agents show how often they were asked for, and how old the one in use is")
+{
+    planes known;
+    known.tokens["a"] = {.age = 1500ms, .renewed = 2, .failed = 3};
+    known.tokens["b"] = {};
+    const auto page = page_of({}, {}, known);
+    CHECK(page.find("\ncardea_agent_token_refreshes_total{agent=\"a\",outcome=\"ok\"} 2\n") != std::string::npos);
+    CHECK(page.find("\ncardea_agent_token_refreshes_total{agent=\"a\",outcome=\"failed\"} 3\n") != std::string::npos);
+    CHECK(page.find("\ncardea_agent_token_age_seconds{agent=\"a\"} 1.5\n") != std::string::npos);
+    CHECK(page.find("token_refreshes_total{agent=\"b\"") == std::string::npos);
+    CHECK(page.find("token_age_seconds{agent=\"b\"") == std::string::npos);
+}
+
 TEST_CASE("sessions show their state, why they were lost, and what passed, in the order of the agents")
 {
     planes known;
@@ -462,6 +479,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
     sample.process = gateway::telemetry::process_stats{};
     planes known;
     known.cards["a"] = {.fetched = 1, .changes = 1, .age = 1ms};
+    known.tokens["a"] = {.age = 1ms, .renewed = 1, .failed = 1};
     known.sessions = {{"m2", a_session()}, {"m1", a_session()}};
     for (const auto& page : {page_of({}), page_of({&metrics, &metrics}, sample, known)}) {
         const std::regex form{R"re(([a-z_]+)(\{([a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*)?\})? [0-9.e+-]+)re"};
@@ -482,7 +500,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 42);
+        CHECK(described.size() == 44);
         CHECK(page.ends_with('\n'));
     }
 }

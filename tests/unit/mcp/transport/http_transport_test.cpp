@@ -251,7 +251,7 @@ TEST_CASE("a session's id goes with all that follows, the version once it is set
 {
     scripted_agent agent{in_session(always(answer(202, "")))};
     transport_rig x{agent.url()};
-    x.settings.server.headers = {{"Authorization", core::secret{"Bearer t"}}, {"mcp-session-id", core::secret{"mine"}}};
+    x.settings.headers = {{"Authorization", core::secret{"Bearer t"}}, {"mcp-session-id", core::secret{"mine"}}};
     x.begin();
     REQUIRE(x.wire->send(note("notifications/initialized")).has_value());
     REQUIRE(x.wait_until([&] { return agent.request_count() == 2; }));
@@ -263,6 +263,19 @@ TEST_CASE("a session's id goes with all that follows, the version once it is set
     CHECK(agent.request(1).header("mcp-protocol-version") == "2025-11-25");
     CHECK(agent.request(1).header("authorization") == "Bearer t");
     CHECK(agent.request(1).count("mcp-method") == 0);
+}
+
+TEST_CASE("a key in the query goes with every message, also to where a redirect has led")
+{
+    scripted_agent agent{always(answer(202, ""))};
+    agent.next(test_support::redirect("/other?x=1"));
+    transport_rig x{agent.url("/mcp?v=1")};
+    x.settings.query = core::secret{"key=k"};
+    x.open();
+    REQUIRE(x.wire->send(note("notifications/initialized")).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 2; }));
+    CHECK(agent.request(0).target == "/mcp?v=1&key=k");
+    CHECK(agent.request(1).target == "/other?x=1&key=k");
 }
 
 TEST_CASE("a session's id that cannot be sent back is a failure")

@@ -1,5 +1,7 @@
 #include "mcp/transport/http_wire.hpp"
 
+#include "tests/support/hostile_addresses.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -84,6 +86,21 @@ TEST_CASE("ids of sessions are visible ASCII, bounded")
     CHECK_FALSE(mcp::is_session_id("a b"));
     CHECK_FALSE(mcp::is_session_id("a\r\nb"));
     CHECK_FALSE(mcp::is_session_id("\xc3\xa9"));
+}
+
+TEST_CASE("a redirect of an MCP server leads the gateway to no address but the server's own")
+{
+    const std::string own = "https://agent.example/mcp";
+    CHECK(
+        mcp::redirect_target(own, {.status = 307, .headers = {{"location", "/other"}}}) == "https://agent.example/other"
+    );
+    for (const auto& hostile : test_support::hostile_addresses()) {
+        CAPTURE(hostile.substr(0, 80));
+        for (const unsigned status : {301U, 302U, 307U, 308U}) {
+            const auto to = mcp::redirect_target(own, {.status = status, .headers = {{"location", hostile}}});
+            CHECK((to.empty() || to.starts_with("https://agent.example/")));
+        }
+    }
 }
 
 TEST_SUITE_END();

@@ -1,5 +1,6 @@
 #include "mcp/transport/sse_transport.hpp"
 
+#include "tests/support/hostile_addresses.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 
 TEST_SUITE_BEGIN("mcp/transport/sse_transport");
@@ -96,6 +97,19 @@ TEST_CASE("every step at which connecting fails is told as the connection's loss
     CHECK(outcome_of(events("event: endpoint\ndata: https://other/m\n\n")) == "lost upstream_protocol");
     CHECK(outcome_of(events("event: endpoint\ndata: //other/m\n\n")) == "lost upstream_protocol");
     CHECK(outcome_of(events("data: " + std::string(70000, 'x'))) == "lost message_too_large");
+}
+
+TEST_CASE("the endpoint of a server over SSE is no address but the server's own")
+{
+    for (const auto& hostile : test_support::hostile_addresses()) {
+        const bool one_line = hostile.find('\n') == std::string::npos;
+        if (one_line && hostile.size() < 1000) {
+            CAPTURE(hostile);
+            const auto outcome = outcome_of(events("event: endpoint\ndata: " + hostile + "\n\n"));
+            // A few are paths of the server itself.
+            CHECK((outcome == "lost upstream_protocol" || outcome == "lost upstream_reset"));
+        }
+    }
 }
 
 TEST_CASE("the end of the stream is the end of the connection, however it comes")

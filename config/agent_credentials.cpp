@@ -1,0 +1,382 @@
+#include "config/agent_credentials.hpp"
+
+#include "config/access_members.hpp"
+#include "config/access_providers.hpp"
+#include "config/access_table.hpp"
+#include "config/access_values.hpp"
+#include "config/agent_parts.hpp"
+#include "config/choice.hpp"
+#include "config/schema.hpp"
+#include "config/url.hpp"
+#include "core/ascii.hpp"
+#include "core/choices.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace config {
+namespace {
+
+using core::json;
+using core::secret;
+
+constexpr std::string_view expected_kinds = "one of bearer, bearer_file, basic, api_key and oauth2";
+constexpr std::string_view expected_callers = "drop, passthrough, or a list of header names such as [Authorization]";
+
+bool is_cookie_value(std::string_view text)
+{
+    // RFC 6265 section 4.1.1.
+    return std::ranges::all_of(text, [](char c) {
+        return c > 0x20 && c < 0x7F && c != '"' && c != ',' && c != ';' && c != '\\';
+    });
+}
+
+std::string lower(std::string_view text)
+{
+    return core::in_lower_case(text);
+}
+
+class credentials_reader {
+public:
+    credentials_reader(const secret_reader& secrets, problem_list& problems)
+        : secrets_{secrets},
+          problems_{problems}
+    {
+    }
+
+    core::agent_credentials read(const field& f)
+    {
+        const auto* map = read_given_map(f, expected_kinds, problems_);
+        if (map == nullptr) {
+            return {};
+        }
+        const access_members given{f, *map, access_map::credentials, problems_};
+        if (map->keys.size() != 1) {
+            const auto* const predicate = map->keys.empty() ? "is empty" : "has several kinds of credentials";
+            problems_.add(f.at, f.path, std::string{predicate} + "; expected " + std::string{expected_kinds});
+            return {};
+        }
+        if (given.find("bearer") != nullptr || given.find("bearer_file") != nullptr) {
+            const auto text = read_secret(given, "bearer", "a token");
+            return text ? core::agent_credentials{bearer_of(text->from, text->value, problems_)}
+                        : core::agent_credentials{};
+        }
+        if (const auto* basic = given.find("basic")) {
+            return read_basic(*basic);
+        }
+        if (const auto* key = given.find("api_key")) {
+            return read_key(*key);
+        }
+        const auto* oauth = given.find("oauth2");
+        return oauth == nullptr ? core::agent_credentials{} : read_oauth(*oauth);
+    }
+
+private:
+    struct secret_text {
+        field from;
+        std::string value;
+    };
+
+    // Of the key of this name, or of the file that `<name>_file` names.
+    std::optional<secret_text>
+    read_secret(const access_members& given, const std::string& name, std::string_view expected)
+    {
+        const auto file_name = name + "_file";
+        if (!given.require_one(name, file_name, expected)) {
+            return {};
+        }
+        const auto* file = given.find(file_name);
+        auto f = file != nullptr ? *file : *given.find(name);
+        std::optional<std::string> text;
+        if (file != nullptr) {
+            text = read_named_file(f, "the path of a file with " + std::string{expected}, secrets_, problems_);
+        } else if (const auto* own = read_text(f, expected, problems_)) {
+            text = *own;
+        }
+        f.secret = true;
+        if (!text) {
+            return {};
+        }
+        if (const auto wrong = wrong_header_value(*text); !wrong.empty()) {
+            problems_.add(f.at, f.path, std::string{wrong} + "; expected " + std::string{expected});
+            return {};
+        }
+        return secret_text{std::move(f), std::move(*text)};
+    }
+
+    core::agent_credentials read_basic(const field& f)
+    {
+        constexpr std::string_view expected = "a map with username and password";
+        const auto* map = read_given_map(f, expected, problems_);
+        if (map == nullptr) {
+            return {};
+        }
+        const access_members given{f, *map, access_map::basic, problems_};
+        core::basic_credentials basic;
+        if (const auto* name = given.require("username", "a name")) {
+            basic.username = read_short_text(*name, "a name", problems_).value_or("");
+            if (basic.username.find(':') != std::string::npos) {
+                refuse(*name, "has a colon", "a name", problems_);
+            }
+        }
+        if (auto password = read_secret(given, "password", "a password")) {
+            basic.password = secret{std::move(password->value)};
+        }
+        return basic;
+    }
+
+    core::agent_credentials read_key(const field& f)
+    {
+        constexpr std::string_view expected = "a map with header, query or cookie, and value";
+        const auto* map = read_given_map(f, expected, problems_);
+        if (map == nullptr) {
+            return {};
+        }
+        const access_members given{f, *map, access_map::agent_key, problems_};
+        core::key_credential key;
+        const auto value = read_secret(given, "value", "a key");
+        const auto* place = read_place(given, f, key);
+        if (value && place != nullptr && key.place == core::credential_place::cookie &&
+            !is_cookie_value(value->value)) {
+            problems_.add(value->from.at, value->from.path, "has a character that no cookie has; expected a key");
+        } else if (value) {
+            key.value = secret{value->value};
+        }
+        return key;
+    }
+
+    // Null: it is not given once, which is reported.
+    const field* read_place(const access_members& given, const field& f, core::key_credential& key)
+    {
+        using enum core::credential_place;
+        constexpr std::string_view expected = "the name of a header field, of a query parameter or of a cookie";
+        const std::pair<const char*, core::credential_place> places[] = {
+            {"header", header},
+            {"query", query},
+            {"cookie", cookie}
+        };
+        const field* found = nullptr;
+        for (const auto& [name, place] : places) {
+            const auto* each = given.find(name);
+            if (each != nullptr && found != nullptr) {
+                problems_.add(each->at, each->path, "stands beside " + found->path + "; expected one of the two");
+                return nullptr;
+            }
+            if (each != nullptr) {
+                found = each;
+                key.place = place;
+            }
+        }
+        if (found == nullptr) {
+            problems_.add(f.at, f.path, "does not say where the key stands; expected header, query or cookie");
+            return nullptr;
+        }
+        key.name = read_short_text(*found, expected, problems_).value_or("");
+        if (key.name.empty()) {
+            return nullptr;
+        }
+        if (key.place != query && !core::is_token(key.name)) {
+            refuse(*found, "is not a name", expected, problems_);
+        } else if (key.place == header &&
+                   (is_reserved(key.name, header_use::calls) || is_reserved(key.name, header_use::mcp))) {
+            refuse(*found, "is set by the gateway itself", "another header field", problems_);
+        }
+        return found;
+    }
+
+    core::agent_credentials read_oauth(const field& f)
+    {
+        constexpr std::string_view expected_url = "an https URL, or an http URL of a loopback host";
+        const auto* map = read_given_map(f, "a map with token_url, client_id and client_secret", problems_);
+        if (map == nullptr) {
+            return {};
+        }
+        const access_members given{f, *map, access_map::oauth2, problems_};
+        core::oauth_client client;
+        if (const auto* url = given.require("token_url", expected_url)) {
+            auto hidden = *url;
+            hidden.secret = true;  // its query may be one
+            client.token_url = read_parsed(hidden, expected_url, parse_key_set_url, problems_).value_or("");
+        }
+        if (const auto* id = given.require("client_id", "the id of a client")) {
+            client.client_id = read_short_text(*id, "the id of a client", problems_).value_or("");
+        }
+        if (auto text = read_secret(given, "client_secret", "a client's secret")) {
+            client.client_secret = secret{std::move(text->value)};
+        }
+        if (const auto* scopes = given.find("scopes")) {
+            client.scopes = read_scopes(*scopes, emptiness::allowed, problems_);
+        }
+        if (const auto* audience = given.find("audience")) {
+            client.audience = read_line(*audience, "an audience", problems_).value_or("");
+        }
+        if (const auto* resource = given.find("resource")) {
+            client.resource = read_line(*resource, "the URI of a resource", problems_).value_or("");
+        }
+        if (const auto* way = given.find("auth")) {
+            client.authentication =
+                read_choice<core::client_authentication>(*way, problems_).value_or(client.authentication);
+        }
+        return client;
+    }
+
+    const secret_reader& secrets_;
+    problem_list& problems_;
+};
+
+json shown_kind(const core::oauth_client& client)
+{
+    json shown{
+        {"token_url", shown_url(client.token_url)},
+        {"client_id", client.client_id},
+        {"client_secret", core::masked},
+        {"auth", core::name(client.authentication)}
+    };
+    if (!client.scopes.empty()) {
+        shown["scopes"] = client.scopes;
+    }
+    if (!client.audience.empty()) {
+        shown["audience"] = client.audience;
+    }
+    if (!client.resource.empty()) {
+        shown["resource"] = client.resource;
+    }
+    return {{"oauth2", std::move(shown)}};
+}
+
+std::string_view name_of(core::credential_place place)
+{
+    switch (place) {
+        case core::credential_place::header:
+            return "header";
+        case core::credential_place::query:
+            return "query";
+        case core::credential_place::cookie:
+            return "cookie";
+    }
+    return "header";
+}
+
+bool passes(const core::caller_credentials& passed, std::string_view name)
+{
+    return passed.all || std::ranges::any_of(passed.names, [&](const std::string& each) {
+               return core::equal_ignoring_case(each, name);
+           });
+}
+
+}  // namespace
+
+core::agent_credentials read_credentials(const field& f, const secret_reader& secrets, problem_list& problems)
+{
+    return credentials_reader{secrets, problems}.read(f);
+}
+
+json shown_credentials(const core::agent_credentials& credentials)
+{
+    return std::visit(
+        overloaded{
+            [](const std::monostate&) { return json{}; },
+            [](const secret&) { return json{{"bearer", core::masked}}; },
+            [](const core::basic_credentials& basic) {
+                return json{{"basic", {{"username", basic.username}, {"password", core::masked}}}};
+            },
+            [](const core::key_credential& key) {
+                return json{{"api_key", {{name_of(key.place), key.name}, {"value", core::masked}}}};
+            },
+            [](const core::oauth_client& client) { return shown_kind(client); },
+        },
+        credentials
+    );
+}
+
+core::caller_credentials read_caller_credentials(const field& f, problem_list& problems)
+{
+    core::caller_credentials passed;
+    if (f.value->is == node::kind::scalar) {
+        passed.all = f.value->text == word_passthrough;
+        if (!passed.all && f.value->text != word_drop) {
+            refuse(f, f.value->text.empty() ? "is empty" : "is not known", expected_callers, problems);
+        }
+        return passed;
+    }
+    for (const auto& element : read_elements(f, expected_callers, emptiness::allowed, problems)) {
+        auto name = read_short_text(element, "the name of a header field", problems);
+        if (!name) {
+            continue;
+        }
+        if (!core::is_token(*name) || is_reserved(*name, header_use::calls)) {
+            refuse(element, "is not a header field with a credential", "a name such as Authorization", problems);
+        } else {
+            passed.names.push_back(std::move(*name));
+        }
+    }
+    return passed;
+}
+
+json shown_caller_credentials(const core::caller_credentials& passed)
+{
+    if (!passed.names.empty()) {
+        return passed.names;
+    }
+    return passed.all ? word_passthrough : word_drop;
+}
+
+std::string credential_field(const core::agent& agent)
+{
+    if (!agent.bearer.empty()) {
+        return "authorization";
+    }
+    return std::visit(
+        overloaded{
+            [](const std::monostate&) { return std::string{}; },
+            [](const core::key_credential& key) {
+                return key.place == core::credential_place::header   ? lower(key.name)
+                       : key.place == core::credential_place::cookie ? "cookie"
+                                                                     : std::string{};
+            },
+            [](const auto& /*bearer, basic, oauth*/) { return std::string{"authorization"}; },
+        },
+        agent.credentials
+    );
+}
+
+void check_credentials(const core::agent& agent, const std::string& path, place at, problem_list& problems)
+{
+    const auto own = credential_field(agent);
+    const auto is_own = [&](const auto& each) { return core::equal_ignoring_case(each.first, own); };
+    const bool set = !std::holds_alternative<std::monostate>(agent.credentials);
+    const auto where = set ? "credentials" : "bearer";
+    // An MCP server may be shown another Authorization than the agent's bearer.
+    if (!own.empty() && (set || !agent.mcp) && std::ranges::any_of(agent.headers, is_own)) {
+        problems.add(at, path + ".headers", "has the header field of " + path + '.' + where + "; expected it once");
+    }
+    std::vector<std::string> fields{own};
+    for (const auto& [name, value] : agent.headers) {
+        fields.push_back(lower(name));
+    }
+    const auto& passed = agent.of_callers;
+    const auto contradiction = std::ranges::find_if(fields, [&](const std::string& each) {
+        const bool held_back = each == "authorization" || each == "cookie";
+        return !each.empty() && passes(passed, each) && (!passed.all || held_back);
+    });
+    if (contradiction != fields.end()) {
+        problems.add(
+            at,
+            path + ".caller_credentials",
+            "passes the caller's `" + *contradiction +
+                "` on, which the agent gets from the gateway; expected one of "
+                "the two"
+        );
+    }
+    if (agent.mcp && passed != core::caller_credentials{}) {
+        problems.add(at, path + ".caller_credentials", "is for A2A agents; calls of MCP servers are not passed on");
+    }
+    if (agent.mcp && std::holds_alternative<core::oauth_client>(agent.credentials)) {
+        problems.add(at, path + ".credentials.oauth2", "is for A2A agents; expected another kind of credentials");
+    }
+}
+
+}  // namespace config

@@ -1,0 +1,55 @@
+#include "gateway/agent_publication.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace gateway {
+
+void publish_agents(agent_audience audience, std::string public_base)
+{
+    const auto now = audience.registry.take_snapshot(std::move(public_base));
+    for (const auto& each : audience.workers) {
+        each->publish(now);
+    }
+    audience.directory.set_public_base(now->public_base);
+    audience.cards.set_publisher([audience](const std::string& id, std::shared_ptr<const model::published_card> card) {
+        for (const auto& each : audience.workers) {
+            each->publish_card(id, card);
+        }
+    });
+    audience.registry.set_publisher([audience](const std::string& id, std::shared_ptr<const model::agent_entry> agent) {
+        for (const auto& each : audience.workers) {
+            each->publish_agent(id, agent);
+        }
+        audience.tokens.set_agent(id, agent);
+        audience.cards.set_agent(id, agent);
+        audience.sessions.set_agent(id, agent);
+    });
+    audience.cards.set_pathfinder([audience](const std::string& id, const std::string& url) {
+        audience.registry.route(id, url);
+    });
+    audience.tokens.set_agents(*now);
+    audience.cards.set_agents(now);
+    audience.sessions.set_agents(*now);
+}
+
+std::unique_ptr<tokens::token_plane>
+make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log)
+{
+    return std::make_unique<tokens::token_plane>(
+        control.timers(),
+        tokens::token_services{
+            fetcher,
+            control.get_executor(),
+            log,
+            std::chrono::steady_clock::now,
+            [&registry](const std::string& id, const core::secret& token) { registry.set_token(id, token); },
+            [&registry](const std::string& id) {
+                const auto* agent = registry.find(id);
+                return agent != nullptr && agent->served() ? agent->entry : nullptr;
+            }
+        }
+    );
+}
+
+}  // namespace gateway

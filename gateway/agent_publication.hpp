@@ -1,0 +1,37 @@
+// Who hears of agents, and of every change of them. On the control loop's thread.
+#pragma once
+
+#include "core/log.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/management/directory.hpp"
+#include "gateway/management/registry.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/tokens/token_plane.hpp"
+#include "gateway/traffic/worker.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/loop.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gateway {
+
+struct agent_audience {
+    const std::vector<std::unique_ptr<traffic::worker>>& workers;
+    management::registry& registry;
+    tokens::token_plane& tokens;
+    cards::card_plane& cards;
+    sessions::session_plane& sessions;
+    management::directory& directory;
+};
+
+// Tells everybody of the registry's agents, and of what changes from now on. What is referred to lives on until the control loop
+// has ended.
+void publish_agents(agent_audience audience, std::string public_base);
+
+// Its tokens go to the agents of the registry. References outlive the plane.
+std::unique_ptr<tokens::token_plane>
+make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log);
+
+}  // namespace gateway

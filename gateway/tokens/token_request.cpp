@@ -1,0 +1,157 @@
+#include "gateway/tokens/token_request.hpp"
+
+#include "core/ascii.hpp"
+#include "core/json/json.hpp"
+#include "gateway/model/sent_credentials.hpp"
+#include "jose/base64url.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gateway::tokens {
+namespace {
+
+using namespace std::chrono_literals;
+using core::json;
+
+core::error refused(std::string why)
+{
+    return core::upstream_error(core::errc::upstream_credentials, "token endpoint: " + std::move(why));
+}
+
+void add_parameter(std::string& form, std::string_view name, std::string_view value)
+{
+    form += form.empty() ? "" : "&";
+    form.append(name).append("=").append(model::encoded(value));
+}
+
+std::string joined(const std::vector<std::string>& scopes)
+{
+    std::string text;
+    for (const auto& each : scopes) {
+        text += (text.empty() ? "" : " ") + each;
+    }
+    return text;
+}
+
+const std::string* text_member(const json& of, std::string_view name)
+{
+    const auto* value = core::member(of, name);
+    return value == nullptr ? nullptr : value->get_ptr<const std::string*>();
+}
+
+// What the server says of its refusal, if it is a known word: anything else could be what it was sent.
+std::string known_error(const std::string& body)
+{
+    constexpr auto known = std::to_array<std::string_view>(
+        {"invalid_request",
+         "invalid_client",
+         "invalid_grant",
+         "unauthorized_client",
+         "unsupported_grant_type",
+         "invalid_scope",
+         "invalid_target"}
+    );
+    const auto document = core::parse_json(body);
+    const auto* said = document ? text_member(*document, "error") : nullptr;
+    return said != nullptr && std::ranges::find(known, *said) != known.end() ? ", " + *said : std::string{};
+}
+
+// Some servers give the number as text.
+std::optional<core::duration> life_of(const json* value)
+{
+    if (value == nullptr || value->is_null()) {
+        return usual_life;
+    }
+    constexpr std::uint64_t most = std::chrono::seconds{longest_life}.count();
+    std::uint64_t seconds = 0;
+    if (const auto* text = value->get_ptr<const std::string*>()) {
+        const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+        if (failed == std::errc::result_out_of_range) {
+            return longest_life;
+        }
+        seconds = failed == std::errc{} && end == text->data() + text->size() ? seconds : 0;
+    } else if (value->is_number_unsigned()) {
+        seconds = value->get<std::uint64_t>();
+    }
+    if (seconds == 0) {
+        return std::nullopt;
+    }
+    return std::chrono::seconds{std::min(seconds, most)};
+}
+
+bool is_token_text(std::string_view text)
+{
+    return !text.empty() && text.size() <= max_token &&
+           std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7F; });
+}
+
+}  // namespace
+
+net::fetch_request token_request(const core::oauth_client& client)
+{
+    net::fetch_request request;
+    request.url = client.token_url;
+    request.headers.emplace_back("Accept", "application/json");
+    request.headers.emplace_back("Content-Type", "application/x-www-form-urlencoded");
+    request.max_size = max_token_answer;
+    request.timeout = token_timeout;
+    request.connect_timeout = token_timeout;
+    auto& form = request.body.emplace();
+    add_parameter(form, "grant_type", "client_credentials");
+    if (!client.scopes.empty()) {
+        add_parameter(form, "scope", joined(client.scopes));
+    }
+    if (!client.audience.empty()) {
+        add_parameter(form, "audience", client.audience);
+    }
+    if (!client.resource.empty()) {
+        add_parameter(form, "resource", client.resource);
+    }
+    const auto& secret = client.client_secret.reveal();
+    if (client.authentication == core::client_authentication::post) {
+        add_parameter(form, "client_id", client.client_id);
+        add_parameter(form, "client_secret", secret);
+    } else {
+        const auto pair = model::encoded(client.client_id) + ':' + model::encoded(secret);
+        request.headers.emplace_back("Authorization", "Basic " + jose::base64(pair));
+    }
+    return request;
+}
+
+core::result<granted_token> read_token(const net::fetch_response& answer)
+{
+    if (answer.status != 200) {
+        return refused("status " + std::to_string(answer.status) + known_error(answer.body));
+    }
+    const auto document = core::parse_json(answer.body);
+    if (!document || !document->is_object()) {
+        return refused("the answer is not a JSON object");
+    }
+    const auto* type = text_member(*document, "token_type");
+    if (type == nullptr || !core::equal_ignoring_case(*type, "bearer")) {
+        return refused("the token is not a bearer token");
+    }
+    const auto* text = text_member(*document, "access_token");
+    if (text == nullptr || !is_token_text(*text)) {
+        return refused("the token is missing, too long, or has a character that no token has");
+    }
+    const auto life = life_of(core::member(*document, "expires_in"));
+    if (!life) {
+        return refused("expires_in is not a number of seconds");
+    }
+    return granted_token{core::secret{*text}, *life};
+}
+
+core::duration renewal_after(core::duration life) noexcept
+{
+    return std::max(std::min<core::duration>(life * 4 / 5, life - 30s), life / 2);
+}
+
+}  // namespace gateway::tokens

@@ -1,0 +1,38 @@
+// The client credentials grant of OAuth 2.0 (RFC 6749 section 4.4): the request for a token, and what its answer means. Pure.
+#pragma once
+
+#include "core/agent_credentials.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/secret.hpp"
+#include "net/client/fetch.hpp"
+
+#include <chrono>
+#include <cstddef>
+
+namespace gateway::tokens {
+
+inline constexpr std::size_t max_token_answer = 64 * 1024;  // bytes
+inline constexpr std::size_t max_token = 16 * 1024;         // bytes
+inline constexpr std::chrono::seconds token_timeout{5};
+inline constexpr std::chrono::minutes usual_life{5};  // of a token whose server does not say
+inline constexpr std::chrono::hours longest_life{24};
+
+// The client shows who it is by a header field or in the form (section 2.3.1).
+net::fetch_request token_request(const core::oauth_client& client);
+
+struct granted_token {
+    core::secret text;
+    core::duration life{};
+};
+
+// Fails with upstream_credentials: another status than 200, no JSON object, no bearer token of 1 to max_token visible ASCII
+// characters, a life that is no whole number of seconds from 1 up. The detail quotes the answer only where it is one of the
+// error codes of section 5.2 and RFC 8707.
+core::result<granted_token> read_token(const net::fetch_response& answer);
+
+// How long a token is used before the next one is asked for: 80 % of its life or until 30 s before its end, what is shorter, but
+// at least half of its life.
+core::duration renewal_after(core::duration life) noexcept;
+
+}  // namespace gateway::tokens

@@ -1,0 +1,122 @@
+#include "gateway/model/sent_credentials.hpp"
+
+#include "gateway/model/agent_record.hpp"
+#include "gateway/model/snapshot.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+TEST_SUITE_BEGIN("gateway/sent_credentials");
+
+namespace {
+
+using namespace std::chrono_literals;
+using core::credential_place;
+using core::secret;
+
+core::agent agent_with(core::agent_credentials credentials)
+{
+    core::agent agent;
+    agent.id = "words";
+    agent.url = "http://agent.test/a2a";
+    agent.credentials = std::move(credentials);
+    return agent;
+}
+
+std::string sent_by(const core::agent& agent, std::string_view token = {})
+{
+    const auto sent = gateway::model::credentials_of(agent, token);
+    std::string text;
+    for (const auto& [name, value] : sent.headers) {
+        text += name + ": " + value.reveal() + '\n';
+    }
+    return text + '?' + sent.query.reveal();
+}
+
+std::shared_ptr<const gateway::model::agent_entry> entry_of(const core::agent& agent, const std::string& token = {})
+{
+    net::client_contexts contexts;
+    auto made = gateway::model::make_entry(agent, 30s, contexts, {}, secret{token});
+    REQUIRE(made.has_value());
+    return *made;
+}
+
+const core::oauth_client client{"https://as.test/token", "me", secret{"s3cret"}, {}, {}, {}};
+
+}  // namespace
+
+TEST_CASE("each kind of credentials is sent where it belongs")
+{
+    CHECK(sent_by(agent_with({})) == "?");
+    CHECK(sent_by(agent_with(secret{"t"})) == "Authorization: Bearer t\n?");
+    // RFC 7617 section 2.
+    CHECK(
+        sent_by(agent_with(core::basic_credentials{"Aladdin", secret{"open sesame"}})) ==
+        "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\n?"
+    );
+    CHECK(sent_by(agent_with(core::key_credential{credential_place::header, "X-Key", secret{"k"}})) == "X-Key: k\n?");
+    CHECK(
+        sent_by(agent_with(core::key_credential{credential_place::cookie, "sid", secret{"k"}})) == "Cookie: sid=k\n?"
+    );
+    CHECK(
+        sent_by(agent_with(core::key_credential{credential_place::query, "a b", secret{"k&/=\xC3\xA9~"}})) ==
+        "?a%20b=k%26%2F%3D%C3%A9~"
+    );
+    CHECK(sent_by(agent_with(client)) == "?");
+    CHECK(sent_by(agent_with(client), "token") == "Authorization: Bearer token\n?");
+}
+
+TEST_CASE("an agent's own header fields are sent too, and an Authorization among them instead of the bearer")
+{
+    auto agent = agent_with({});
+    agent.bearer = secret{"t"};
+    agent.headers = {{"X-Team", secret{"words"}}};
+    CHECK(sent_by(agent) == "Authorization: Bearer t\nX-Team: words\n?");
+    agent.headers = {{"authorization", secret{"Other x"}}};
+    CHECK(sent_by(agent) == "authorization: Other x\n?");
+}
+
+TEST_CASE("a key in the query is in the target of every call, and what is sent is never the caller's")
+{
+    auto agent = agent_with(core::key_credential{credential_place::query, "key", secret{"k"}});
+    agent.headers = {{"X-Team", secret{"words"}}};
+    const auto entry = entry_of(agent);
+    CHECK(entry->call_head == "POST /a2a?key=k HTTP/1.1\r\nHost: agent.test\r\nX-Team: words\r\n");
+    CHECK(entry->fixed_fields == "Host: agent.test\r\nX-Team: words\r\n");
+    CHECK(entry->own_fields == std::vector<std::string>{"X-Team"});
+    CHECK(gateway::model::with_query("/path?x=1", entry->query_key) == "/path?x=1&key=k");
+    CHECK(gateway::model::with_query("/path", {}) == "/path");
+}
+
+TEST_CASE("an agent of an OAuth server cannot be called before there is a token")
+{
+    CHECK(entry_of(agent_with(client))->awaits_token);
+    const auto entry = entry_of(agent_with(client), "token");
+    CHECK_FALSE(entry->awaits_token);
+    CHECK(entry->call_head.find("\r\nAuthorization: Bearer token\r\n") != std::string::npos);
+    CHECK_FALSE(entry_of(agent_with({}))->awaits_token);
+}
+
+TEST_CASE("what an agent repeats of its credentials is masked")
+{
+    const core::agent_credentials all[] = {
+        secret{"planted-secret"},
+        core::basic_credentials{"me", secret{"planted-secret"}},
+        core::key_credential{credential_place::query, "key", secret{"planted-secret"}},
+        core::key_credential{credential_place::cookie, "key", secret{"planted-secret"}},
+        core::oauth_client{"https://as.test/token", "me", secret{"planted-secret"}, {}, {}, {}},
+    };
+    for (const auto& each : all) {
+        CAPTURE(each.index());
+        const auto agent = agent_with(each);
+        CHECK(gateway::model::secrets_of(agent).apply("planted-secret") == core::masked);
+        for (const auto& [name, value] : gateway::model::credentials_of(agent).headers) {
+            CHECK(gateway::model::secrets_of(agent).apply(value.reveal()) == core::masked);
+        }
+    }
+}
+
+TEST_SUITE_END();
