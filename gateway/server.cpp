@@ -1,5 +1,6 @@
 #include "gateway/server.hpp"
 
+#include "config/exposure.hpp"
 #include "gateway/access/access_plan.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/version.hpp"
@@ -77,7 +78,7 @@ core::result<> server::start()
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
-    tokens_ = std::make_unique<access::token_verifier>(
+    credentials_ = std::make_unique<access::credential_verifier>(
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
         std::chrono::system_clock::now
     );
@@ -95,13 +96,14 @@ core::result<> server::start()
     }
     auto bound = open_listeners(std::move(services));
     if (bound) {
+        certificates_.set_client_authorities(config::client_authorities(settings_.access));
         bound = start_tls();
     }
     if (!bound) {
         return bound;
     }
     const std::string own = (settings_.tls.empty() ? "http://" : "https://") + traffic_address();
-    auto public_base = settings_.public_url.empty() ? own : settings_.public_url;
+    public_base_ = settings_.public_url.empty() ? own : settings_.public_url;
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
@@ -112,8 +114,8 @@ core::result<> server::start()
     if (*signer) {
         registry_->set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
     }
-    card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
-    publish_agents(registry_->take_snapshot(std::move(public_base)));
+    card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base_);
+    publish_agents(registry_->take_snapshot(public_base_));
     settings_ended({"access"});
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
@@ -125,15 +127,17 @@ core::result<> server::start()
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
 {
     if (std::ranges::find(settings, "access") != settings.end()) {
-        publish_access(access::access_plan::make(next.access, access::access_plan::make(settings_.access)));
+        const auto now = access::access_plan::make(settings_.access, nullptr, public_base_);
+        publish_access(access::access_plan::make(next.access, now, public_base_));
     }
 }
 
 void server::settings_ended(const std::vector<std::string_view>& settings)
 {
     if (std::ranges::find(settings, "access") != settings.end()) {
-        tokens_->set_providers(settings_.access.providers);
-        publish_access(access::access_plan::make(settings_.access));
+        credentials_->set_providers(settings_.access.providers);
+        certificates_.set_client_authorities(config::client_authorities(settings_.access));
+        publish_access(access::access_plan::make(settings_.access, nullptr, public_base_));
     }
     largest_card_ = settings_.cards.max_size;
     card_thread_->editor().set_settings(settings_.cards);
@@ -278,7 +282,7 @@ net::task<> server::drain_and_stop()
     sessions_->stop();
     cards_->stop();
     card_thread_->stop();
-    tokens_->stop();
+    credentials_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
     admin_listener_->close();

@@ -52,7 +52,8 @@ net::routine<> access_guard::ask(request_context& request)
 
 std::optional<net::routine<>> access_guard::admit(request_context& request) const
 {
-    if (!request.access || request.to.where == model::route::key_set) {
+    const auto where = request.to.where;
+    if (!request.access || where == model::route::key_set || where == model::route::resource_metadata) {
         return std::nullopt;
     }
     request.record.access = outcome_of(request.owner);
@@ -74,6 +75,7 @@ std::optional<net::routine<>> access_guard::admit(request_context& request) cons
             }
             return std::nullopt;
         case model::route::key_set:
+        case model::route::resource_metadata:
         case model::route::directory:
         case model::route::none:
             break;

@@ -62,7 +62,9 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
 {
     auto answer = model::call_error(failure.code, request.record.agent, request.call_id);
     if (failure.code == core::errc::unauthenticated) {
-        answer.fields += request.access->challenges(/*refused=*/!request.owner);
+        // An agent that the caller may not know of is named as one that does not exist.
+        const auto agent = request.record.agent.empty() ? request.to.agent : request.record.agent;
+        answer.fields += request.access->challenges(/*refused=*/!request.owner, agent);
     }
     return respond_error(request, std::move(failure), std::move(answer));
 }
