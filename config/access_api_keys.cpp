@@ -3,10 +3,12 @@
 #include "config/access_values.hpp"
 #include "config/agent_parts.hpp"
 #include "core/ascii.hpp"
+#include "core/scrypt_hash.hpp"
 #include "core/secret.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,9 @@ constexpr std::string_view expected_cookie = "the name of a cookie";
 constexpr std::string_view expected_parameter = "letters, digits, '.', '_', '-' and '~'";
 constexpr std::string_view expected_id = "the id of the key's principal";
 constexpr std::string_view expected_hash = "64 hexadecimal digits, the SHA-256 of the key";
+constexpr std::string_view expected_scrypt =
+    "$scrypt$ln=15,r=8,p=1$SALT$HASH in base64 without padding, with 16MiB to 64MiB of memory (128 N r)";
+constexpr auto most_scrypt_count = static_cast<std::ptrdiff_t>(most_scrypt_keys);
 constexpr std::string_view expected_time = "a date such as 2027-01-01, or a time in UTC such as 2027-01-01T12:00:00Z";
 
 core::error invalid(std::string predicate)
@@ -29,15 +34,58 @@ core::error invalid(std::string predicate)
     return core::gateway_error(core::errc::config_invalid, std::move(predicate));
 }
 
+// In lower case: header fields that clients and proxies send for other reasons.
+constexpr auto taken_headers = std::to_array<std::string_view>(
+    {"a2a-extensions",
+     "a2a-version",
+     "accept",
+     "accept-charset",
+     "accept-encoding",
+     "accept-language",
+     "authorization",
+     "cache-control",
+     "content-encoding",
+     "content-language",
+     "content-location",
+     "content-type",
+     "cookie",
+     "date",
+     "expect",
+     "forwarded",
+     "from",
+     "if-match",
+     "if-modified-since",
+     "if-none-match",
+     "if-range",
+     "if-unmodified-since",
+     "last-event-id",
+     "max-forwards",
+     "mcp-protocol-version",
+     "mcp-session-id",
+     "origin",
+     "pragma",
+     "proxy-authenticate",
+     "proxy-authorization",
+     "range",
+     "referer",
+     "set-cookie",
+     "traceparent",
+     "tracestate",
+     "user-agent",
+     "via",
+     "www-authenticate",
+     "x-forwarded-for",
+     "x-forwarded-host",
+     "x-forwarded-proto",
+     "x-goog-iap-jwt-assertion"}
+);
+
 core::result<std::string> parse_header(std::string_view text)
 {
-    constexpr auto others = std::to_array<std::string_view>(
-        {"authorization", "cookie", "proxy-authenticate", "proxy-authorization", "set-cookie"}
-    );
     if (!core::is_token(text)) {
         return invalid(text.empty() ? "is empty" : "is not the name of a header field");
     }
-    if (routes_message(text) || std::ranges::find(others, core::in_lower_case(text)) != others.end()) {
+    if (routes_message(text) || std::ranges::find(taken_headers, core::in_lower_case(text)) != taken_headers.end()) {
         return invalid("is a header field with another meaning");
     }
     return std::string{text};
@@ -71,6 +119,14 @@ core::result<std::string> parse_hash(std::string_view text)
         return invalid(text.empty() ? "is empty" : "is not a SHA-256");
     }
     return hash;
+}
+
+core::result<std::string> parse_scrypt(std::string_view text)
+{
+    if (!core::parse_scrypt_hash(text)) {
+        return invalid(text.empty() ? "is empty" : "is not a scrypt hash that can be checked");
+    }
+    return std::string{text};
 }
 
 core::result<std::string> parse_query_word(std::string_view text)
@@ -116,8 +172,12 @@ private:
             refuse(*name, "is the name of another key", "a name of its own", problems_);
         }
         key.owner = given.principal(id.value_or(""), provider_);
-        if (const auto* hash = given.require("sha256", expected_hash)) {
-            key.sha256 = read_hash(*hash);
+        if (given.require_one("sha256", "scrypt", expected_hash)) {
+            if (const auto* hash = given.find("sha256")) {
+                key.sha256 = read_hash(*hash, expected_hash, parse_hash);
+            } else {
+                key.scrypt = read_hash(*given.find("scrypt"), expected_scrypt, parse_scrypt);
+            }
         }
         if (const auto* expires = given.find("expires")) {
             key.expires = read_parsed(*expires, expected_time, parse_time, problems_);
@@ -128,12 +188,16 @@ private:
         return key;
     }
 
-    std::string read_hash(field f)
+    std::string read_hash(field f, std::string_view expected, core::result<std::string> (*parse)(std::string_view))
     {
         f.secret = true;  // it may be the key itself
-        auto hash = read_parsed(f, expected_hash, parse_hash, problems_);
+        auto hash = read_parsed(f, expected, parse, problems_);
         if (hash && !hashes_.insert(*hash).second) {
             problems_.add(f.at, f.path, "is the hash of another key; expected a key of its own");
+        }
+        const auto is_scrypt = [](const std::string& each) { return each.starts_with('$'); };
+        if (hash && is_scrypt(*hash) && std::ranges::count_if(hashes_, is_scrypt) > most_scrypt_count) {
+            problems_.add(f.at, f.path, "is one key with scrypt too many; expected at most 16");
         }
         return hash.value_or("");
     }
@@ -186,7 +250,7 @@ void read_place(const access_members& given, core::api_key_provider& into)
 
 json shown_api_key(const core::api_key& key)
 {
-    json shown{{"name", key.owner.id}, {"sha256", core::masked}};
+    json shown{{"name", key.owner.id}, {key.scrypt.empty() ? "sha256" : "scrypt", core::masked}};
     show_principal(key.owner, shown);
     if (key.expires) {
         shown["expires"] = time_text(*key.expires);

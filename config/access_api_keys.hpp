@@ -11,7 +11,8 @@
 
 namespace config {
 
-inline constexpr std::size_t most_keys = 10'000;  // of one provider
+inline constexpr std::size_t most_keys = 10'000;     // of one provider
+inline constexpr std::size_t most_scrypt_keys = 16;  // of all: each is tried with a key that is not known
 
 // The keys of a provider with this name. A hash that is already in `hashes` is a problem; each new one is added.
 core::api_key_provider

@@ -1,16 +1,15 @@
 #include "config/access_providers.hpp"
 
 #include "config/access_api_keys.hpp"
+#include "config/access_checks.hpp"
+#include "config/access_conflicts.hpp"
 #include "config/access_members.hpp"
 #include "config/access_table.hpp"
+#include "config/access_tokens.hpp"
 #include "config/access_values.hpp"
 #include "config/agent_parts.hpp"
 #include "config/schema.hpp"
-#include "config/signatures.hpp"
-#include "config/url.hpp"
-#include "config/values.hpp"
 #include "core/ascii.hpp"
-#include "core/url.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -29,8 +28,6 @@ constexpr std::string_view expected_provider = "a map with type and name";
 constexpr std::string_view expected_name = "1 to 64 letters, digits, '.', '_' and '-'";
 constexpr std::string_view expected_token = "a token of at least 16 characters";
 constexpr std::string_view expected_token_file = "the path of a file with a token";
-constexpr std::string_view expected_issuer = "the `iss` of its tokens";
-constexpr std::string_view expected_key_set_url = "an https URL, or an http URL of a loopback host";
 
 core::error invalid(std::string predicate)
 {
@@ -43,15 +40,6 @@ std::string expected_types()
     for (std::size_t i = 0; i < provider_types.size(); ++i) {
         text += i == 0 ? "" : i + 1 == provider_types.size() ? " or " : ", ";
         text += provider_types[i].name;
-    }
-    return text;
-}
-
-std::string expected_algorithms()
-{
-    std::string text;
-    for (const auto each : token_algorithms) {
-        text += (text.empty() ? "" : ", ") + std::string{each};
     }
     return text;
 }
@@ -74,52 +62,7 @@ core::result<const provider_type*> parse_type(std::string_view text)
     if (found != provider_types.end()) {
         return &*found;
     }
-    const bool later = std::ranges::find(later_provider_types, text) != later_provider_types.end();
-    return invalid(text.empty() ? "is empty" : later ? "is not available yet" : "is not a type of providers");
-}
-
-core::result<std::string> parse_algorithm(std::string_view text)
-{
-    if (std::ranges::find(token_algorithms, text) == token_algorithms.end()) {
-        return invalid(text.empty() ? "is empty" : "is not an algorithm with a public key");
-    }
-    return std::string{text};
-}
-
-core::jwt_provider read_jwt(const access_members& given, const tls_checks& tls)
-{
-    auto& problems = given.problems();
-    core::jwt_provider provider;
-    if (const auto* f = given.require("issuer", expected_issuer)) {
-        provider.issuer = read_short_text(*f, expected_issuer, problems).value_or("");
-    }
-    if (const auto* f = given.require("audience", "the `aud` of its tokens")) {
-        provider.audiences = read_texts(*f, emptiness::refused, problems);
-    }
-    provider.algorithms = {"RS256", "ES256"};
-    if (const auto* f = given.find("algorithms")) {
-        const auto expected = expected_algorithms();
-        provider.algorithms.clear();
-        for (const auto& element : read_elements(*f, expected, emptiness::refused, problems)) {
-            if (auto name = read_parsed(element, expected, parse_algorithm, problems)) {
-                provider.algorithms.push_back(std::move(*name));
-            }
-        }
-    }
-    if (const auto* f = given.find("leeway")) {
-        provider.leeway = read_duration(*f, 0s, 5min, problems).value_or(provider.leeway);
-    }
-    if (!given.require_one("jwks_url", "jwks_file", expected_key_set_url)) {
-        return provider;
-    }
-    if (const auto* file = given.find("jwks_file")) {
-        provider.key_set_file = read_checked_file(*file, file_kind::key_set, tls, problems);
-    } else {
-        auto url = *given.find("jwks_url");
-        url.secret = true;  // its query may be one
-        provider.key_set_url = read_parsed(url, expected_key_set_url, parse_key_set_url, problems).value_or("");
-    }
-    return provider;
+    return invalid(text.empty() ? "is empty" : "is not a type of providers");
 }
 
 class provider_list_reader {
@@ -141,13 +84,7 @@ public:
         const access_members given{f, *map, type->map, problems_};
         core::access_provider provider;
         provider.name = read_name(given);
-        if (type->map == access_map::static_token) {
-            provider.type = read_static_token(given, provider.name);
-        } else if (type->map == access_map::api_key) {
-            provider.type = read_api_keys(given, provider.name, hashes_);
-        } else {
-            provider.type = read_jwt(given, tls_);
-        }
+        provider.type = read_settings(type->map, given, provider.name);
         return provider;
     }
 
@@ -172,6 +109,30 @@ private:
             refuse(*f, "is the name of another provider", "a name of its own", problems_);
         }
         return name.value_or("");
+    }
+
+    core::provider_settings read_settings(access_map type, const access_members& given, const std::string& name)
+    {
+        switch (type) {
+            case access_map::api_key:
+                return read_api_keys(given, name, hashes_);
+            case access_map::jwt:
+                return read_jwt(given, tls_);
+            case access_map::oidc:
+                return read_oidc(given);
+            case access_map::azure_ad:
+                return read_azure_ad(given, tls_);
+            case access_map::gcp_iap:
+                return read_gcp_iap(given, tls_);
+            case access_map::mtls:
+                return read_mtls(given, tls_);
+            case access_map::aws_sigv4:
+                return read_aws_sigv4(given);
+            case access_map::http_verifier:
+                return read_http_verifier(given);
+            default:
+                return read_static_token(given, name);
+        }
     }
 
     core::static_token_provider read_static_token(const access_members& given, const std::string& name)
@@ -200,6 +161,10 @@ private:
             problems_.add(f.at, f.path, "is shorter than 16 characters; expected " + std::string{expected_token});
             return {};
         }
+        if (text.size() > longest_static_token) {
+            problems_.add(f.at, f.path, "is longer than 8KiB, which no request may have; expected a shorter token");
+            return {};
+        }
         auto token = bearer_of(f, text, problems_);
         if (!token.empty() && !tokens_.insert(text).second) {
             problems_.add(f.at, f.path, "is the token of another provider; expected a token of its own");
@@ -215,45 +180,32 @@ private:
     std::set<std::string> hashes_;
 };
 
-json shown_type(const core::static_token_provider& provider, json shown)
+void show_static_token(const core::static_token_provider& provider, json& shown)
 {
     shown["principal"] = provider.bearer.id;
     shown["token"] = core::masked;
     show_principal(provider.bearer, shown);
-    return shown;
 }
 
-json shown_type(const core::api_key_provider& provider, json shown)
+access_map map_of(const core::provider_settings& type)
 {
-    show_api_keys(provider, shown);
-    return shown;
-}
-
-json shown_type(const core::jwt_provider& provider, json shown)
-{
-    shown["issuer"] = provider.issuer;
-    shown["audience"] = provider.audiences;
-    shown["algorithms"] = provider.algorithms;
-    if (provider.key_set_url.empty()) {
-        shown["jwks_file"] = provider.key_set_file;
-    } else {
-        shown["jwks_url"] = shown_url(provider.key_set_url);
-    }
-    shown["leeway"] = to_text(provider.leeway);
-    return shown;
+    return std::visit(
+        overloaded{
+            [](const core::static_token_provider&) { return access_map::static_token; },
+            [](const core::api_key_provider&) { return access_map::api_key; },
+            [](const core::jwt_provider&) { return access_map::jwt; },
+            [](const core::oidc_provider&) { return access_map::oidc; },
+            [](const core::azure_ad_provider&) { return access_map::azure_ad; },
+            [](const core::gcp_iap_provider&) { return access_map::gcp_iap; },
+            [](const core::http_verifier_provider&) { return access_map::http_verifier; },
+            [](const core::aws_sigv4_provider&) { return access_map::aws_sigv4; },
+            [](const core::mtls_provider&) { return access_map::mtls; }
+        },
+        type
+    );
 }
 
 }  // namespace
-
-core::result<std::string> parse_key_set_url(std::string_view text)
-{
-    auto url = parse_http_url(text, query::allowed);
-    const auto parts = url ? core::http_url::parse(*url) : std::nullopt;
-    if (parts && !parts->secure && !is_loopback({parts->host, 0})) {
-        return invalid("is not safe from changes on its way");
-    }
-    return url;
-}
 
 std::vector<core::access_provider>
 read_providers(const field& f, const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
@@ -266,28 +218,34 @@ read_providers(const field& f, const secret_reader& secrets, const tls_checks& t
     }
     provider_list_reader reader{secrets, tls, problems};
     for (const auto& each : list) {
-        if (auto provider = reader.read(each)) {
-            providers.push_back(std::move(*provider));
+        auto provider = reader.read(each);
+        if (!provider) {
+            continue;
         }
+        if (const auto problem = conflict(*provider, providers); !problem.empty()) {
+            problems.add(each.at, each.path, problem);
+        }
+        providers.push_back(std::move(*provider));
     }
     return providers;
 }
 
 json shown_provider(const core::access_provider& provider)
 {
-    const auto type = std::visit(
+    const auto* const row = std::ranges::find(provider_types, map_of(provider.type), &provider_type::map);
+    json shown{{"type", row->name}, {"name", provider.name}};
+    std::visit(
         overloaded{
-            [](const core::static_token_provider&) { return access_map::static_token; },
-            [](const core::api_key_provider&) { return access_map::api_key; },
-            [](const core::jwt_provider&) { return access_map::jwt; }
+            [&](const core::static_token_provider& type) { show_static_token(type, shown); },
+            [&](const core::api_key_provider& type) { show_api_keys(type, shown); },
+            [&](const core::http_verifier_provider& type) { show_check(type, shown); },
+            [&](const core::aws_sigv4_provider& type) { show_check(type, shown); },
+            [&](const core::mtls_provider& type) { show_check(type, shown); },
+            [&](const auto& type) { show_tokens(type, shown); }
         },
         provider.type
     );
-    const auto* const row = std::ranges::find(provider_types, type, &provider_type::map);
-    return std::visit(
-        [&](const auto& each) { return shown_type(each, json{{"type", row->name}, {"name", provider.name}}); },
-        provider.type
-    );
+    return shown;
 }
 
 }  // namespace config

@@ -16,10 +16,8 @@
 namespace config {
 
 inline constexpr std::size_t most_providers = 64;
-inline constexpr std::size_t shortest_static_token = 16;  // bytes
-
-// An address whose answers nobody can change on their way: https, or a loopback host. The detail of the error is a predicate.
-core::result<std::string> parse_key_set_url(std::string_view text);
+inline constexpr std::size_t shortest_static_token = 16;       // bytes
+inline constexpr std::size_t longest_static_token = 8 * 1024;  // bytes: no request has a longer credential
 
 // In the order of the file. Their names are unique; so are tokens, and the hashes of keys, among all of them.
 std::vector<core::access_provider>

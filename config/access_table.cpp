@@ -1,5 +1,7 @@
 #include "config/access_table.hpp"
 
+#include "config/choice.hpp"
+
 namespace config {
 namespace {
 
@@ -10,6 +12,9 @@ constexpr std::string_view name_meaning = "Its name in policies, logs and metric
 constexpr std::string_view scopes_meaning = "The scopes of its principal.";
 constexpr std::string_view groups_meaning = "The groups of its principal.";
 constexpr std::string_view tenant_meaning = "The tenant of its principal.";
+constexpr std::string_view audience_meaning = "What `aud` has to be, or to contain; one of these is enough.";
+constexpr std::string_view algorithms_meaning = "What `alg` may be.";
+constexpr std::string_view leeway_meaning = "How far clocks may differ, for `exp`, `nbf` and `iat`.";
 constexpr std::string_view claims_meaning = "The claims of its principal.";
 
 constexpr auto access_keys = std::to_array<access_key>({
@@ -44,7 +49,9 @@ constexpr auto access_keys = std::to_array<access_key>({
     {api_key, "keys", form::list_of_keys, is_required, "The keys."},
 
     {key, "name", form::text, is_required, "The id of the key's principal. Each key has its own."},
-    {key, "sha256", form::hash, is_required, "The SHA-256 of the key. The key needs 256 random bits."},
+    {key, "sha256", form::hash, "none", "The SHA-256 of the key. The key needs 256 random bits."},
+    {key, "scrypt", form::scrypt_hash, "none", "The scrypt hash of a weaker key, instead of `sha256`; at most 16 keys."
+    },
     {key, "scopes", form::texts, "none", scopes_meaning},
     {key, "groups", form::texts, "none", groups_meaning},
     {key, "tenant", form::text, "none", tenant_meaning},
@@ -55,11 +62,96 @@ constexpr auto access_keys = std::to_array<access_key>({
     {jwt, "type", form::type_name, is_required, "`jwt`: signed tokens (RFC 7519). The principal's id is `sub`."},
     {jwt, "name", form::name, is_required, name_meaning},
     {jwt, "issuer", form::text, is_required, "What `iss` has to be."},
-    {jwt, "audience", form::texts, is_required, "What `aud` has to be, or to contain; one of these is enough."},
-    {jwt, "algorithms", form::algorithms, "`RS256`, `ES256`", "What `alg` may be."},
-    {jwt, "jwks_url", form::key_set_url, "none", "Where the issuer's JWK Set is. `http` only on a loopback host."},
+    {jwt, "audience", form::texts, is_required, audience_meaning},
+    {jwt, "algorithms", form::algorithms, "`RS256`, `ES256`", algorithms_meaning},
+    {jwt, "jwks_url", form::secure_url, "none", "Where the issuer's JWK Set is. `http` only on a loopback host."},
     {jwt, "jwks_file", form::path, "none", "A file with the issuer's JWK Set, instead of `jwks_url`."},
-    {jwt, "leeway", form::leeway, "`30s`", "How far clocks may differ, for `exp`, `nbf` and `iat`."},
+    {jwt, "leeway", form::leeway, "`30s`", leeway_meaning},
+
+    {oidc,
+     "type",
+     form::type_name,
+     is_required,
+     "`oidc`: like `jwt`, with the keys that the issuer's discovery document names."},
+    {oidc, "name", form::name, is_required, name_meaning},
+    {oidc,
+     "issuer",
+     form::secure_url,
+     is_required,
+     "What `iss` has to be; the document is below it. `http` only on a loopback host."},
+    {oidc, "audience", form::texts, is_required, audience_meaning},
+    {oidc, "algorithms", form::algorithms, "`RS256`, `ES256`", algorithms_meaning},
+    {oidc, "leeway", form::leeway, "`30s`", leeway_meaning},
+
+    {azure_ad,
+     "type",
+     form::type_name,
+     is_required,
+     "`azure_ad`: tokens of Microsoft Entra ID. Scopes are `scp` and `roles`, the tenant is `tid`."},
+    {azure_ad, "name", form::name, is_required, name_meaning},
+    {azure_ad, "tenant", form::text, is_required, "The id of the directory."},
+    {azure_ad, "audience", form::texts, is_required, audience_meaning},
+    {azure_ad, "jwks_file", form::path, "none", "A file with the keys, if Cardea cannot fetch them from Microsoft."},
+    {azure_ad, "leeway", form::leeway, "`30s`", leeway_meaning},
+
+    {gcp_iap,
+     "type",
+     form::type_name,
+     is_required,
+     "`gcp_iap`: tokens of Google's Identity-Aware Proxy in `X-Goog-IAP-JWT-Assertion`. The id is `email`, else `sub`."
+    },
+    {gcp_iap, "name", form::name, is_required, name_meaning},
+    {gcp_iap, "audience", form::texts, is_required, audience_meaning},
+    {gcp_iap, "jwks_file", form::path, "none", "A file with the keys, if Cardea cannot fetch them from Google."},
+    {gcp_iap, "leeway", form::leeway, "`30s`", leeway_meaning},
+
+    {http_verifier,
+     "type",
+     form::type_name,
+     is_required,
+     "`http_verifier`: a service says whose a bearer token is. It decides on every token that no provider before it "
+     "knows."},
+    {http_verifier, "name", form::name, is_required, name_meaning},
+    {http_verifier,
+     "url",
+     form::secure_url,
+     is_required,
+     "Where to send `{\"token\": ...}` with POST. `http` only on a loopback host."},
+    {http_verifier, "timeout", form::verifier_timeout, "`1s`", "How long an answer may take."},
+    {http_verifier,
+     "cache",
+     form::verifier_cache,
+     "`5s`",
+     "For how long Cardea does not ask again about a token that was accepted."},
+
+    {aws_sigv4,
+     "type",
+     form::type_name,
+     is_required,
+     "`aws_sigv4`: bearer tokens `forge-aws-v1.` with a presigned `GetCallerIdentity`, which AWS answers."},
+    {aws_sigv4, "name", form::name, is_required, name_meaning},
+    {aws_sigv4,
+     "hosts",
+     form::texts,
+     "`sts.amazonaws.com` and those of regions",
+     "The hosts that may be asked. `http` only on a loopback host."},
+
+    {mtls,
+     "type",
+     form::type_name,
+     is_required,
+     "`mtls`: client certificates identify callers that send no other credential. The listener needs `tls`."},
+    {mtls, "name", form::name, is_required, name_meaning},
+    {mtls,
+     "ca_file",
+     form::path,
+     is_required,
+     "PEM: the authorities of clients, with revocation lists if there are any."},
+    {mtls,
+     "principal",
+     form::certificate_name,
+     "`san`",
+     "The principal's id: the first DNS name, URI or email address of the certificate, its subject, or its SPIFFE id."},
 
     {agents_rule,
      "agents",
@@ -100,7 +192,7 @@ constexpr auto access_keys = std::to_array<access_key>({
 
     {oauth2,
      "token_url",
-     form::key_set_url,
+     form::secure_url,
      is_required,
      "The token endpoint. `http` only on a loopback host. Its certificate is checked against the system's authorities."
     },
@@ -171,14 +263,22 @@ std::string written_as(access_form form)
             return "`query`";
         case form::hash:
             return "64 hexadecimal digits";
+        case form::scrypt_hash:
+            return "`$scrypt$ln=15,r=8,p=1$SALT$HASH`";
         case form::time:
             return "`2027-01-01` or `2027-01-01T12:00:00Z`";
         case form::algorithms:
             return "one or a list of " + listed_algorithms();
-        case form::key_set_url:
+        case form::secure_url:
             return "URL, `https`";
         case form::leeway:
             return "duration, 0 to 5m";
+        case form::verifier_timeout:
+            return "duration, 10ms to 10s";
+        case form::verifier_cache:
+            return "duration, 0 to 1m";
+        case form::certificate_name:
+            return listed<core::certificate_name>("`");
         case form::policy:
             return "[policy](#policies)";
         case form::basic_map:

@@ -17,6 +17,12 @@ enum class access_map : std::uint8_t {
     api_key,
     key,
     jwt,
+    oidc,
+    azure_ad,
+    gcp_iap,
+    http_verifier,
+    aws_sigv4,
+    mtls,
     agents_rule,
     policy_rule,
     credentials,
@@ -39,10 +45,14 @@ enum class access_form : std::uint8_t {
     query_word,
     list_of_keys,
     hash,
+    scrypt_hash,
     time,
     algorithms,
-    key_set_url,
+    secure_url,
     leeway,
+    verifier_timeout,
+    verifier_cache,
+    certificate_name,
     policy,
     basic_map,
     agent_key_map,
@@ -73,12 +83,16 @@ struct provider_type {
     access_map map;
 };
 inline constexpr auto provider_types = std::to_array<provider_type>(
-    {{"static_token", access_map::static_token}, {"api_key", access_map::api_key}, {"jwt", access_map::jwt}}
+    {{"static_token", access_map::static_token},
+     {"api_key", access_map::api_key},
+     {"jwt", access_map::jwt},
+     {"oidc", access_map::oidc},
+     {"azure_ad", access_map::azure_ad},
+     {"gcp_iap", access_map::gcp_iap},
+     {"http_verifier", access_map::http_verifier},
+     {"aws_sigv4", access_map::aws_sigv4},
+     {"mtls", access_map::mtls}}
 );
-
-// Types that will exist.
-inline constexpr auto later_provider_types =
-    std::to_array<std::string_view>({"oidc", "azure_ad", "gcp_iap", "aws_sigv4", "http_verifier", "mtls"});
 
 // Signature algorithms with a public key (RFC 7518 section 3.1, RFC 8037).
 inline constexpr auto token_algorithms = std::to_array<std::string_view>(

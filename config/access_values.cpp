@@ -1,8 +1,11 @@
 #include "config/access_values.hpp"
 
 #include "config/json_value.hpp"
+#include "config/url.hpp"
+#include "config/values.hpp"
 #include "core/ascii.hpp"
 #include "core/log.hpp"
+#include "core/url.hpp"
 
 #include <charconv>
 #include <chrono>
@@ -39,11 +42,20 @@ int part(std::string_view text, std::size_t begin, std::size_t size)
     return number(text.substr(begin, size)).value_or(0);
 }
 
-// As JSON has it, for values that YAML gives a type by their look.
+// A truth value as JSON has it, however YAML lets it be written. Anything else as it is written: `007` is not 7.
 std::string claim_text(const node& value)
 {
     const auto typed = to_json(value);
-    return typed.is_string() ? typed.get<std::string>() : core::to_text(typed);
+    return typed.is_boolean() ? core::to_text(typed) : value.text;
+}
+
+core::result<std::string> parse_secure_url(std::string_view text)
+{
+    auto url = parse_http_url(text, query::allowed);
+    if (url && !is_secure(*url)) {
+        return core::gateway_error(core::errc::config_invalid, "is not safe from changes on its way");
+    }
+    return url;
 }
 
 }  // namespace
@@ -140,6 +152,18 @@ core::json shown_claims(const std::vector<core::claim>& claims)
         shown[name].push_back(value);
     }
     return shown;
+}
+
+bool is_secure(std::string_view url)
+{
+    const auto parts = core::http_url::parse(url);
+    return parts && (parts->secure || is_loopback({parts->host, 0}));
+}
+
+std::string read_secure_url(field f, problem_list& problems)
+{
+    f.secret = true;  // its query may be one
+    return read_parsed(f, expected_secure_url, parse_secure_url, problems).value_or("");
 }
 
 const node* read_given_map(const field& f, std::string_view expected, problem_list& problems)

@@ -34,11 +34,16 @@ std::vector<std::string> read_texts(const field& f, emptiness empty, problem_lis
 // The same of scopes, which have no blank (RFC 6749 section 3.3).
 std::vector<std::string> read_scopes(const field& f, emptiness empty, problem_list& problems);
 
-// A map from names to values or lists of values. Numbers and truth values become the text that they are in JSON.
+// A map from names to values or lists of values. Truth values become the text that they are in JSON.
 std::vector<core::claim> read_claims(const field& f, emptiness empty, problem_list& problems);
 
 // The inverse: a map from names to lists.
 core::json shown_claims(const std::vector<core::claim>& claims);
+
+// An https URL, or an http URL of a loopback host; it may have a query, and is never quoted. Empty: it is reported.
+inline constexpr std::string_view expected_secure_url = "an https URL, or an http URL of a loopback host";
+std::string read_secure_url(field f, problem_list& problems);
+bool is_secure(std::string_view url);
 
 // A map that has to be there: unlike read_map(), no value at all is reported.
 const node* read_given_map(const field& f, std::string_view expected, problem_list& problems);

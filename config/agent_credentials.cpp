@@ -189,17 +189,14 @@ private:
 
     core::agent_credentials read_oauth(const field& f)
     {
-        constexpr std::string_view expected_url = "an https URL, or an http URL of a loopback host";
         const auto* map = read_given_map(f, "a map with token_url, client_id and client_secret", problems_);
         if (map == nullptr) {
             return {};
         }
         const access_members given{f, *map, access_map::oauth2, problems_};
         core::oauth_client client;
-        if (const auto* url = given.require("token_url", expected_url)) {
-            auto hidden = *url;
-            hidden.secret = true;  // its query may be one
-            client.token_url = read_parsed(hidden, expected_url, parse_key_set_url, problems_).value_or("");
+        if (const auto* url = given.require("token_url", expected_secure_url)) {
+            client.token_url = read_secure_url(*url, problems_);
         }
         if (const auto* id = given.require("client_id", "the id of a client")) {
             client.client_id = read_short_text(*id, "the id of a client", problems_).value_or("");

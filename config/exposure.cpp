@@ -2,6 +2,8 @@
 
 #include "config/values.hpp"
 
+#include <variant>
+
 namespace config {
 
 std::optional<std::string_view> open_without_credentials(const endpoint& listen, const core::access_settings& access)
@@ -12,6 +14,25 @@ std::optional<std::string_view> open_without_credentials(const endpoint& listen,
     return "is open to other machines and no caller needs a credential; expected access.providers, `access: open`, or "
            "a "
            "loopback address";
+}
+
+std::string client_authorities(const core::access_settings& access)
+{
+    for (const auto& each : access.providers) {
+        if (const auto* certificates = std::get_if<core::mtls_provider>(&each.type)) {
+            return certificates->ca_file;
+        }
+    }
+    return {};
+}
+
+std::optional<std::string_view>
+unseen_certificates(const std::vector<certificate_files>& tls, const core::access_settings& access)
+{
+    if (!tls.empty() || client_authorities(access).empty()) {
+        return {};
+    }
+    return "has no TLS, so that no client shows a certificate to the provider of type mtls; expected `tls`";
 }
 
 std::string idle_policy(const settings& settings)

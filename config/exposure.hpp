@@ -7,11 +7,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace config {
 
 // What makes the settings unusable. Nothing: they are right.
 std::optional<std::string_view> open_without_credentials(const endpoint& listen, const core::access_settings& access);
+
+// The `ca_file` of the provider of type mtls; empty: there is none.
+std::string client_authorities(const core::access_settings& access);
+
+// Why a listener with these certificates, or without any, cannot ask callers for theirs. Nothing: it can, or need not.
+std::optional<std::string_view>
+unseen_certificates(const std::vector<certificate_files>& tls, const core::access_settings& access);
 
 // The path of a policy that nobody is asked about, because no caller is identified; an operator who wrote it takes the agents
 // for guarded. Empty: there is none.

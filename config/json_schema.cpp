@@ -163,16 +163,23 @@ json schema_of(access_form form)
             return or_variable({{"const", "query"}});
         case hash:
             return or_variable(any_text_like("^[0-9A-Fa-f]{64}$"));
+        case scrypt_hash:
+            return or_variable(text_like("^\\$scrypt\\$ln=[0-9]+,r=[0-9]+,p=[0-9]+\\$[A-Za-z0-9+/]+\\$[A-Za-z0-9+/]+$")
+            );
         case time:
             return or_variable(text_like("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$"));
         case algorithms: {
             const auto one = names_of(token_algorithms);
             return {{"anyOf", {one, list_of(one)}}};
         }
-        case key_set_url:
+        case secure_url:
             return url();
         case leeway:
+        case verifier_timeout:
+        case verifier_cache:
             return duration();
+        case certificate_name:
+            return one_of(core::choices<core::certificate_name>);
         case policy:
             return reference("policy");
         case basic_map:

@@ -93,6 +93,12 @@ void append_access(std::string& out)
     append_access_table(out, "Providers of type `api_key`", access_map::api_key);
     append_access_table(out, "Each of their `keys`", access_map::key);
     append_access_table(out, "Providers of type `jwt`", access_map::jwt);
+    append_access_table(out, "Providers of type `oidc`", access_map::oidc);
+    append_access_table(out, "Providers of type `azure_ad`", access_map::azure_ad);
+    append_access_table(out, "Providers of type `gcp_iap`", access_map::gcp_iap);
+    append_access_table(out, "Providers of type `http_verifier`", access_map::http_verifier);
+    append_access_table(out, "Providers of type `aws_sigv4`", access_map::aws_sigv4);
+    append_access_table(out, "Providers of type `mtls`", access_map::mtls);
     append_access_table(out, "Each of the `rules`", access_map::agents_rule);
     out +=
         "\n### Policies\n\n"

@@ -87,7 +87,8 @@ constexpr std::string_view name(credential_place place) noexcept
 }
 
 struct api_key {
-    std::string sha256;                // of the key: 64 lower-case hexadecimal digits
+    std::string sha256;       // of the key: 64 lower-case hexadecimal digits; or empty, and `scrypt` is not
+    std::string scrypt = {};  // of a key that may be guessed: `$scrypt$ln=15,r=8,p=1$salt$hash`, as in PHC strings
     std::optional<wall_time> expires;  // from then on it is refused
     bool disabled = false;
     principal owner;
@@ -114,9 +115,76 @@ struct jwt_provider {
     friend bool operator==(const jwt_provider&, const jwt_provider&) = default;
 };
 
+// The keys of the issuer are where its discovery document says (OpenID Connect Discovery 1.0 section 4).
+struct oidc_provider {
+    std::string issuer;
+    std::vector<std::string> audiences;
+    std::vector<std::string> algorithms;
+    duration leeway{30'000};
+
+    friend bool operator==(const oidc_provider&, const oidc_provider&) = default;
+};
+
+// Microsoft Entra ID.
+struct azure_ad_provider {
+    std::string tenant;  // the id of the directory
+    std::vector<std::string> audiences;
+    std::string key_set_file;  // empty: the keys are where Microsoft publishes them
+    duration leeway{30'000};
+
+    friend bool operator==(const azure_ad_provider&, const azure_ad_provider&) = default;
+};
+
+// Google Cloud's Identity-Aware Proxy, whose tokens are in a header of their own.
+inline constexpr const char* iap_header = "X-Goog-IAP-JWT-Assertion";
+struct gcp_iap_provider {
+    std::vector<std::string> audiences;
+    std::string key_set_file;  // empty: the keys are where Google publishes them
+    duration leeway{30'000};
+
+    friend bool operator==(const gcp_iap_provider&, const gcp_iap_provider&) = default;
+};
+
+// A service that says whose a bearer token is.
+struct http_verifier_provider {
+    std::string url;
+    duration timeout{1'000};
+    duration cache{5'000};  // for how long it is not asked about an accepted token again
+
+    friend bool operator==(const http_verifier_provider&, const http_verifier_provider&) = default;
+};
+
+// Bearer tokens that hold a signed request to the Security Token Service of AWS, which says who signed it.
+struct aws_sigv4_provider {
+    std::vector<std::string> hosts;  // that may be asked, with their ports if they are not the usual ones
+
+    friend bool operator==(const aws_sigv4_provider&, const aws_sigv4_provider&) = default;
+};
+
+// What in a client certificate is the principal's id: the first alternative name, the subject, or the SPIFFE id.
+enum class certificate_name : std::uint8_t { san, subject, spiffe };
+
+struct mtls_provider {
+    std::string ca_file;  // PEM: who vouches for the certificates of clients
+    certificate_name principal = certificate_name::san;
+
+    friend bool operator==(const mtls_provider&, const mtls_provider&) = default;
+};
+
+using provider_settings = std::variant<
+    static_token_provider,
+    api_key_provider,
+    jwt_provider,
+    oidc_provider,
+    azure_ad_provider,
+    gcp_iap_provider,
+    http_verifier_provider,
+    aws_sigv4_provider,
+    mtls_provider>;
+
 struct access_provider {
     std::string name;  // unique
-    std::variant<static_token_provider, api_key_provider, jwt_provider> type;
+    provider_settings type;
 
     friend bool operator==(const access_provider&, const access_provider&) = default;
 };

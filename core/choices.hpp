@@ -2,6 +2,7 @@
 // reads or describes a configuration use them.
 #pragma once
 
+#include "core/access.hpp"
 #include "core/agent.hpp"
 #include "core/log.hpp"
 
@@ -68,6 +69,11 @@ inline constexpr auto choices<mcp_era> = std::to_array<choice<mcp_era>>(
 template <>
 inline constexpr auto choices<mcp_start> =
     std::to_array<choice<mcp_start>>({{mcp_start::eager, "eager"}, {mcp_start::lazy, "lazy"}});
+
+template <>
+inline constexpr auto choices<certificate_name> = std::to_array<choice<certificate_name>>(
+    {{certificate_name::san, "san"}, {certificate_name::subject, "subject"}, {certificate_name::spiffe, "spiffe"}}
+);
 
 template <>
 inline constexpr auto choices<log_level> = std::to_array<choice<log_level>>(

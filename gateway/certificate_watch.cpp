@@ -43,6 +43,13 @@ core::result<> certificate_watch::start(receiver traffic, receiver admin)
     return ready;
 }
 
+void certificate_watch::set_client_authorities(const std::string& ca_file)
+{
+    if (traffic_.set_client_authorities(ca_file)) {
+        to_traffic_(traffic_.current());
+    }
+}
+
 void certificate_watch::refresh(bool asked)
 {
     if (!configured_) {

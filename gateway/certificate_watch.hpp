@@ -15,6 +15,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace gateway {
 
@@ -27,6 +28,10 @@ public:
     // called. Fails with config_invalid; the detail names the file.
     using receiver = std::function<void(const net::tls_context& certificates)>;
     core::result<> start(receiver traffic, receiver admin);
+
+    // Whose certificates callers of the traffic listener may show (PEM); empty: they are not asked for one. Without
+    // certificates of its own the listener asks nobody.
+    void set_client_authorities(const std::string& ca_file);
 
     // Reads the files that have changed, or all of them if `asked`.
     void refresh(bool asked);

@@ -161,6 +161,9 @@ private:
                 " is open to other machines and asks nobody for a credential; expected a loopback address"
             );
         }
+        if (const auto unseen = config::unseen_certificates(settings.tls, settings.access)) {
+            complain(tell(*unseen, false));
+        }
         if (const auto open = config::open_without_credentials(settings.listen, settings.access)) {
             complain(tell(*open, false));
         } else if (const auto clear = config::credentials_in_clear(settings)) {

@@ -29,14 +29,42 @@ core::result<> listener_tls::start(std::shared_ptr<net::ticket_keys> tickets)
     if (certificates_.empty()) {
         return {};
     }
+    if (auto made = make(); !made) {
+        return made;
+    }
+    warn_of_ends(std::chrono::system_clock::now());
+    return {};
+}
+
+core::result<> listener_tls::make()
+{
     read_ = stamps();  // before reading: what changes meanwhile is read again
-    auto context = net::make_server_tls(certificates_, tickets_);
+    auto context = net::make_server_tls(certificates_, tickets_, client_ca_file_);
     if (!context) {
         return std::move(context).error();
     }
     current_ = std::move(*context);
-    warn_of_ends(std::chrono::system_clock::now());
     return {};
+}
+
+bool listener_tls::set_client_authorities(const std::string& ca_file)
+{
+    if (ca_file == client_ca_file_) {
+        return false;
+    }
+    client_ca_file_ = ca_file;
+    if (current_ == nullptr) {
+        return false;
+    }
+    if (refresh(/*asked=*/true)) {
+        return true;
+    }
+    auto without = net::make_server_tls(certificates_, tickets_);
+    if (!without) {
+        return false;
+    }
+    current_ = std::move(*without);
+    return true;
 }
 
 // It is shown all the same: a caller may still take it, and nobody is served better by nothing.
@@ -60,21 +88,17 @@ bool listener_tls::refresh(bool asked)
     if (certificates_.empty()) {
         return false;
     }
-    auto now = stamps();
-    if (!asked && now == read_) {
+    if (!asked && stamps() == read_) {
         return false;
     }
-    read_ = std::move(now);
-    auto context = net::make_server_tls(certificates_, tickets_);
-    if (!context) {
+    if (const auto made = make(); !made) {
         log_.write(
             core::log_level::error,
             "certificate_reload_failed",
-            {{"listener", listener_}, {"reason", context.error().detail}}
+            {{"listener", listener_}, {"reason", made.error().detail}}
         );
         return false;
     }
-    current_ = std::move(*context);
     log_.write(
         core::log_level::info,
         "certificates_reloaded",
@@ -90,6 +114,9 @@ std::vector<file_stamp> listener_tls::stamps() const
     for (const auto& each : certificates_) {
         all.push_back(stamp_of(each.cert_file));
         all.push_back(stamp_of(each.key_file));
+    }
+    if (!client_ca_file_.empty()) {
+        all.push_back(stamp_of(client_ca_file_));
     }
     return all;
 }

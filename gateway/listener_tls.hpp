@@ -25,16 +25,23 @@ public:
     // Null before start(), and without certificates: the listener is plain.
     const net::tls_context& current() const noexcept { return current_; }
 
+    // From now on callers are asked for a certificate of these authorities (PEM); empty: for none. Before start() nothing is
+    // read yet. Later, true: current() is a new one. If the file cannot be used, callers are asked for none: the ones of before
+    // may not be believed any more.
+    bool set_client_authorities(const std::string& ca_file);
+
     // Looks whether a file has changed since it was read, and reads all of them if so, or if `asked`. True: current() is a
     // new one. Otherwise, if the files were read, the log says why they cannot be used.
     bool refresh(bool asked);
 
 private:
+    core::result<> make();
     std::vector<file_stamp> stamps() const;
     void warn_of_ends(core::wall_time now) const;
 
     std::string listener_;
     std::vector<net::tls_certificate> certificates_;
+    std::string client_ca_file_;  // empty: callers are not asked for a certificate
     const core::logger& log_;
     std::shared_ptr<net::ticket_keys> tickets_;
     net::tls_context current_;

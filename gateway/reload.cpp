@@ -184,12 +184,17 @@ reloader::reading_result reloader::read(reload_trigger by) const
     }
     out.now = from_.read();
     out.directories = directories_of(out.now.files);
-    // `access` applies at once, `listen` only to the next process.
-    const auto open = config::open_without_credentials(settings_.listen, out.now.settings.access);
-    if (open && out.now.problems.empty()) {
-        out.now.problems.push_back(
-            "access: " + config::to_text(settings_.listen) + ", which this process listens on, " + std::string{*open}
-        );
+    // `access` applies at once, `listen` and `tls` only to the next process.
+    const auto& access = out.now.settings.access;
+    for (const auto& problem :
+         {config::open_without_credentials(settings_.listen, access), config::unseen_certificates(settings_.tls, access)
+         }) {
+        if (problem && out.now.problems.empty()) {
+            out.now.problems.push_back(
+                "access: " + config::to_text(settings_.listen) + ", which this process listens on, " +
+                std::string{*problem}
+            );
+        }
     }
     if (out.now.problems.empty()) {
         out.changes = config::compare(settings_, out.now.settings);

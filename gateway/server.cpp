@@ -1,5 +1,6 @@
 #include "gateway/server.hpp"
 
+#include "config/exposure.hpp"
 #include "gateway/access/access_plan.hpp"
 #include "gateway/access/card_schemes.hpp"
 #include "gateway/access/rate_limiter.hpp"
@@ -122,7 +123,7 @@ core::result<> server::start()
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     source_->set_tokens([this](std::string id) { return agent_tokens_->token(std::move(id), {}); });
     directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
-    tokens_ = std::make_unique<access::token_verifier>(
+    credentials_ = std::make_unique<access::credential_verifier>(
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
         std::chrono::system_clock::now
     );
@@ -141,13 +142,14 @@ core::result<> server::start()
     }
     auto bound = open_listeners(std::move(services));
     if (bound) {
+        certificates_.set_client_authorities(config::client_authorities(settings_.access));
         bound = start_tls();
     }
     if (!bound) {
         return bound;
     }
     const std::string own = (settings_.tls.empty() ? "http://" : "https://") + traffic_address();
-    auto public_base = settings_.public_url.empty() ? own : settings_.public_url;
+    public_base_ = settings_.public_url.empty() ? own : settings_.public_url;
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
@@ -159,9 +161,9 @@ core::result<> server::start()
     if (*signer) {
         registry_->set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
     }
-    card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
+    card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base_);
     settings_ended({"access", "rate_limits"});
-    publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_}, std::move(public_base));
+    publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_}, public_base_);
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
          [this](const auto& settings) { settings_ended(settings); }}
@@ -172,15 +174,17 @@ core::result<> server::start()
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
 {
     if (std::ranges::find(settings, "access") != settings.end()) {
-        publish_access(workers_, access::access_plan::make(next.access, access::access_plan::make(settings_.access)));
+        const auto now = access::access_plan::make(settings_.access, nullptr, public_base_);
+        publish_access(workers_, access::access_plan::make(next.access, now, public_base_));
     }
 }
 
 void server::settings_ended(const std::vector<std::string_view>& settings)
 {
     if (std::ranges::find(settings, "access") != settings.end()) {
-        tokens_->set_providers(settings_.access.providers);
-        publish_access(workers_, access::access_plan::make(settings_.access));
+        credentials_->set_providers(settings_.access.providers);
+        certificates_.set_client_authorities(config::client_authorities(settings_.access));
+        publish_access(workers_, access::access_plan::make(settings_.access, nullptr, public_base_));
         card_thread_->editor().set_access(std::make_shared<access::card_schemes>(settings_.access));
     }
     if (std::ranges::any_of(settings, [](auto path) { return path.starts_with("rate_limits"); })) {
@@ -304,7 +308,7 @@ net::task<> server::drain_and_stop()
     sessions_->stop();
     cards_->stop();
     card_thread_->stop();
-    tokens_->stop();
+    credentials_->stop();
     agent_tokens_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
@@ -358,7 +362,7 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.refused_connections = traffic_listener_->refused();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     now.dropped_audit_lines = audit_.dropped();
-    now.key_sets = samples_of(tokens_->key_sets());
+    now.key_sets = samples_of(credentials_->key_sets());
     const auto& reloads = reloader_->counts();
     now.config_reloads = reloads.applied;
     now.config_refusals = reloads.refused;

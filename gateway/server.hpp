@@ -4,7 +4,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "gateway/access/token_verifier.hpp"
+#include "gateway/access/credential_verifier.hpp"
 #include "gateway/admin_handler.hpp"
 #include "gateway/auditor.hpp"
 #include "gateway/cards/card_plane.hpp"
@@ -88,9 +88,9 @@ private:
     net::executor card_executor() override { return card_thread_->editor().executor(); }
     std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
     model::side_thread& long_bodies() override { return long_bodies_; }
-    net::task<core::result<model::accepted_credential>> verify(std::string token) override
+    net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented) override
     {
-        return tokens_->verify(std::move(token));
+        return credentials_->verify(std::move(presented));
     }
     void audit(model::audit_notes notes) override { audit_.add(notes); }
     net::task<std::shared_ptr<const model::agent_entry>> agent_with_token(std::string agent_id, core::secret refused)
@@ -120,6 +120,7 @@ private:
         net::executor>;
 
     config::settings settings_;
+    std::string public_base_;  // since start()
     traffic::shared_limits shared_{settings_.limits};
     const core::logger& log_;
     std::function<std::uint64_t()> dropped_lines_;
@@ -140,7 +141,7 @@ private:
     std::unique_ptr<gateway::tokens::token_plane> agent_tokens_;
     std::unique_ptr<gateway::management::directory> directory_;
     model::side_thread key_set_thread_;
-    std::unique_ptr<access::token_verifier> tokens_;
+    std::unique_ptr<access::credential_verifier> credentials_;
     std::unique_ptr<management::management> management_;
     configuration_source from_;
     std::unique_ptr<reloader> reloader_;

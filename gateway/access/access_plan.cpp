@@ -1,6 +1,12 @@
 #include "gateway/access/access_plan.hpp"
 
+#include "config/access_tokens.hpp"
+#include "core/json/json.hpp"
+#include "core/url.hpp"
 #include "gateway/access/policy.hpp"
+#include "gateway/access/principal_parts.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/model/well_known.hpp"
 #include "jose/digest.hpp"
 
 #include <openssl/crypto.h>
@@ -14,18 +20,60 @@ namespace {
 
 using core::errc;
 
+// Where the provider's credentials are, unless they are bearer tokens or certificates.
+std::optional<key_field> field_of(const core::access_provider& provider)
+{
+    if (const auto* keys = std::get_if<core::api_key_provider>(&provider.type)) {
+        return key_field{keys->place, keys->field};
+    }
+    if (std::holds_alternative<core::gcp_iap_provider>(provider.type)) {
+        return key_field{core::credential_place::header, core::iap_header};
+    }
+    return std::nullopt;
+}
+
 std::vector<key_field> key_fields(const core::access_settings& settings)
 {
     std::vector<key_field> fields;
     for (const auto& provider : settings.providers) {
-        if (const auto* keys = std::get_if<core::api_key_provider>(&provider.type)) {
-            key_field field{keys->place, keys->field};
-            if (std::ranges::find(fields, field) == fields.end()) {
-                fields.push_back(std::move(field));
-            }
+        auto field = field_of(provider);
+        if (field && std::ranges::find(fields, *field) == fields.end()) {
+            fields.push_back(std::move(*field));
         }
     }
     return fields;
+}
+
+// Where callers get the provider's tokens (RFC 9728 section 2): issuers that are URLs.
+std::vector<std::string> authorization_servers(const core::access_provider& provider)
+{
+    auto issuers = config::issuers_of(provider);
+    std::erase_if(issuers, [](const auto& each) { return core::origin_of(each).empty(); });
+    return issuers;
+}
+
+std::shared_ptr<const core::principal> named(std::string id, const std::string& provider)
+{
+    core::principal owner;
+    owner.id = std::move(id);
+    owner.provider = provider;
+    return std::make_shared<const core::principal>(std::move(owner));
+}
+
+// What the certificate says of the principal's id; empty: nothing that could be one.
+std::string id_in(const net::client_certificate& shown, core::certificate_name name)
+{
+    switch (name) {
+        case core::certificate_name::san:
+            return shown.alternative_name;
+        case core::certificate_name::subject:
+            return shown.subject;
+        case core::certificate_name::spiffe:
+            break;
+    }
+    // An SVID has one URI and no other (SPIFFE X509-SVID section 2).
+    const bool is_one = shown.uris.size() == 1 && shown.uris.front().starts_with("spiffe://");
+    return is_one ? shown.uris.front() : std::string{};
 }
 
 core::error refused(const char* why)
@@ -42,17 +90,25 @@ const core::access_policy nobody{};
 
 }  // namespace
 
-std::shared_ptr<const access_plan>
-access_plan::make(const core::access_settings& settings, std::shared_ptr<const access_plan> before)
+std::shared_ptr<const access_plan> access_plan::make(
+    const core::access_settings& settings,
+    std::shared_ptr<const access_plan> before,
+    std::string public_base
+)
 {
     if (settings.providers.empty()) {
         return before;
     }
-    return std::shared_ptr<const access_plan>{new access_plan{settings, std::move(before)}};
+    return std::shared_ptr<const access_plan>{new access_plan{settings, std::move(before), std::move(public_base)}};
 }
 
-access_plan::access_plan(const core::access_settings& settings, std::shared_ptr<const access_plan> before)
+access_plan::access_plan(
+    const core::access_settings& settings,
+    std::shared_ptr<const access_plan> before,
+    std::string public_base
+)
     : reader_{key_fields(settings)},
+      public_base_{std::move(public_base)},
       rules_{settings.rules},
       before_{std::move(before)}
 {
@@ -66,37 +122,87 @@ void access_plan::add(const core::access_provider& provider)
     if (const auto* token = std::get_if<core::static_token_provider>(&provider.type)) {
         tokens_.push_back({jose::sha256(token->token.reveal()), std::make_shared<const core::principal>(token->bearer)}
         );
-        challenge("Bearer", provider, {});
+        add_challenge("Bearer", provider, {});
     } else if (const auto* keys = std::get_if<core::api_key_provider>(&provider.type)) {
-        const auto& fields = reader_.fields();
-        const auto field = std::ranges::find(fields, key_field{keys->place, keys->field});
-        for (const auto& key : keys->keys) {
-            // Of a key that stands twice, the first counts.
-            keys_.try_emplace(
-                key.sha256,
-                &*field,
-                key.expires,
-                key.disabled,
-                std::make_shared<const core::principal>(key.owner)
-            );
-        }
-        challenge("ApiKey", provider, ", in=\"" + std::string{name(keys->place)} + "\", name=\"" + keys->field + '"');
+        add(*keys, provider);
+    } else if (const auto* certificates = std::get_if<core::mtls_provider>(&provider.type)) {
+        certificates_ = {provider.name, certificates->principal};
+        add_challenge("ClientCertificate", provider, {});
+    } else if (const auto field = field_of(provider)) {
+        asked_fields_.push_back(&*std::ranges::find(reader_.fields(), *field));
+        add_challenge("ApiKey", provider, ", in=\"header\", name=\"" + field->name + '"');
     } else {
-        reads_tokens_ = true;
-        challenge("Bearer", provider, {});
+        asks_about_bearers_ = true;
+        add_challenge("Bearer", provider, {});
+        for (auto& server : authorization_servers(provider)) {
+            challenges_.back().has_server = true;
+            servers_.push_back(std::move(server));
+        }
     }
 }
 
-// RFC 9110 section 11.6.1; `error` is that of RFC 6750 section 3.1.
-void access_plan::challenge(
+void access_plan::add(const core::api_key_provider& keys, const core::access_provider& provider)
+{
+    const auto field = std::ranges::find(reader_.fields(), key_field{keys.place, keys.field});
+    for (const auto& key : keys.keys) {
+        if (key.sha256.empty()) {
+            asked_fields_.push_back(&*field);
+            continue;
+        }
+        // Of a key that stands twice, the first counts.
+        keys_.try_emplace(
+            key.sha256,
+            &*field,
+            key.expires,
+            key.disabled,
+            std::make_shared<const core::principal>(key.owner)
+        );
+    }
+    add_challenge("ApiKey", provider, ", in=\"" + std::string{name(keys.place)} + "\", name=\"" + keys.field + '"');
+}
+
+// RFC 9110 section 11.6.1.
+void access_plan::add_challenge(
     const std::string& scheme,
     const core::access_provider& provider,
     const std::string& parameters
 )
 {
-    const auto line = "WWW-Authenticate: " + scheme + " realm=\"" + provider.name + '"' + parameters;
-    challenges_ += line + "\r\n";
-    refusals_ += line + (scheme == "Bearer" ? ", error=\"invalid_token\"\r\n" : "\r\n");
+    challenges_.push_back(
+        {.text = "WWW-Authenticate: " + scheme + " realm=\"" + provider.name + '"' + parameters,
+         .is_bearer = scheme == "Bearer"}
+    );
+}
+
+std::string access_plan::challenges(bool refused, std::string_view agent) const
+{
+    std::string lines;
+    for (const auto& each : challenges_) {
+        lines += each.text;
+        if (each.is_bearer && refused) {
+            lines += ", error=\"invalid_token\"";  // RFC 6750 section 3.1
+        }
+        if (each.has_server) {
+            // RFC 9728 section 5.1; `agent` is part of it only if it has nothing that would end the quotes.
+            const auto path = core::valid_agent_id(agent) ? "/agents/" + std::string{agent} : std::string{};
+            lines += ", resource_metadata=\"" + public_base_;
+            lines.append(model::resource_metadata_path).append(path).append("\"");
+        }
+        lines += "\r\n";
+    }
+    return lines;
+}
+
+std::optional<std::string> access_plan::resource_metadata(std::string_view agent) const
+{
+    if (servers_.empty()) {
+        return std::nullopt;
+    }
+    return core::to_text(
+        {{"resource", agent.empty() ? public_base_ : model::public_address(public_base_, agent)},
+         {"authorization_servers", servers_},
+         {"bearer_methods_supported", {"header"}}}
+    );
 }
 
 std::optional<core::result<model::accepted_credential>> access_plan::judge(const credential& found, core::wall_time now)
@@ -116,16 +222,40 @@ std::optional<core::result<model::accepted_credential>> access_plan::judge(const
     if (match != nullptr) {
         return model::accepted_credential{.owner = match->owner};
     }
-    if (!reads_tokens_) {
+    if (!asks_about_bearers_) {
         return refused("no provider knows the token");
     }
     return std::nullopt;
 }
 
-core::result<model::accepted_credential> access_plan::judge_key(const credential& found, core::wall_time now) const
+std::optional<core::result<model::accepted_credential>>
+access_plan::judge(const net::client_certificate& shown, core::wall_time now) const
+{
+    if (!certificates_) {
+        return std::nullopt;
+    }
+    // A connection may outlive the certificate that it began with, and a session that was resumed too.
+    if (now >= shown.valid_until) {
+        return refused("the client certificate has expired");
+    }
+    auto id = id_in(shown, certificates_->principal);
+    if (!is_principal_id(id)) {
+        return refused("the client certificate names nobody");
+    }
+    return model::accepted_credential{
+        .owner = named(std::move(id), certificates_->provider),
+        .until = shown.valid_until
+    };
+}
+
+std::optional<core::result<model::accepted_credential>>
+access_plan::judge_key(const credential& found, core::wall_time now) const
 {
     const auto known = keys_.find(jose::sha256_hex(found.text));
     if (known == keys_.end() || known->second.field != found.field) {
+        if (std::ranges::find(asked_fields_, found.field) != asked_fields_.end()) {
+            return std::nullopt;
+        }
         return refused("no provider knows the API key");
     }
     const auto& key = known->second;

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "gateway/access/credential_reader.hpp"
 #include "gateway/model/accepted_credential.hpp"
+#include "net/tls/client_certificate.hpp"
 
 #include <memory>
 #include <optional>
@@ -23,16 +24,29 @@ public:
     // Null: the settings have no provider and there is no `before`: callers need no credential.
     // With `before`, nobody is allowed what that plan does not allow too: for the time between two configurations, when the
     // agents of one may meet the policies of the other.
-    static std::shared_ptr<const access_plan>
-    make(const core::access_settings& settings, std::shared_ptr<const access_plan> before = nullptr);
+    // `public_base` is the address of the gateway as callers see it.
+    static std::shared_ptr<const access_plan> make(
+        const core::access_settings& settings,
+        std::shared_ptr<const access_plan> before = nullptr,
+        std::string public_base = {}
+    );
 
     const credential_reader& reader() const noexcept { return reader_; }
 
-    // Whose credential it is. Fails with unauthenticated. nullopt: it may be a token whose signature has to be checked.
+    // Whose credential it is. Fails with unauthenticated. nullopt: somebody has to be asked, see model::control_services::verify().
     std::optional<core::result<model::accepted_credential>> judge(const credential& found, core::wall_time now) const;
 
-    // Header lines of a 401, one WWW-Authenticate for each provider. `refused`: a credential was sent.
-    const std::string& challenges(bool refused) const noexcept { return refused ? refusals_ : challenges_; }
+    // The same of a client certificate, whose handshake has verified it. Null: certificates identify nobody here.
+    std::optional<core::result<model::accepted_credential>>
+    judge(const net::client_certificate& shown, core::wall_time now) const;
+
+    // Header lines of a 401, one WWW-Authenticate for each provider. `refused`: a credential was sent. `agent` is the id in
+    // the path of the request, or anything else.
+    std::string challenges(bool refused, std::string_view agent) const;
+
+    // The metadata of the gateway as a protected resource (RFC 9728 section 2), or of one of its agents, be it there or not.
+    // nullopt: no provider has an authorization server.
+    std::optional<std::string> resource_metadata(std::string_view agent) const;
 
     // Who may know of the agent, and who may call it: as its record says, else as the first rule for it says, else nobody.
     const core::access_policy& discover(const core::agent& agent) const;
@@ -44,7 +58,11 @@ public:
     bool may_call_somehow(const core::agent& agent, const core::principal* caller) const;
 
 private:
-    access_plan(const core::access_settings& settings, std::shared_ptr<const access_plan> before);
+    access_plan(
+        const core::access_settings& settings,
+        std::shared_ptr<const access_plan> before,
+        std::string public_base
+    );
 
     struct known_token {
         std::string digest;
@@ -58,18 +76,34 @@ private:
         std::shared_ptr<const core::principal> owner;
     };
 
+    struct challenge_line {
+        std::string text;         // without its end
+        bool is_bearer = false;   // RFC 6750
+        bool has_server = false;  // callers get its tokens from an authorization server
+    };
+
+    struct certificate_rules {
+        std::string provider;
+        core::certificate_name principal;
+    };
+
     void add(const core::access_provider& provider);
-    void challenge(const std::string& scheme, const core::access_provider& provider, const std::string& parameters);
-    core::result<model::accepted_credential> judge_key(const credential& found, core::wall_time now) const;
+    void add(const core::api_key_provider& keys, const core::access_provider& provider);
+    void add_challenge(const std::string& scheme, const core::access_provider& provider, const std::string& parameters);
+    std::optional<core::result<model::accepted_credential>> judge_key(const credential& found, core::wall_time now)
+        const;
     const core::access_policy&
     rule_for(std::string_view id, std::optional<core::access_policy> core::access_default::* policy) const;
 
     credential_reader reader_;
     std::vector<known_token> tokens_;
     std::unordered_map<std::string, known_key> keys_;  // by the SHA-256 of the key, in hex
-    bool reads_tokens_ = false;                        // whose signature has to be checked
-    std::string challenges_;
-    std::string refusals_;
+    bool asks_about_bearers_ = false;                  // that are not among tokens_
+    std::vector<const key_field*> asked_fields_;       // whose credentials may be others than keys_
+    std::optional<certificate_rules> certificates_;    // nullopt: they identify nobody
+    std::vector<challenge_line> challenges_;
+    std::vector<std::string> servers_;  // authorization servers
+    std::string public_base_;
     std::vector<core::access_default> rules_;
     std::shared_ptr<const access_plan> before_;  // null: nothing but this plan counts
 };

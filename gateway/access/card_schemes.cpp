@@ -1,5 +1,7 @@
 #include "gateway/access/card_schemes.hpp"
 
+#include "gateway/access/discovery.hpp"
+
 #include <algorithm>
 #include <string>
 #include <variant>
@@ -17,15 +19,40 @@ struct scheme_writer {
         return {{"type", "apiKey"}, {"in", std::string{name(provider.place)}}, {"name", provider.field}};
     }
 
-    json operator()(const core::jwt_provider& /*provider*/) const
+    json operator()(const core::jwt_provider& /*provider*/) const { return bearer("JWT"); }
+
+    json operator()(const core::oidc_provider& provider) const { return open_id(provider.issuer); }
+
+    json operator()(const core::azure_ad_provider& provider) const
     {
-        auto scheme = bearer();
-        scheme["bearerFormat"] = "JWT";
+        return open_id("https://login.microsoftonline.com/" + provider.tenant + "/v2.0");
+    }
+
+    json operator()(const core::gcp_iap_provider& /*provider*/) const
+    {
+        return {{"type", "apiKey"}, {"in", "header"}, {"name", core::iap_header}};
+    }
+
+    json operator()(const core::http_verifier_provider& /*provider*/) const { return bearer(); }
+
+    json operator()(const core::aws_sigv4_provider& /*provider*/) const { return bearer("forge-aws-v1"); }
+
+    json operator()(const core::mtls_provider& /*provider*/) const { return {{"type", "mutualTLS"}}; }
+
+private:
+    static json bearer(const char* format = nullptr)
+    {
+        json scheme{{"type", "http"}, {"scheme", "bearer"}};
+        if (format != nullptr) {
+            scheme["bearerFormat"] = format;
+        }
         return scheme;
     }
 
-private:
-    static json bearer() { return {{"type", "http"}, {"scheme", "bearer"}}; }
+    static json open_id(const std::string& issuer)
+    {
+        return {{"type", "openIdConnect"}, {"openIdConnectUrl", discovery_url(issuer)}};
+    }
 };
 
 // Whether a caller whom the provider identifies may be one whom the policy allows.
@@ -49,6 +76,7 @@ card_schemes::card_schemes(const core::access_settings& settings)
 a2a::card_access card_schemes::of(const core::agent& agent) const
 {
     a2a::card_access access;
+    access.passes = agent.of_callers.all || !agent.of_callers.names.empty();
     if (plan_ == nullptr) {
         return access;
     }

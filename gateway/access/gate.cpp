@@ -7,6 +7,20 @@
 #include <utility>
 
 namespace gateway::access {
+namespace {
+
+model::presented_credential presented_as(const credential& found)
+{
+    model::presented_credential presented;
+    presented.text = found.text;
+    if (found.field != nullptr) {
+        presented.place = found.field->place;
+        presented.field = found.field->name;
+    }
+    return presented;
+}
+
+}  // namespace
 
 void gate::set_plan(std::shared_ptr<const access_plan> plan)
 {
@@ -22,7 +36,7 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
     }
     const std::optional<credential>& found = *read;
     if (!found) {
-        return caller{};
+        return owner_of(connection);
     }
     const auto hash = hash_of(*found);
     const auto now = connection.owner().now();
@@ -57,7 +71,8 @@ net::routine<core::result<caller>> gate::ask(net::server_connection& connection,
     }
     const auto hash = hash_of(*found);
     const failure_limit::question under_way{failures_, address};
-    auto asked = control_.verify(std::string{found->text});
+    auto presented = presented_as(*found);
+    auto asked = control_.verify(std::move(presented));
     auto accepted = co_await net::ask(control_.executor(), connection.owner().get_executor(), std::move(asked));
     const auto now = connection.owner().now();
     if (!accepted) {
@@ -70,6 +85,25 @@ net::routine<core::result<caller>> gate::ask(net::server_connection& connection,
         co_return std::move(accepted->owner);  // of settings that have ended: not for the next request
     }
     co_return keep(hash, std::move(*accepted), now);
+}
+
+// Of the connection itself, by the certificate that its caller has shown.
+core::result<caller> gate::owner_of(net::server_connection& connection)
+{
+    const auto* shown = connection.certificate();
+    if (shown == nullptr) {
+        return caller{};
+    }
+    const auto hash = hash_("certificate", shown->fingerprint);
+    const auto now = connection.owner().now();
+    if (const auto* known = accepted_.find(hash, now)) {
+        return *known;
+    }
+    auto judged = plan_->judge(*shown, std::chrono::system_clock::now());
+    if (!judged) {
+        return caller{};
+    }
+    return *judged ? core::result<caller>{keep(hash, std::move(**judged), now)} : std::move(*judged).error();
 }
 
 hash_value gate::hash_of(const credential& found)

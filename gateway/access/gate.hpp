@@ -40,7 +40,7 @@ public:
     // Null: callers need no credential. A request keeps the plan that it began with.
     const std::shared_ptr<const access_plan>& plan() const noexcept { return plan_; }
 
-    // Whose request it is, with a plan. Fails with bad_request, unauthenticated, access_unavailable, and with
+    // Whose request it is, with a plan: by its credential, and if it has none by the certificate of its connection. Fails with bad_request, unauthenticated, access_unavailable, and with
     // rate_limited after too many failures of the address. nullopt: a
     // question takes time, see ask(). `address` is the caller's.
     std::optional<core::result<caller>> identify(net::server_connection& connection, std::string_view address);
@@ -49,6 +49,7 @@ public:
     net::routine<core::result<caller>> ask(net::server_connection& connection, std::string_view address);
 
 private:
+    core::result<caller> owner_of(net::server_connection& connection);
     hash_value hash_of(const credential& found);
     caller keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now);
 

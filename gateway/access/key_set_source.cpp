@@ -3,6 +3,7 @@
 #include "config/file.hpp"
 #include "config/url.hpp"
 #include "core/ascii.hpp"
+#include "gateway/access/discovery.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -79,6 +80,17 @@ core::result<key_list> read_file(const std::string& path)
     return parsed(*text);
 }
 
+net::fetch_request request_of(std::string url, const char* accepted)
+{
+    net::fetch_request request;
+    request.url = std::move(url);
+    request.headers.emplace_back("Accept", accepted);
+    request.max_size = max_key_set_size;
+    request.timeout = key_set_timeout;
+    request.connect_timeout = key_set_timeout;
+    return request;
+}
+
 }  // namespace
 
 key_set_source::key_set_source(key_set_place place, key_set_services services)
@@ -150,7 +162,14 @@ net::task<> key_set_source::read(std::shared_ptr<key_set_source> source)
 net::task<core::result<key_set_source::reading_result>> key_set_source::load()
 {
     if (!place_.url.empty()) {
-        co_return co_await load_url();
+        co_return co_await load_url(place_.url);
+    }
+    if (!place_.issuer.empty()) {
+        auto url = co_await discover();
+        if (!url) {
+            co_return unavailable(url.error().detail);
+        }
+        co_return co_await load_url(std::move(*url));
     }
     std::function<core::result<key_list>()> question = [path = place_.file] { return read_file(path); };
     auto keys = co_await services_.blocking.ask<core::result<key_list>>(std::move(question));
@@ -160,14 +179,19 @@ net::task<core::result<key_set_source::reading_result>> key_set_source::load()
     co_return reading_result{.keys = std::move(*keys), .fresh_for = usual_freshness};
 }
 
-net::task<core::result<key_set_source::reading_result>> key_set_source::load_url()
+net::task<core::result<std::string>> key_set_source::discover()
 {
-    net::fetch_request request;
-    request.url = place_.url;
-    request.headers.emplace_back("Accept", "application/jwk-set+json, application/json");
-    request.max_size = max_key_set_size;
-    request.timeout = key_set_timeout;
-    request.connect_timeout = key_set_timeout;
+    auto request = request_of(discovery_url(place_.issuer), "application/json");
+    const auto document = co_await services_.fetcher.fetch(std::move(request));
+    if (stopped_) {
+        co_return unavailable("the gateway stops");  // the fetcher may end before the next request
+    }
+    co_return discovered_key_set(document, place_.issuer);
+}
+
+net::task<core::result<key_set_source::reading_result>> key_set_source::load_url(std::string url)
+{
+    auto request = request_of(std::move(url), "application/jwk-set+json, application/json");
     auto answer = co_await services_.fetcher.fetch(std::move(request));
     if (!answer) {
         const auto& why = answer.error();
@@ -213,7 +237,7 @@ net::task<> key_set_source::reading_end()
 // Only what changes: a source that is down is not a line for every attempt.
 void key_set_source::log_outcome(const core::result<reading_result>& outcome) const
 {
-    const auto place = place_.url.empty() ? place_.file : config::shown_url(place_.url);
+    const auto place = config::shown_url(place_.url) + place_.file + place_.issuer;
     if (!outcome && !failed_) {
         const auto& why = outcome.error().detail;
         services_.log.write(core::log_level::warn, "key_set_failed", {{"source", place}, {"reason", why}});

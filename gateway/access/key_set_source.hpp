@@ -1,4 +1,4 @@
-// The JWK Set of one provider, from its URL or a file: kept while it is fresh, read by one task at a time however many ask,
+// The JWK Set of one provider, from its URL, the URL that its issuer publishes, or a file: kept while it is fresh, read by one task at a time however many ask,
 // and still used when it cannot be read again. Control loop; a file and the text of a set are read on a thread of their own.
 #pragma once
 
@@ -24,10 +24,11 @@ namespace gateway::access {
 
 using key_list = std::shared_ptr<const std::vector<jose::json_web_key>>;
 
-// One of the two; the other is empty.
+// One of the three; the others are empty.
 struct key_set_place {
     std::string url;
     std::string file;
+    std::string issuer = {};  // whose discovery document names the URL
 
     friend bool operator==(const key_set_place&, const key_set_place&) = default;
 };
@@ -85,7 +86,8 @@ private:
     void begin(net::executor where);
     static net::task<> read(std::shared_ptr<key_set_source> source);
     net::task<core::result<reading_result>> load();
-    net::task<core::result<reading_result>> load_url();
+    net::task<core::result<std::string>> discover();
+    net::task<core::result<reading_result>> load_url(std::string url);
     void end(core::result<reading_result> outcome);
     net::task<> reading_end();
     void log_outcome(const core::result<reading_result>& outcome) const;

@@ -1,10 +1,10 @@
 #include "gateway/access/token_verifier.hpp"
 
+#include "core/ascii.hpp"
 #include "gateway/access/token_claims.hpp"
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 namespace gateway::access {
 namespace {
@@ -32,7 +32,7 @@ private:
     std::shared_ptr<std::size_t> taken_;
 };
 
-jose::token_policy policy_of(const core::jwt_provider& settings)
+jose::token_policy policy_of(const token_settings& settings)
 {
     jose::token_policy policy;
     policy.issuer = settings.issuer;
@@ -44,6 +44,17 @@ jose::token_policy policy_of(const core::jwt_provider& settings)
         }
     }
     return policy;
+}
+
+// Of several providers with one issuer this says whose the token is; token->check() says whether it is right.
+bool names_one_of(const core::json& claims, const std::vector<std::string>& audiences)
+{
+    const auto names = [&](const core::json& value) {
+        return value.is_string() &&
+               std::ranges::find(audiences, value.get_ref<const std::string&>()) != audiences.end();
+    };
+    const auto* audience = core::member(claims, "aud");
+    return audience != nullptr && (audience->is_array() ? std::ranges::any_of(*audience, names) : names(*audience));
 }
 
 }  // namespace
@@ -58,8 +69,9 @@ void token_verifier::set_providers(const std::vector<core::access_provider>& pro
 {
     std::vector<provider_pointer> made;
     for (const auto& each : providers) {
-        if (const auto* settings = std::get_if<core::jwt_provider>(&each.type)) {
-            made.push_back(make_provider(each.name, *settings));
+        for (auto& settings : token_settings_of(each)) {
+            auto one = make_provider(each.name, std::move(settings), made);
+            made.push_back(std::move(one));
         }
     }
     const auto before = std::exchange(providers_, std::move(made));
@@ -82,14 +94,20 @@ void token_verifier::stop()
     }
 }
 
-net::task<core::result<model::accepted_credential>> token_verifier::verify(std::string text)
+bool token_verifier::recognises(const std::string& text) const
+{
+    const auto token = jose::json_web_token::parse(text);
+    return token && provider_of(*token, {}) != nullptr;
+}
+
+net::task<core::result<model::accepted_credential>> token_verifier::verify(std::string text, std::string header)
 {
     auto parsed = jose::json_web_token::parse(text);
     if (!parsed) {
         co_return parsed.error();
     }
     const auto token = std::make_shared<const jose::json_web_token>(std::move(*parsed));
-    const auto by = provider_of(*token);
+    const auto by = provider_of(*token, header);
     if (!by) {
         co_return refused("no provider has its issuer");
     }
@@ -97,7 +115,7 @@ net::task<core::result<model::accepted_credential>> token_verifier::verify(std::
     if (const auto held = token->check(by->policy, wall_()); !held) {
         co_return held.error();
     }
-    auto owner = principal_of(token->claims(), by->name);
+    auto owner = principal_of(token->claims(), by->name, by->settings.style);
     if (!owner) {
         co_return owner.error();
     }
@@ -123,37 +141,57 @@ std::vector<provider_key_set> token_verifier::key_sets() const
     std::vector<provider_key_set> sets;
     sets.reserve(providers_.size());
     for (const auto& each : providers_) {
-        sets.push_back({each->name, each->source->facts()});
+        // One of several issuers, which have one set.
+        if (sets.empty() || sets.back().provider != each->name) {
+            sets.push_back({each->name, each->source->facts()});
+        }
     }
     return sets;
 }
 
-token_verifier::provider_pointer
-token_verifier::make_provider(const std::string& name, const core::jwt_provider& settings) const
+// `others`: those that will stand beside it.
+token_verifier::provider_pointer token_verifier::make_provider(
+    const std::string& name,
+    token_settings settings,
+    const std::vector<provider_pointer>& others
+) const
 {
-    const key_set_place place{.url = settings.key_set_url, .file = settings.key_set_file};
     std::shared_ptr<key_set_source> source;
     for (const auto& each : providers_) {
         if (each->name == name && each->settings == settings) {
             return each;
         }
-        if (each->source->place() == place) {
-            source = each->source;
+    }
+    for (const auto* list : {&providers_, &others}) {
+        for (const auto& each : *list) {
+            if (!source && each->source->place() == settings.keys) {
+                source = each->source;
+            }
         }
     }
     if (!source) {
-        source = std::make_shared<key_set_source>(place, services_);
+        source = std::make_shared<key_set_source>(settings.keys, services_);
     }
-    return std::make_shared<const provider>(provider{name, settings, policy_of(settings), std::move(source)});
+    auto policy = policy_of(settings);
+    return std::make_shared<const provider>(provider{name, std::move(settings), std::move(policy), std::move(source)});
 }
 
-token_verifier::provider_pointer token_verifier::provider_of(const jose::json_web_token& token) const
+token_verifier::provider_pointer token_verifier::provider_of(const jose::json_web_token& token, std::string_view header)
+    const
 {
     const auto issuer = core::text_member(token.claims(), "iss");
-    const auto found = std::ranges::find_if(providers_, [&](const auto& each) {
-        return !issuer.empty() && each->policy.issuer == issuer;
-    });
-    return found == providers_.end() ? nullptr : *found;
+    provider_pointer of_issuer;
+    for (const auto& each : providers_) {
+        const bool is_there = core::equal_ignoring_case(each->settings.header, header);
+        if (issuer.empty() || each->policy.issuer != issuer || !is_there) {
+            continue;
+        }
+        if (names_one_of(token.claims(), each->policy.audiences)) {
+            return each;
+        }
+        of_issuer = of_issuer ? of_issuer : each;
+    }
+    return of_issuer;
 }
 
 bool token_verifier::has(const provider_pointer& by) const

@@ -5,6 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/access/key_set_source.hpp"
+#include "gateway/access/token_settings.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/side_thread.hpp"
 #include "jose/json_web_token.hpp"
@@ -16,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gateway::access {
@@ -35,9 +37,14 @@ public:
     // Those that check tokens; others are passed over. A source of keys that was there before keeps its set.
     void set_providers(const std::vector<core::access_provider>& providers);
 
-    // Whose the token is. The first provider whose issuer is the token's decides. Fails with unauthenticated; with
-    // access_unavailable while the provider has no keys, or if max_waiting_tokens wait already, as many for newer keys apart.
-    net::task<core::result<model::accepted_credential>> verify(std::string text);
+    // Whether it is a JSON Web Token of an issuer whose bearer tokens a provider accepts. Nothing of it has been checked.
+    bool recognises(const std::string& text) const;
+
+    // Whose the token is. The first provider with the token's issuer and audience decides, else the first with its issuer.
+    // Fails with unauthenticated; with access_unavailable while the provider has no keys, or if max_waiting_tokens wait
+    // already, as many for newer keys apart.
+    // `header` is where the token was; empty: a bearer token. A token counts only where its provider has it.
+    net::task<core::result<model::accepted_credential>> verify(std::string text, std::string header = {});
 
     // Before the fetcher ends: no key set is fetched any more. Tokens are checked with those that are there.
     void stop();
@@ -48,7 +55,7 @@ public:
 private:
     struct provider {
         std::string name;
-        core::jwt_provider settings;
+        token_settings settings;
         jose::token_policy policy;
         std::shared_ptr<key_set_source> source;
     };
@@ -61,8 +68,9 @@ private:
         key_list keys;  // those that were looked at
     };
 
-    provider_pointer make_provider(const std::string& name, const core::jwt_provider& settings) const;
-    provider_pointer provider_of(const jose::json_web_token& token) const;
+    provider_pointer
+    make_provider(const std::string& name, token_settings settings, const std::vector<provider_pointer>& others) const;
+    provider_pointer provider_of(const jose::json_web_token& token, std::string_view header) const;
     bool has(const provider_pointer& by) const;
     net::task<core::result<>> check_signature(provider_pointer by, token_pointer token);
     net::task<core::result<search_result>> search(provider_pointer by, token_pointer token, key_list searched);

@@ -2,6 +2,7 @@
 
 #include "config/values.hpp"
 #include "gateway/access/access_plan.hpp"
+#include "gateway/model/well_known.hpp"
 
 #include <algorithm>
 #include <array>
@@ -98,6 +99,9 @@ std::string access_table(const config::settings& settings)
     const auto listener = config::to_text(settings.listen);
     if (const auto plan = access::access_plan::make(settings.access)) {
         rows.push_back({listener, "/.well-known/jwks.json", "anyone"});
+        if (plan->resource_metadata({})) {
+            rows.push_back({listener, std::string{model::resource_metadata_path}, "anyone"});
+        }
         rows.push_back({listener, "/agents, catalogs", "every credential; shows the agents whose card it may see"});
         rows.push_back({listener, "/rpc", std::string{"scope "} + core::scope_read});
         rows.push_back(

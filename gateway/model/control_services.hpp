@@ -8,6 +8,7 @@
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/directory_page.hpp"
+#include "gateway/model/presented_credential.hpp"
 #include "gateway/model/rpc_answer.hpp"
 #include "gateway/model/side_thread.hpp"
 #include "net/loop/types.hpp"
@@ -47,8 +48,8 @@ public:
     // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
     virtual side_thread& long_bodies() = 0;
 
-    // Whose this token is (a JSON Web Token). Fails with unauthenticated and access_unavailable.
-    virtual net::task<core::result<accepted_credential>> verify(std::string token) = 0;
+    // Whose this credential is, by the providers that need time to say so. Fails with unauthenticated and access_unavailable.
+    virtual net::task<core::result<accepted_credential>> verify(presented_credential presented) = 0;
 
     // What a worker has for the audit. Any thread may call it, now and then.
     virtual void audit(audit_notes notes) = 0;

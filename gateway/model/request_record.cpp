@@ -15,6 +15,8 @@ std::string_view name(route r) noexcept
             return "management";
         case route::key_set:
             return "key_set";
+        case route::resource_metadata:
+            return "resource_metadata";
         case route::directory:
             return "directory";
         case route::none:

@@ -12,4 +12,7 @@ inline constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
 // Where the keys are served that cards are verified with, below the public base.
 inline constexpr std::string_view key_set_path = "/.well-known/jwks.json";
 
+// What the gateway is as a protected resource (RFC 9728), and behind it, in front of an agent's path, what the agent is.
+inline constexpr std::string_view resource_metadata_path = "/.well-known/oauth-protected-resource";
+
 }  // namespace gateway::model

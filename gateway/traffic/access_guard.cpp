@@ -63,6 +63,13 @@ std::optional<model::denial> denial_of(const request_context& request) noexcept
     return request.hidden ? std::optional{denial::hidden} : std::nullopt;
 }
 
+// Whether the request has an owner to be known: what everybody may read has none.
+bool identifies(const request_context& request) noexcept
+{
+    const auto where = request.to.where;
+    return request.access && where != model::route::key_set && where != model::route::resource_metadata;
+}
+
 std::string_view address_of(const request_context& request) noexcept
 {
     return request.client.empty() ? std::string_view{request.caller.peer()} : request.client;
@@ -100,7 +107,7 @@ std::optional<net::routine<>> access_guard::admit_address(request_context& reque
 
 std::optional<net::routine<>> access_guard::admit(request_context& request) const
 {
-    if (request.access && request.to.where != model::route::key_set) {
+    if (identifies(request)) {
         request.record.access = outcome_of(request.owner);
         if (const auto* caller = request.principal()) {
             request.record.principal = caller->id;
@@ -129,7 +136,7 @@ std::optional<net::routine<>> access_guard::admit_principal(request_context& req
 
 std::optional<net::routine<>> access_guard::admit_owner(request_context& request) const
 {
-    if (!request.access || request.to.where == model::route::key_set) {
+    if (!identifies(request)) {
         return std::nullopt;
     }
     request.in_words_of_a2x = a2x_ && calls_before_1(request);
@@ -147,6 +154,7 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
             }
             return std::nullopt;
         case model::route::key_set:
+        case model::route::resource_metadata:
         case model::route::directory:
         case model::route::none:
             break;

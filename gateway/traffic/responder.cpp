@@ -64,7 +64,9 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
     auto answer = as_a2x ? model::a2x_unauthenticated_answer(request.call_id)
                          : model::call_error(failure.code, request.record.agent, request.call_id);
     if (failure.code == core::errc::unauthenticated) {
-        answer.fields += request.access->challenges(/*refused=*/!request.owner);
+        // An agent that the caller may not know of is named as one that does not exist.
+        const auto agent = request.record.agent.empty() ? request.to.agent : request.record.agent;
+        answer.fields += request.access->challenges(/*refused=*/!request.owner, agent);
     }
     return respond_error(request, std::move(failure), std::move(answer));
 }

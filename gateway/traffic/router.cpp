@@ -38,6 +38,21 @@ extended_path extended_path_at(std::string_view below) noexcept
     return below == "/rest/extendedAgentCard" ? extended_path::rest_v1 : extended_path::none;
 }
 
+// `resource` is the path of the protected resource: none, or that of an agent, be it there or not.
+destination metadata_destination(std::string_view resource) noexcept
+{
+    destination to;
+    if (resource.starts_with(agents_prefix)) {
+        auto id = resource.substr(agents_prefix.size());
+        id.remove_suffix(id.ends_with('/') ? 1 : 0);
+        to.agent = core::valid_agent_id(id) ? id : std::string_view{};
+    }
+    if (resource.empty() || !to.agent.empty()) {
+        to.where = model::route::resource_metadata;
+    }
+    return to;
+}
+
 }  // namespace
 
 destination find_destination(std::string_view target) noexcept
@@ -56,6 +71,9 @@ destination find_destination(std::string_view target) noexcept
     if (path == model::key_set_path) {
         to.where = model::route::key_set;
         return to;
+    }
+    if (path.starts_with(model::resource_metadata_path)) {
+        return metadata_destination(path.substr(model::resource_metadata_path.size()));
     }
     to.query = target.substr(path.size());
     if (const auto kind = directory_at(path)) {

@@ -20,6 +20,7 @@
 #include "gateway/traffic/not_found_endpoint.hpp"
 #include "gateway/traffic/opaque_endpoint.hpp"
 #include "gateway/traffic/path_pattern.hpp"
+#include "gateway/traffic/resource_metadata_endpoint.hpp"
 
 #include <chrono>
 #include <utility>
@@ -42,6 +43,7 @@ struct traffic_handler::phases {
     access_guard guard{control, settings, known};
     card_endpoint card{control, settings, known};
     key_set_endpoint key_set{control, settings, known};
+    resource_metadata_endpoint resource_metadata{control, settings, known};
     directory_endpoint directory{control, settings, known};
     description_endpoint description{control, settings, known};
     call_endpoint call{control, settings, known};
@@ -136,6 +138,7 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request) c
     switch (request.to.where) {
         case model::route::card:
         case model::route::key_set:
+        case model::route::resource_metadata:
         case model::route::directory:
             if (!reads(head.verb)) {
                 return refuse_method(request, reading_methods);
@@ -163,6 +166,8 @@ net::routine<> traffic_handler::look(request_context& request)
             return phases_->card.answer(request);
         case model::route::key_set:
             return phases_->key_set.answer(request);
+        case model::route::resource_metadata:
+            return phases_->resource_metadata.answer(request);
         case model::route::directory:
             return phases_->directory.answer(request);
         case model::route::management:

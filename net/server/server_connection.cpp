@@ -77,6 +77,7 @@ routine<bool> server_connection::shake_hands()
     const bool late = alarm_.expired();
     alarm_.stop();
     if (!caller_.opening() && !caller_.ended() && !caller_.closed()) {
+        certificate_ = client_certificate_of(caller_.wire().tls());
         const bool resumed = ::SSL_session_reused(&caller_.wire().tls()) == 1;
         handler_.on_handshake(resumed ? handshake::resumed : handshake::complete, peer_, {});
         co_return true;

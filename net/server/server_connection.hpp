@@ -14,12 +14,14 @@
 #include "net/server/exchange_space.hpp"
 #include "net/server/request_body.hpp"
 #include "net/server/server_settings.hpp"
+#include "net/tls/client_certificate.hpp"
 #include "net/tls/tls_context.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,6 +82,10 @@ public:
     const http1::request_head& head() const noexcept { return space_->parser.head(); }
     const std::string& peer() const noexcept { return peer_; }
     bool secure() noexcept { return caller_.wire().secure(); }
+
+    // Null: the caller has shown no certificate, or was not asked for one.
+    const client_certificate* certificate() const noexcept { return certificate_.get(); }
+
     core::steady_time started() const noexcept { return started_; }
     std::uint64_t request_bytes() const noexcept { return body_.request_bytes(); }
     std::uint64_t answer_bytes() const noexcept { return answer_.bytes(); }
@@ -197,6 +203,7 @@ private:
     exchange_spaces& spaces_;
     exchange_spaces::lent space_;  // null: nothing of a request has come
     std::string peer_;
+    std::unique_ptr<const client_certificate> certificate_;
     core::steady_time started_{};
     answer_writer answer_;
     request_body body_;

@@ -104,12 +104,36 @@ int acknowledge_name(SSL* connection, int*, void*)
     return used ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
-// Sessions are for callers that ask for one of the same names. By the names, so that they outlive a new certificate.
+// Each certificate and revocation list by its hash: what a client's certificate was verified with.
+std::string text_of_trust(SSL_CTX& context)
+{
+    std::string text;
+    const auto* const all = X509_STORE_get0_objects(SSL_CTX_get_cert_store(&context));
+    for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
+        const auto* const each = sk_X509_OBJECT_value(all, i);
+        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+        unsigned size = 0;
+        if (const auto* const certificate = X509_OBJECT_get0_X509(each)) {
+            X509_digest(certificate, EVP_sha256(), digest.data(), &size);
+        } else if (auto* const list = X509_OBJECT_get0_X509_CRL(each)) {
+            X509_CRL_digest(list, EVP_sha256(), digest.data(), &size);
+        }
+        text += '\n';
+        text.append(reinterpret_cast<const char*>(digest.data()), size);
+    }
+    return text;
+}
+
+// Sessions are for callers that ask for one of the same names, under the same authorities of clients. By the names, so that
+// they outlive a new certificate.
 bool set_session_scope(SSL_CTX& context, const std::vector<std::string>& names)
 {
     std::string text{"cardea"};
     for (const auto& name : names) {
         text += '\n' + core::in_lower_case(name);
+    }
+    if (SSL_CTX_get_verify_mode(&context) != SSL_VERIFY_NONE) {
+        text += "\nclients" + text_of_trust(context);
     }
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     static_assert(digest.size() <= SSL_MAX_SID_CTX_LENGTH);
@@ -210,6 +234,24 @@ core::result<tls_context> make_one(const tls_certificate& shown, const std::shar
     return owner;
 }
 
+// Asks callers for a certificate. Who sends none gets on: whether it may, policies say.
+std::optional<core::error> ask_for_certificates(SSL_CTX& context, const std::string& ca_file)
+{
+    if (const auto trusted = use_trust(context, ca_file); !trusted) {
+        return in_file(ca_file, trusted.error());
+    }
+    SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(&context), X509_V_FLAG_PARTIAL_CHAIN);
+    const auto* const all = X509_STORE_get0_objects(SSL_CTX_get_cert_store(&context));
+    for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
+        auto* const authority = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(all, i));
+        if (authority != nullptr && SSL_CTX_add_client_CA(&context, authority) != 1) {
+            return invalid(ca_file + " cannot be used: " + take_tls_error());
+        }
+    }
+    return std::nullopt;
+}
+
 void free_verdict(void*, void* data, CRYPTO_EX_DATA*, int, long, void*)
 {
     const std::unique_ptr<std::shared_ptr<long>> freed{static_cast<std::shared_ptr<long>*>(data)};
@@ -240,8 +282,11 @@ std::string without_dot(std::string host)
 
 }  // namespace
 
-core::result<tls_context>
-make_server_tls(const std::vector<tls_certificate>& certificates, std::shared_ptr<ticket_keys> tickets)
+core::result<tls_context> make_server_tls(
+    const std::vector<tls_certificate>& certificates,
+    std::shared_ptr<ticket_keys> tickets,
+    const std::string& client_ca_file
+)
 {
     assert(tickets != nullptr);
     tls_context first;
@@ -249,6 +294,11 @@ make_server_tls(const std::vector<tls_certificate>& certificates, std::shared_pt
         auto context = make_one(each, tickets);
         if (!context) {
             return std::move(context).error();
+        }
+        if (!client_ca_file.empty()) {
+            if (auto failed = ask_for_certificates(**context, client_ca_file)) {
+                return std::move(*failed);
+            }
         }
         const bool is_first = first == nullptr;
         first = is_first ? *context : first;

@@ -28,10 +28,15 @@ struct tls_certificate {
 
 // For callers: the first certificate is shown to a caller that names no host or for one that no certificate has; where several
 // have it, the first of them. ALPN is http/1.1 or none: who offers others only is refused (RFC 7301 section 3.2). No
-// renegotiation, no compression, no early data; sessions are resumed by ticket only. Fails with config_invalid: no
-// certificate at all, a file that cannot be used; the detail names it.
-core::result<tls_context>
-make_server_tls(const std::vector<tls_certificate>& certificates, std::shared_ptr<ticket_keys> tickets);
+// renegotiation, no compression, no early data; sessions are resumed by ticket only. With `client_ca_file` (PEM, with
+// revocation lists if there are any) callers are asked for a certificate; one that is not of these authorities ends the
+// handshake, none does not, and sessions hold for the same authorities only. Fails with config_invalid: no certificate at all,
+// a file that cannot be used; the detail names it.
+core::result<tls_context> make_server_tls(
+    const std::vector<tls_certificate>& certificates,
+    std::shared_ptr<ticket_keys> tickets,
+    const std::string& client_ca_file = {}
+);
 
 struct tls_client_files {
     std::string ca_file{};    // PEM, with revocation lists if there are any; empty: the system's authorities

@@ -99,7 +99,7 @@ TEST_CASE("a token that was changed, or that is none, is refused and calls nobod
         CAPTURE(text);
         const auto got = call(gateway.port(), "a", bearer(text));
         CHECK(got.status == 401);
-        CHECK(got.header("WWW-Authenticate") == "Bearer realm=\"idp\", error=\"invalid_token\"");
+        CHECK(got.header("WWW-Authenticate").starts_with("Bearer realm=\"idp\", error=\"invalid_token\""));
     }
 }
 

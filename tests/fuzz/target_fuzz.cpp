@@ -91,6 +91,13 @@ void check_found(std::string_view target, const gateway::traffic::destination& t
         tests::require(path == "/.well-known/jwks.json", "the keys have one address", target);
         return;
     }
+    if (to.where == route::resource_metadata) {
+        const auto base = std::string{"/.well-known/oauth-protected-resource"};
+        const auto whole = to.agent.empty() ? base : base + "/agents/" + std::string{to.agent};
+        tests::require(path == whole || path == whole + '/', "a resource's metadata has one address", target);
+        tests::require(to.agent.empty() || core::valid_agent_id(to.agent), "an agent's id is one", to.agent);
+        return;
+    }
     if (to.where == route::directory) {
         tests::require(path == path_of(to.directory) || path == "/agents/", "a directory is at its address", target);
         return;

@@ -120,6 +120,11 @@ void http_client::shake_hands(const tls_caller& how)
     if (SSL_CTX_load_verify_file(context.get(), how.ca_file.c_str()) != 1) {
         fail("no authorities in " + how.ca_file);
     }
+    if (!how.cert_file.empty() &&
+        (SSL_CTX_use_certificate_chain_file(context.get(), how.cert_file.c_str()) != 1 ||
+         SSL_CTX_use_PrivateKey_file(context.get(), how.key_file.c_str(), SSL_FILETYPE_PEM) != 1)) {
+        fail("no certificate in " + how.cert_file);
+    }
     tls_.reset(SSL_new(context.get()));
     auto* const param = SSL_get0_param(tls_.get());
     if (X509_VERIFY_PARAM_set1_ip_asc(param, how.name.c_str()) != 1) {

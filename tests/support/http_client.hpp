@@ -32,6 +32,8 @@ struct tls_caller {
     int newest_tls = 0;              // such as TLS1_2_VERSION; 0: what OpenSSL has
     SSL_SESSION* session = nullptr;  // to resume
     std::string protocols{};         // ALPN, as it is sent; empty: not sent
+    std::string cert_file{};         // PEM: shown if it is asked for, with key_file; empty: none
+    std::string key_file{};
 };
 
 class http_client {

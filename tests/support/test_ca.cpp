@@ -83,7 +83,8 @@ std::string alternative_names(const std::vector<std::string>& names)
     for (const auto& name : names) {
         boost::system::error_code not_address;
         boost::asio::ip::make_address(name, not_address);
-        list += (list.empty() ? "" : ",") + std::string{not_address ? "DNS:" : "IP:"} + name;
+        const bool has_kind = name.starts_with("URI:") || name.starts_with("email:");
+        list += (list.empty() ? "" : ",") + std::string{has_kind ? "" : not_address ? "DNS:" : "IP:"} + name;
     }
     return list;
 }

@@ -28,7 +28,8 @@ enum class chain_kind : std::uint8_t {
 
 // What a certificate says; the default is a good one for a server.
 struct certificate_spec {
-    std::vector<std::string> names{};  // DNS names or IP addresses; none: no subject alternative name
+    // DNS names or IP addresses, or others such as `URI:https://a` and `email:a@b`; none: no subject alternative name.
+    std::vector<std::string> names{};
     std::string common_name = "cardea test leaf";
     std::chrono::hours from{-24};  // from now
     std::chrono::hours until{7 * 24};

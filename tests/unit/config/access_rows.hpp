@@ -17,7 +17,8 @@ using row = std::pair<std::string, std::string>;
 
 inline constexpr const char* hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 inline constexpr const char* token = "token: 0123456789abcdef";
-inline constexpr const char* types = "; expected static_token, api_key or jwt\n";
+inline constexpr const char* types =
+    "; expected static_token, api_key, jwt, oidc, azure_ad, gcp_iap, http_verifier, aws_sigv4 or mtls\n";
 
 inline core::result<std::string> files(const std::string& path)
 {

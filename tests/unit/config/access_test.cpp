@@ -150,6 +150,7 @@ TEST_CASE("config dump shows access as it is written, without tokens and hashes"
     const auto dumped = config::dump(read.value, {*text, "full.yml", variables, {}});
     CHECK(dumped.dump().find("s3cr3t") == std::string::npos);
     CHECK(dumped.dump().find("2cf24d") == std::string::npos);
+    CHECK(dumped.dump().find("c2FsdHNhbHQ") == std::string::npos);
     CHECK(dumped["access"]["origin"] == "full.yml:11, environment LONG_TOKEN");
     const auto& access = dumped["access"]["value"];
     CHECK(access["open"] == true);
@@ -160,6 +161,7 @@ TEST_CASE("config dump shows access as it is written, without tokens and hashes"
     CHECK(access["providers"][2] == parsed(R"({"type":"api_key","name":"keys","header":"X-Team-Key","keys":[
         {"name":"ci","sha256":"********","scopes":["words:call"],"groups":["builders"],"tenant":"acme",
          "claims":{"plan":["silver"]},"expires":"2027-01-01T00:00:00Z"},
+        {"name":"weak","scrypt":"********"},
         {"name":"old","sha256":"********","disabled":true}]})"));
     CHECK(access["providers"][3] == parsed(R"({"type":"api_key","name":"browsers","cookie":"session","keys":[]})"));
     CHECK(
@@ -169,6 +171,20 @@ TEST_CASE("config dump shows access as it is written, without tokens and hashes"
     CHECK(access["providers"][5] == parsed(R"({"type":"jwt","name":"idp","issuer":"https://idp.example.com",
         "audience":["cardea","agents"],"algorithms":["RS256","EdDSA"],"jwks_url":"https://idp.example.com/jwks.json",
         "leeway":"1m"})"));
+    CHECK(access["providers"][7] == parsed(R"({"type":"oidc","name":"realm","issuer":"https://realm.example.com/a",
+        "audience":["cardea"],"algorithms":["ES256"],"leeway":"10s"})"));
+    CHECK(access["providers"][8] == parsed(R"({"type":"azure_ad","name":"entra",
+        "tenant":"8eaef023-2b34-4da1-9baa-8bc8c9d6a490","audience":["api://cardea"],"leeway":"20s"})"));
+    CHECK(access["providers"][9] == parsed(R"({"type":"gcp_iap","name":"iap","audience":["/projects/1/apps/a"],
+        "jwks_file":"/etc/cardea/iap.json","leeway":"30s"})"));
+    CHECK(
+        access["providers"][10] ==
+        parsed(R"({"type":"aws_sigv4","name":"aws","hosts":["sts.eu-west-1.amazonaws.com"]})")
+    );
+    CHECK(access["providers"][11] == parsed(R"({"type":"mtls","name":"certs","ca_file":"/etc/cardea/clients.pem",
+        "principal":"spiffe"})"));
+    CHECK(access["providers"][12] == parsed(R"({"type":"http_verifier","name":"check",
+        "url":"https://check.example.com/tokens?********","timeout":"800ms","cache":"10s"})"));
     CHECK(
         access["rules"] ==
         parsed(R"([{"agents":["team-*","words"],"discover":"authenticated","call":{"groups":["staff"]}},

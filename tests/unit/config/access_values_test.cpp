@@ -22,8 +22,16 @@ TEST_CASE("A principal is described by scopes, groups, a tenant and claims")
     CHECK(bearer("groups: [a, 1]").groups == std::vector<std::string>{"a", "1"});
     CHECK(bearer("claims: {}").claims.empty());
     CHECK(
-        bearer("claims: {a: 1.0, b: \"${TTL}\", c: [True, \"true\"]}").claims ==
-        std::vector<core::claim>{{"a", "1.0"}, {"b", "7m"}, {"c", "true"}, {"c", "true"}}
+        bearer("claims: {a: [1.0, 007, 0x10, 1e3], b: \"${TTL}\", c: [True, \"true\"]}").claims ==
+        std::vector<core::claim>{
+            {"a", "1.0"},
+            {"a", "007"},
+            {"a", "0x10"},
+            {"a", "1e3"},
+            {"b", "7m"},
+            {"c", "true"},
+            {"c", "true"}
+        }
     );
     CHECK(bearer("principal: " + std::string(256, 'a')).id.size() == 256);
     const std::string at = "62: access.providers[0].";

@@ -48,6 +48,20 @@ TEST_CASE("A policy that nobody is asked about is found")
     CHECK(config::idle_policy(settings).empty());
 }
 
+TEST_CASE("Client certificates need a listener with TLS")
+{
+    config::settings settings;
+    settings.access.providers.emplace_back();
+    const auto unseen = [&] { return config::unseen_certificates(settings.tls, settings.access).has_value(); };
+    CHECK_FALSE(unseen());
+    CHECK(config::client_authorities(settings.access).empty());
+    settings.access.providers.push_back({"certs", core::mtls_provider{.ca_file = "clients.pem"}});
+    CHECK(unseen());
+    CHECK(config::client_authorities(settings.access) == "clients.pem");
+    settings.tls.emplace_back();
+    CHECK_FALSE(unseen());
+}
+
 TEST_CASE("Without providers only a loopback address may be listened on, unless access is open")
 {
     for (const std::string loopback : {"127.0.0.1:1", "127.9.9.9:1", "localhost:1", "\"[::1]:1\""}) {

@@ -124,7 +124,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.program_starts == 104);
     CHECK(s.limits.failed_credentials == 105);
     CHECK(s.access.open);
-    CHECK(s.access.providers.size() == 7);
+    CHECK(s.access.providers.size() == 13);
     CHECK(s.access.rules.size() == 2);
     CHECK(s.trusted_proxies == std::vector<std::string>{"10.0.0.0/8", "::1"});
 }

@@ -249,6 +249,7 @@ TEST_CASE("a credential that lost its key does not reach a problem")
              "access: {providers: [{type: api_key, name: a, keys: [{name: k, sha256: s3cr3t}]}]}",
              "access: {providers: [{type: api_key, name: a, keys: [{name: k, key: s3cr3t}]}]}",
              "access: {providers: [{type: jwt, name: a, issuer: i, audience: b, jwks_url: \"http://h/?k=s3cr3t\"}]}",
+             "access: {providers: [{type: http_verifier, name: a, url: \"http://h/?k=s3cr3t\"}]}",
              "s3cr3t\n",
          }) {
         CAPTURE(text);

@@ -1,6 +1,7 @@
 #include "gateway/configuration.hpp"
 
 #include "tests/support/scratch.hpp"
+#include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -126,6 +127,20 @@ TEST_CASE("admin_programs needs a loopback address of the command line's too")
     CHECK(problems("0.0.0.0:5").front() == "--admin: is no loopback address, which admin_programs takes");
     write_whole(file, "admin_programs: false");
     CHECK(problems("0.0.0.0:5").empty());
+}
+
+TEST_CASE("A provider of client certificates needs a listener with TLS")
+{
+    const scratch_directory here;
+    const test_support::test_ca ca;
+    const auto file = here.file("c.yml");
+    write_whole(file, "access: {providers: [{type: mtls, name: a, ca_file: " + ca.ca_file() + "}]}\n");
+    const auto asked = gateway::cli::parse_command_line({"run", "-c", file});
+    const std::vector<std::string> problems{
+        "--listen: 127.0.0.1:4000 has no TLS, so that no client shows a certificate to the provider of type mtls; "
+        "expected `tls`"
+    };
+    CHECK(read_configuration(asked, nullptr, reading::again).problems == problems);
 }
 
 TEST_CASE("An address for other machines needs a provider or open access, whether the file or the command line has it")

@@ -3,6 +3,7 @@
 #include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
+#include <openssl/ssl.h>
 
 #include <chrono>
 #include <filesystem>
@@ -109,6 +110,31 @@ TEST_CASE("what cannot be used keeps what is there, says why once, and is got ov
     fs::copy_file(next.key_file, x.key);
     CHECK(x.tls.refresh(false));
     CHECK(x.tls.current().get() != first);
+}
+
+TEST_CASE("callers are asked for certificates of the authorities that are set, and for none if these cannot be used")
+{
+    rig x;
+    const auto clients = x.ca.file("clients.pem");
+    const auto asks = [&] { return SSL_CTX_get_verify_mode(x.tls.current().get()) == SSL_VERIFY_PEER; };
+    fs::copy_file(x.ca.ca_file(), clients);
+    CHECK_FALSE(x.tls.set_client_authorities(clients));
+    REQUIRE(x.started());
+    CHECK(asks());
+    CHECK_FALSE(x.tls.set_client_authorities(clients));
+    CHECK_FALSE(x.tls.refresh(false));
+    fs::copy_file(test_support::test_ca{}.ca_file(), clients, fs::copy_options::overwrite_existing);
+    CHECK(x.tls.refresh(false));
+    CHECK(x.tls.set_client_authorities(""));
+    CHECK_FALSE(asks());
+    CHECK(x.tls.set_client_authorities("/nonexistent/clients.pem"));
+    CHECK(x.said("/nonexistent/clients.pem cannot be opened"));
+    CHECK_FALSE(asks());
+    CHECK(x.tls.set_client_authorities(clients));
+    CHECK(asks());
+    fs::remove(clients);
+    CHECK_FALSE(x.tls.refresh(false));
+    CHECK(asks());
 }
 
 TEST_CASE("a certificate that ends within two weeks, or has ended, is served with a warning")

@@ -131,17 +131,90 @@ TEST_SUITE("access plan")
             with({ops(), {"keys", core::api_key_provider{.keys = {key_of("k1", "ci")}}}, {"idp", core::jwt_provider{}}})
         );
         CHECK(
-            plan->challenges(/*refused=*/false) ==
+            plan->challenges(/*refused=*/false, "") ==
             "WWW-Authenticate: Bearer realm=\"ops\"\r\n"
             "WWW-Authenticate: ApiKey realm=\"keys\", in=\"header\", name=\"X-API-Key\"\r\n"
             "WWW-Authenticate: Bearer realm=\"idp\"\r\n"
         );
         CHECK(
-            plan->challenges(/*refused=*/true) ==
+            plan->challenges(/*refused=*/true, "") ==
             "WWW-Authenticate: Bearer realm=\"ops\", error=\"invalid_token\"\r\n"
             "WWW-Authenticate: ApiKey realm=\"keys\", in=\"header\", name=\"X-API-Key\"\r\n"
             "WWW-Authenticate: Bearer realm=\"idp\", error=\"invalid_token\"\r\n"
         );
+    }
+
+    TEST_CASE("A refused caller is told where the metadata of the gateway or of the agent is, if an issuer is a URL")
+    {
+        core::access_provider idp{"idp", core::jwt_provider{}};
+        std::get<core::jwt_provider>(idp.type).issuer = "https://idp.example";
+        const auto plan = access_plan::make(with({ops(), idp}), nullptr, "https://gw.example/base");
+        const std::string begin =
+            "WWW-Authenticate: Bearer realm=\"ops\"\r\n"
+            "WWW-Authenticate: Bearer realm=\"idp\", "
+            "resource_metadata=\"https://gw.example/base/.well-known/oauth-protected-resource";
+        CHECK(plan->challenges(false, "a") == begin + "/agents/a\"\r\n");
+        for (const auto* other : {"", "a\"b", "..", ".well-known", "a\r\nb"}) {
+            CHECK(plan->challenges(false, other) == begin + "\"\r\n");
+        }
+        CHECK(
+            plan->resource_metadata("") ==
+            R"({"resource":"https://gw.example/base","authorization_servers":["https://idp.example"],)"
+            R"("bearer_methods_supported":["header"]})"
+        );
+        CHECK(plan->resource_metadata("a")->starts_with(R"({"resource":"https://gw.example/base/agents/a",)"));
+        std::get<core::jwt_provider>(idp.type).issuer = "local";
+        CHECK_FALSE(access_plan::make(with({ops(), idp}))->resource_metadata("").has_value());
+    }
+
+    TEST_CASE("A token in a header of its own is asked about, and no bearer token is then")
+    {
+        const auto plan = access_plan::make(with({{"iap", core::gcp_iap_provider{}}}));
+        const auto& field = plan->reader().fields().at(0);
+        CHECK(owner_of(*plan, "a.b.c", &field) == "asks");
+        CHECK(owner_of(*plan, "a.b.c") == "unauthenticated");
+        CHECK(
+            plan->challenges(false, "") ==
+            "WWW-Authenticate: ApiKey realm=\"iap\", in=\"header\", name=\"X-Goog-IAP-JWT-Assertion\"\r\n"
+        );
+    }
+
+    TEST_CASE("A certificate names its principal as the provider says, until it ends")
+    {
+        const net::client_certificate shown{
+            .fingerprint = std::string(32, 'f'),
+            .alternative_name = "alice",
+            .uris = {"spiffe://corp/alice"},
+            .subject = "CN=Alice",
+            .valid_until = now + 1ms
+        };
+        const auto judged = [&](core::certificate_name name, const net::client_certificate& certificate) {
+            const auto plan = access_plan::make(with({{"certs", core::mtls_provider{"ca.pem", name}}}));
+            const auto got = plan->judge(certificate, now).value();
+            return got ? got->owner->provider + ' ' + got->owner->id : std::string{core::name(got.error().code)};
+        };
+        using enum core::certificate_name;
+        CHECK(judged(san, shown) == "certs alice");
+        CHECK(judged(subject, shown) == "certs CN=Alice");
+        CHECK(judged(spiffe, shown) == "certs spiffe://corp/alice");
+        auto other = shown;
+        other.valid_until = now;
+        CHECK(judged(san, other) == "unauthenticated");
+        other = shown;
+        other.alternative_name.clear();
+        other.subject = std::string(257, 's');
+        other.uris.emplace_back("https://corp/alice");
+        for (const auto name : {san, subject, spiffe}) {
+            CHECK(judged(name, other) == "unauthenticated");
+        }
+        for (const auto& uris : {std::vector<std::string>{}, {"https://a"}, {""}, {"SPIFFE://a"}}) {
+            other.uris = uris;
+            CHECK(judged(spiffe, other) == "unauthenticated");
+        }
+        const auto plan = access_plan::make(with({{"certs", core::mtls_provider{"ca.pem", san}}}));
+        CHECK((*plan->judge(shown, now))->until == now + 1ms);
+        CHECK(owner_of(*plan, "a-token") == "unauthenticated");
+        CHECK_FALSE(access_plan::make(with({ops()}))->judge(shown, now).has_value());
     }
 
     TEST_CASE("An agent's own policy counts before the rules, and the first rule for it that has one before the others")

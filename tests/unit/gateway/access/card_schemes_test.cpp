@@ -79,6 +79,41 @@ TEST_SUITE("card schemes")
         );
     }
 
+    TEST_CASE("Providers whose credentials come from elsewhere are schemes of their own kind")
+    {
+        core::oidc_provider oidc;
+        oidc.issuer = "https://idp.example";
+        core::azure_ad_provider azure;
+        azure.tenant = "t";
+        const auto scheme_of = [](core::provider_settings type) { return schemes_of(with({{"p", std::move(type)}})); };
+        CHECK(
+            scheme_of(oidc) ==
+            R"({"p":{"type":"openIdConnect","openIdConnectUrl":"https://idp.example/.well-known/openid-configuration"}})"
+        );
+        CHECK(
+            scheme_of(azure) == R"({"p":{"type":"openIdConnect","openIdConnectUrl":)"
+                                R"("https://login.microsoftonline.com/t/v2.0/.well-known/openid-configuration"}})"
+        );
+        CHECK(
+            scheme_of(core::gcp_iap_provider{}) ==
+            R"({"p":{"type":"apiKey","in":"header","name":"X-Goog-IAP-JWT-Assertion"}})"
+        );
+        CHECK(scheme_of(core::http_verifier_provider{}) == R"({"p":{"type":"http","scheme":"bearer"}})");
+        CHECK(
+            scheme_of(core::aws_sigv4_provider{}) ==
+            R"({"p":{"type":"http","scheme":"bearer","bearerFormat":"forge-aws-v1"}})"
+        );
+        CHECK(scheme_of(core::mtls_provider{}) == R"({"p":{"type":"mutualTLS"}})");
+    }
+
+    TEST_CASE("An agent that gets its callers' credentials says what it asks for")
+    {
+        auto agent = agent_with(everybody);
+        agent.of_callers.all = true;
+        CHECK(card_schemes{{}}.of(agent).passes);
+        CHECK(card_schemes{with({token("ops")})}.of(agent).passes);
+    }
+
     TEST_CASE("A provider that no rule for calls accepts is not described")
     {
         const auto settings = with({token("ops"), token("web")});

@@ -44,6 +44,11 @@ public:
         if (throws) {
             throw std::runtime_error{"the fetcher broke"};
         }
+        for (const auto& [url, other] : answers) {
+            if (url == asked.url) {
+                co_return other;
+            }
+        }
         co_return answer;
     }
 
@@ -56,6 +61,7 @@ public:
     }
 
     core::result<net::fetch_response> answer = net::fetch_response{.status = 404, .headers = {}, .body = {}};
+    std::vector<std::pair<std::string, net::fetch_response>> answers;  // to requests of these URLs, instead of `answer`
     net::fetch_request asked;
     int fetches = 0;
     bool silent = false;

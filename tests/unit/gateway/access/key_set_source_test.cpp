@@ -46,6 +46,37 @@ std::string of_symmetric_keys(int count)
 
 TEST_SUITE("access key_set_source")
 {
+    TEST_CASE("The set of an issuer is where its document says, each time it is read, and the last good one is kept")
+    {
+        rig x{{.url = {}, .file = {}, .issuer = "https://idp.example"}};
+        const auto document = [&](const std::string& keys) {
+            x.fetcher.answers = {
+                {"https://idp.example/.well-known/openid-configuration",
+                 net::fetch_response{
+                     200,
+                     {{"content-type", "application/json"}},
+                     R"({"issuer":"https://idp.example","jwks_uri":")" + keys + R"("})"
+                 }}
+            };
+        };
+        document("https://idp.example/keys");
+        CHECK(x.kid() == "first");
+        CHECK(x.fetcher.asked.url == "https://idp.example/keys");
+        CHECK(x.fetcher.fetches == 2);
+        x.now += 1h;
+        document("http://idp.example/keys");
+        CHECK(x.kid() == "first");
+        CHECK(x.fetcher.fetches == 3);
+        CHECK(x.sink.text.find("jwks_uri is not https") != std::string::npos);
+        x.now += 5s;
+        document("https://idp.example/new-keys");
+        x.serve(access_test::set_of({x.second.jwk()}));
+        CHECK(x.kid() == "first");
+        x.run_until([&] { return x.source->facts().age == 0s; });
+        CHECK(x.fetcher.asked.url == "https://idp.example/new-keys");
+        CHECK(x.kid() == "second");
+    }
+
     TEST_CASE("A set is kept for an hour and then fetched again")
     {
         rig x;

@@ -1,5 +1,7 @@
 #include "gateway/access/token_claims.hpp"
 
+#include "gateway/access/principal_parts.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -48,6 +50,27 @@ TEST_SUITE("access token_claims")
             REQUIRE_FALSE(refused.has_value());
             CHECK(refused.error().code == core::errc::unauthenticated);
         }
+    }
+
+    TEST_CASE("With Azure AD roles are scopes, and with Google's proxy the email address is the id")
+    {
+        using gateway::access::claim_style;
+        const auto claims =
+            json::parse(R"({"sub":"s","email":"a@b","scp":"a b","roles":["c"],"groups":["g"],"tid":"t"})");
+        const auto azure = principal_of(claims, "idp", claim_style::azure_ad).value();
+        CHECK(azure.id == "s");
+        CHECK(azure.scopes == texts{"a", "b", "c"});
+        CHECK(azure.groups == texts{"g"});
+        CHECK(azure.tenant == "t");
+        CHECK(
+            principal_of(json::parse(R"({"sub":"s","roles":["c"]})"), "idp", claim_style::azure_ad).value().scopes ==
+            texts{"c"}
+        );
+        const auto proxied = principal_of(claims, "idp", claim_style::gcp_iap).value();
+        CHECK(proxied.id == "a@b");
+        CHECK(proxied.groups == texts{"g", "c"});
+        CHECK(principal_of(json::parse(R"({"sub":"s"})"), "idp", claim_style::gcp_iap).value().id == "s");
+        CHECK_FALSE(principal_of(json::parse(R"({"sub":"s","email":""})"), "idp", claim_style::gcp_iap).has_value());
     }
 
     TEST_CASE("Scopes come from scope or else scp, as words or as a list")

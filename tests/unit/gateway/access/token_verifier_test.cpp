@@ -1,3 +1,4 @@
+// over 400 lines: what becomes of a token, from its text to its principal, in front of one rig.
 #include "gateway/access/token_verifier.hpp"
 
 #include "jose/base64url.hpp"
@@ -247,7 +248,7 @@ TEST_SUITE("access token_verifier")
         CHECK(sets[0].facts.failures == 3);
     }
 
-    TEST_CASE("The first provider with the token's issuer decides, and others of other kinds are passed over")
+    TEST_CASE("The provider with a token's issuer and audience decides, and others of other kinds are passed over")
     {
         rig x;
         auto other = jwt("other");
@@ -260,8 +261,51 @@ TEST_SUITE("access token_verifier")
             "partner"
         );
         x.verifier.set_providers({tokens, other, jwt("idp")});
+        CHECK(x.verify(token(x.first)).value().owner->provider == "idp");
+        x.verifier.set_providers({tokens, other});
         CHECK(x.refusal(token(x.first)) == errc::unauthenticated);
-        CHECK(x.verifier.key_sets().size() == 2);
+        CHECK(x.verifier.key_sets().size() == 1);
+    }
+
+    TEST_CASE("A token counts only where its provider has it")
+    {
+        rig x;
+        const auto with_issuer = [](const std::string& issuer) {
+            return R"({"iss":")" + issuer + R"(","aud":"cardea","sub":"s","email":"a@b","exp":1800000100})";
+        };
+        const auto proxied = token(x.first, "first", with_issuer("https://cloud.google.com/iap"));
+        x.verifier.set_providers(
+            {jwt("idp"), {"iap", core::gcp_iap_provider{.audiences = {"cardea"}, .key_set_file = {}}}}
+        );
+        const auto outcome_of = [&](const std::string& text, const std::string& header) {
+            const auto got = x.run(x.verifier.verify(text, header));
+            return got ? got->owner->provider + ' ' + got->owner->id : std::string{core::name(got.error().code)};
+        };
+        CHECK(outcome_of(proxied, "x-goog-iap-jwt-assertion") == "iap a@b");
+        CHECK(x.fetcher.asked.url == "https://www.gstatic.com/iap/verify/public_key-jwk");
+        CHECK(outcome_of(proxied, "") == "unauthenticated");
+        CHECK_FALSE(x.verifier.recognises(proxied));
+        CHECK(outcome_of(token(x.first), "X-Goog-IAP-JWT-Assertion") == "unauthenticated");
+        CHECK(outcome_of(token(x.first), "") == "idp alice");
+        CHECK(x.verifier.recognises(token(x.first)));
+        CHECK_FALSE(x.verifier.recognises("a-token"));
+    }
+
+    TEST_CASE("Both issuers of a directory have one set of keys")
+    {
+        rig x;
+        const std::string tenant = "8eaef023-2b34-4da1-9baa-8bc8c9d6a490";
+        auto provider = core::azure_ad_provider{.tenant = tenant, .audiences = {"cardea"}, .key_set_file = {}};
+        x.verifier.set_providers({{"azure", provider}});
+        CHECK(x.verifier.key_sets().size() == 1);
+        // Its tokens are RS256; these are not.
+        for (const auto& issuer :
+             {"https://login.microsoftonline.com/" + tenant + "/v2.0", "https://sts.windows.net/" + tenant + "/"}) {
+            CHECK(x.verifier.recognises(token(x.first, "first", claims(60, issuer))));
+            CHECK(x.refusal(token(x.first, "first", claims(60, issuer))) == errc::unauthenticated);
+        }
+        CHECK_FALSE(x.verifier.recognises(token(x.first, "first", claims(60, "https://sts.windows.net/other/"))));
+        CHECK(x.fetcher.fetches == 0);
     }
 
     TEST_CASE("A provider without an issuer, audiences or algorithms accepts nothing")

@@ -57,6 +57,11 @@ TEST_SUITE("access table")
         CHECK(text.find("calls of x                              nobody\n") != std::string::npos);
         CHECK(text.find("/rpc                                    scope cardea:read\n") != std::string::npos);
         CHECK(text.find("127.0.0.1:4001  everything                              anyone\n") != std::string::npos);
+        CHECK(text.find("oauth-protected-resource") == std::string::npos);
+        settings.access.providers.push_back(
+            {"idp", core::oidc_provider{.issuer = "https://idp.example", .audiences = {}, .algorithms = {}}}
+        );
+        CHECK(access_table(settings).find("/.well-known/oauth-protected-resource   anyone\n") != std::string::npos);
     }
 }
 

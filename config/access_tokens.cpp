@@ -1,0 +1,245 @@
+#include "config/access_tokens.hpp"
+
+#include "config/access_table.hpp"
+#include "config/access_values.hpp"
+#include "config/schema.hpp"
+#include "config/signatures.hpp"
+#include "config/url.hpp"
+#include "config/values.hpp"
+#include "core/ascii.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace config {
+namespace {
+
+using core::json;
+
+constexpr std::string_view expected_issuer = "the `iss` of its tokens";
+
+std::string expected_algorithms()
+{
+    std::string text;
+    for (const auto each : token_algorithms) {
+        text += (text.empty() ? "" : ", ") + std::string{each};
+    }
+    return text;
+}
+
+core::result<std::string> parse_algorithm(std::string_view text)
+{
+    if (std::ranges::find(token_algorithms, text) == token_algorithms.end()) {
+        return core::gateway_error(
+            core::errc::config_invalid,
+            text.empty() ? "is empty" : "is not an algorithm with a public key"
+        );
+    }
+    return std::string{text};
+}
+
+std::vector<std::string> read_audiences(const access_members& given)
+{
+    const auto* f = given.require("audience", "the `aud` of its tokens");
+    return f == nullptr ? std::vector<std::string>{} : read_texts(*f, emptiness::refused, given.problems());
+}
+
+std::vector<std::string> read_algorithms(const access_members& given)
+{
+    const auto* f = given.find("algorithms");
+    if (f == nullptr) {
+        return {"RS256", "ES256"};
+    }
+    const auto expected = expected_algorithms();
+    std::vector<std::string> algorithms;
+    for (const auto& element : read_elements(*f, expected, emptiness::refused, given.problems())) {
+        if (auto name = read_parsed(element, expected, parse_algorithm, given.problems())) {
+            algorithms.push_back(std::move(*name));
+        }
+    }
+    return algorithms;
+}
+
+void read_leeway(const access_members& given, core::duration& into)
+{
+    if (const auto* f = given.find("leeway")) {
+        into = read_duration(*f, 0s, 5min, given.problems()).value_or(into);
+    }
+}
+
+// Compared as it is written, so that nothing in it is changed.
+core::result<std::string> parse_issuer_url(std::string_view text)
+{
+    const auto invalid = [](const char* why) { return core::gateway_error(core::errc::config_invalid, why); };
+    const auto url = parse_http_url(text);
+    if (!url) {
+        return url.error();
+    }
+    if (!is_secure(*url)) {
+        return invalid("is not safe from changes on its way");
+    }
+    return *url == text ? url : invalid("has capitals in its host");
+}
+
+// The id of a directory, in lower case: what `tid` is in its tokens. A name of it is not in them.
+core::result<std::string> parse_tenant(std::string_view text)
+{
+    constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    bool fits = text.size() == form.size();
+    for (std::size_t i = 0; fits && i < text.size(); ++i) {
+        fits = form[i] == 'x' ? core::hex_value(text[i]) >= 0 : text[i] == form[i];
+    }
+    if (!fits) {
+        return core::gateway_error(
+            core::errc::config_invalid,
+            text.empty() ? "is empty" : "is not the id of a directory"
+        );
+    }
+    return core::in_lower_case(text);
+}
+
+std::string read_key_set_file(const access_members& given, const tls_checks& tls)
+{
+    const auto* file = given.find("jwks_file");
+    return file == nullptr ? std::string{} : read_checked_file(*file, file_kind::key_set, tls, given.problems());
+}
+
+void show_key_set_file(const std::string& file, json& shown)
+{
+    if (!file.empty()) {
+        shown["jwks_file"] = file;
+    }
+}
+
+}  // namespace
+
+core::oidc_provider read_oidc(const access_members& given)
+{
+    core::oidc_provider provider;
+    constexpr std::string_view expected = "the https URL of the issuer, or an http URL of a loopback host";
+    if (const auto* f = given.require("issuer", expected)) {
+        provider.issuer = read_parsed(*f, expected, parse_issuer_url, given.problems()).value_or("");
+    }
+    provider.audiences = read_audiences(given);
+    provider.algorithms = read_algorithms(given);
+    read_leeway(given, provider.leeway);
+    return provider;
+}
+
+core::azure_ad_provider read_azure_ad(const access_members& given, const tls_checks& tls)
+{
+    core::azure_ad_provider provider;
+    constexpr std::string_view expected = "the id of the directory, such as 8eaef023-2b34-4da1-9baa-8bc8c9d6a490";
+    if (const auto* f = given.require("tenant", expected)) {
+        provider.tenant = read_parsed(*f, expected, parse_tenant, given.problems()).value_or("");
+    }
+    provider.audiences = read_audiences(given);
+    provider.key_set_file = read_key_set_file(given, tls);
+    read_leeway(given, provider.leeway);
+    return provider;
+}
+
+core::gcp_iap_provider read_gcp_iap(const access_members& given, const tls_checks& tls)
+{
+    core::gcp_iap_provider provider;
+    provider.audiences = read_audiences(given);
+    provider.key_set_file = read_key_set_file(given, tls);
+    read_leeway(given, provider.leeway);
+    return provider;
+}
+
+core::jwt_provider read_jwt(const access_members& given, const tls_checks& tls)
+{
+    auto& problems = given.problems();
+    core::jwt_provider provider;
+    if (const auto* f = given.require("issuer", expected_issuer)) {
+        provider.issuer = read_short_text(*f, expected_issuer, problems).value_or("");
+    }
+    provider.audiences = read_audiences(given);
+    provider.algorithms = read_algorithms(given);
+    read_leeway(given, provider.leeway);
+    if (!given.require_one("jwks_url", "jwks_file", expected_secure_url)) {
+        return provider;
+    }
+    if (const auto* file = given.find("jwks_file")) {
+        provider.key_set_file = read_checked_file(*file, file_kind::key_set, tls, problems);
+    } else {
+        provider.key_set_url = read_secure_url(*given.find("jwks_url"), problems);
+    }
+    return provider;
+}
+
+void show_tokens(const core::jwt_provider& provider, json& shown)
+{
+    shown["issuer"] = provider.issuer;
+    shown["audience"] = provider.audiences;
+    shown["algorithms"] = provider.algorithms;
+    if (provider.key_set_url.empty()) {
+        shown["jwks_file"] = provider.key_set_file;
+    } else {
+        shown["jwks_url"] = shown_url(provider.key_set_url);
+    }
+    shown["leeway"] = to_text(provider.leeway);
+}
+
+void show_tokens(const core::oidc_provider& provider, json& shown)
+{
+    shown["issuer"] = provider.issuer;
+    shown["audience"] = provider.audiences;
+    shown["algorithms"] = provider.algorithms;
+    shown["leeway"] = to_text(provider.leeway);
+}
+
+void show_tokens(const core::azure_ad_provider& provider, json& shown)
+{
+    shown["tenant"] = provider.tenant;
+    shown["audience"] = provider.audiences;
+    show_key_set_file(provider.key_set_file, shown);
+    shown["leeway"] = to_text(provider.leeway);
+}
+
+void show_tokens(const core::gcp_iap_provider& provider, json& shown)
+{
+    shown["audience"] = provider.audiences;
+    show_key_set_file(provider.key_set_file, shown);
+    shown["leeway"] = to_text(provider.leeway);
+}
+
+std::vector<std::string> issuers_of(const core::access_provider& provider)
+{
+    using list = std::vector<std::string>;
+    return std::visit(
+        overloaded{
+            [](const core::jwt_provider& of) { return list{of.issuer}; },
+            [](const core::oidc_provider& of) { return list{of.issuer}; },
+            [](const core::azure_ad_provider& of) {
+                return list{
+                    "https://login.microsoftonline.com/" + of.tenant + "/v2.0",
+                    "https://sts.windows.net/" + of.tenant + '/'
+                };
+            },
+            [](const core::gcp_iap_provider&) { return list{"https://cloud.google.com/iap"}; },
+            [](const auto&) { return list{}; }
+        },
+        provider.type
+    );
+}
+
+std::vector<std::string> audiences_of(const core::access_provider& provider)
+{
+    using list = std::vector<std::string>;
+    return std::visit(
+        overloaded{
+            [](const core::jwt_provider& of) { return of.audiences; },
+            [](const core::oidc_provider& of) { return of.audiences; },
+            [](const core::azure_ad_provider& of) { return of.audiences; },
+            [](const core::gcp_iap_provider& of) { return of.audiences; },
+            [](const auto&) { return list{}; }
+        },
+        provider.type
+    );
+}
+
+}  // namespace config

@@ -1,0 +1,31 @@
+// Providers that accept tokens with the signature of an issuer: `jwt`, and those that know more about their issuer. Pure.
+#pragma once
+
+#include "config/access_members.hpp"
+#include "config/tls.hpp"
+#include "core/access.hpp"
+#include "core/json/json.hpp"
+
+#include <string>
+#include <vector>
+
+namespace config {
+
+core::jwt_provider read_jwt(const access_members& given, const tls_checks& tls);
+core::oidc_provider read_oidc(const access_members& given);
+core::azure_ad_provider read_azure_ad(const access_members& given, const tls_checks& tls);
+core::gcp_iap_provider read_gcp_iap(const access_members& given, const tls_checks& tls);
+
+// Each adds the members of such a provider to `shown`.
+void show_tokens(const core::jwt_provider& provider, core::json& shown);
+void show_tokens(const core::oidc_provider& provider, core::json& shown);
+void show_tokens(const core::azure_ad_provider& provider, core::json& shown);
+void show_tokens(const core::gcp_iap_provider& provider, core::json& shown);
+
+// What `iss` may be in the tokens of the provider; empty: it accepts no tokens with a signature.
+std::vector<std::string> issuers_of(const core::access_provider& provider);
+
+// What `aud` may be in them.
+std::vector<std::string> audiences_of(const core::access_provider& provider);
+
+}  // namespace config

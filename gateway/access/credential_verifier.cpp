@@ -1,0 +1,48 @@
+#include "gateway/access/credential_verifier.hpp"
+
+#include <utility>
+
+namespace gateway::access {
+
+credential_verifier::credential_verifier(const key_set_services& services, const std::function<core::wall_time()>& wall)
+    : tokens_{services, wall},
+      sts_{services.fetcher, wall},
+      external_{services.fetcher, wall},
+      keys_{wall}
+{
+}
+
+void credential_verifier::set_providers(const std::vector<core::access_provider>& providers)
+{
+    tokens_.set_providers(providers);
+    sts_.set_providers(providers);
+    external_.set_providers(providers);
+    keys_.set_providers(providers);
+}
+
+net::task<core::result<model::accepted_credential>> credential_verifier::verify(model::presented_credential presented)
+{
+    if (!presented.field.empty() && keys_.reads(presented.place, presented.field)) {
+        return keys_.verify(std::move(presented));
+    }
+    if (!presented.field.empty()) {
+        return tokens_.verify(std::move(presented.text), std::move(presented.field));
+    }
+    if (sts_.recognises(presented.text)) {
+        return sts_.verify(std::move(presented.text));
+    }
+    // The configuration has http_verifier behind all others that read bearer tokens.
+    if (external_.is_configured() && !tokens_.recognises(presented.text)) {
+        return external_.verify(std::move(presented.text));
+    }
+    return tokens_.verify(std::move(presented.text));
+}
+
+void credential_verifier::stop()
+{
+    tokens_.stop();
+    sts_.stop();
+    external_.stop();
+}
+
+}  // namespace gateway::access

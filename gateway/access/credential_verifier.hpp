@@ -1,0 +1,45 @@
+// Checks the credentials that cannot be judged at once, each by the provider that it is for. Control loop.
+#pragma once
+
+#include "core/access.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/access/external_verifier.hpp"
+#include "gateway/access/key_set_source.hpp"
+#include "gateway/access/sts_verifier.hpp"
+#include "gateway/access/token_verifier.hpp"
+#include "gateway/access/weak_key_verifier.hpp"
+#include "gateway/model/accepted_credential.hpp"
+#include "gateway/model/presented_credential.hpp"
+#include "net/loop/types.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace gateway::access {
+
+class credential_verifier {
+public:
+    // What the services refer to outlives the verifier and the loop.
+    credential_verifier(const key_set_services& services, const std::function<core::wall_time()>& wall);
+
+    // From now on. Key sets that are used before and after are kept.
+    void set_providers(const std::vector<core::access_provider>& providers);
+
+    // Whose the credential is. Fails with unauthenticated; with access_unavailable if the provider that decides cannot tell.
+    net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented);
+
+    // Before the fetcher ends: nothing is fetched any more.
+    void stop();
+
+    // Of each provider that has one, in their order.
+    std::vector<provider_key_set> key_sets() const { return tokens_.key_sets(); }
+
+private:
+    token_verifier tokens_;
+    sts_verifier sts_;
+    external_verifier external_;
+    weak_key_verifier keys_;
+};
+
+}  // namespace gateway::access

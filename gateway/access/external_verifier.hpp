@@ -1,0 +1,53 @@
+// Asks the service of a provider of type http_verifier whose a bearer token is. Control loop.
+#pragma once
+
+#include "core/access.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/access/question_line.hpp"
+#include "gateway/model/accepted_credential.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/types.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gateway::access {
+
+class external_verifier {
+public:
+    // The fetcher outlives the verifier and the loop, or stop() comes before its end.
+    external_verifier(net::fetcher& fetcher, std::function<core::wall_time()> wall);
+
+    // The first provider of this type counts; others are passed over.
+    void set_providers(const std::vector<core::access_provider>& providers);
+
+    // False: there is no such provider.
+    bool is_configured() const noexcept { return provider_ != nullptr; }
+
+    // Whose the token is. Fails with unauthenticated if the service says that it is nobody's, and with access_unavailable if it
+    // does not say so clearly, in time and below the limits of question_line, or if there is no such provider any more.
+    net::task<core::result<model::accepted_credential>> verify(std::string token);
+
+    // No question begins any more.
+    void stop() noexcept { stopped_ = true; }
+
+private:
+    struct provider {
+        std::string name;
+        core::http_verifier_provider settings;
+    };
+    using provider_pointer = std::shared_ptr<const provider>;
+
+    net::task<core::result<model::accepted_credential>> ask(provider_pointer by, std::string token);
+
+    net::fetcher& fetcher_;
+    std::function<core::wall_time()> wall_;
+    provider_pointer provider_;  // null: there is none
+    std::shared_ptr<question_line> questions_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::access

@@ -1,0 +1,207 @@
+#include "gateway/access/sts_token.hpp"
+
+#include "config/access_values.hpp"
+#include "config/values.hpp"
+#include "core/ascii.hpp"
+#include "core/json/json.hpp"
+#include "gateway/access/answer_object.hpp"
+#include "gateway/access/principal_parts.hpp"
+#include "jose/base64url.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gateway::access {
+namespace {
+
+using core::errc;
+using core::json;
+
+core::error refused(const char* why)
+{
+    return core::caller_error(errc::unauthenticated, std::string{"STS token: "} + why);
+}
+
+core::error unreadable()
+{
+    return core::gateway_error(errc::access_unavailable, "STS: the answer does not say who signed");
+}
+
+// `sts.amazonaws.com`, or the same of a region.
+bool is_public_host(std::string_view host)
+{
+    constexpr std::string_view first = "sts.";
+    constexpr std::string_view last = "amazonaws.com";
+    if (!host.starts_with(first) || !host.ends_with(last)) {
+        return false;
+    }
+    host.remove_prefix(first.size());
+    host.remove_suffix(std::min(last.size(), host.size()));
+    const auto is_of_region = [](char c) { return core::is_digit(c) || c == '-' || (c >= 'a' && c <= 'z'); };
+    return host.empty() || (host.size() > 1 && host.ends_with('.') &&
+                            std::ranges::all_of(host.substr(0, host.size() - 1), is_of_region));
+}
+
+bool is_allowed(std::string_view host, const std::vector<std::string>& hosts)
+{
+    return hosts.empty() ? is_public_host(host) : std::ranges::find(hosts, host) != hosts.end();
+}
+
+struct parameter {
+    std::string_view name;
+    std::string_view value;
+};
+
+// Nothing: a name comes twice, or a byte is not one of a query that nobody reads in another way.
+std::optional<std::vector<parameter>> parameters_in(std::string_view query)
+{
+    constexpr std::string_view others = "%._~=&+-";
+    const auto is_plain = [&](char c) {
+        return core::is_letter(c) || core::is_digit(c) || others.find(c) != std::string_view::npos;
+    };
+    if (!std::ranges::all_of(query, is_plain)) {
+        return std::nullopt;
+    }
+    std::vector<parameter> all;
+    while (!query.empty()) {
+        const auto whole = query.substr(0, query.find('&'));
+        query.remove_prefix(std::min(whole.size() + 1, query.size()));
+        const auto equals = whole.find('=');
+        if (equals == std::string_view::npos || whole.find('%') < equals ||
+            std::ranges::find(all, whole.substr(0, equals), &parameter::name) != all.end()) {
+            return std::nullopt;
+        }
+        all.push_back({whole.substr(0, equals), whole.substr(equals + 1)});
+    }
+    return all;
+}
+
+std::string_view value_of(const std::vector<parameter>& all, std::string_view name)
+{
+    const auto found = std::ranges::find(all, name, &parameter::name);
+    return found == all.end() ? std::string_view{} : found->value;
+}
+
+// `20261123T004337Z`; nothing: another form.
+std::optional<core::wall_time> time_in(std::string_view text)
+{
+    if (text.size() != 16) {
+        return std::nullopt;
+    }
+    const auto part = [&](std::size_t begin, std::size_t size) { return std::string{text.substr(begin, size)}; };
+    const auto as_rfc = part(0, 4) + '-' + part(4, 2) + '-' + part(6, 2) + part(8, 1) + part(9, 2) + ':' + part(11, 2) +
+                        ':' + part(13, 2) + part(15, 1);
+    const auto parsed = config::parse_time(as_rfc);
+    return parsed ? std::optional{*parsed} : std::nullopt;
+}
+
+std::optional<std::chrono::seconds> lifetime_in(std::string_view text)
+{
+    constexpr std::int64_t week = 604'800;  // the longest that AWS allows
+    std::int64_t seconds = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const bool whole = !text.empty() && problem == std::errc{} && end == text.data() + text.size();
+    return whole && seconds > 0 && seconds <= week ? std::optional{std::chrono::seconds{seconds}} : std::nullopt;
+}
+
+const char* objection(const std::vector<parameter>& all)
+{
+    for (const auto& each : all) {
+        if (each.name != "Action" && each.name != "Version" && !each.name.starts_with("X-Amz-")) {
+            return "its request has a parameter of another kind";
+        }
+    }
+    if (value_of(all, "Action") != "GetCallerIdentity" || value_of(all, "Version") != "2011-06-15") {
+        return "its request is not GetCallerIdentity";
+    }
+    if (value_of(all, "X-Amz-Algorithm") != "AWS4-HMAC-SHA256" || value_of(all, "X-Amz-Signature").empty() ||
+        value_of(all, "X-Amz-Credential").empty()) {
+        return "its request is not signed with AWS4-HMAC-SHA256";
+    }
+    return value_of(all, "X-Amz-SignedHeaders") == "host" ? nullptr : "its request signs other headers than Host";
+}
+
+net::fetch_request request_of(std::string url)
+{
+    net::fetch_request request;
+    request.url = std::move(url);
+    request.headers = {{"Accept", "application/json"}};
+    request.max_size = max_sts_answer;
+    request.timeout = sts_timeout;
+    request.connect_timeout = sts_timeout;
+    return request;
+}
+
+}  // namespace
+
+core::result<sts_question>
+read_sts_token(std::string_view token, const core::aws_sigv4_provider& settings, core::wall_time now)
+{
+    const bool has_prefix = token.starts_with(sts_token_prefix);
+    auto decoded = jose::from_base64url(has_prefix ? token.substr(sts_token_prefix.size()) : std::string_view{});
+    const std::string_view url = decoded ? std::string_view{*decoded} : std::string_view{};
+    const auto scheme = url.substr(0, url.find("://") + 1);
+    const auto rest = scheme.empty() ? std::string_view{} : url.substr(scheme.size() + 2);
+    const auto host = rest.substr(0, rest.find('/'));
+    const auto path = rest.substr(host.size());
+    if (host.empty() || !path.starts_with("/?")) {
+        return refused("it holds no URL with the path / and a query");
+    }
+    if (!is_allowed(host, settings.hosts)) {
+        return refused("its host is not allowed");
+    }
+    const bool is_loopback = config::is_loopback({std::string{host.substr(0, host.find(':'))}, 0});
+    if (scheme != "https:" && !(scheme == "http:" && is_loopback)) {
+        return refused("its URL is not https");
+    }
+    const auto parameters = parameters_in(path.substr(2));
+    if (!parameters) {
+        return refused("its request cannot be read");
+    }
+    if (const auto* why = objection(*parameters)) {
+        return refused(why);
+    }
+    const auto begin = time_in(value_of(*parameters, "X-Amz-Date"));
+    const auto lifetime = lifetime_in(value_of(*parameters, "X-Amz-Expires"));
+    if (!begin || !lifetime || now >= *begin + *lifetime || *begin > now + sts_clock_difference) {
+        return refused("its request is not for this time");
+    }
+    return sts_question{.request = request_of(std::move(*decoded)), .expires = *begin + *lifetime};
+}
+
+core::result<core::principal>
+read_sts_answer(const core::result<net::fetch_response>& answer, const std::string& provider)
+{
+    if (answer && (answer->status == 401 || answer->status == 403)) {
+        return refused("AWS does not accept the signature");
+    }
+    const auto object = answer_object(answer, "STS");
+    if (!object) {
+        return object.error();
+    }
+    const auto* response = core::member(*object, "GetCallerIdentityResponse");
+    const auto* result = response == nullptr ? nullptr : core::member(*response, "GetCallerIdentityResult");
+    if (result == nullptr) {
+        return unreadable();
+    }
+    const auto arn = core::text_member(*result, "Arn");
+    const auto account = core::text_member(*result, "Account");
+    const auto user = core::text_member(*result, "UserId");
+    const bool is_account = account.size() == 12 && std::ranges::all_of(account, core::is_digit);
+    if (!arn.starts_with("arn:") || !is_principal_id(arn) || !is_account || user.size() > max_claim_text) {
+        return unreadable();
+    }
+    core::principal owner;
+    owner.id = arn;
+    owner.provider = provider;
+    owner.tenant = account;
+    if (!user.empty()) {
+        owner.claims.emplace_back("user_id", user);
+    }
+    return owner;
+}
+
+}  // namespace gateway::access

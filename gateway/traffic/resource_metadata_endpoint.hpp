@@ -1,0 +1,16 @@
+// GET of what the gateway is as a protected resource: which authorization servers callers get their tokens from (RFC 9728).
+#pragma once
+
+#include "gateway/traffic/endpoint.hpp"
+
+namespace gateway::traffic {
+
+class resource_metadata_endpoint : public endpoint {
+public:
+    using endpoint::endpoint;
+
+    // The same for every caller, and for an agent that is not there.
+    net::routine<> answer(request_context& request);
+};
+
+}  // namespace gateway::traffic

@@ -1,0 +1,213 @@
+#include "core/json/json.hpp"
+#include "jose/base64url.hpp"
+#include "jose/json_web_key.hpp"
+#include "tests/flow/access_fixture.hpp"
+#include "tests/unit/jose/signing_keys.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/access discovery");
+
+namespace {
+
+using namespace flow;
+using jose::base64url;
+
+jose::json_web_key new_key(const std::string& kid)
+{
+    return jose::json_web_key::from_pem(a2a_test::pem(a2a_test::ec_key("P-256")), kid).value();
+}
+
+std::string signed_by(const jose::json_web_key& key, const core::json& claims)
+{
+    const auto header = R"({"alg":"ES256","kid":")" + key.kid() + "\"}";
+    const auto text = base64url(header) + '.' + base64url(core::to_text(claims));
+    return text + '.' + base64url(key.sign(text).value());
+}
+
+// An issuer with a discovery document and a key set.
+struct issuer {
+    issuer()
+    {
+        server.otherwise([this](const auto& asked) { return answer(asked); });
+    }
+
+    test_support::script answer(const test_support::recorded_request& asked) const
+    {
+        if (asked.target == "/realm/.well-known/openid-configuration") {
+            return document;
+        }
+        return asked.target == "/keys"
+                   ? test_support::answer_json(core::to_text(core::json{{"keys", core::json::array({key.jwk()})}}))
+                   : test_support::answer(404, "");
+    }
+
+    std::string url() const { return server.url("/realm"); }
+
+    // `signer` may have another key than the issuer.
+    std::string token(const std::string& audience, const jose::json_web_key& signer) const
+    {
+        return signed_by(
+            signer,
+            {{"iss", url()}, {"aud", audience}, {"sub", "alice"}, {"exp", std::time(nullptr) + 300}}
+        );
+    }
+
+    std::string token(const std::string& audience = "cardea") const { return token(audience, key); }
+
+    test_support::scripted_agent server;
+    jose::json_web_key key = new_key("first");
+    test_support::script document =
+        test_support::answer_json(core::to_text({{"issuer", server.url("/realm")}, {"jwks_uri", server.url("/keys")}}));
+};
+
+struct discovering {
+    explicit discovering(const issuer& with)
+        : gateway{settings(with)}
+    {
+    }
+
+    config::settings settings(const issuer& with) const
+    {
+        auto made = quick_settings();
+        made.limits.failed_credentials = 100'000;
+        made.public_url = "https://agents.example";
+        made.hosts = {"127.0.0.1"};
+        made.access.providers = {
+            {"idp", core::oidc_provider{.issuer = with.url(), .audiences = {"cardea"}, .algorithms = {"ES256"}}},
+            token("ops", "token-of-operations-1", {}),
+        };
+        made.agents = {agent("a", upstream.url("/rpc"), everybody_known, everybody_known)};
+        return made;
+    }
+
+    unsigned status(const std::string& text) const { return call(gateway.port(), "a", bearer(text)).status; }
+
+    test_support::scripted_agent upstream{answer_of_agent};
+    running_gateway gateway;
+};
+
+}  // namespace
+
+TEST_CASE("tokens of an issuer with a discovery document are checked with the keys that it names")
+{
+    const issuer idp;
+    const discovering with{idp};
+    for (int i = 0; i < 3; ++i) {
+        CHECK(with.status(idp.token()) == 200);
+    }
+    CHECK(with.status(idp.token("another")) == 401);
+    CHECK(with.status(idp.token("cardea", new_key("first"))) == 401);
+    REQUIRE(idp.server.request_count() == 2);
+    CHECK(idp.server.request(0).target == "/realm/.well-known/openid-configuration");
+    CHECK(idp.server.request(1).target == "/keys");
+}
+
+TEST_CASE("while the discovery document cannot be believed the issuer's tokens get 503")
+{
+    const auto keys = [](const std::string& url) { return R"(","jwks_uri":")" + url + R"("})"; };
+    const std::vector<std::pair<const char*, std::string>> documents{
+        {"another issuer", R"({"issuer":"https://other.example)" + keys("https://127.0.0.1:9/keys")},
+        {"no issuer", R"({"jwks_uri":"https://127.0.0.1:9/keys"})"},
+        {"garbage", "issuer"},
+        {"a list", "[]"},
+    };
+    for (const auto& [name, text] : documents) {
+        CAPTURE(name);
+        issuer idp;
+        idp.document = test_support::answer_json(text);
+        const discovering with{idp};
+        CHECK(with.status(idp.token()) == 503);
+        CHECK(idp.server.request_count() == 1);
+    }
+    for (const auto& [name, script] : std::vector<std::pair<const char*, test_support::script>>{
+             {"500", test_support::answer(500, "")},
+             {"404", test_support::answer(404, "")},
+             {"302", test_support::redirect("/keys")},
+             {"html", test_support::html()},
+             {"an end", test_support::close_unanswered()},
+             {"half a body", test_support::half_body()},
+             {"too much", test_support::huge(2 << 20, true)},
+         }) {
+        CAPTURE(name);
+        issuer idp;
+        idp.document = script;
+        const discovering with{idp};
+        const auto got = call(with.gateway.port(), "a", bearer(idp.token()));
+        CHECK(got.status == 503);
+        CHECK(got.header("Cardea-Error") == "access_unavailable");
+        CHECK(with.upstream.request_count() == 0);
+    }
+}
+
+TEST_CASE("a document that names keys of another plain address is not followed")
+{
+    issuer idp;
+    const test_support::scripted_agent other;
+    idp.document = test_support::answer_json(core::to_text({{"issuer", idp.url()}, {"jwks_uri", other.url("/keys")}}));
+    const discovering with{idp};
+    CHECK(with.status(idp.token()) == 503);
+    CHECK(other.request_count() == 0);
+}
+
+TEST_CASE("callers learn where tokens come from, and an agent that is not there cannot be told from one that is")
+{
+    const issuer idp;
+    const discovering with{idp};
+    const auto port = with.gateway.port();
+    const std::string path = "/.well-known/oauth-protected-resource";
+    const auto whole = request(port, "GET", path);
+    CHECK(whole.status == 200);
+    CHECK(whole.header("Content-Type") == "application/json");
+    CHECK(
+        parsed(whole.body) ==
+        core::json{
+            {"resource", "https://agents.example"},
+            {"authorization_servers", {idp.url()}},
+            {"bearer_methods_supported", {"header"}}
+        }
+    );
+    for (const std::string id : {"a", "none"}) {
+        for (const auto& headers : {nobody, unknown, bearer("token-of-operations-1")}) {
+            const auto got = request(port, "GET", path + "/agents/" + id, headers);
+            CHECK(got.status == 200);
+            CHECK(parsed(got.body)["resource"] == "https://agents.example/agents/" + id);
+        }
+        const auto refused = call(port, id, nobody);
+        CHECK(refused.status == 401);
+        CHECK(
+            refused.header("WWW-Authenticate") ==
+            "Bearer realm=\"idp\", resource_metadata=\"https://agents.example" + path + "/agents/" + id + "\""
+        );
+    }
+    CHECK(
+        call(port, "a", unknown).header("WWW-Authenticate") ==
+        "Bearer realm=\"idp\", error=\"invalid_token\", resource_metadata=\"https://agents.example" + path +
+            "/agents/a\""
+    );
+    CHECK(
+        request(port, "GET", "/agents").header("WWW-Authenticate") ==
+        "Bearer realm=\"idp\", resource_metadata=\"https://agents.example" + path + "\""
+    );
+    CHECK(request(port, "POST", path).status == 405);
+    CHECK(request(port, "GET", path + "/agents/a/b").status == 401);
+    CHECK(request(port, "GET", path + "s").status == 401);
+}
+
+TEST_CASE("without an issuer there is no metadata about tokens")
+{
+    guarded_gateway with;
+    CHECK(request(with.gateway.port(), "GET", "/.well-known/oauth-protected-resource").status == 404);
+    auto settings = quick_settings();
+    running_gateway open{settings};
+    CHECK(request(open.port(), "GET", "/.well-known/oauth-protected-resource/agents/a").status == 404);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,142 @@
+#include "tests/flow/access_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/access verifier");
+
+namespace {
+
+using namespace flow;
+using namespace std::chrono_literals;
+
+constexpr const char* alice = R"({"active":true,"principal":"alice","scopes":["words:call"]})";
+
+config::settings verified(const std::string& url, const std::string& verifier)
+{
+    auto settings = quick_settings();
+    settings.limits.failed_credentials = 100'000;
+    settings.access.providers = {
+        token("reader", "reader-token-0123456789", {core::scope_read}),
+        {"check", core::http_verifier_provider{.url = verifier, .timeout = 300ms, .cache = 60s}},
+    };
+    settings.agents = {
+        agent("a", url, everybody_known, only({.scopes = {"words:call"}})),
+        agent("open", url, anyone, anyone),
+    };
+    return settings;
+}
+
+struct verified_gateway {
+    unsigned status(std::string_view text, std::string_view id = "a")
+    {
+        return call(gateway.port(), id, bearer(text)).status;
+    }
+
+    test_support::scripted_agent upstream{answer_of_agent};
+    test_support::scripted_agent verifier{[](const auto&) { return test_support::answer_json(alice); }};
+    running_gateway gateway{verified(upstream.url("/rpc"), verifier.url("/v?key=s3cr3t"))};
+};
+
+}  // namespace
+
+TEST_CASE("a token that the verifier accepts lets its principal call, and is asked about once")
+{
+    verified_gateway with;
+    for (int i = 0; i < 3; ++i) {
+        CHECK(with.status("token-of-alice") == 200);
+    }
+    REQUIRE(with.verifier.request_count() == 1);
+    const auto asked = with.verifier.request(0);
+    CHECK(asked.method == "POST");
+    CHECK(asked.target == "/v?key=s3cr3t");
+    CHECK(asked.header("Content-Type") == "application/json");
+    CHECK(asked.body == R"({"token":"token-of-alice"})");
+    CHECK(with.gateway.metric(R"(cardea_access_total{provider="check",outcome="accepted"})") == 3);
+    const auto line = with.gateway.log().wait_for([](std::string_view text) {
+        return text.find("\"principal\":\"alice\",\"provider\":\"check\"") != text.npos;
+    });
+    CHECK(line.has_value());
+    for (const auto& each : with.gateway.log().all()) {
+        CHECK(each.find("token-of-alice") == std::string::npos);
+        CHECK(each.find("s3cr3t") == std::string::npos);
+    }
+}
+
+TEST_CASE("a token that a provider in front knows is not shown to the verifier")
+{
+    verified_gateway with;
+    CHECK(with.status("reader-token-0123456789") == 403);
+    CHECK(with.verifier.request_count() == 0);
+    const auto got = call(with.gateway.port(), "a", nobody);
+    CHECK(got.status == 401);
+    CHECK(got.count("WWW-Authenticate") == 2);
+    CHECK(with.verifier.request_count() == 0);
+}
+
+TEST_CASE("a token that the verifier refuses gets 401, on agents that are open to anyone too")
+{
+    verified_gateway with;
+    with.verifier.otherwise([](const auto&) { return test_support::answer_json(R"({"active":false})"); });
+    CHECK(with.status("bad-token") == 401);
+    CHECK(with.status("bad-token", "open") == 401);
+    for (const unsigned status : {401U, 403U, 404U}) {
+        with.verifier.otherwise([status](const auto&) { return test_support::answer(status, ""); });
+        CHECK(with.status("bad-token", "open") == 401);
+    }
+    CHECK(with.verifier.request_count() == 5);
+    CHECK(with.upstream.request_count() == 0);
+}
+
+TEST_CASE("while the verifier does not answer clearly its tokens get 503, and never the place of no credential")
+{
+    verified_gateway with;
+    const std::vector<std::pair<const char*, test_support::script>> troubles{
+        {"500", test_support::answer(500, alice)},
+        {"302", test_support::redirect("http://127.0.0.1:9/")},
+        {"another status", test_support::answer(201, alice)},
+        {"silence", test_support::silence()},
+        {"an end", test_support::close_unanswered()},
+        {"a reset", test_support::reset()},
+        {"half a head", test_support::half_head()},
+        {"half a body", test_support::half_body()},
+        {"html", test_support::html()},
+        {"json of another type", test_support::answer(200, alice, {{"Content-Type", "text/plain"}})},
+        {"garbage", test_support::answer_json("active=true")},
+        {"no principal", test_support::answer_json(R"({"active":true})")},
+        {"too much", test_support::answer_json(std::string(65 * 1024, ' ') + alice)},
+        {"endless", test_support::huge(1 << 20, true)},
+        {"too slow", test_support::raw({"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"})},
+    };
+    for (const auto& [name, script] : troubles) {
+        CAPTURE(name);
+        with.verifier.otherwise([script](const auto&) { return script; });
+        const auto got = call(with.gateway.port(), "open", bearer("token-of-alice"));
+        CHECK(got.status == 503);
+        CHECK(got.header("Cardea-Error") == "access_unavailable");
+    }
+    CHECK(with.upstream.request_count() == 0);
+    with.verifier.otherwise([](const auto&) { return test_support::answer_json(alice); });
+    CHECK(with.status("token-of-alice", "open") == 200);
+    CHECK(
+        with.gateway.metric(R"(cardea_access_total{provider="none",outcome="unavailable"})") ==
+        static_cast<double>(troubles.size())
+    );
+}
+
+TEST_CASE("a verifier that nobody can connect to makes its tokens 503")
+{
+    test_support::scripted_agent upstream{answer_of_agent};
+    const auto nowhere = "http://127.0.0.1:" + std::to_string(test_support::unused_port()) + "/";
+    running_gateway gateway{verified(upstream.url("/rpc"), nowhere)};
+    CHECK(call(gateway.port(), "open", bearer("token-of-alice")).status == 503);
+    CHECK(call(gateway.port(), "open", nobody).status == 200);
+    CHECK(call(gateway.port(), "open", reader).status == 200);
+}
+
+TEST_SUITE_END();
