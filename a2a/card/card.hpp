@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,15 +66,6 @@ core::result<card> repair_card(core::json written);
 // Both.
 core::result<card> parse_card(std::string_view text, core::json_limits limits = {});
 
-// Which credentials callers need: those of the gateway. What the agent itself asks for cannot be given through a gateway that
-// keeps callers' credentials.
-struct card_access {
-    core::json schemes =
-        core::json::object();  // by name, as OpenAPI and types.ts of 0.3.0 write them; any one of them suffices
-    bool optional = false;     // calls are passed on without a credential too
-    bool passes = false;       // callers' credentials reach the agent: what it asks for stays, and is needed besides
-};
-
 // What a card says of whether callers get an extended one.
 enum class extended_card_flag : std::uint8_t { as_written, no, yes };
 
@@ -83,7 +73,6 @@ enum class extended_card_flag : std::uint8_t { as_written, no, yes };
 struct public_address {
     std::string base;
     extended_card_flag extended_card = extended_card_flag::as_written;
-    std::optional<card_access> access{};  // nullopt: what the agent's card says of credentials stays
 };
 
 // Where the agent is; must not be seen in a traffic URL. `card_url` may be empty.

@@ -1,4 +1,3 @@
-#include "a2a/card/card_access.hpp"
 #include "a2a/card/card_endpoints.hpp"
 #include "a2a/card/card_interfaces.hpp"
 #include "a2a/card/card_repair.hpp"
@@ -246,9 +245,6 @@ core::result<json> rewrite_card(card source, const public_address& at, const ups
         offer_extended(served, source.generation);
     }
     keep_id_in_extended_path(served, source.generation);
-    if (at.access) {
-        set_access(served, source.generation, *at.access);
-    }
     if (const auto leak = find_leak(served, at, hidden)) {
         return core::upstream_error(core::errc::card_unrewritable, *leak);
     }

@@ -101,9 +101,6 @@ signing card_editor::signing_of(const core::agent& agent) const
 a2a::public_address card_editor::address_of(const core::agent& agent) const
 {
     a2a::public_address at{.base = model::public_address(public_base_, agent.id)};
-    if (access_ != nullptr) {
-        at.access = access_->of(agent);
-    }
     switch (core::extended_card_of(agent, authenticates_)) {
         case core::extended_card_access::managed:
             at.extended_card = a2a::extended_card_flag::yes;
@@ -117,6 +114,11 @@ a2a::public_address card_editor::address_of(const core::agent& agent) const
     return at;
 }
 
+std::optional<a2a::card_access> card_editor::access_of(const core::agent& agent) const
+{
+    return access_ == nullptr ? std::nullopt : std::optional{access_->of(agent)};
+}
+
 mcp::card_request card_editor::card_request_of(const core::agent& agent, core::card_shape shape) const
 {
     return {
@@ -124,7 +126,8 @@ mcp::card_request card_editor::card_request_of(const core::agent& agent, core::c
         .at = address_of(agent),
         .shape = shape,
         .limit = settings_.max_size,
-        .patch = agent.patch
+        .patch = agent.patch,
+        .access = access_of(agent)
     };
 }
 
@@ -193,6 +196,9 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
         whole = std::make_shared<const model::whole_card>(model::whole_card{a2a::render(accepted->card.document), {}});
     }
     a2a::keep_visible_skills(accepted->card.document, {agent->skills, nullptr});
+    if (const auto access = access_of(*agent)) {
+        a2a::set_access(accepted->card.document, accepted->card.generation, *access);
+    }
     auto served = describe(accepted->card, *agent);
     served.whole = std::move(whole);
     served.address = model::call_address_of(*agent, accepted->card.document, url);
@@ -273,6 +279,9 @@ card_editor::edit_card(std::shared_ptr<const core::agent> agent, std::string tex
     }
     a2a::apply_patch(accepted->card.document, agent->patch);
     auto card = std::move(accepted->card);
+    if (const auto access = access_of(*agent)) {
+        a2a::set_access(card.document, card.generation, *access);
+    }
     co_return co_await render_extended(std::move(agent), std::move(card), std::move(terms));
 }
 
@@ -284,10 +293,7 @@ card_editor::render_extended(std::shared_ptr<const core::agent> agent, a2a::card
     const auto dialect = terms.dialect;
     const auto bytes = terms.bytes;
     a2a::keep_visible_skills(card.document, {agent->skills, terms.caller ? &terms.caller->scopes : &no_scopes});
-    auto at = address_of(*agent);
-    if (terms.says_access) {
-        at.access.reset();
-    }
+    const auto at = address_of(*agent);
     const a2a::upstream_address upstream{.url = agent->url, .card_url = agent->card_url};
     auto rewritten = a2a::rewrite_extended_card(std::move(card), at, upstream, dialect);
     if (!rewritten) {
@@ -361,20 +367,15 @@ net::task<core::result<std::string>> card_editor::extend(model::extended_request
     const auto bytes = asked.card->lists ? longest_in_one_piece + 1 : asked.card->text.size();
     co_await turns_.next_if_long(record.id, bytes);
     // Before the overlays, which may say more about it.
-    if (const auto at = address_of(record); at.access && !asked.card->lists) {
-        a2a::set_access(*document, a2a::generation_of(*document), *at.access);
+    if (const auto access = access_of(record); access && !asked.card->lists) {
+        a2a::set_access(*document, a2a::generation_of(*document), *access);
     }
     auto card = overlaid_card(std::move(*document), asked);
     if (!card) {
         co_return std::move(card).error();
     }
     std::shared_ptr<const core::agent> agent{asked.agent, &record};
-    extended_terms terms{
-        .dialect = asked.dialect,
-        .caller = std::move(asked.caller),
-        .bytes = bytes,
-        .says_access = true
-    };
+    extended_terms terms{.dialect = asked.dialect, .caller = std::move(asked.caller), .bytes = bytes};
     auto whole = std::move(*card);
     co_return co_await render_extended(std::move(agent), std::move(whole), std::move(terms));
 }

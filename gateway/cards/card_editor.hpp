@@ -33,7 +33,6 @@ struct extended_terms {
     a2a::card_dialect dialect = a2a::card_dialect::v03;
     std::shared_ptr<const core::principal> caller;  // null: an anonymous one
     std::size_t bytes = 0;                          // of the card as it came
-    bool says_access = false;                       // which credentials callers need stands in it already
 };
 
 class card_editor final : public card_maker {
@@ -93,6 +92,7 @@ private:
     mcp::card_request card_request_of(const core::agent& agent, core::card_shape shape) const;
     signing signing_of(const core::agent& agent) const;
     a2a::public_address address_of(const core::agent& agent) const;
+    std::optional<a2a::card_access> access_of(const core::agent& agent) const;
 
     net::asio::io_context& io_;
     config::card_settings settings_;

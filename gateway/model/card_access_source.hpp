@@ -1,7 +1,7 @@
 // Which credentials the callers of an agent need, as its card says it. Immutable; any thread.
 #pragma once
 
-#include "a2a/card/card.hpp"
+#include "a2a/card/card_access.hpp"
 #include "core/agent.hpp"
 
 namespace gateway::model {

@@ -1,6 +1,5 @@
 #include "mcp/card/card.hpp"
 
-#include "a2a/card/card_access.hpp"
 #include "a2a/card/card_endpoints.hpp"
 #include "a2a/card/card_overlay.hpp"
 #include "a2a/card/card_shape.hpp"
@@ -82,8 +81,8 @@ json plain_card(const server_lists& from, const card_request& asked)
     if (is_page(server.website)) {
         card["documentationUrl"] = server.website;
     }
-    if (asked.at.access) {
-        a2a::set_access(card, a2a::card_generation::hybrid, *asked.at.access);
+    if (asked.access) {
+        a2a::set_access(card, a2a::card_generation::hybrid, *asked.access);
     }
     if (asked.at.extended_card == a2a::extended_card_flag::yes) {
         card["capabilities"]["extendedAgentCard"] = true;

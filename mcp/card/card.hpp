@@ -2,6 +2,7 @@
 #pragma once
 
 #include "a2a/card/card.hpp"
+#include "a2a/card/card_access.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "mcp/protocol/discovery.hpp"
@@ -24,6 +25,7 @@ struct card_request {
     core::card_shape shape = core::card_shape::automatic;
     std::size_t limit = core::json_limits{}.bytes;  // of the card
     core::card_patch patch = {};                    // goes over what the server says
+    std::optional<a2a::card_access> access = {};    // which credentials callers need; nullopt: the card does not say
 };
 
 // Compact JSON; equal for equal snapshots and requests.

@@ -202,7 +202,7 @@ TEST_CASE("every shape says which credentials callers need, in its own form")
     for (const auto shape : shapes) {
         CAPTURE(core::name(shape));
         auto asked = request(shape);
-        asked.at.access = a2a::card_access{.schemes = {{"keys", key}}};
+        asked.access = a2a::card_access{.schemes = {{"keys", key}}};
         const auto card = *core::parse_json(*mcp::synthesize_card(from, asked));
         const bool modern = shape != card_shape::v03;
         const bool old = shape != card_shape::v1;
