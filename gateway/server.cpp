@@ -73,6 +73,32 @@ std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::prov
     return samples;
 }
 
+// What callers reach.
+std::string public_base_of(const config::settings& settings, const std::string& bound)
+{
+    const std::string own = (settings.tls.empty() ? "http://" : "https://") + bound;
+    return settings.public_url.empty() ? own : settings.public_url;
+}
+
+// Snapshots from now on say with which keys.
+core::result<> start_cards(
+    const config::card_settings& settings,
+    cards::card_thread& thread,
+    management::registry& agents,
+    const std::string& public_base
+)
+{
+    auto signer = cards::make_signer(settings);
+    if (!signer) {
+        return std::move(signer).error();
+    }
+    if (*signer) {
+        agents.set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
+    }
+    thread.start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
+    return {};
+}
+
 // The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken down would
 // kill a process that ends in order. This set stays; it is made at the end because it costs descriptors.
 void keep_signals_from_killing()
@@ -130,14 +156,15 @@ core::result<> server::start()
     management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
-    model::control_services& as_control = *this;
     admin_ = std::make_unique<admin_handler>(static_cast<admin_services&>(*this), *management_, settings_, log_);
     auto for_operators = traffic::connection_settings(settings_, shared_);
     for_operators.bodies = &shared_.operator_bodies;
     admin_service_ = std::make_unique<net::http_service>(control_, *admin_, for_operators);
     std::vector<net::http_service*> services;
     for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
-        workers_.push_back(std::make_unique<traffic::worker>(as_control, settings_, shared_, log_));
+        workers_.push_back(
+            std::make_unique<traffic::worker>(static_cast<model::control_services&>(*this), settings_, shared_, log_)
+        );
         services.push_back(&workers_.back()->service());
     }
     auto bound = open_listeners(std::move(services));
@@ -148,20 +175,14 @@ core::result<> server::start()
     if (!bound) {
         return bound;
     }
-    const std::string own = (settings_.tls.empty() ? "http://" : "https://") + traffic_address();
-    public_base_ = settings_.public_url.empty() ? own : settings_.public_url;
+    public_base_ = public_base_of(settings_, traffic_address());
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
     registry_->set_audit(audit_.trail());
-    auto signer = cards::make_signer(settings_.cards);
-    if (!signer) {
-        return std::move(signer).error();
+    if (auto started = start_cards(settings_.cards, *card_thread_, *registry_, public_base_); !started) {
+        return started;
     }
-    if (*signer) {
-        registry_->set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
-    }
-    card_thread_->start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base_);
     settings_ended({"access", "rate_limits"});
     publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_}, public_base_);
     reloader_->start(

@@ -28,6 +28,39 @@ std::shared_ptr<const model::agent_entry> entry_of_id(const std::string& id)
     return entry;
 }
 
+// One of the two is not null.
+void note_change(
+    const model::audit_trail* audit,
+    const model::agent_entry* before,
+    const model::agent_entry* now,
+    std::string_view by
+)
+{
+    if (audit != nullptr && audit->on()) {
+        audit->agent_changed(
+            {.agent = (now != nullptr ? now : before)->record.id,
+             .by = by,
+             .before = before == nullptr ? "" : hash_of(*before),
+             .after = now == nullptr ? "" : hash_of(*now)}
+        );
+    }
+}
+
+void log_change(
+    const core::logger& log,
+    const std::string& id,
+    store::action action,
+    std::uint64_t version,
+    const std::string& who
+)
+{
+    log.write(
+        core::log_level::info,
+        "agent_changed",
+        {{"agent", id}, {"action", store::name(action)}, {"version", version}, {"by", who}}
+    );
+}
+
 }  // namespace
 
 registry::registry(
@@ -138,7 +171,7 @@ net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed
     }
     const auto action = find(id) == nullptr ? store::action::created : store::action::updated;
     take(id, {std::move(agent.entry), version, written->written, {}}, by.who);
-    write_audit_line(id, action, version, by.who);
+    log_change(log_, id, action, version, by.who);
     co_return version;
 }
 
@@ -158,7 +191,7 @@ net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::a
         drop(id, by.who);
     }
     hidden_.erase(id);
-    write_audit_line(id, store::action::deleted, *version, by.who);
+    log_change(log_, id, store::action::deleted, *version, by.who);
     co_return *version;
 }
 
@@ -335,7 +368,7 @@ void registry::take(const std::string& id, registered_agent agent, std::string_v
 {
     auto& there = agents_[id];
     keep_state(there, agent);
-    note_change(there.entry.get(), agent.entry.get(), by);
+    note_change(audit_, there.entry.get(), agent.entry.get(), by);
     const bool was_served = there.entry != nullptr && there.served();
     there = std::move(agent);
     if (publish_ && (there.served() || was_served)) {
@@ -350,37 +383,11 @@ void registry::drop(const std::string& id, std::string_view by)
         return;
     }
     const bool was_served = found->second.served();
-    note_change(found->second.entry.get(), nullptr, by);
+    note_change(audit_, found->second.entry.get(), nullptr, by);
     agents_.erase(found);
     if (publish_ && was_served) {
         publish_(id, nullptr);
     }
-}
-
-void registry::note_change(const model::agent_entry* before, const model::agent_entry* now, std::string_view by) const
-{
-    if (audit_ != nullptr && audit_->on()) {
-        audit_->agent_changed(
-            {.agent = (now != nullptr ? now : before)->record.id,
-             .by = by,
-             .before = before == nullptr ? "" : hash_of(*before),
-             .after = now == nullptr ? "" : hash_of(*now)}
-        );
-    }
-}
-
-void registry::write_audit_line(
-    const std::string& id,
-    store::action action,
-    std::uint64_t version,
-    const std::string& who
-)
-{
-    log_.write(
-        core::log_level::info,
-        "agent_changed",
-        {{"agent", id}, {"action", store::name(action)}, {"version", version}, {"by", who}}
-    );
 }
 
 }  // namespace gateway::management

@@ -111,8 +111,6 @@ private:
     void hide(const std::string& id);
     net::task<std::vector<store::record>> hidden_among(std::vector<std::string> ids);
     net::task<> look_again(std::string id, core::error why);
-    void note_change(const model::agent_entry* before, const model::agent_entry* now, std::string_view by) const;
-    void write_audit_line(const std::string& id, store::action action, std::uint64_t version, const std::string& who);
 
     const config::settings& settings_;
     model::store_thread& store_;

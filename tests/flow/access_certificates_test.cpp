@@ -185,10 +185,10 @@ TEST_CASE("a session that is resumed keeps the identity of its certificate, and 
         CHECK(SSL_session_reused(again.tls()) == 1);
         http_client other{with.gateway.port(), with.caller(bob, version)};
         CHECK(certified::status(other) == 403);
-        http_client nobody{with.gateway.port(), with.caller({}, version)};
-        CHECK(certified::status(nobody) == 401);
-        const session_pointer anonymous{SSL_get1_session(nobody.tls()), SSL_SESSION_free};
-        http_client still_nobody{with.gateway.port(), with.caller({}, version, anonymous.get())};
+        http_client anonymous{with.gateway.port(), with.caller({}, version)};
+        CHECK(certified::status(anonymous) == 401);
+        const session_pointer their_session{SSL_get1_session(anonymous.tls()), SSL_SESSION_free};
+        http_client still_nobody{with.gateway.port(), with.caller({}, version, their_session.get())};
         CHECK(certified::status(still_nobody) == 401);
         CHECK(SSL_session_reused(still_nobody.tls()) == 1);
     }

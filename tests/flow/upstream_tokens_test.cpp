@@ -185,6 +185,9 @@ TEST_CASE("neither the secret of a client nor a token is in a log line, a metric
     tokens.server.otherwise([](const recorded_request&) {
         return test_support::answer(400, R"({"error":"planted-secret","error_description":"planted-token-1"})");
     });
+    recorder.otherwise([](const recorded_request&) { return test_support::answer(401, "no"); });
+    CHECK(call(gateway.port(), "words", nobody).status == 401);
+    CHECK(gateway.log().wait_for([](std::string_view line) { return line.find("agent_token_failed") != line.npos; }));
     auto seen = manage(gateway, "agents/get", {{"id", "words"}}).dump();
     CHECK(seen.find(core::masked) != std::string::npos);
     seen += request(gateway.admin_port(), "GET", "/metrics").body;
