@@ -153,6 +153,21 @@ core::result<json_web_token> json_web_token::parse(std::string_view text)
     return token;
 }
 
+std::optional<json> json_web_token::claims_in(std::string_view text)
+{
+    const auto first = text.find('.');
+    const auto second = first == std::string_view::npos ? first : text.find('.', first + 1);
+    if (second == std::string_view::npos || text.size() > max_token_size) {
+        return std::nullopt;
+    }
+    const auto payload = from_base64url(text.substr(first + 1, second - first - 1));
+    auto claims = payload ? core::parse_json(*payload, token_json) : core::result<json>{refused("no payload")};
+    if (!claims || !claims->is_object()) {
+        return std::nullopt;
+    }
+    return core::ambiguity(*payload) ? json{} : std::move(*claims);
+}
+
 bool json_web_token::may_be_signed_by(const json_web_key& key) const noexcept
 {
     return (kid_.empty() || key.kid().empty() || key.kid() == kid_) && key.usable_with(algorithm_);

@@ -8,6 +8,7 @@
 #include "jose/json_web_key.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,10 @@ public:
     // hold); if the header names an algorithm that is not asymmetric, brings its own key (`jwk`, `jku`, `x5u`, `x5c`), has
     // `crit` or `b64`, or says that the token is of another kind (`typ`, `cty`).
     static core::result<json_web_token> parse(std::string_view text);
+
+    // The claims of what looks like a token, whatever is wrong with the rest of it, and unverified: good for choosing who checks it.
+    // Null if readers may disagree about them. Nothing: it does not look like one.
+    static std::optional<core::json> claims_in(std::string_view text);
 
     jws_algorithm algorithm() const noexcept { return algorithm_; }
     const std::string& kid() const noexcept { return kid_; }  // empty: the header has none

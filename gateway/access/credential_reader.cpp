@@ -1,6 +1,7 @@
 #include "gateway/access/credential_reader.hpp"
 
 #include "core/ascii.hpp"
+#include "gateway/model/sent_credentials.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -38,24 +39,6 @@ std::string_view bearer_in(std::string_view value)
         return {};
     }
     return core::trim(value.substr(scheme.size()));
-}
-
-// The name of a parameter as every reader of queries understands it.
-std::string decoded(std::string_view name)
-{
-    std::string out;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const bool escape = name[i] == '%' && i + 2 < name.size();
-        const int high = escape ? core::hex_value(name[i + 1]) : -1;
-        const int low = escape ? core::hex_value(name[i + 2]) : -1;
-        if (high >= 0 && low >= 0) {
-            out += static_cast<char>(high * 16 + low);
-            i += 2;
-        } else {
-            out += name[i];
-        }
-    }
-    return out;
 }
 
 struct pair {
@@ -137,7 +120,7 @@ core::result<std::optional<credential>> credential_reader::read(const net::http1
     for (auto rest = mark == std::string_view::npos ? std::string_view{} : head.target.substr(mark + 1);
          !rest.empty();) {
         const auto parameter = next_pair(rest, '&');
-        const auto name = decoded(parameter.name);
+        const auto name = model::decoded(parameter.name);
         if (const auto* field = find(credential_place::query, name)) {
             found.add({field, parameter.value});
         } else if (name == bearer_parameter || find(credential_place::header, name) != nullptr) {
@@ -158,7 +141,7 @@ std::string credential_reader::without_keys(std::string_view query) const
     std::string out;
     for (auto rest = query.substr(std::min<std::size_t>(1, query.size())); !rest.empty();) {
         const auto parameter = next_pair(rest, '&');
-        if (find(credential_place::query, decoded(parameter.name)) == nullptr) {
+        if (find(credential_place::query, model::decoded(parameter.name)) == nullptr) {
             out += out.empty() ? '?' : '&';
             out += parameter.whole;
         }

@@ -81,6 +81,9 @@ net::routine<core::result<caller>> gate::ask(net::server_connection& connection,
         }
         co_return std::move(accepted).error();
     }
+    if (observer_ && accepted->is_key) {
+        observer_(*accepted->owner);
+    }
     if (plan != plan_) {
         co_return std::move(accepted->owner);  // of settings that have ended: not for the next request
     }

@@ -30,6 +30,25 @@ core::error unreadable()
     return core::gateway_error(errc::access_unavailable, "STS: the answer does not say who signed");
 }
 
+// Such as `us-gov-west-1`. Whatever else stands there in a name of Amazon's may belong to a customer.
+bool is_region(std::string_view label)
+{
+    const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+    std::size_t words = 0;
+    for (;;) {
+        const auto dash = std::min(label.find('-'), label.size());
+        const auto word = label.substr(0, dash);
+        if (dash == label.size()) {
+            return words >= 2 && !word.empty() && std::ranges::all_of(word, core::is_digit);
+        }
+        if (word.empty() || !std::ranges::all_of(word, is_letter)) {
+            return false;
+        }
+        ++words;
+        label.remove_prefix(dash + 1);
+    }
+}
+
 // `sts.amazonaws.com`, or the same of a region.
 bool is_public_host(std::string_view host)
 {
@@ -40,9 +59,7 @@ bool is_public_host(std::string_view host)
     }
     host.remove_prefix(first.size());
     host.remove_suffix(std::min(last.size(), host.size()));
-    const auto is_of_region = [](char c) { return core::is_digit(c) || c == '-' || (c >= 'a' && c <= 'z'); };
-    return host.empty() || (host.size() > 1 && host.ends_with('.') &&
-                            std::ranges::all_of(host.substr(0, host.size() - 1), is_of_region));
+    return host.empty() || (host.ends_with('.') && is_region(host.substr(0, host.size() - 1)));
 }
 
 bool is_allowed(std::string_view host, const std::vector<std::string>& hosts)

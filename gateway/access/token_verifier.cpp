@@ -2,6 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "gateway/access/token_claims.hpp"
+#include "gateway/access/waiting_place.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,22 +16,6 @@ core::error refused(const char* why)
 {
     return core::caller_error(errc::unauthenticated, std::string{"token: "} + why);
 }
-
-// One of the places for tokens that wait. Its task may outlive the verifier.
-class waiting_place {
-public:
-    explicit waiting_place(std::shared_ptr<std::size_t> taken)
-        : taken_{std::move(taken)}
-    {
-        ++*taken_;
-    }
-    ~waiting_place() { --*taken_; }
-    waiting_place(const waiting_place&) = delete;
-    waiting_place& operator=(const waiting_place&) = delete;
-
-private:
-    std::shared_ptr<std::size_t> taken_;
-};
 
 jose::token_policy policy_of(const token_settings& settings)
 {
@@ -96,8 +81,11 @@ void token_verifier::stop()
 
 bool token_verifier::recognises(const std::string& text) const
 {
-    const auto token = jose::json_web_token::parse(text);
-    return token && provider_of(*token, {}) != nullptr;
+    const auto claims = jose::json_web_token::claims_in(text);
+    const auto is_theirs = [&](const provider_pointer& each) {
+        return each->settings.header.empty() && each->policy.issuer == core::text_member(*claims, "iss");
+    };
+    return claims && (claims->is_null() || std::ranges::any_of(providers_, is_theirs));
 }
 
 net::task<core::result<model::accepted_credential>> token_verifier::verify(std::string text, std::string header)

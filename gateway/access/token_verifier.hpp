@@ -37,7 +37,8 @@ public:
     // Those that check tokens; others are passed over. A source of keys that was there before keeps its set.
     void set_providers(const std::vector<core::access_provider>& providers);
 
-    // Whether it is a JSON Web Token of an issuer whose bearer tokens a provider accepts. Nothing of it has been checked.
+    // Whether it says that it is a JSON Web Token of an issuer whose bearer tokens a provider accepts, or says it so that
+    // readers may disagree. Nothing of it has been checked, and verify() may refuse what it is.
     bool recognises(const std::string& text) const;
 
     // Whose the token is. The first provider with the token's issuer and audience decides, else the first with its issuer.

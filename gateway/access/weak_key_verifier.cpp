@@ -1,6 +1,7 @@
 #include "gateway/access/weak_key_verifier.hpp"
 
 #include "core/ascii.hpp"
+#include "gateway/access/waiting_place.hpp"
 #include "jose/digest.hpp"
 
 #include <openssl/crypto.h>
@@ -94,15 +95,14 @@ net::task<core::result<model::accepted_credential>> weak_key_verifier::verify(mo
 net::task<core::result<model::accepted_credential>>
 weak_key_verifier::ask(key_list keys, model::presented_credential presented)
 {
-    if (waiting_ >= max_waiting_keys) {
+    if (*waiting_ >= max_waiting_keys) {
         co_return core::gateway_error(errc::access_unavailable, "API key: too many wait to be checked");
     }
-    ++waiting_;
+    const waiting_place place{waiting_};
     std::function<std::optional<std::size_t>()> question = [keys, presented, ended = ended_] {
         return find(*keys, presented, *ended);
     };
     const auto found = co_await checks_.ask<std::optional<std::size_t>>(std::move(question));
-    --waiting_;
     if (!found) {
         co_return refused("no provider knows the API key");
     }
@@ -115,7 +115,8 @@ weak_key_verifier::ask(key_list keys, model::presented_credential presented)
     }
     co_return model::accepted_credential{
         .owner = std::make_shared<const core::principal>(key.owner),
-        .until = key.expires.value_or(core::wall_time::max())
+        .until = key.expires.value_or(core::wall_time::max()),
+        .is_key = true
     };
 }
 

@@ -67,7 +67,7 @@ private:
     key_list keys_ = std::make_shared<const std::vector<known_key>>();
     std::shared_ptr<question_line> questions_ = std::make_shared<question_line>();
     std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
-    std::size_t waiting_ = 0;
+    std::shared_ptr<std::size_t> waiting_ = std::make_shared<std::size_t>(0);
     model::side_thread checks_;
 };
 

@@ -62,7 +62,11 @@ void card_plane::set_agent(const std::string& id, std::shared_ptr<const model::a
             return;
         }
         if (agent != nullptr && model::same_session(known->record, agent->record)) {
+            const bool shows_less = known->record.skills != agent->record.skills;
             known = std::move(agent);
+            if (shows_less) {
+                sessions_.withhold(*found->second);
+            }
             return;
         }
         drop(found);

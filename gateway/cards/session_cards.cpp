@@ -70,6 +70,13 @@ bool session_cards::take(card_slot& slot, core::result<served_card> card, const 
     return true;
 }
 
+void session_cards::withhold(card_slot& slot)
+{
+    outdate(slot.state, out_.now(), core::duration{0});
+    slot.status.card = slot.state.card;
+    out_.withdraw(slot.id());
+}
+
 void session_cards::set_trouble(card_slot& slot, std::optional<core::error> why)
 {
     slot.lost_meanwhile = why.has_value();

@@ -36,6 +36,9 @@ public:
     void set_lists(const slot_pointer& slot, std::shared_ptr<const mcp::server_lists> lists, card_told done);
     void set_trouble(card_slot& slot, std::optional<core::error> why);
 
+    // The card that is there shows what it must not: nobody gets it, until set_lists() brings another one.
+    void withhold(card_slot& slot);
+
     // As card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
     net::task<model::card_answer> obtain(slot_pointer slot);
 

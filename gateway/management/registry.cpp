@@ -354,7 +354,9 @@ void registry::keep_state(const registered_agent& before, registered_agent& now)
     const auto& was = *before.entry;
     const auto& is = *now.entry;
     const bool moves = !was.awaits_card && is.awaits_card && was.record == is.record;
-    const bool has_token = !was.token.empty() && was.record.credentials == is.record.credentials;
+    // While nobody may call the agent, nobody renews its token.
+    const bool has_token =
+        before.served() && now.served() && !was.token.empty() && was.record.credentials == is.record.credentials;
     if (!moves && !has_token) {
         return;
     }

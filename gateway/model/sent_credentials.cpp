@@ -4,6 +4,7 @@
 #include "jose/base64url.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace gateway::model {
@@ -32,6 +33,11 @@ void add_key(sent_credentials& sent, const core::key_credential& key)
             sent.query = secret{encoded(key.name) + '=' + encoded(key.value.reveal())};
             break;
     }
+}
+
+std::string_view name_of(std::string_view parameter)
+{
+    return parameter.substr(0, parameter.find('='));
 }
 
 }  // namespace
@@ -83,13 +89,43 @@ std::string encoded(std::string_view text)
     return out;
 }
 
+std::string decoded(std::string_view component)
+{
+    std::string out;
+    for (std::size_t i = 0; i < component.size(); ++i) {
+        const bool escape = component[i] == '%' && i + 2 < component.size();
+        const int high = escape ? core::hex_value(component[i + 1]) : -1;
+        const int low = escape ? core::hex_value(component[i + 2]) : -1;
+        if (high >= 0 && low >= 0) {
+            out += static_cast<char>(high * 16 + low);
+            i += 2;
+        } else {
+            out += component[i];
+        }
+    }
+    return out;
+}
+
 std::string with_query(std::string target, const core::secret& query)
 {
-    if (!query.empty()) {
-        target += target.find('?') == std::string::npos ? '?' : '&';
-        target += query.reveal();
+    if (query.empty()) {
+        return target;
     }
-    return target;
+    const std::string_view own = query.reveal();
+    const auto begin = std::min(target.find('?'), target.size());
+    const auto name = decoded(name_of(own));
+    std::string out = target.substr(0, begin);
+    char before = '?';
+    auto rest = std::string_view{target}.substr(std::min(begin + 1, target.size()));
+    while (!rest.empty()) {
+        const auto end = std::min(rest.find('&'), rest.size());
+        if (const auto pair = rest.substr(0, end); decoded(name_of(pair)) != name) {
+            (out += std::exchange(before, '&')) += pair;
+        }
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    (out += before) += own;
+    return out;
 }
 
 }  // namespace gateway::model

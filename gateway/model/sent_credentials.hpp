@@ -24,7 +24,11 @@ const core::oauth_client* oauth_client_of(const core::agent& record) noexcept;
 // As a component of a query, or of a form: all but unreserved characters escaped (RFC 3986 section 2.3).
 std::string encoded(std::string_view text);
 
-// `target` (a URL, or a request target without fragment) with one more parameter; as it is if `query` is empty.
+// A component of a query as every reader of queries understands it.
+std::string decoded(std::string_view component);
+
+// `target` (a URL, or a request target without fragment) with `query` instead of the parameters of that name; as it is if `query`
+// is empty.
 std::string with_query(std::string target, const core::secret& query);
 
 }  // namespace gateway::model

@@ -97,8 +97,10 @@ void token_plane::stop() noexcept
 
 void token_plane::on_sweep(core::steady_time /*now*/)
 {
+    // Thousands of agents may have got their tokens together.
+    constexpr unsigned most_at_once = 32;
     const auto now = services_.now();
-    while (!due_.empty() && due_.begin()->first <= now) {
+    for (unsigned begun = 0; begun < most_at_once && !due_.empty() && due_.begin()->first <= now; ++begun) {
         const auto id = due_.begin()->second;
         due_.erase(due_.begin());
         if (const auto there = sources_.find(id); there != sources_.end()) {

@@ -141,14 +141,22 @@ void token_source::end(core::result<granted_token> outcome)
         next_ = now + pause_;
         pause_ = std::min<core::duration>(pause_ * 2, longest_pause);
     }
-    if (!failing_ && !stopped_) {
-        services_.publish(agent_, token_);
+    std::exception_ptr bug;
+    try {
+        if (!failing_ && !stopped_) {
+            services_.publish(agent_, token_);
+        }
+    } catch (...) {
+        bug = std::current_exception();
     }
     if (!stopped_) {
         ended_();
     }
     for (auto* const waiter : std::exchange(waiting_, {})) {
         waiter->set();
+    }
+    if (bug) {
+        std::rethrow_exception(bug);
     }
 }
 

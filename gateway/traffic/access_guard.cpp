@@ -164,7 +164,10 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
 
 std::optional<net::routine<>> access_guard::admit_one_more(request_context& request) const
 {
-    const auto* known = limits_ && request.sees_agent ? known_.find(request.to.agent) : nullptr;
+    const auto where = request.to.where;
+    const bool reaches_agent =
+        where == model::route::card || where == model::route::call || where == model::route::relay;
+    const auto* known = limits_ && reaches_agent && request.sees_agent ? known_.find(request.to.agent) : nullptr;
     if (known == nullptr || limits_->admits_agent(known->entry->record.id, request.caller.owner().now())) {
         return std::nullopt;
     }

@@ -66,10 +66,21 @@ TEST_CASE("a principal over its limit gets 429 with the limit, while others are 
     CHECK(request(port, "GET", card_target("open"), nobody).status == 200);
     CHECK(*with.gateway.metric(R"(cardea_rate_limited_total{limit="principal"})") >= 24);
     CHECK_FALSE(with.gateway.metric(R"(cardea_rate_limited_total{limit="agent"})"));
-    const auto line = with.gateway.log().wait_for([](auto text) { return text.find("429") != text.npos; });
+    const auto line = with.gateway.log().wait_for([](auto text) { return text.find(R"("status":429)") != text.npos; });
     REQUIRE(line);
     CHECK(line->find(R"("principal":"ci","provider":"keys")") != std::string::npos);
     CHECK(line->find("over rate_limits.principal") != std::string::npos);
+}
+
+TEST_CASE("the metadata of an agent, which is for anyone, uses up no limit of the agent and tells of none")
+{
+    limited_gateway with{{.principal = {}, .agent = burst_of_three, .address = {}}};
+    const auto port = with.gateway.port();
+    const auto metadata = [&] {
+        return request(port, "GET", "/.well-known/oauth-protected-resource/agents/secret", nobody);
+    };
+    CHECK(refused_of(10, metadata) == 0);
+    CHECK(request(port, "GET", card_target("secret"), ci).status == 200);
 }
 
 TEST_CASE("an agent over its limit is spared, whoever calls it, and other agents are called")

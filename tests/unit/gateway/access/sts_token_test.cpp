@@ -74,6 +74,13 @@ TEST_SUITE("access sts_token")
         CHECK_FALSE(read->request.body.has_value());
         CHECK(read->expires == now + 30s);
         CHECK(is_read("https://sts.eu-west-1.amazonaws.com/?" + query));
+        CHECK(is_read("https://sts.us-gov-west-1.amazonaws.com/?" + query));
+        // What else Amazon serves there may be a customer's.
+        for (const auto* const host :
+             {"s3", "s3-us-west-2", "eu-west", "-west-1", "eu-west-", "eu--1", "eu-west-1.s3"}) {
+            CAPTURE(host);
+            CHECK_FALSE(is_read("https://sts." + std::string{host} + ".amazonaws.com/?" + query));
+        }
         CHECK(is_read("https://sts.example:8443/?" + query, {"sts.example:8443"}));
         CHECK(is_read("http://127.0.0.1:4566/?" + query, {"127.0.0.1:4566"}));
         CHECK(is_read("http://localhost:4566/?" + query, {"localhost:4566"}));

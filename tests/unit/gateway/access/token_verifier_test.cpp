@@ -289,6 +289,26 @@ TEST_SUITE("access token_verifier")
         CHECK(outcome_of(token(x.first), "") == "idp alice");
         CHECK(x.verifier.recognises(token(x.first)));
         CHECK_FALSE(x.verifier.recognises("a-token"));
+        CHECK_FALSE(x.verifier.recognises("a.to.ken"));
+    }
+
+    TEST_CASE(
+        "A token that is refused for its header is still one of its issuer, and no other provider is asked about it"
+    )
+    {
+        rig x;
+        x.verifier.set_providers({jwt("idp")});
+        const auto good = token(x.first);
+        const auto rest = good.substr(good.find('.'));
+        for (const auto* header :
+             {R"({"alg":"none"})", R"({"alg":"HS256"})", R"({"alg":"RS256","crit":["x"]})", "[]", "no"}) {
+            CAPTURE(header);
+            CHECK(x.verifier.recognises(jose::base64url(header) + rest));
+            CHECK(x.refusal(jose::base64url(header) + rest) == errc::unauthenticated);
+        }
+        CHECK(x.verifier.recognises(good.substr(0, good.rfind('.') + 1)));
+        const auto twice = jose::base64url(R"({"iss":"https://other.example","iss":"https://idp.example"})");
+        CHECK(x.verifier.recognises("e30." + twice + ".c2ln"));
     }
 
     TEST_CASE("Both issuers of a directory have one set of keys")

@@ -89,6 +89,12 @@ TEST_CASE("a key in the query is in the target of every call, and what is sent i
     CHECK(entry->own_fields == std::vector<std::string>{"X-Team"});
     CHECK(gateway::model::with_query("/path?x=1", entry->query_key) == "/path?x=1&key=k");
     CHECK(gateway::model::with_query("/path", {}) == "/path");
+    // A parameter of that name gives way, as it does in header fields.
+    CHECK(
+        gateway::model::with_query("/path?key=theirs&x=1&%6Bey=2&keys=3", entry->query_key) == "/path?x=1&keys=3&key=k"
+    );
+    CHECK(gateway::model::with_query("/path?key", entry->query_key) == "/path?key=k");
+    CHECK(gateway::model::with_query("/path?", entry->query_key) == "/path?key=k");
 }
 
 TEST_CASE("an agent of an OAuth server cannot be called before there is a token")
