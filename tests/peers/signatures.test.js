@@ -104,7 +104,8 @@ before(async () => {
         cards: { signatures: 'sign', signing_key: own },
         agents: {
             dice: { url: demo.url },
-            rich: { url: agent.url, card_url: `${agent.url}unsigned` },
+            // What it asks for reaches it, so its card says so.
+            rich: { url: agent.url, card_url: `${agent.url}unsigned`, caller_credentials: 'passthrough' },
             fixed: { url: demo.url, shape: 'v1', card },
         },
     });
