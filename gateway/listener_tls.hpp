@@ -26,8 +26,8 @@ public:
     const net::tls_context& current() const noexcept { return current_; }
 
     // From now on callers are asked for a certificate of these authorities (PEM); empty: for none. Before start() nothing is
-    // read yet. Later, true: current() is a new one. If the file cannot be used, callers are asked for none: the ones of before
-    // may not be believed any more.
+    // read yet. Later, true: current() is a new one. If the file cannot be used, callers are asked for none,
+    // because the authorities that counted until now may not be believed any more.
     bool set_client_authorities(const std::string& ca_file);
 
     // Looks whether a file has changed since it was read, and reads all of them if so, or if `asked`. True: current() is a

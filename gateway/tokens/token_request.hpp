@@ -27,7 +27,7 @@ struct granted_token {
 };
 
 // Fails with upstream_credentials: another status than 200, no JSON object, no bearer token of 1 to max_token visible ASCII
-// characters, a life that is no whole number of seconds from 1 up. The detail quotes the answer only where it is one of the
+// characters, a life that is not a whole number of seconds, at least 1. The detail quotes the answer only where it is one of the
 // error codes of section 5.2 and RFC 8707.
 core::result<granted_token> read_token(const net::fetch_response& answer);
 

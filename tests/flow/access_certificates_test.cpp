@@ -194,7 +194,7 @@ TEST_CASE("a session that is resumed keeps the identity of its certificate, and 
     }
 }
 
-TEST_CASE("new authorities of clients count for new connections, and end the sessions of the ones of before")
+TEST_CASE("new authorities of clients count for new connections, and end the sessions of those that they replace")
 {
     namespace fs = std::filesystem;
     test_ca before{"cardea test clients before"};
