@@ -196,12 +196,12 @@ std::vector<core::card_overlay> read_overlays(const field& f, const secret_reade
     return overlays;
 }
 
-core::card_patch read_card_patch(const field& f, problem_list& problems)
+core::boxed<core::card_patch> read_card_patch(const field& f, problem_list& problems)
 {
     core::card_patch patch;
     const auto* map = read_map(f, "a map with description, documentationUrl, provider and skills", problems);
     if (map == nullptr) {
-        return patch;
+        return {};
     }
     const auto given = read_members(*map, f.path, {"description", "documentationUrl", "provider", "skills"}, problems);
     if (const auto* description = find_field(given, "description")) {
@@ -220,7 +220,7 @@ core::card_patch read_card_patch(const field& f, problem_list& problems)
             }
         }
     }
-    return patch;
+    return patch == core::card_patch{} ? core::boxed<core::card_patch>{} : core::boxed{std::move(patch)};
 }
 
 json shown_skill_rules(const std::vector<core::skill_rule>& rules)

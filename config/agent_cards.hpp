@@ -24,7 +24,7 @@ std::vector<core::skill_rule> read_skill_rules(const field& f, problem_list& pro
 std::vector<core::card_overlay> read_overlays(const field& f, const secret_reader& files, problem_list& problems);
 
 // `card_patch`: `description`, `documentationUrl`, `provider`, and `skills` with their `tags`.
-core::card_patch read_card_patch(const field& f, problem_list& problems);
+core::boxed<core::card_patch> read_card_patch(const field& f, problem_list& problems);
 
 core::json shown_skill_rules(const std::vector<core::skill_rule>& rules);
 core::json shown_overlays(const std::vector<core::card_overlay>& overlays);

@@ -283,7 +283,7 @@ json shown_credentials(const core::agent_credentials& credentials)
             [](const core::key_credential& key) {
                 return json{{"api_key", {{name_of(key.place), key.name}, {"value", core::masked}}}};
             },
-            [](const core::oauth_client& client) { return shown_kind(client); },
+            [](const core::boxed<core::oauth_client>& client) { return shown_kind(*client); },
         },
         credentials
     );
@@ -371,7 +371,7 @@ void check_credentials(const core::agent& agent, const std::string& path, place 
     if (agent.mcp && passed != core::caller_credentials{}) {
         problems.add(at, path + ".caller_credentials", "is for A2A agents; calls of MCP servers are not passed on");
     }
-    if (agent.mcp && std::holds_alternative<core::oauth_client>(agent.credentials)) {
+    if (agent.mcp && std::holds_alternative<core::boxed<core::oauth_client>>(agent.credentials)) {
         problems.add(at, path + ".credentials.oauth2", "is for A2A agents; expected another kind of credentials");
     }
 }

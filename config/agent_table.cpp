@@ -1,9 +1,5 @@
 #include "config/agent_table.hpp"
 
-#include "config/agent_cards.hpp"
-#include "config/agent_credentials.hpp"
-#include "config/choice.hpp"
-#include "config/json_value.hpp"
 #include "config/values.hpp"
 
 #include <algorithm>
@@ -192,6 +188,10 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      duration_key<core::duration>{&mcp_server::ping_interval, 0ms},
      {},
      "How often Cardea asks an MCP server whether it is still there, whatever else the server sends. 0: never."},
+    {"timeouts.call",
+     duration_key<core::duration>{&mcp_server::call_timeout, 1ms, 1h},
+     {},
+     "How long an MCP server may be silent during a call."},
     {"walk",
      optional_duration{&mcp_server::walk, 0ms},
      {.setting = "mcp.walk"},
@@ -211,33 +211,46 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      switch_key{&mcp_server::stale_if_error},
      {},
      "Whether the card of an MCP server is served while there is no session."},
+    {"sessions",
+     choice_key<core::mcp_sessions>{&mcp_server::sessions},
+     {},
+     "Whose session with an MCP server a caller's session uses. `own`: one of its own. `shared`: the one that Cardea "
+     "keeps, for servers of which only one can run; then nothing that the server asks reaches a caller."},
+    {"sessionless",
+     choice_key<core::mcp_sessionless>{&mcp_server::sessionless},
+     {},
+     "What a call without a session gets. `fresh`: a session that ends with the call. `shared`: the one that Cardea "
+     "keeps. `refuse`: 400."},
+    {"on_lost",
+     choice_key<core::mcp_loss>{&mcp_server::on_lost},
+     {},
+     "What a caller sees when an MCP server has lost its session. `recover`: nothing; Cardea begins another one and "
+     "sends the call again that was refused for that. `tell`: 404."},
+    {"warm",
+     count_key<std::uint64_t>{&mcp_server::warm, 0, 16},
+     {},
+     "How many programs of an MCP server Cardea starts ahead, once callers have come."},
+    {"max_sessions",
+     count_key<std::optional<std::uint64_t>>{&mcp_server::max_sessions, 1, 100'000},
+     {"16 programs, or 10000 sessions over HTTP"},
+     "How many sessions with an MCP server callers may have at once."},
+    {"tools",
+     mcp_filter_key{&mcp_server::tools},
+     {"all, as the server has them"},
+     "Which tools callers get: `allow` and `deny`, lists of the server's names in which `*` is any text; `rename`, "
+     "from "
+     "the server's name to the one that callers use; `describe`, from that to another description. `deny` counts "
+     "before `allow`. A list alone is `allow`."},
+    {"prompts", mcp_filter_key{&mcp_server::prompts}, {"all, as the server has them"}, "The same for prompts."},
+    {"resources",
+     mcp_filter_key{&mcp_server::resources},
+     {"all, as the server has them"},
+     "The same for resources, by their URI."},
+    {"forward_headers",
+     header_list_key{&mcp_server::forward_headers},
+     {"none"},
+     "Header fields of callers that go on to an MCP server. Never credentials, nor fields of HTTP or MCP."},
 });
-
-template <class T>
-concept named = std::is_enum_v<T>;
-
-constexpr overloaded shown{
-    [](const std::string& text) { return text.empty() ? json{} : json(text); },
-    [](bool on) { return json(on); },
-    [](std::uint64_t bytes) { return json(size_text(bytes)); },
-    [](core::duration time) { return json(to_text(time)); },
-    [](const std::vector<std::string>& list) { return json(list); },
-    [](const core::secret& value) { return value.empty() ? json{} : json(core::masked); },
-    [](const secret_map& secrets) {
-        auto masked = json::object();
-        for (const auto& each : secrets) {
-            append_member(masked, each.first, core::masked);
-        }
-        return masked;
-    },
-    [](const core::access_policy& policy) { return shown_policy(policy); },
-    [](const std::vector<core::skill_rule>& rules) { return shown_skill_rules(rules); },
-    [](const std::vector<core::card_overlay>& overlays) { return shown_overlays(overlays); },
-    [](const core::card_patch& patch) { return shown_card_patch(patch); },
-    [](const core::agent_credentials& credentials) { return shown_credentials(credentials); },
-    [](const core::caller_credentials& passed) { return shown_caller_credentials(passed); },
-    [](named auto value) { return json(core::name(value)); },
-};
 
 }  // namespace
 
@@ -291,103 +304,6 @@ bool only_of_mcp(const agent_setting& row)
             [](const file_key& type) { return only_of_mcp(*find_agent_setting(type.of)); },
             [](const other_spelling& type) { return only_of_mcp(*find_agent_setting(type.of)); },
             [](const auto& type) { return type.member.index() == 1; },
-        },
-        row.type
-    );
-}
-
-std::string written_as(const agent_setting& row)
-{
-    return std::visit(
-        overloaded{
-            []<class T>(const duration_key<T>& type) {
-                return "duration, " + to_text(type.least) + " to " + to_text(type.most);
-            },
-            [](const size_key& type) {
-                return "size, " + size_text(type.range.least) + " to " + size_text(type.range.most);
-            },
-            [](const switch_key&) { return std::string{"`true` or `false`"}; },
-            []<class Enum, class T>(const choice_key<Enum, T>&) { return listed<Enum>("`"); },
-            [](const url_key&) { return std::string{"URL"}; },
-            [](const text_key& type) { return std::string{type.written_as}; },
-            [](const key_set_key&) { return std::string{"path of a JWK Set"}; },
-            [](const pattern_list_key&) { return std::string{"list of patterns"}; },
-            [](const origin_list_key&) { return std::string{"list of https origins"}; },
-            [](const secret_key&) { return std::string{"secret"}; },
-            [](const secret_map_key&) { return std::string{"map of secrets"}; },
-            [](const access_policy_key&) { return std::string{"map, list of maps, or a word"}; },
-            [](const skill_rules_key&) { return std::string{"list of maps"}; },
-            [](const overlays_key&) { return std::string{"list of maps"}; },
-            [](const caller_credentials_key&) { return std::string{"`drop`, `passthrough`, or a list"}; },
-            [](const file_key&) { return std::string{"path"}; },
-            [](const transport_part& type) { return std::string{type.written_as}; },
-            [](const other_spelling& type) { return written_as(*find_agent_setting(type.of)); },
-            [](const auto& /*card, credentials, metadata, transport*/) { return std::string{"map"}; },
-        },
-        row.type
-    );
-}
-
-std::string usual_text(const agent_setting& row)
-{
-    if (const auto* other = std::get_if<other_spelling>(&row.type)) {
-        return usual_text(*find_agent_setting(other->of));
-    }
-    if (!row.usual.words.empty()) {
-        return std::string{row.usual.words};
-    }
-    if (!row.usual.setting.empty()) {
-        return '`' + std::string{row.usual.setting} + '`';
-    }
-    const auto value = shown_value(row, usual_agent(only_of_mcp(row) ? core::protocol::mcp : core::protocol::a2a));
-    return value.is_null() ? "" : '`' + (value.is_string() ? value.get<std::string>() : core::to_text(value)) + '`';
-}
-
-json shown_value(const agent_setting& row, const core::agent& agent)
-{
-    return std::visit(
-        overloaded{
-            [&](const url_key& type) { return shown(shown_url(*find_member(type.member, agent))); },
-            [](const card_key& /*type*/) { return json{}; },
-            [](const metadata_key& /*type*/) { return json{}; },
-            [&](const auto& type) {
-                if constexpr (requires { type.member; }) {
-                    const auto* value = find_member(type.member, agent);
-                    if constexpr (requires { value->has_value(); }) {
-                        return value != nullptr && *value ? shown(**value) : json{};
-                    } else {
-                        return value != nullptr ? shown(*value) : json{};
-                    }
-                } else {
-                    return json{};
-                }
-            },
-        },
-        row.type
-    );
-}
-
-bool same_value(const agent_setting& row, const core::agent& a, const core::agent& b)
-{
-    return std::visit(
-        overloaded{
-            // Of A2A alone.
-            [&](const choice_key<core::card_trust>& /*type*/) { return a.speaks != b.speaks || a.trust == b.trust; },
-            [&](const transport_key& /*type*/) {
-                return !a.mcp || !b.mcp ||
-                       (a.mcp->transport == b.mcp->transport && a.mcp->command == b.mcp->command &&
-                        a.mcp->arguments == b.mcp->arguments && a.mcp->environment == b.mcp->environment &&
-                        a.mcp->directory == b.mcp->directory);
-            },
-            [&](const auto& type) {
-                if constexpr (requires { type.member; }) {
-                    const auto* of_a = find_member(type.member, a);
-                    const auto* of_b = find_member(type.member, b);
-                    return of_a == nullptr || of_b == nullptr || *of_a == *of_b;
-                } else {
-                    return true;
-                }
-            },
         },
         row.type
     );

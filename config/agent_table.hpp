@@ -47,6 +47,14 @@ struct size_key {
     size_range range;
 };
 
+// T: a number, or an optional one.
+template <class T>
+struct count_key {
+    agent_member<T> member;
+    std::uint64_t least;
+    std::uint64_t most;
+};
+
 // Enum: of core/choices.hpp.
 template <class Enum, class T = Enum>
 struct choice_key {
@@ -83,7 +91,9 @@ struct access_policy_key {
 
 struct skill_rules_key : member_key<std::vector<core::skill_rule>> {};
 struct overlays_key : member_key<std::vector<core::card_overlay>> {};
-struct card_patch_key : member_key<core::card_patch> {};
+struct card_patch_key : member_key<core::boxed<core::card_patch>> {};
+struct mcp_filter_key : member_key<core::mcp_filter> {};
+struct header_list_key : member_key<std::vector<std::string>> {};
 struct card_key : member_key<std::string> {};      // JSON text in the record
 struct metadata_key : member_key<std::string> {};  // the same
 
@@ -110,6 +120,8 @@ using agent_key_type = std::variant<
     duration_key<core::duration>,
     duration_key<std::optional<core::duration>>,
     size_key,
+    count_key<std::uint64_t>,
+    count_key<std::optional<std::uint64_t>>,
     switch_key,
     choice_key<core::protocol>,
     choice_key<core::card_shape, std::optional<core::card_shape>>,
@@ -118,6 +130,9 @@ using agent_key_type = std::variant<
     choice_key<core::extended_card_access>,
     choice_key<core::mcp_start>,
     choice_key<core::mcp_era>,
+    choice_key<core::mcp_sessions>,
+    choice_key<core::mcp_sessionless>,
+    choice_key<core::mcp_loss>,
     url_key,
     text_key,
     key_set_key,
@@ -131,6 +146,8 @@ using agent_key_type = std::variant<
     skill_rules_key,
     overlays_key,
     card_patch_key,
+    mcp_filter_key,
+    header_list_key,
     card_key,
     metadata_key,
     file_key,
@@ -173,16 +190,5 @@ core::agent usual_agent(core::protocol speaks);
 
 // Whether only MCP servers have this key.
 bool only_of_mcp(const agent_setting& row);
-
-// As docs/configuration.md says it.
-std::string written_as(const agent_setting& row);
-std::string usual_text(const agent_setting& row);
-
-// The value in this agent's record as `config dump` writes it, with secrets masked. Null: it has none, or it is shown in another way
-// (a card, metadata, a transport).
-core::json shown_value(const agent_setting& row, const core::agent& agent);
-
-// Whether both agents have the same value; so it is for what the record of one of them cannot have.
-bool same_value(const agent_setting& row, const core::agent& a, const core::agent& b);
 
 }  // namespace config

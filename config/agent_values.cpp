@@ -5,9 +5,11 @@
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
 #include "config/choice.hpp"
+#include "config/mcp_calls.hpp"
 #include "config/signatures.hpp"
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -34,6 +36,11 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 [&](const size_key& type) {
                     set(type, read_size(f, "a size such as 512KiB or 8MiB", type.range, problems));
                 },
+                [&]<class T>(const count_key<T>& type) {
+                    const auto expected =
+                        "a number from " + std::to_string(type.least) + " to " + std::to_string(type.most);
+                    set(type, read_count(f, expected, {type.least, type.most}, problems));
+                },
                 [&](const switch_key& type) { set(type, read_switch(f, problems)); },
                 [&]<class Enum, class T>(const choice_key<Enum, T>& type) {
                     set(type, read_choice<Enum>(f, problems));
@@ -48,6 +55,8 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 [&](const access_policy_key& type) { set(type, read_policy(f, type.about, problems)); },
                 [&](const skill_rules_key& type) { set(type, std::optional{read_skill_rules(f, problems)}); },
                 [&](const card_patch_key& type) { set(type, std::optional{read_card_patch(f, problems)}); },
+                [&](const mcp_filter_key& type) { set(type, std::optional{read_mcp_filter(f, problems)}); },
+                [&](const header_list_key& type) { set(type, std::optional{read_forwarded_headers(f, problems)}); },
                 [&](const secret_map_key& type) {
                     const bool calls = row.name == "headers";
                     const auto use = calls ? header_use::calls : header_use::cards;

@@ -39,7 +39,6 @@ constexpr auto server_keys = std::to_array<client_key>({
     {"serverInstructions", of_client},
     {"startup", of_client},
     {"stderr", "has no effect: Cardea logs what a server writes to stderr"},
-    {"tools", all_tools},
     {"trust", of_client},
     {"watchPaths", of_client},
 });

@@ -1,6 +1,6 @@
 #include "config/compare.hpp"
 
-#include "config/agent_table.hpp"
+#include "config/agent_words.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "config/dump.hpp"
 
 #include "config/access.hpp"
-#include "config/agent_table.hpp"
+#include "config/agent_words.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"
 #include "config/json_value.hpp"
@@ -104,6 +104,7 @@ json setting_value(const setting_type& type, settings& of)
                 }
                 return all;
             },
+            [&](const session_key_list_setting& s) { return json(std::vector(s.member(of).size(), core::masked)); },
             [&](const access_setting& s) { return shown_access(s.member(of)); },
             [&](const auto&) { return text_or_null(value_text(type, of)); },
         },

@@ -151,6 +151,17 @@ read_size(const field& f, std::string_view expected, size_range range, problem_l
     return value;
 }
 
+std::optional<std::uint64_t>
+read_count(const field& f, std::string_view expected, size_range range, problem_list& problems)
+{
+    const auto value = read_parsed(f, expected, parse_count, problems);
+    if (value && (*value < range.least || *value > range.most)) {
+        refuse(f, "is out of range", expected, problems);
+        return {};
+    }
+    return value;
+}
+
 std::optional<bool> read_switch(const field& f, problem_list& problems)
 {
     return read_parsed(f, "true or false", parse_switch, problems);

@@ -81,6 +81,9 @@ read_duration(const field& f, core::duration least, core::duration most, problem
 // Bytes. `expected` is what to say of text that is no size.
 std::optional<std::uint64_t>
 read_size(const field& f, std::string_view expected, size_range range, problem_list& problems);
+// A number. `expected` says which.
+std::optional<std::uint64_t>
+read_count(const field& f, std::string_view expected, size_range range, problem_list& problems);
 std::optional<bool> read_switch(const field& f, problem_list& problems);
 std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems);
 

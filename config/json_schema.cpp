@@ -247,6 +247,7 @@ json schema_of(const setting_type& type)
             []<class Enum>(const choice_setting<Enum>&) { return one_of(core::choices<Enum>); },
             [](const file_setting&) { return any_text(); },
             [](const origin_list_setting&) { return list_of(url()); },
+            [](const session_key_list_setting&) { return list_of(any_text()); },
             [](const store_setting&) { return or_variable(text_like("^(memory$|sqlite:.)")); },
             [](const audit_setting&) { return or_variable(text_like("^(off$|stdout$|file:.)")); },
             [](const host_list_setting&) { return list_of(any_text()); },
@@ -284,6 +285,18 @@ json overlays()
     return schema;
 }
 
+json mcp_filter()
+{
+    auto filter = closed_map(
+        {{"allow", list_of(any_text())},
+         {"deny", list_of(any_text())},
+         {"rename", map_of(any_text())},
+         {"describe", map_of(any_text())}}
+    );
+    filter["type"] = {"object", "null"};
+    return {{"anyOf", {list_of(any_text()), std::move(filter)}}};
+}
+
 json card_patch()
 {
     auto provider = closed_map({{"organization", any_text()}, {"url", url()}});
@@ -318,6 +331,7 @@ json schema_of(const agent_setting& row)
         overloaded{
             []<class T>(const duration_key<T>&) { return duration(); },
             [](const size_key& type) { return number(type.range.least, type.range.most, size_pattern); },
+            []<class T>(const count_key<T>& type) { return number(type.least, type.most, "^[0-9]+$"); },
             [](const switch_key&) { return on_or_off(); },
             []<class Enum, class T>(const choice_key<Enum, T>&) { return one_of(core::choices<Enum>); },
             [](const url_key&) { return url(); },
@@ -328,6 +342,8 @@ json schema_of(const agent_setting& row)
             [](const skill_rules_key&) { return skill_rules(); },
             [](const overlays_key&) { return overlays(); },
             [](const card_patch_key&) { return card_patch(); },
+            [](const mcp_filter_key&) { return mcp_filter(); },
+            [](const header_list_key&) { return list_of(any_text()); },
             [](const credentials_key&) { return reference("credentials"); },
             [](const caller_credentials_key&) { return callers_credentials(); },
             [](const card_key&) { return json{{"type", "object"}, {"required", {"name"}}}; },

@@ -6,6 +6,7 @@
 #include "config/client_files.hpp"
 #include "config/document.hpp"
 #include "config/fields.hpp"
+#include "config/mcp_calls.hpp"
 #include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/values.hpp"
@@ -143,7 +144,7 @@ private:
             [&](const size_setting& s) {
                 return read_size(f, "a size such as 512, 16KiB or 1MiB", {s.least, s.most}, problems_);
             },
-            [&](const count_setting& s) { return read_count(f, s, expected); },
+            [&](const count_setting& s) { return read_count(f, expected, {s.least, s.most}, problems_); },
             [&](const switch_setting&) { return read_switch(f, problems_); },
             [&](const address_setting&) {
                 return read_parsed(f, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint, problems_);
@@ -154,6 +155,7 @@ private:
             [&](const audit_setting&) { return read_parsed(f, expected, parse_audit, problems_); },
             [&](const file_setting& s) { return std::optional{read_checked_file(f, s.kind, tls_, problems_)}; },
             [&](const origin_list_setting&) { return std::optional{read_origins(f, problems_)}; },
+            [&](const session_key_list_setting&) { return std::optional{read_session_keys(f, secrets_, problems_)}; },
             [&](const host_list_setting&) { return std::optional{read_hosts(f, expected)}; },
             [&](const network_list_setting&) { return std::optional{read_networks(f, expected)}; },
             [&](const access_setting&) { return std::optional{read_access(f, secrets_, tls_, problems_)}; },
@@ -162,16 +164,6 @@ private:
         if (auto value = read(type)) {
             type.member(value_) = std::move(*value);
         }
-    }
-
-    std::optional<std::uint64_t> read_count(const field& f, const count_setting& type, const std::string& expected)
-    {
-        const auto value = read_parsed(f, expected, parse_count, problems_);
-        if (value && (*value < type.least || *value > type.most)) {
-            refuse(f, "is out of range", expected, problems_);
-            return {};
-        }
-        return value;
     }
 
     // Each `noun` of a list, as `parse` has it.

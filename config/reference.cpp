@@ -1,5 +1,5 @@
 #include "config/access_table.hpp"
-#include "config/agent_table.hpp"
+#include "config/agent_words.hpp"
 #include "config/client_files.hpp"
 #include "config/schema.hpp"
 

@@ -134,6 +134,15 @@ constexpr auto settings_table = std::to_array<setting>({
      "How often Cardea reads the lists of MCP servers with sessions again without a report of a change. 0: never. "
      "Servers without sessions (since 2026-07-28) say how long their lists are valid."},
 
+    {"mcp.session_keys",
+     session_key_list_setting{of<&settings::mcp, &mcp_settings::session_keys>},
+     "Files with the keys of session ids: 32 bytes each, as hex or base64. The first one seals, all of them open. "
+     "Gateways "
+     "with the same keys serve each other's sessions. Without keys Cardea makes one and keeps it in its store."},
+    {"mcp.origins",
+     origin_list_setting{of<&settings::mcp, &mcp_settings::origins>},
+     "Origins of web pages that may call MCP servers, besides the gateway's own."},
+
     {"cards.ttl",
      card_time(of<&settings::cards, &card_settings::ttl>, 1s),
      "How long a card is fresh if the agent does not say."},
@@ -363,6 +372,7 @@ std::string written_as(const setting_type& type)
             [](const origin_list_setting&) { return std::string{expected_origins}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
             [](const audit_setting&) { return std::string{"off, stdout or file:PATH"}; },
+            [](const session_key_list_setting&) { return std::string{"a list of paths"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
             [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
             [](const certificate_list_setting&) {
@@ -389,6 +399,7 @@ std::string value_text(const setting_type& type, settings of)
             [&]<class Enum>(const choice_setting<Enum>& s) { return std::string{core::name(s.member(of))}; },
             [&](const file_setting& s) { return s.member(of); },
             [&](const audit_setting& s) { return s.member(of); },
+            [](const session_key_list_setting&) { return std::string{}; },
             [&](const store_setting& s) {
                 return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);
             },

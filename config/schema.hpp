@@ -61,6 +61,7 @@ struct base_url_setting : member_setting<std::string> {};
 struct store_setting : member_setting<std::string> {};
 struct audit_setting : member_setting<std::string> {};
 struct origin_list_setting : member_setting<std::vector<std::string>> {};
+struct session_key_list_setting : member_setting<std::vector<core::secret>> {};
 struct host_list_setting : member_setting<std::vector<std::string>> {};
 struct network_list_setting : member_setting<std::vector<std::string>> {};
 struct certificate_list_setting : member_setting<std::vector<certificate_files>> {};
@@ -78,6 +79,7 @@ using setting_type = std::variant<
     choice_setting<core::signature_policy>,
     file_setting,
     origin_list_setting,
+    session_key_list_setting,
     store_setting,
     audit_setting,
     host_list_setting,

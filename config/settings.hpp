@@ -95,6 +95,9 @@ struct limit_settings {
 
 struct mcp_settings {
     core::duration walk = 5min;  // between walks over the lists of a server that has sessions; 0: never
+    // Hex or base64 of 32 bytes each. The first seals session ids, all of them open them; none: the gateway makes one.
+    std::vector<core::secret> session_keys;
+    std::vector<std::string> origins;  // of pages that may call MCP servers, besides the gateway's own
 };
 
 struct reload_settings {

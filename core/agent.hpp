@@ -4,6 +4,7 @@
 
 #include "core/access.hpp"
 #include "core/agent_credentials.hpp"
+#include "core/boxed.hpp"
 #include "core/clock.hpp"
 #include "core/mcp_server.hpp"
 #include "core/secret.hpp"
@@ -90,13 +91,13 @@ struct agent {
     std::string id;
     protocol speaks = protocol::a2a;
     std::string url;  // http or https, no fragment, no user info; traffic goes here and nowhere else, but see `trust`
-    std::optional<mcp_server> mcp;  // how it is reached, if it speaks MCP
-    std::string card_url;           // empty: looked for beside `url` (docs/architecture.md)
+    boxed<mcp_server> mcp;  // how it is reached, if it speaks MCP
+    std::string card_url;   // empty: looked for beside `url` (docs/architecture.md)
     card_trust trust = card_trust::never;
     extended_card_access extended_card = extended_card_access::automatic;
     std::vector<skill_rule> skills;      // a skill that no rule is for is public
     std::vector<card_overlay> overlays;  // of extended cards that the gateway makes, applied in this order
-    card_patch patch;
+    boxed<card_patch> patch;
     std::string card;  // an inline card as JSON text; served without a fetch; empty: fetched
     std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches
     std::optional<card_shape> shape;                           // instead of cards.shape
@@ -115,9 +116,10 @@ struct agent {
     std::optional<access_policy> discover;                     // who may know of it; nullopt: as access.rules say
     std::optional<access_policy> call;                         // who may call it; nullopt: as access.rules say
     bool disabled = false;                                     // known, but answered like an unknown agent
-    std::string version;                                       // the operator's note; shown, never interpreted
-    std::string protocol_version;                              // as the operator gives it; shown, never interpreted
-    std::string metadata = "{}";  // JSON object text; shown by agents/get, never interpreted
+    bool registered = false;       // by itself, see register: reached at public addresses only
+    std::string version;           // the operator's note; shown, never interpreted
+    std::string protocol_version;  // as the operator gives it; shown, never interpreted
+    std::string metadata = "{}";   // JSON object text; shown by agents/get, never interpreted
 
     friend bool operator==(const agent&, const agent&) = default;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/access.hpp"
+#include "core/boxed.hpp"
 #include "core/secret.hpp"
 
 #include <cstdint>
@@ -34,7 +35,13 @@ enum class client_authentication : std::uint8_t { basic, post };
 // "basic", "post".
 std::string_view name(client_authentication a) noexcept;
 
-// The client credentials grant (RFC 6749 section 4.4).
+// For whom a client asks for a token: for itself (client credentials, RFC 6749 section 4.4), or for the caller, whose bearer
+// token it exchanges for one that is for the agent (RFC 8693).
+enum class oauth_grant : std::uint8_t { client_credentials, token_exchange };
+
+// "client_credentials", "token_exchange".
+std::string_view name(oauth_grant g) noexcept;
+
 struct oauth_client {
     std::string token_url;  // https, or a loopback host
     std::string client_id;
@@ -43,12 +50,13 @@ struct oauth_client {
     std::string audience;  // empty: none
     std::string resource;  // RFC 8707; empty: none
     client_authentication authentication = client_authentication::basic;
+    oauth_grant grant = oauth_grant::client_credentials;
 
     friend bool operator==(const oauth_client&, const oauth_client&) = default;
 };
 
 // A secret alone is a bearer (RFC 6750 section 2.1).
-using agent_credentials = std::variant<std::monostate, secret, basic_credentials, key_credential, oauth_client>;
+using agent_credentials = std::variant<std::monostate, secret, basic_credentials, key_credential, boxed<oauth_client>>;
 
 // Which credentials of a caller go on to the agent: all, or those in the header fields of these names, or none.
 struct caller_credentials {

@@ -62,6 +62,24 @@ inline constexpr auto choices<client_authentication> = std::to_array<choice<clie
 );
 
 template <>
+inline constexpr auto choices<oauth_grant> = std::to_array<choice<oauth_grant>>(
+    {{oauth_grant::client_credentials, "client_credentials"}, {oauth_grant::token_exchange, "token_exchange"}}
+);
+
+template <>
+inline constexpr auto choices<mcp_sessions> =
+    std::to_array<choice<mcp_sessions>>({{mcp_sessions::own, "own"}, {mcp_sessions::shared, "shared"}});
+
+template <>
+inline constexpr auto choices<mcp_sessionless> = std::to_array<choice<mcp_sessionless>>(
+    {{mcp_sessionless::fresh, "fresh"}, {mcp_sessionless::shared, "shared"}, {mcp_sessionless::refuse, "refuse"}}
+);
+
+template <>
+inline constexpr auto choices<mcp_loss> =
+    std::to_array<choice<mcp_loss>>({{mcp_loss::recover, "recover"}, {mcp_loss::tell, "tell"}});
+
+template <>
 inline constexpr auto choices<mcp_era> = std::to_array<choice<mcp_era>>(
     {{mcp_era::automatic, "auto"}, {mcp_era::legacy, "legacy"}, {mcp_era::modern, "modern"}}
 );

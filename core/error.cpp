@@ -58,6 +58,20 @@ constexpr wording words(errc code) noexcept
             return {"forbidden", "This credential does not allow it."};
         case errc::rate_limited:
             return {"rate_limited", "Too many requests; try again later."};
+        case errc::not_acceptable:
+            return {"not_acceptable", "The field Accept must name application/json and text/event-stream."};
+        case errc::origin_forbidden:
+            return {"origin_forbidden", "Pages of this origin may not call the gateway."};
+        case errc::session_not_found:
+            return {"session_not_found", "Session not found."};
+        case errc::header_mismatch:
+            return {"header_mismatch", "The header fields say something else than the body."};
+        case errc::capability_missing:
+            return {"capability_missing", "The call needs a capability that the client has not declared."};
+        case errc::version_unsupported:
+            return {"version_unsupported", "This protocol version is not supported."};
+        case errc::input_expired:
+            return {"input_expired", "The state of this call is not known or no longer good; begin the call again."};
         case errc::caller_gone:
             return {"caller_gone", "The caller went away."};
         case errc::parse_error:
@@ -74,6 +88,8 @@ constexpr wording words(errc code) noexcept
             return {"upstream_unresolved", "The agent's host name could not be resolved."};
         case errc::upstream_refused:
             return {"upstream_refused", "The agent could not be reached."};
+        case errc::upstream_forbidden:
+            return {"upstream_forbidden", "The agent's address is not one that this gateway may connect to."};
         case errc::upstream_tls:
             return {"upstream_tls", "The TLS connection to the agent failed."};
         case errc::upstream_reset:
@@ -114,6 +130,8 @@ constexpr wording words(errc code) noexcept
             return {"draining", "The gateway is shutting down."};
         case errc::overloaded:
             return {"overloaded", "The gateway is at its limit."};
+        case errc::session_limit:
+            return {"session_limit", "This agent has as many sessions as it may have; try again later."};
         case errc::access_unavailable:
             return {"access_unavailable", "The credential could not be checked; try again."};
         case errc::extended_card_incomplete:

@@ -35,6 +35,13 @@ enum class errc : std::uint8_t {
     unauthenticated,
     forbidden,
     rate_limited,
+    not_acceptable,
+    origin_forbidden,
+    session_not_found,
+    header_mismatch,
+    capability_missing,
+    version_unsupported,
+    input_expired,
     caller_gone,
     // JSON-RPC 2.0 section 5.1.
     parse_error,
@@ -45,6 +52,7 @@ enum class errc : std::uint8_t {
     // The agent behind the gateway.
     upstream_unresolved,
     upstream_refused,
+    upstream_forbidden,
     upstream_tls,
     upstream_reset,
     upstream_protocol,
@@ -66,6 +74,7 @@ enum class errc : std::uint8_t {
     // The gateway itself.
     draining,
     overloaded,
+    session_limit,
     access_unavailable,
     extended_card_incomplete,
     store_full,

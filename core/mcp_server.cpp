@@ -24,6 +24,21 @@ std::string_view name(mcp_era value) noexcept
     return chosen_name(value);
 }
 
+std::string_view name(mcp_sessions value) noexcept
+{
+    return chosen_name(value);
+}
+
+std::string_view name(mcp_sessionless value) noexcept
+{
+    return chosen_name(value);
+}
+
+std::string_view name(mcp_loss value) noexcept
+{
+    return chosen_name(value);
+}
+
 std::string_view name(mcp_start value) noexcept
 {
     return chosen_name(value);

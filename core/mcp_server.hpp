@@ -23,6 +23,24 @@ enum class mcp_era : std::uint8_t { automatic, legacy, modern };
 // When its session begins: with the gateway, or when somebody first asks for its card.
 enum class mcp_start : std::uint8_t { eager, lazy };
 
+// Whose upstream session a caller's session uses: one of its own, or the one that the gateway itself keeps.
+enum class mcp_sessions : std::uint8_t { own, shared };
+
+// What a call without a session gets: a session of its own that ends with it, the gateway's, or a refusal.
+enum class mcp_sessionless : std::uint8_t { fresh, shared, refuse };
+
+// What a caller sees when the server has lost its session: nothing, because the gateway begins another one, or 404.
+enum class mcp_loss : std::uint8_t { recover, tell };
+
+// "own", "shared".
+std::string_view name(mcp_sessions s) noexcept;
+
+// "fresh", "shared", "refuse".
+std::string_view name(mcp_sessionless s) noexcept;
+
+// "recover", "tell".
+std::string_view name(mcp_loss l) noexcept;
+
 // "stdio", "streamable-http", "sse", "unsupported".
 std::string_view name(mcp_transport t) noexcept;
 
@@ -35,6 +53,17 @@ std::string_view name(mcp_start s) noexcept;
 // What max_message may be.
 constexpr std::uint64_t least_mcp_message = 64 * 1024;
 constexpr std::uint64_t most_mcp_message = 1024 * 1024 * 1024;
+
+// Which tools, prompts or resources of a server callers get, and how they are called. Names are the server's, and in patterns
+// `*` is any text.
+struct mcp_filter {
+    std::vector<std::string> allow;                                 // patterns; empty: all
+    std::vector<std::string> deny;                                  // patterns; counts before `allow`
+    std::vector<std::pair<std::string, std::string>> names;         // the server's name, the exposed one
+    std::vector<std::pair<std::string, std::string>> descriptions;  // the exposed name, what callers read
+
+    friend bool operator==(const mcp_filter&, const mcp_filter&) = default;
+};
 
 struct mcp_server {
     mcp_transport transport = mcp_transport::streamable_http;
@@ -54,6 +83,16 @@ struct mcp_server {
     duration max_backoff = std::chrono::seconds{60};
     std::uint64_t max_message = 8 * 1024 * 1024;  // one message, either way
     bool stale_if_error = false;                  // the last card is served while there is no session
+    mcp_sessions sessions = mcp_sessions::own;
+    mcp_sessionless sessionless = mcp_sessionless::fresh;
+    mcp_loss on_lost = mcp_loss::recover;
+    std::uint64_t warm = 1;                     // of stdio: programs that are started ahead
+    std::optional<std::uint64_t> max_sessions;  // of callers, at once; nothing: 16 programs, or 10,000 sessions of HTTP
+    duration call_timeout = std::chrono::minutes{10};  // of silence during a call
+    mcp_filter tools;
+    mcp_filter prompts;
+    mcp_filter resources;                      // by URI
+    std::vector<std::string> forward_headers;  // of callers, that go on to the server
 
     friend bool operator==(const mcp_server&, const mcp_server&) = default;
 };

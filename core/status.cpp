@@ -11,12 +11,17 @@ unsigned http_status(errc code) noexcept
         case errc::parse_error:
         case errc::invalid_request:
         case errc::invalid_params:
+        case errc::header_mismatch:
+        case errc::capability_missing:
+        case errc::version_unsupported:
+        case errc::input_expired:
             return 400;
         case errc::unauthenticated:
             return 401;
         case errc::agent_read_only:
         case errc::admin_only:
         case errc::forbidden:
+        case errc::origin_forbidden:
             return 403;
         case errc::rate_limited:
             return 429;
@@ -25,9 +30,12 @@ unsigned http_status(errc code) noexcept
         case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
         case errc::method_not_found:
+        case errc::session_not_found:
             return 404;
         case errc::method_not_allowed:
             return 405;
+        case errc::not_acceptable:
+            return 406;
         case errc::request_timeout:
             return 408;
         case errc::version_conflict:
@@ -57,6 +65,7 @@ unsigned http_status(errc code) noexcept
             return 501;
         case errc::upstream_unresolved:
         case errc::upstream_refused:
+        case errc::upstream_forbidden:
         case errc::upstream_tls:
         case errc::upstream_reset:
         case errc::upstream_protocol:
@@ -76,6 +85,7 @@ unsigned http_status(errc code) noexcept
         case errc::session_misconfigured:
         case errc::draining:
         case errc::overloaded:
+        case errc::session_limit:
         case errc::access_unavailable:
         case errc::upstream_credentials:
             return 503;
@@ -101,7 +111,16 @@ int jsonrpc_code(errc code) noexcept
         case errc::method_not_found:
             return -32601;
         case errc::invalid_params:
+        case errc::input_expired:
             return -32602;
+        case errc::session_not_found:
+            return -32001;
+        case errc::header_mismatch:
+            return -32020;
+        case errc::capability_missing:
+            return -32021;
+        case errc::version_unsupported:
+            return -32022;
         case errc::unsupported_media_type:
             return -32005;
         case errc::extended_card_unsupported:
@@ -110,6 +129,7 @@ int jsonrpc_code(errc code) noexcept
             return -32007;
         case errc::upstream_unresolved:
         case errc::upstream_refused:
+        case errc::upstream_forbidden:
         case errc::upstream_tls:
         case errc::upstream_reset:
         case errc::upstream_protocol:
@@ -135,6 +155,8 @@ int jsonrpc_code(errc code) noexcept
         case errc::unauthenticated:
         case errc::forbidden:
         case errc::rate_limited:
+        case errc::not_acceptable:
+        case errc::origin_forbidden:
         case errc::access_unavailable:
         case errc::upstream_credentials:
         case errc::method_not_allowed:
@@ -157,6 +179,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::session_crashed:
         case errc::draining:
         case errc::overloaded:
+        case errc::session_limit:
         case errc::store_full:
             return -31000 - static_cast<int>(http_status(code));
     }

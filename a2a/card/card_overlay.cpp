@@ -61,27 +61,30 @@ core::result<> check_overlaid(const json& card)
     return {};
 }
 
-void apply_patch(json& card, const core::card_patch& patch)
+void apply_patch(json& card, const core::boxed<core::card_patch>& patch)
 {
-    if (!patch.description.empty()) {
-        card["description"] = patch.description;
+    if (!patch) {
+        return;
     }
-    if (!patch.documentation_url.empty()) {
-        card["documentationUrl"] = patch.documentation_url;
+    if (!patch->description.empty()) {
+        card["description"] = patch->description;
     }
-    if (!patch.provider_organization.empty()) {
-        card["provider"] = {{"organization", patch.provider_organization}, {"url", patch.provider_url}};
+    if (!patch->documentation_url.empty()) {
+        card["documentationUrl"] = patch->documentation_url;
+    }
+    if (!patch->provider_organization.empty()) {
+        card["provider"] = {{"organization", patch->provider_organization}, {"url", patch->provider_url}};
     }
     const auto skills = card.find("skills");
-    if (patch.skills.empty() || skills == card.end() || !skills->is_array()) {
+    if (patch->skills.empty() || skills == card.end() || !skills->is_array()) {
         return;
     }
     for (auto& skill : *skills) {
         const auto* const id = core::string_member(skill, "id");
-        const auto rule = std::ranges::find_if(patch.skills, [&](const core::skill_tags& each) {
+        const auto rule = std::ranges::find_if(patch->skills, [&](const core::skill_tags& each) {
             return id != nullptr && core::fits(each.id, *id);
         });
-        if (rule != patch.skills.end()) {
+        if (rule != patch->skills.end()) {
             skill["tags"] = rule->tags;
         }
     }

@@ -16,6 +16,6 @@ void apply_overlay(core::json& card, const core::json& overlay);
 core::result<> check_overlaid(const core::json& card);
 
 // Puts `patch` over a repaired card, whatever its generation.
-void apply_patch(core::json& card, const core::card_patch& patch);
+void apply_patch(core::json& card, const core::boxed<core::card_patch>& patch);
 
 }  // namespace a2a

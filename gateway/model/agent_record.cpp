@@ -34,6 +34,17 @@ bool same_session(const core::agent& a, const core::agent& b)
     auto server = *a.mcp;
     server.stale_if_error = b.mcp->stale_if_error;  // what callers are told without one
     server.walk = b.mcp->walk;                      // runner::set_walk()
+    // Of callers' sessions.
+    server.sessions = b.mcp->sessions;
+    server.sessionless = b.mcp->sessionless;
+    server.on_lost = b.mcp->on_lost;
+    server.warm = b.mcp->warm;
+    server.max_sessions = b.mcp->max_sessions;
+    server.call_timeout = b.mcp->call_timeout;
+    server.tools = b.mcp->tools;
+    server.prompts = b.mcp->prompts;
+    server.resources = b.mcp->resources;
+    server.forward_headers = b.mcp->forward_headers;
     return a.id == b.id && server == *b.mcp && a.speaks == b.speaks && a.url == b.url && a.bearer == b.bearer &&
            a.credentials == b.credentials && a.headers == b.headers && a.ca_file == b.ca_file &&
            a.cert_file == b.cert_file && a.key_file == b.key_file;

@@ -70,7 +70,8 @@ sent_credentials credentials_of(const core::agent& record, std::string_view toke
 
 const core::oauth_client* oauth_client_of(const core::agent& record) noexcept
 {
-    return std::get_if<core::oauth_client>(&record.credentials);
+    const auto* client = std::get_if<core::boxed<core::oauth_client>>(&record.credentials);
+    return client == nullptr ? nullptr : &**client;
 }
 
 std::string encoded(std::string_view text)

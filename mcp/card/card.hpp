@@ -24,7 +24,7 @@ struct card_request {
     a2a::public_address at;  // what its URLs point at
     core::card_shape shape = core::card_shape::automatic;
     std::size_t limit = core::json_limits{}.bytes;  // of the card
-    core::card_patch patch = {};                    // goes over what the server says
+    core::boxed<core::card_patch> patch = {};       // goes over what the server says
     std::optional<a2a::card_access> access = {};    // which credentials callers need; nullopt: the card does not say
 };
 

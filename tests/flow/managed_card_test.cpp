@@ -104,7 +104,7 @@ config::settings managed(const std::string& url)
         each.overlays = {
             {flow::only({.claims = {{"plan", "gold"}}}), R"({"documentationUrl":"https://docs.example/gold"})"},
         };
-        each.patch.description = "patched";
+        each.patch.emplace().description = "patched";
     }
     return settings;
 }

@@ -238,7 +238,7 @@ TEST_CASE("what is shown of these keys is read as the same")
         {"extended_card", "managed"},
         {"skills", config::shown_skill_rules(agent.skills)},
         {"overlays", config::shown_overlays(agent.overlays)},
-        {"card_patch", config::shown_card_patch(agent.patch)}
+        {"card_patch", config::shown_card_patch(*agent.patch)}
     };
     const auto again = config::read_agent("a", definition, "agent", {});
     REQUIRE(lines(again.problems) == "");

@@ -77,7 +77,7 @@ TEST_CASE("credentials have one of four kinds, with a secret from a variable or 
         const core::agent_credentials meant{core::key_credential{place, "X-Key", core::secret{"k"}}};
         CHECK(agent("credentials: {api_key: {" + std::string{name} + ": X-Key, value: k}}").credentials == meant);
     }
-    const auto client = std::get<core::oauth_client>(
+    const auto client = *std::get<core::boxed<core::oauth_client>>(
         agent("credentials: {oauth2: {" + std::string{oauth} + "client_secret_file: /run/secret, scopes: s}}")
             .credentials
     );

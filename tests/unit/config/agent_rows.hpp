@@ -87,6 +87,17 @@ void change(Enum& value)
     value = value == all.front().value ? all.back().value : all.front().value;
 }
 
+inline void change(core::mcp_filter& filter)
+{
+    filter.deny.emplace_back("other");
+}
+
+template <class T>
+void change(core::boxed<T>& value)
+{
+    change(value.emplace());
+}
+
 template <class T>
 void change(std::optional<T>& value)
 {

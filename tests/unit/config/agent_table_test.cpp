@@ -1,5 +1,4 @@
-#include "config/agent_table.hpp"
-
+#include "config/agent_words.hpp"
 #include "config/compare.hpp"
 #include "config/dump.hpp"
 #include "config/file.hpp"
@@ -29,7 +28,7 @@ std::string full_text()
 
 config::settings full()
 {
-    const auto token = [](const std::string&) { return core::result<std::string>{"a-token-in-a-file"}; };
+    const auto token = [](const std::string&) { return core::result<std::string>{session_key}; };
     auto loaded = config::load(full_text(), "full.yml", variables, token);
     REQUIRE(lines(loaded.problems) == "");
     return std::move(loaded.value);
@@ -51,14 +50,36 @@ bool has_own_value(const config::agent_setting& row)
 
 auto members_of(const core::mcp_server& server)
 {
-    const auto& [transport, command, arguments, environment, directory, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale] =
+    const auto& [transport, command, arguments, environment, directory, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale, sessions, sessionless, on_lost, warm, most, call, tools, prompts, resources, forwarded] =
         server;
-    return std::tie(command, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale);
+    return std::tie(
+        command,
+        start,
+        era,
+        initialize,
+        request,
+        ping,
+        walk,
+        backoff,
+        max_backoff,
+        max_message,
+        stale,
+        sessions,
+        sessionless,
+        on_lost,
+        warm,
+        most,
+        call,
+        tools,
+        prompts,
+        resources,
+        forwarded
+    );
 }
 
 auto members_of(const core::agent& agent)
 {
-    const auto& [id, speaks, url, mcp, card_url, trust, extended, skills, overlays, patch, card, card_headers, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, timeout, ca, cert, key, relay_paths, discover, call, disabled, version, protocol_version, metadata] =
+    const auto& [id, speaks, url, mcp, card_url, trust, extended, skills, overlays, patch, card, card_headers, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, timeout, ca, cert, key, relay_paths, discover, call, disabled, registered, version, protocol_version, metadata] =
         agent;
     return std::tie(
         speaks,

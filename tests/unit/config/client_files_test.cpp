@@ -118,7 +118,7 @@ TEST_CASE("every file of a client loads, or each thing that stands in the way is
               warning("3:93", "weather.alwaysAllow", of_client) + warning("3:119", "weather.autoApprove", of_client) +
                   warning("3:156", "weather.timeout", no_unit)},
              {"codex.toml", {}, "", "1:1: is TOML; expected YAML or JSON, with the servers below `mcpServers`\n", ""},
-             {"copilot_agent.json", {}, "s", "", warning("1:103", "s.tools", all_tools)},
+             {"copilot_agent.json", {}, "s", "", ""},
              {"cursor.json",
               {{"workspaceFolder", "/w"}, {"API_KEY", "k"}, {"HOME", "/home/me"}},
               "local remote oauth",
@@ -204,6 +204,7 @@ TEST_CASE("what a client's file says of a server is what the gateway does")
     CHECK_FALSE(gemini[1].timeout.has_value());
     CHECK(agents("windsurf.json")[0].url == "https://mcp.figma.com/mcp");
     CHECK(agents("copilot_agent.json")[0].mcp->transport == core::mcp_transport::stdio);
+    CHECK(agents("copilot_agent.json")[0].mcp->tools.allow == std::vector<std::string>{"get_issue_details"});
     CHECK(agents("cline.json")[0].disabled);
     CHECK_FALSE(agents("cline.json")[1].disabled);
     const auto code = agents("vscode.json", {{"INPUT_PERPLEXITY_KEY", "pk"}});

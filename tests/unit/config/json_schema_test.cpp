@@ -151,7 +151,8 @@ void with_unknown_keys(const json& whole, const json::json_pointer& at, std::vec
     const auto text = at.to_string();
     const auto free = [&](std::string_view name) { return text.find(name) != std::string::npos; };
     const bool of_card = free("/card/") || text.ends_with("/card") || free("/card_headers");
-    if (free("/metadata") || of_card || free("/env") || free("/headers") || free("/claims")) {
+    if (free("/metadata") || of_card || free("/env") || free("/headers") || free("/rename") || free("/describe") ||
+        free("/claims")) {
         return;
     }
     const auto& here = whole[at];

@@ -30,6 +30,9 @@ core::result<std::string> secrets(const std::string& path)
     if (path == "/run/secrets/inline") {
         return std::string{"file-token"};
     }
+    if (path == "/etc/cardea/session.key") {
+        return session_key;
+    }
     if (path == "/run/secrets/deploy") {
         return std::string{"token-in-a-file-1"};
     }
@@ -72,6 +75,8 @@ TEST_CASE("every setting is read into its member")
     CHECK_FALSE(s.reload.watch);
     CHECK(s.errors.a2x);
     CHECK(s.mcp.walk == 4min);
+    CHECK(s.mcp.session_keys.at(0).reveal() == session_key);
+    CHECK(s.mcp.origins == std::vector<std::string>{"https://app.example.com"});
     CHECK(s.cards.ttl == 7min);
     CHECK(s.cards.min_ttl == 11s);
     CHECK(s.cards.max_ttl == 23h);
@@ -145,7 +150,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     auto& overlay = weather.overlays.emplace_back();
     overlay.when.any_of.emplace_back().claims = {{"plan", "gold"}};
     overlay.card = R"({"documentationUrl":"https://docs.example/gold","name":null})";
-    weather.patch = {
+    weather.patch = core::card_patch{
         .description = "Better words",
         .documentation_url = "https://docs.example/",
         .provider_organization = "Example",
@@ -202,7 +207,21 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         .backoff = 400ms,
         .max_backoff = 59s,
         .max_message = 9 * 1024 * 1024,
-        .stale_if_error = true
+        .stale_if_error = true,
+        .sessions = core::mcp_sessions::shared,
+        .sessionless = core::mcp_sessionless::refuse,
+        .on_lost = core::mcp_loss::tell,
+        .warm = 2,
+        .max_sessions = 17,
+        .call_timeout = 9min,
+        .tools =
+            {.allow = {"read_*", "list"},
+             .deny = {"read_secret"},
+             .names = {{"read_text_file", "read"}},
+             .descriptions = {{"read", "Reads a text file"}}},
+        .prompts = {.allow = {}, .deny = {"*"}, .names = {}, .descriptions = {}},
+        .resources = {.allow = {"file:*"}, .deny = {}, .names = {}, .descriptions = {}},
+        .forward_headers = {"X-Tenant"}
     };
     core::agent events;
     events.id = "events";

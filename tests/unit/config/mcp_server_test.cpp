@@ -16,7 +16,7 @@ namespace {
 
 core::mcp_server server(const std::string& members)
 {
-    return right("agents: {a: {" + members + "}}").agents.at(0).mcp.value();
+    return right("agents: {a: {" + members + "}}").agents.at(0).mcp.value_or({});
 }
 
 std::string problems(const std::string& members)

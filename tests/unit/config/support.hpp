@@ -11,6 +11,9 @@
 
 namespace config::testing {
 
+// What the file of mcp.session_keys has in the full example.
+inline const std::string session_key(64, '5');
+
 inline std::optional<std::string> variables(std::string_view name)
 {
     if (name == "TOKEN" || name == "EXA_API_KEY") {

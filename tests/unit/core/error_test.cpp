@@ -39,11 +39,17 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
         CAPTURE(core::name(code));
         const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured ||
                             code == errc::extended_card_unsupported;
-        CHECK((number >= -32099 && number <= -32000) == of_a2a);
+        const bool of_mcp = code == errc::session_not_found || code == errc::header_mismatch ||
+                            code == errc::capability_missing || code == errc::version_unsupported;
+        CHECK((number >= -32099 && number <= -32000) == (of_a2a || of_mcp));
     }
     CHECK(core::jsonrpc_code(errc::unsupported_media_type) == -32005);
     CHECK(core::jsonrpc_code(errc::extended_card_unsupported) == -32004);
     CHECK(core::jsonrpc_code(errc::extended_card_not_configured) == -32007);
+    CHECK(core::jsonrpc_code(errc::session_not_found) == -32001);
+    CHECK(core::jsonrpc_code(errc::header_mismatch) == -32020);
+    CHECK(core::jsonrpc_code(errc::capability_missing) == -32021);
+    CHECK(core::jsonrpc_code(errc::version_unsupported) == -32022);
 }
 
 TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in what carries it keeps its status")

@@ -160,7 +160,7 @@ struct rig {
     explicit rig(
         std::size_t agents = 1,
         std::uint64_t background = 32,
-        const std::optional<core::mcp_server>& server = {}
+        const core::boxed<core::mcp_server>& server = {}
     )
     {
         settings.cards.background = background;
