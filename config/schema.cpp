@@ -68,6 +68,22 @@ constexpr auto settings_table = std::to_array<setting>({
      access_setting{of<&settings::access>},
      "[Who may call](#access). Without providers no caller needs a credential, and `listen` has to be a loopback "
      "address, unless this is `open`. With providers an agent is open to nobody until a policy says otherwise."},
+    {"admin_access",
+     choice_setting<core::admin_access>{of<&settings::admin_access>},
+     "Who may use `admin`. `loopback`: whoever reaches it, which must be a loopback address. `open`: whoever reaches "
+     "it, wherever it is. `scopes`: callers with a credential of `access.providers`, other than a certificate, and the "
+     "[scopes](security.md#management) of what they ask for; `/healthz` and `/readyz` stay open."},
+    {"register.token",
+     secret_setting{of<&settings::registration, &core::registration_settings::token>},
+     "The bearer token with which [agents register themselves](security.md#self-registration), at `listen` too. "
+     "Default: none; principals with the scope `cardea:register` may."},
+    {"register.token_file",
+     secret_file_setting{{of<&settings::registration, &core::registration_settings::token>}, "register.token"},
+     "A file with the token, instead of `register.token`."},
+    {"register.allow",
+     network_list_setting{of<&settings::registration, &core::registration_settings::allow>},
+     "Addresses, besides public ones, at which agents that registered themselves may be. Default: none, so that "
+     "nobody can have Cardea connect to a private, link-local or loopback address."},
     {"public_url",
      base_url_setting{of<&settings::public_url>},
      "The address that callers use; agent cards contain it. Default: `http://`, or `https://` with `tls`, and the "
@@ -372,6 +388,8 @@ std::string written_as(const setting_type& type)
             [](const origin_list_setting&) { return std::string{expected_origins}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
             [](const audit_setting&) { return std::string{"off, stdout or file:PATH"}; },
+            [](const secret_setting&) { return std::string{"text"}; },
+            [](const secret_file_setting&) { return std::string{"path"}; },
             [](const session_key_list_setting&) { return std::string{"a list of paths"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
             [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
@@ -399,6 +417,9 @@ std::string value_text(const setting_type& type, settings of)
             [&]<class Enum>(const choice_setting<Enum>& s) { return std::string{core::name(s.member(of))}; },
             [&](const file_setting& s) { return s.member(of); },
             [&](const audit_setting& s) { return s.member(of); },
+            [&](const std::derived_from<member_setting<core::secret>> auto& s) {
+                return std::string{s.member(of).empty() ? "" : core::masked};
+            },
             [](const session_key_list_setting&) { return std::string{}; },
             [&](const store_setting& s) {
                 return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);

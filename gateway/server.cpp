@@ -1,9 +1,8 @@
 #include "gateway/server.hpp"
 
 #include "config/exposure.hpp"
-#include "gateway/access/access_plan.hpp"
 #include "gateway/access/card_schemes.hpp"
-#include "gateway/access/rate_limiter.hpp"
+#include "gateway/access_publication.hpp"
 #include "gateway/agent_publication.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/version.hpp"
@@ -36,23 +35,6 @@ std::size_t or_cores(std::uint64_t configured)
         return static_cast<std::size_t>(configured);
     }
     return std::max(1U, std::thread::hardware_concurrency());
-}
-
-using worker_list = std::vector<std::unique_ptr<traffic::worker>>;
-
-void publish_access(const worker_list& workers, const std::shared_ptr<const access::access_plan>& plan)
-{
-    for (const auto& each : workers) {
-        each->set_access(plan);
-    }
-}
-
-void limit_rates(const worker_list& workers, const core::rate_limits& limits)
-{
-    const auto shared = access::rate_limiter::make(limits);
-    for (const auto& each : workers) {
-        each->set_rate_limits(shared);
-    }
 }
 
 std::size_t open_connections(const worker_list& workers) noexcept
@@ -156,7 +138,7 @@ core::result<> server::start()
     management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
-    admin_ = std::make_unique<admin_handler>(static_cast<admin_services&>(*this), *management_, settings_, log_);
+    admin_.reset(new admin_handler{*this, *this, *management_, settings_, log_});
     auto for_operators = traffic::connection_settings(settings_, shared_);
     for_operators.bodies = &shared_.operator_bodies;
     admin_service_ = std::make_unique<net::http_service>(control_, *admin_, for_operators);
@@ -194,18 +176,20 @@ core::result<> server::start()
 
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
 {
-    if (std::ranges::find(settings, "access") != settings.end()) {
-        const auto now = access::access_plan::make(settings_.access, nullptr, public_base_);
-        publish_access(workers_, access::access_plan::make(next.access, now, public_base_));
+    if (is_about_access(settings)) {
+        const access_listeners listeners{workers_, admin_->guard(), public_base_};
+        publish_access(listeners, next, access::access_plan::make(settings_.access, nullptr, public_base_));
     }
 }
 
 void server::settings_ended(const std::vector<std::string_view>& settings)
 {
+    if (is_about_access(settings)) {
+        publish_access({workers_, admin_->guard(), public_base_}, settings_);
+    }
     if (std::ranges::find(settings, "access") != settings.end()) {
         credentials_->set_providers(settings_.access.providers);
         certificates_.set_client_authorities(config::client_authorities(settings_.access));
-        publish_access(workers_, access::access_plan::make(settings_.access, nullptr, public_base_));
         card_thread_->editor().set_access(std::make_shared<access::card_schemes>(settings_.access));
     }
     if (std::ranges::any_of(settings, [](auto path) { return path.starts_with("rate_limits"); })) {
@@ -392,7 +376,8 @@ std::unique_ptr<metrics_feed> server::metrics()
     if (auto process = telemetry::read_process_stats()) {
         now.process = *process;
     }
-    const metrics_feed::sources from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, turns_.operators};
+    const metrics_feed::sources
+        from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, admin_->guard().totals(), turns_.operators};
     return std::make_unique<metrics_feed>(from, std::move(now));
 }
 

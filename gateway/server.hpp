@@ -98,6 +98,10 @@ private:
     {
         return agent_tokens_->agent(std::move(agent_id), std::move(refused));
     }
+    net::task<model::registration_answer> enroll(std::string body, model::registrant by) override
+    {
+        return management_->enroll(std::move(body), std::move(by));
+    }
     net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
     bool audit_fails() const noexcept override { return audit_.failing(); }

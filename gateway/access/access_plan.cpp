@@ -102,6 +102,25 @@ std::shared_ptr<const access_plan> access_plan::make(
     return std::shared_ptr<const access_plan>{new access_plan{settings, std::move(before), std::move(public_base)}};
 }
 
+std::shared_ptr<const access_plan> access_plan::make_for_registration(
+    const core::access_settings& settings,
+    const core::secret& token,
+    std::string public_base
+)
+{
+    core::access_settings all;
+    if (!token.empty()) {
+        const std::string own{"register"};
+        core::principal bearer;
+        bearer.id = own;
+        bearer.provider = own;
+        bearer.scopes = {core::scope_register};
+        all.providers.push_back({own, core::static_token_provider{token, std::move(bearer)}});
+    }
+    all.providers.insert(all.providers.end(), settings.providers.begin(), settings.providers.end());
+    return make(all, nullptr, std::move(public_base));
+}
+
 access_plan::access_plan(
     const core::access_settings& settings,
     std::shared_ptr<const access_plan> before,

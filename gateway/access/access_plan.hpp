@@ -6,6 +6,7 @@
 #include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/secret.hpp"
 #include "gateway/access/credential_reader.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "net/tls/client_certificate.hpp"
@@ -19,6 +20,14 @@
 
 namespace gateway::access {
 
+class access_plan;
+
+// What the requests of a listener need.
+struct access_plans {
+    std::shared_ptr<const access_plan> callers;       // null: no credential
+    std::shared_ptr<const access_plan> registration;  // of those that register agents; null: none may
+};
+
 class access_plan {
 public:
     // Null: the settings have no provider and there is no `before`: callers need no credential.
@@ -30,6 +39,11 @@ public:
         std::shared_ptr<const access_plan> before = nullptr,
         std::string public_base = {}
     );
+
+    // For those that register agents: the providers of the settings, and one more that knows `token`, whose owner has the scope
+    // cardea:register and is called `register`. It has no policies. Null: nobody can have a credential for that.
+    static std::shared_ptr<const access_plan>
+    make_for_registration(const core::access_settings& settings, const core::secret& token, std::string public_base);
 
     const credential_reader& reader() const noexcept { return reader_; }
 

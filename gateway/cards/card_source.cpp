@@ -6,6 +6,7 @@
 #include "core/url.hpp"
 #include "gateway/cards/card_cache.hpp"
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "gateway/model/well_known.hpp"
 
@@ -203,6 +204,8 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         co_return core::gateway_error(errc::draining);
     }
     auto request = make_request(agent, url, last, *token);
+    const auto addresses = model::addresses_of(agent, settings_.registration.allow);
+    request.addresses = addresses;
     request.max_size = settings_.cards.max_size;
     request.timeout = timeout;
     request.connect_timeout = std::min(timeout, settings_.timeouts.connect);
@@ -226,7 +229,8 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         );
     }
     const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
-    card_document document{.text = answer.body, .url = fetched->url, .verified = true, .timeout = left};
+    card_document
+        document{.text = answer.body, .url = fetched->url, .verified = true, .timeout = left, .addresses = addresses};
     auto card = co_await maker_.make(std::make_shared<const core::agent>(std::move(agent)), std::move(document));
     if (!card) {
         auto why = std::move(card).error();

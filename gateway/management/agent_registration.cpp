@@ -98,10 +98,19 @@ registration read_registration(const json& body)
     return out;
 }
 
-json definition_of(const registration& asked, const json& stored)
+bool is_registered(const json& definition)
+{
+    const auto* registered = core::member(definition, "registered");
+    return registered != nullptr && registered->is_boolean() && registered->get<bool>();
+}
+
+json definition_of(const registration& asked, const json& stored, bool by_operator)
 {
     json out = at_the_same_origins(asked, stored) ? stored : json::object();
     out["url"] = asked.url;
+    if (!by_operator) {
+        out["registered"] = true;
+    }
     set_text(out, "card_url", asked.card_url);
     set_text(out, "version", asked.version);
     auto& metadata = out["metadata"];

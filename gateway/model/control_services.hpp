@@ -9,6 +9,7 @@
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/presented_credential.hpp"
+#include "gateway/model/registration.hpp"
 #include "gateway/model/rpc_answer.hpp"
 #include "gateway/model/side_thread.hpp"
 #include "net/loop/types.hpp"
@@ -58,6 +59,9 @@ public:
     // there is none, or the agent is not known any more.
     virtual net::task<std::shared_ptr<const agent_entry>>
     agent_with_token(std::string agent_id, core::secret refused) = 0;
+
+    // Carries out a body sent to /agent/register.
+    virtual net::task<registration_answer> enroll(std::string body, registrant by) = 0;
 
     // Carries out a body sent to /rpc of the traffic listener. Stops soon after `left` says so.
     virtual net::task<rpc_answer> manage(std::string body, rpc_rights rights, std::stop_token left) = 0;

@@ -13,6 +13,8 @@ std::string_view name(route r) noexcept
             return "relay";
         case route::management:
             return "management";
+        case route::registration:
+            return "registration";
         case route::key_set:
             return "key_set";
         case route::resource_metadata:

@@ -14,7 +14,17 @@
 namespace gateway::model {
 
 // The bounded set of what a request can be for; also a metric label.
-enum class route : std::uint8_t { card, call, relay, management, key_set, resource_metadata, directory, none };
+enum class route : std::uint8_t {
+    card,
+    call,
+    relay,
+    management,
+    registration,
+    key_set,
+    resource_metadata,
+    directory,
+    none,
+};
 
 std::string_view name(route r) noexcept;
 

@@ -37,9 +37,15 @@ std::string path_of(const std::string& url)
 
 }  // namespace
 
+std::shared_ptr<const core::address_rule>
+addresses_of(const core::agent& record, std::span<const std::string> register_allow)
+{
+    return record.registered ? std::make_shared<const core::address_rule>(register_allow) : nullptr;
+}
+
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
-    core::duration head_timeout,
+    const entry_defaults& defaults,
     net::client_contexts& contexts,
     const std::string& call_url,
     const core::secret& token
@@ -52,9 +58,10 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     entry->call_url = call_url.empty() ? record.url : call_url;
     entry->awaits_card = call_url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
                          record.trust == core::card_trust::same_origin;
-    entry->head_timeout = record.timeout.value_or(head_timeout);
+    entry->head_timeout = record.timeout.value_or(defaults.head_timeout);
+    entry->addresses = addresses_of(record, defaults.register_allow);
     if (record.speaks == core::protocol::a2a && !record.url.empty()) {
-        auto target = net::make_target(entry->call_url, tls_files(record), contexts);
+        auto target = net::make_target(entry->call_url, tls_files(record), contexts, entry->addresses);
         if (!target) {
             return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
         }
@@ -75,7 +82,7 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
         if (record.disabled) {
             continue;
         }
-        auto entry = make_entry(record, settings.timeouts.upstream_head, contexts);
+        auto entry = make_entry(record, {settings.timeouts.upstream_head, settings.registration.allow}, contexts);
         if (!entry) {
             return std::move(entry).error();
         }

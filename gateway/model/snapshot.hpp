@@ -5,11 +5,13 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
+#include "core/ip.hpp"
 #include "gateway/model/published_card.hpp"
 #include "net/upstream/upstream.hpp"
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,6 +42,7 @@ struct agent_entry {
     std::string own_path;                 // of the record's URL; at least "/"
     std::string base_path;                // the same without slashes at the end
     core::duration head_timeout{};
+    std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
 };
 
 struct snapshot {
@@ -48,12 +51,22 @@ struct snapshot {
     std::shared_ptr<const card_bytes> key_set;              // what cards are verified with; null: none is signed
 };
 
+// What holds for an agent whose record does not say.
+struct entry_defaults {
+    core::duration head_timeout{};
+    std::span<const std::string> register_allow = {};  // as core::registration_settings::allow
+};
+
+// The addresses that an agent which registered itself may have; null: any, the agent did not.
+std::shared_ptr<const core::address_rule>
+addresses_of(const core::agent& record, std::span<const std::string> register_allow);
+
 // Calls go to `call_url`; empty: to the record's own, until its card has been seen. `token`: of the agent's OAuth server; empty:
 // none. Fails with config_invalid if the URL or
 // the trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
-    core::duration head_timeout,
+    const entry_defaults& defaults,
     net::client_contexts& contexts,
     const std::string& call_url = {},
     const core::secret& token = {}

@@ -2,6 +2,7 @@
 
 #include "core/agent.hpp"
 #include "core/ascii.hpp"
+#include "gateway/model/registration.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/path_pattern.hpp"
 
@@ -66,6 +67,10 @@ destination find_destination(std::string_view target) noexcept
     }
     if (path == "/rpc") {
         to.where = model::route::management;
+        return to;
+    }
+    if (path == model::registration_path) {
+        to.where = model::route::registration;
         return to;
     }
     if (path == model::key_set_path) {

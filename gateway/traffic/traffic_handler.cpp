@@ -20,6 +20,7 @@
 #include "gateway/traffic/not_found_endpoint.hpp"
 #include "gateway/traffic/opaque_endpoint.hpp"
 #include "gateway/traffic/path_pattern.hpp"
+#include "gateway/traffic/registration_endpoint.hpp"
 #include "gateway/traffic/resource_metadata_endpoint.hpp"
 
 #include <chrono>
@@ -51,6 +52,7 @@ struct traffic_handler::phases {
     managed_card_endpoint managed_card{control, settings, known};
     opaque_endpoint opaque{control, settings, known};
     management_endpoint management{control, settings, known};
+    registration_endpoint registration{control, settings, known};
     not_found_endpoint not_found{control, settings, known};
     agent_relay relay{control, pool, settings, metrics};
 };
@@ -119,6 +121,9 @@ void traffic_handler::route(request_context& request) const
     }
     if (!ends_here(head)) {
         request.to = find_destination(head.target);
+        if (request.to.where == model::route::registration && !phases_->guard.takes_registrations()) {
+            request.to.where = model::route::none;
+        }
         request.record.where = request.to.where;
     }
 }
@@ -145,6 +150,7 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request) c
             }
             break;
         case model::route::management:
+        case model::route::registration:
             if (head.verb != method::post) {
                 return refuse_method(request, "POST");
             }
@@ -172,6 +178,8 @@ net::routine<> traffic_handler::look(request_context& request)
             return phases_->directory.answer(request);
         case model::route::management:
             return phases_->management.answer(request);
+        case model::route::registration:
+            return phases_->registration.answer(request);
         case model::route::call:
             // A POST to the agent itself is a call. Anything else is none, but `relay_paths` may let it through.
             if (verb == method::post) {
@@ -257,9 +265,9 @@ void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<cons
     phases_->known.set_card(agent_id, std::move(card));
 }
 
-void traffic_handler::set_access(std::shared_ptr<const access::access_plan> plan)
+void traffic_handler::set_access(access::access_plans plans)
 {
-    phases_->guard.set_plan(std::move(plan));
+    phases_->guard.set_plans(std::move(plans));
 }
 
 void traffic_handler::set_rate_limits(std::shared_ptr<access::rate_limiter> limits)

@@ -22,7 +22,7 @@ class upstream_pool;
 }
 
 namespace gateway::access {
-class access_plan;
+struct access_plans;
 class rate_limiter;
 }  // namespace gateway::access
 
@@ -64,8 +64,8 @@ public:
     void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
     void set_card(const std::string& agent_id, std::shared_ptr<const model::published_card> card);
 
-    // What callers need from now on; null: nothing.
-    void set_access(std::shared_ptr<const access::access_plan> plan);
+    // What callers need from now on.
+    void set_access(access::access_plans plans);
 
     // How much they may send, together with those of the other workers; null: anything.
     void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);

@@ -201,7 +201,7 @@ struct rig {
     void change(core::agent changed)
     {
         net::client_contexts contexts;
-        plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+        plane.set_agent("agent-0", *gateway::model::make_entry(changed, {1s}, contexts));
         run();
     }
 
@@ -406,7 +406,7 @@ TEST_CASE("who waits for the card of an agent that changes meanwhile gets the ca
     auto changed = x.settings.agents.front();
     changed.card_url = "http://agent-0/other";
     net::client_contexts contexts;
-    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, {1s}, contexts));
     x.agents.silent = false;
     x.agents.answer_all();
     x.run();
@@ -491,11 +491,11 @@ TEST_CASE("the card of a session stays while its agent changes, unless the serve
     net::client_contexts contexts;
     auto changed = x.settings.agents.front();
     changed.metadata = R"({"tags":["new"]})";
-    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, {1s}, contexts));
     CHECK(x.obtained()->use == card_use::hit);
     CHECK(x.plane.status("agent-0")->changes == 1);
     changed.url = "http://elsewhere/";
-    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, {1s}, contexts));
     CHECK(x.obtained()->card == nullptr);
 }
 

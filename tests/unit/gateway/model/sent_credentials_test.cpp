@@ -39,7 +39,7 @@ std::string sent_by(const core::agent& agent, std::string_view token = {})
 std::shared_ptr<const gateway::model::agent_entry> entry_of(const core::agent& agent, const std::string& token = {})
 {
     net::client_contexts contexts;
-    auto made = gateway::model::make_entry(agent, 30s, contexts, {}, secret{token});
+    auto made = gateway::model::make_entry(agent, {30s}, contexts, {}, secret{token});
     REQUIRE(made.has_value());
     return *made;
 }

@@ -44,6 +44,8 @@ TEST_CASE("a target leads to a call, a card or the management, and keeps its que
         {"/agents/a/.well-known/agent.json", route::card, "a", true},
         {"/agents/.well-known/.well-known/agent.json", route::card, ".well-known", true},
         {"/rpc", route::management},
+        {"/agent/register", route::registration},
+        {"/agent/register?x", route::registration},
         {"/rpc?method=agents/list", route::management},
         {"/.well-known/jwks.json", route::key_set},
         {"/.well-known/jwks.json?x", route::key_set},
