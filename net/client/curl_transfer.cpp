@@ -136,10 +136,7 @@ void curl_transfer::set_common_options()
     const auto milliseconds = [](core::duration d) {
         return static_cast<long>(std::clamp<core::duration::rep>(d.count(), 1, std::numeric_limits<int>::max()));
     };
-    auto url = request_.url;
-    if (!request_.query.empty()) {
-        url += (url.find('?') == std::string::npos ? '?' : '&') + request_.query;
-    }
+    const auto url = core::with_parameter(request_.url, request_.query);
     set(CURLOPT_URL, url.c_str());  // libcurl copies it
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));

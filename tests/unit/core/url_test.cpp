@@ -59,4 +59,16 @@ TEST_CASE("a reference is resolved without its fragment")
     CHECK(core::resolved("http://agent/", "a b").empty());
 }
 
+TEST_CASE("a parameter takes the place of those of its name, however they are written")
+{
+    CHECK(core::without_parameter("http://a/p?key=1&x=2&%6Bey=3&keys=4&key", "key") == "http://a/p?x=2&keys=4");
+    CHECK(core::without_parameter("http://a/p?key=1", "key") == "http://a/p");
+    CHECK(core::without_parameter("http://a/p", "key") == "http://a/p");
+    CHECK(core::with_parameter("http://a/p?key=1&x=2", "key=n") == "http://a/p?x=2&key=n");
+    CHECK(core::with_parameter("http://a/p", "k%20y=n") == "http://a/p?k%20y=n");
+    CHECK(core::with_parameter("http://a/p?k%20y=1", "k%20y=n") == "http://a/p?k%20y=n");
+    CHECK(core::with_parameter("http://a/p?key=1", "") == "http://a/p?key=1");
+    CHECK(core::decoded("%6b%2") == "k%2");
+}
+
 TEST_SUITE_END();
