@@ -7,6 +7,7 @@
 #include "core/json/json.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace config {
@@ -21,6 +22,10 @@ void show_tokens(const core::jwt_provider& provider, core::json& shown);
 void show_tokens(const core::oidc_provider& provider, core::json& shown);
 void show_tokens(const core::azure_ad_provider& provider, core::json& shown);
 void show_tokens(const core::gcp_iap_provider& provider, core::json& shown);
+
+// As what an OAuth server that exchanges it gets a bearer token of the provider (RFC 8693 section 3); empty: not at all, since
+// nobody but the gateway could tell whose it is.
+std::string_view exchanged_as(const core::access_provider& provider) noexcept;
 
 // What `iss` may be in the tokens of the provider; empty: it accepts no tokens with a signature.
 std::vector<std::string> issuers_of(const core::access_provider& provider);

@@ -1,7 +1,9 @@
 #include "config/exposure.hpp"
 
+#include "config/access_tokens.hpp"
 #include "config/values.hpp"
 
+#include <algorithm>
 #include <variant>
 
 namespace config {
@@ -46,6 +48,21 @@ std::string idle_policy(const settings& settings)
     for (const auto& agent : settings.agents) {
         if (agent.discover || agent.call) {
             return "agents." + agent.id + (agent.discover ? ".discover" : ".call");
+        }
+    }
+    return {};
+}
+
+std::string idle_exchange(const settings& settings)
+{
+    const auto gives = [](const core::access_provider& each) { return !exchanged_as(each).empty(); };
+    if (std::ranges::any_of(settings.access.providers, gives)) {
+        return {};
+    }
+    for (const auto& agent : settings.agents) {
+        const auto* const client = std::get_if<core::boxed<core::oauth_client>>(&agent.credentials);
+        if (client != nullptr && (*client)->grant == core::oauth_grant::token_exchange) {
+            return "agents." + agent.id + ".credentials.oauth2.grant";
         }
     }
     return {};

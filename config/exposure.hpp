@@ -25,6 +25,10 @@ unseen_certificates(const std::vector<certificate_files>& tls, const core::acces
 // for guarded. Empty: there is none.
 std::string idle_policy(const settings& settings);
 
+// The path of credentials that exchange callers' tokens, when no provider accepts any that can be exchanged. Empty: there is
+// none.
+std::string idle_exchange(const settings& settings);
+
 // What is only worth a warning. Nothing: it is not.
 std::optional<std::string_view> credentials_in_clear(const process_settings& settings);
 

@@ -190,6 +190,8 @@ json schema_of(access_form form)
             return map_schema(access_map::oauth2);
         case client_authentication:
             return one_of(core::choices<core::client_authentication>);
+        case oauth_grant:
+            return one_of(core::choices<core::oauth_grant>);
         case text:
         case secret:
         case path:

@@ -155,6 +155,13 @@ private:
         if (const auto idle = config::idle_policy(settings); !idle.empty()) {
             complain(idle + ": guards nothing without access.providers; expected a provider, or no policy");
         }
+        if (const auto idle = config::idle_exchange(settings); !idle.empty()) {
+            complain(
+                idle +
+                ": has no caller's token to exchange; expected a provider of type jwt, oidc, azure_ad or "
+                "http_verifier, or client_credentials"
+            );
+        }
         if (!config::is_loopback(settings.admin)) {
             out_.warnings.push_back(
                 "warning: admin: " + config::to_text(settings.admin) +

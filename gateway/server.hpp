@@ -98,6 +98,10 @@ private:
     {
         return agent_tokens_->agent(std::move(agent_id), std::move(refused));
     }
+    net::task<core::result<model::exchanged_token>> exchange(model::exchange_request asked) override
+    {
+        return agent_tokens_->exchange(std::move(asked));
+    }
     net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
     bool audit_fails() const noexcept override { return audit_.failing(); }

@@ -133,6 +133,7 @@ void access_plan::add(const core::access_provider& provider)
         add_challenge("ApiKey", provider, ", in=\"header\", name=\"" + field->name + '"');
     } else {
         asks_about_bearers_ = true;
+        exchanged_as_.emplace_back(provider.name, config::exchanged_as(provider));
         add_challenge("Bearer", provider, {});
         for (auto& server : authorization_servers(provider)) {
             challenges_.back().has_server = true;
@@ -172,6 +173,12 @@ void access_plan::add_challenge(
         {.text = "WWW-Authenticate: " + scheme + " realm=\"" + provider.name + '"' + parameters,
          .is_bearer = scheme == "Bearer"}
     );
+}
+
+std::string_view access_plan::exchanged_as(std::string_view provider) const noexcept
+{
+    const auto found = std::ranges::find(exchanged_as_, provider, [](const auto& each) { return each.first; });
+    return found == exchanged_as_.end() ? std::string_view{} : found->second;
 }
 
 std::string access_plan::challenges(bool refused, std::string_view agent) const

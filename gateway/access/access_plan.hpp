@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gateway::access {
@@ -39,6 +40,9 @@ public:
     // The same of a client certificate, whose handshake has verified it. Null: certificates identify nobody here.
     std::optional<core::result<model::accepted_credential>>
     judge(const net::client_certificate& shown, core::wall_time now) const;
+
+    // config::exchanged_as() of the provider of this name; empty also if there is none.
+    std::string_view exchanged_as(std::string_view provider) const noexcept;
 
     // Header lines of a 401, one WWW-Authenticate for each provider. `refused`: a credential was sent. `agent` is the id in
     // the path of the request, or anything else.
@@ -97,10 +101,11 @@ private:
 
     credential_reader reader_;
     std::vector<known_token> tokens_;
-    std::unordered_map<std::string, known_key> keys_;  // by the SHA-256 of the key, in hex
-    bool asks_about_bearers_ = false;                  // that are not among tokens_
-    std::vector<const key_field*> asked_fields_;       // whose credentials may be others than keys_
-    std::optional<certificate_rules> certificates_;    // nullopt: they identify nobody
+    std::unordered_map<std::string, known_key> keys_;                     // by the SHA-256 of the key, in hex
+    bool asks_about_bearers_ = false;                                     // that are not among tokens_
+    std::vector<std::pair<std::string, std::string_view>> exchanged_as_;  // by the provider
+    std::vector<const key_field*> asked_fields_;                          // whose credentials may be others than keys_
+    std::optional<certificate_rules> certificates_;                       // nullopt: they identify nobody
     std::vector<challenge_line> challenges_;
     std::vector<std::string> servers_;  // authorization servers
     std::string public_base_;

@@ -1,7 +1,7 @@
 #include "gateway/access/credential_reader.hpp"
 
 #include "core/ascii.hpp"
-#include "gateway/model/sent_credentials.hpp"
+#include "core/url.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -120,7 +120,7 @@ core::result<std::optional<credential>> credential_reader::read(const net::http1
     for (auto rest = mark == std::string_view::npos ? std::string_view{} : head.target.substr(mark + 1);
          !rest.empty();) {
         const auto parameter = next_pair(rest, '&');
-        const auto name = model::decoded(parameter.name);
+        const auto name = core::decoded(parameter.name);
         if (const auto* field = find(credential_place::query, name)) {
             found.add({field, parameter.value});
         } else if (name == bearer_parameter || find(credential_place::header, name) != nullptr) {
@@ -141,7 +141,7 @@ std::string credential_reader::without_keys(std::string_view query) const
     std::string out;
     for (auto rest = query.substr(std::min<std::size_t>(1, query.size())); !rest.empty();) {
         const auto parameter = next_pair(rest, '&');
-        if (find(credential_place::query, model::decoded(parameter.name)) == nullptr) {
+        if (find(credential_place::query, core::decoded(parameter.name)) == nullptr) {
             out += out.empty() ? '?' : '&';
             out += parameter.whole;
         }

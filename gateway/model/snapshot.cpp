@@ -20,7 +20,11 @@ void set_heads(agent_entry& entry, const net::upstream_target& target)
         fields.field(name, value.reveal());
         entry.own_fields.push_back(name);
     }
-    entry.awaits_token = oauth_client_of(entry.record) != nullptr && entry.token.empty();
+    if (exchanges_tokens(entry.record)) {
+        entry.own_fields.emplace_back("Authorization");
+    } else {
+        entry.awaits_token = oauth_client_of(entry.record) != nullptr && entry.token.empty();
+    }
     entry.query_key = std::move(sent.query);
     const auto path = with_query(target.path, entry.query_key);
     net::http1::head_writer{entry.call_head}.request_line(net::http1::method::post, path);

@@ -2,6 +2,7 @@
 
 #include "gateway/model/control_services.hpp"
 #include "gateway/traffic/answer_editor.hpp"
+#include "gateway/traffic/caller_tokens.hpp"
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
@@ -40,6 +41,11 @@ std::string head_with_token(std::string_view head, const model::agent_entry& age
 {
     const auto line = head.substr(0, head.find("\r\n") + 2);
     return std::string{line} + agent.fixed_fields;
+}
+
+std::string token_line(const core::secret& token)
+{
+    return "Authorization: Bearer " + token.reveal() + "\r\n";
 }
 
 relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call)
@@ -95,13 +101,23 @@ net::routine<relay_outcome> relay::run()
 
 bool relay::may_renew_token() const noexcept
 {
-    return agent_.head().status == 401 && !call_.agent->token.empty() && !call_.passed;
+    const bool has_token = call_.token || !call_.agent->token.empty();
+    return agent_.head().status == 401 && has_token && !call_.passed;
 }
 
 // An agent that answers 401 has not done what it was asked for (RFC 9110 section 15.5.2): with another token it is asked
 // once more. False: there is no other, and the caller gets the answer.
 net::routine<bool> relay::renew_token()
 {
+    if (call_.token) {
+        const bool renewed = co_await renew_caller_token(settings_.control, caller_, call_);
+        if (renewed) {
+            const auto old_line = call_.head.rfind("\r\n", call_.head.size() - 3) + 2;
+            renewed_head_ = std::string{call_.head.substr(0, old_line)} + token_line(call_.token->text);
+            call_.head = renewed_head_;
+        }
+        co_return renewed;
+    }
     auto asked = settings_.control.agent_with_token(call_.agent->record.id, call_.agent->token);
     const auto here = caller_.owner().get_executor();
     auto entry = co_await net::ask(settings_.control.executor(), here, std::move(asked));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/agent_credentials.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/model/answered_card.hpp"
@@ -36,6 +37,13 @@ struct relay_settings {
     std::uint64_t card_answer = 0;     // limit of such an answer
 };
 
+// What a call has instead of the agent's own credential, if the agent takes tokens of its callers.
+struct caller_token {
+    core::oauth_client client;  // of the agent, which it was asked for with
+    core::secret text;
+    core::steady_time until{};
+};
+
 struct relay_call {
     std::shared_ptr<const model::agent_entry> agent;
     net::http1::method verb = net::http1::method::post;
@@ -48,11 +56,16 @@ struct relay_call {
     const access::credential_reader* credentials =
         nullptr;                                      // that the agent does not get; outlives the relay; null: none
     std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one
-    std::optional<model::card_position> card{};       // the answer holds one, which callers may not see as it is
+    std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
+    std::string_view subject_type{};             // of the caller's own token, with `token`
+    std::optional<model::card_position> card{};  // the answer holds one, which callers may not see as it is
 };
 
-// The same head for the same agent with another token.
+// The same head for the same agent with another token of its own.
 std::string head_with_token(std::string_view head, const model::agent_entry& agent);
+
+// The line of a token, behind which the caller's fields come.
+std::string token_line(const core::secret& token);
 
 struct relay_outcome {
     std::optional<core::error> failure;           // nullopt: the whole answer is out

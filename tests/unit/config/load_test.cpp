@@ -247,7 +247,8 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         {"words:call", "words:read"},
         "paid",
         "https://paid.example.com",
-        core::client_authentication::post
+        core::client_authentication::post,
+        core::oauth_grant::token_exchange
     };
     paid.headers = {{"X-Team", core::secret{"words"}}};
     paid.of_callers.names = {"X-Api-Key"};

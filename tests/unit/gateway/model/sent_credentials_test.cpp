@@ -125,4 +125,18 @@ TEST_CASE("what an agent repeats of its credentials is masked")
     }
 }
 
+TEST_CASE("an agent whose callers have tokens of their own waits for none, and gets no caller's Authorization")
+{
+    auto exchanging = client;
+    exchanging.grant = core::oauth_grant::token_exchange;
+    CHECK(gateway::model::exchanges_tokens(agent_with(exchanging)));
+    CHECK_FALSE(gateway::model::exchanges_tokens(agent_with(client)));
+    CHECK_FALSE(gateway::model::exchanges_tokens(agent_with(secret{"t"})));
+    const auto entry = entry_of(agent_with(exchanging));
+    CHECK_FALSE(entry->awaits_token);
+    CHECK(entry->own_fields == std::vector<std::string>{"Authorization"});
+    CHECK(entry->call_head.find("Authorization") == std::string::npos);
+    CHECK(entry_of(agent_with(client))->awaits_token);
+}
+
 TEST_SUITE_END();
