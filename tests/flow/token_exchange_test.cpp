@@ -227,7 +227,7 @@ TEST_CASE("without its OAuth server an agent gets no call of a caller that it ha
     const auto refused = call(with.gateway.port(), "words", bearer("bob-token"));
     CHECK(refused.status == 503);
     CHECK(parsed(refused.body)["error"]["data"]["code"] == "upstream_credentials");
-    CHECK(with.recorder.request_count() == 1);
+    CHECK(with.recorder.request_count() == 2);
 }
 
 TEST_CASE("a token is not sent beyond its life")
