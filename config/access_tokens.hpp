@@ -6,7 +6,9 @@
 #include "core/access.hpp"
 #include "core/json/json.hpp"
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace config {
@@ -27,5 +29,20 @@ std::vector<std::string> issuers_of(const core::access_provider& provider);
 
 // What `aud` may be in them.
 std::vector<std::string> audiences_of(const core::access_provider& provider);
+
+// A member of a token that is another part of its principal and no claim, and the condition of policies that is about it.
+struct token_member {
+    std::string_view name;
+    std::string_view condition;
+};
+inline constexpr std::array<token_member, 7> token_members{{
+    {"sub", "principals"},
+    {"tid", "tenants"},
+    {"tenant", "tenants"},
+    {"scope", "scopes"},
+    {"scp", "scopes"},
+    {"groups", "groups"},
+    {"roles", "groups, or scopes with azure_ad"},
+}};
 
 }  // namespace config

@@ -2,6 +2,7 @@
 
 #include "config/access.hpp"
 #include "config/access_policy.hpp"
+#include "config/access_warnings.hpp"
 #include "config/choice.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"
@@ -55,6 +56,7 @@ std::vector<std::string_view> keys_of(std::string_view section)
 struct given_setting {
     place at;
     bool read = false;  // else its problem is reported
+    const node* value = nullptr;
 };
 
 // What is expected of a list, and of its elements.
@@ -131,7 +133,7 @@ private:
     {
         const auto before = problems_.size();
         std::visit([&](const auto& type) { read_value(f, type, written_as(row.type)); }, row.type);
-        given_[row.path] = {f.at, problems_.size() == before && !f.value->unusable};
+        given_[row.path] = {f.at, problems_.size() == before && !f.value->unusable, f.value};
     }
 
     template <class Type>
@@ -228,6 +230,9 @@ private:
         check_rate_limits();
         check_signatures();
         check_providers();
+        if (const auto access = given_.find("access"); access != given_.end() && problems_.empty()) {
+            warn_of_access({"access", access->second.value, access->second.at}, value_, problems_);
+        }
     }
 
     void check_rate_limits()
@@ -271,6 +276,8 @@ private:
                 "agents." + value_.agents[i].id + '.' + key,
                 '"' + std::string{missing} + "\" " + std::string{no_such_provider}
             );
+        } else if (const auto claim = misplaced_claim(policy, value_.access); !claim.empty()) {
+            problems_.warn(agent_names_[i].at, "agents." + value_.agents[i].id + '.' + key, claim);
         }
     }
 
