@@ -44,6 +44,16 @@ std::vector<key_field> key_fields(const core::access_settings& settings)
     return fields;
 }
 
+// What the proxy of gcp_iap sends beside its token. Where that is not checked, an agent might believe these.
+std::vector<std::string> identity_headers(const core::access_settings& settings)
+{
+    const bool reads_iap = std::ranges::any_of(settings.providers, [](const core::access_provider& provider) {
+        return std::holds_alternative<core::gcp_iap_provider>(provider.type);
+    });
+    return reads_iap ? std::vector<std::string>{"X-Goog-Authenticated-User-Email", "X-Goog-Authenticated-User-Id"}
+                     : std::vector<std::string>{};
+}
+
 // Where callers get the provider's tokens (RFC 9728 section 2): issuers that are URLs.
 std::vector<std::string> authorization_servers(const core::access_provider& provider)
 {
@@ -107,7 +117,7 @@ access_plan::access_plan(
     std::shared_ptr<const access_plan> before,
     std::string public_base
 )
-    : reader_{key_fields(settings)},
+    : reader_{key_fields(settings), identity_headers(settings)},
       public_base_{std::move(public_base)},
       rules_{settings.rules},
       before_{std::move(before)}

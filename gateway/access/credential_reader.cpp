@@ -92,8 +92,9 @@ bool operator==(const key_field& a, const key_field& b) noexcept
     return is_field(a, b.place, b.name);
 }
 
-credential_reader::credential_reader(std::vector<key_field> fields)
+credential_reader::credential_reader(std::vector<key_field> fields, std::vector<std::string> identity_headers)
     : fields_{std::move(fields)},
+      identity_headers_{std::move(identity_headers)},
       reads_cookies_{std::ranges::count(fields_, credential_place::cookie, &key_field::place) > 0},
       reads_query_{std::ranges::count(fields_, credential_place::query, &key_field::place) > 0}
 {
@@ -132,7 +133,8 @@ core::result<std::optional<credential>> credential_reader::read(const net::http1
 
 bool credential_reader::is_key_header(std::string_view name) const noexcept
 {
-    return find(credential_place::header, name) != nullptr ||
+    const auto is_name = [&](const std::string& each) { return core::equal_ignoring_case(each, name); };
+    return find(credential_place::header, name) != nullptr || std::ranges::any_of(identity_headers_, is_name) ||
            (reads_query_ && core::equal_ignoring_case(name, "Referer"));
 }
 

@@ -177,6 +177,11 @@ TEST_SUITE("access plan")
             plan->challenges(false, "") ==
             "WWW-Authenticate: ApiKey realm=\"iap\", in=\"header\", name=\"X-Goog-IAP-JWT-Assertion\"\r\n"
         );
+        for (const auto* const name :
+             {"x-goog-iap-jwt-assertion", "X-Goog-Authenticated-User-Email", "x-goog-authenticated-user-id"}) {
+            CHECK(plan->reader().is_key_header(name));
+            CHECK_FALSE(access_plan::make(with({ops()}))->reader().is_key_header(name));
+        }
     }
 
     TEST_CASE("A certificate names its principal as the provider says, until it ends")
