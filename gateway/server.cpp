@@ -2,7 +2,6 @@
 
 #include "config/exposure.hpp"
 #include "gateway/access/access_plan.hpp"
-#include "gateway/access/card_schemes.hpp"
 #include "gateway/access/rate_limiter.hpp"
 #include "gateway/agent_publication.hpp"
 #include "gateway/model/answer.hpp"
@@ -206,16 +205,15 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
         credentials_->set_providers(settings_.access.providers);
         certificates_.set_client_authorities(config::client_authorities(settings_.access));
         publish_access(workers_, access::access_plan::make(settings_.access, nullptr, public_base_));
-        card_thread_->editor().set_access(std::make_shared<access::card_schemes>(settings_.access));
+        const auto before = std::exchange(schemes_, std::make_shared<const access::card_schemes>(settings_.access));
+        card_thread_->editor().set_access(schemes_);
+        cards_->make_again(access::card_schemes::difference(before, schemes_), turns_.operators);
     }
     if (std::ranges::any_of(settings, [](auto path) { return path.starts_with("rate_limits"); })) {
         limit_rates(workers_, settings_.rate_limits);
     }
     largest_card_ = settings_.cards.max_size;
     card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
-    if (std::ranges::find(settings, "access") != settings.end()) {
-        cards_->make_again();
-    }
     sessions_->settings_changed(settings);
 }
 
@@ -335,7 +333,7 @@ net::task<> server::drain_and_stop()
     co_await wait_until_empty(net::never);
     admin_listener_->close();
     admin_service_->abort();
-    while (admin_service_->open() > 0 || keeper_->busy() || reloader_->busy() || sessions_->busy()) {
+    while (admin_service_->open() > 0 || keeper_->busy() || cards_->busy() || reloader_->busy() || sessions_->busy()) {
         co_await pause();
     }
     for (const auto& each : workers_) {

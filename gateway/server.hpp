@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/access/card_schemes.hpp"
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/admin_handler.hpp"
 #include "gateway/auditor.hpp"
@@ -135,6 +136,8 @@ private:
     std::unique_ptr<cards::card_source> source_;
     std::unique_ptr<cards::card_keeper> keeper_;
     std::unique_ptr<cards::card_plane> cards_;
+    std::shared_ptr<const access::card_schemes> schemes_ =  // which cards have, or will soon
+        std::make_shared<const access::card_schemes>(core::access_settings{});
     model::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
     std::unique_ptr<management::registry> registry_;
