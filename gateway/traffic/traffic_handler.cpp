@@ -66,7 +66,10 @@ traffic_handler::traffic_handler(
       log_{log},
       phases_{new phases{control, pool, settings}}
 {
-    phases_->guard.set_observer([this](const core::principal& owner) { phases_->tally.note_key(owner); });
+    phases_->guard.set_observer([this](const core::principal& owner) {
+        phases_->tally.note_key(owner);
+        phases_->metrics.note_key({owner.provider, owner.id}, std::chrono::system_clock::now());
+    });
 }
 
 traffic_handler::~traffic_handler() = default;
@@ -101,7 +104,10 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
 net::routine<> traffic_handler::refuse(net::server_connection& caller, core::error failure)
 {
     request_context request{caller};
-    co_await respond_error(request, std::move(failure));
+    // A request that cannot be read costs as much as one that can. What the gateway itself broke off has been counted.
+    auto limited = failure.from == core::side::caller ? phases_->guard.admit_address(request) : std::nullopt;
+    auto answered = limited ? std::move(*limited) : respond_error(request, std::move(failure));
+    co_await std::move(answered);
     account(request);
 }
 

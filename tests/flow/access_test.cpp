@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <set>
 #include <string>
 #include <string_view>
@@ -185,6 +186,17 @@ TEST_CASE("what becomes of credentials is counted by provider")
     CHECK(with.gateway.metric(R"(cardea_access_total{provider="mallory",outcome="accepted"})") == 1);
     CHECK(with.gateway.metric(R"(cardea_access_total{provider="none",outcome="refused"})") == 1);
     CHECK(with.gateway.metric(R"(cardea_access_total{provider="none",outcome="anonymous"})") == 1);
+}
+
+TEST_CASE("when a key was used last is known, and that another was not")
+{
+    guarded_gateway with;
+    const auto before = std::chrono::system_clock::now();
+    CHECK(call(with.gateway.port(), "seen", ci).status == 200);
+    const auto used = with.gateway.metric(R"(cardea_access_key_last_used_timestamp_seconds{provider="keys",key="ci"})");
+    REQUIRE(used);
+    CHECK(*used >= std::chrono::duration<double>{before.time_since_epoch()}.count() - 0.001);
+    CHECK_FALSE(with.gateway.metric(R"(cardea_access_key_last_used_timestamp_seconds{provider="keys",key="old"})"));
 }
 
 TEST_CASE("without providers every caller is answered, whatever credential it sends")

@@ -116,6 +116,24 @@ TEST_CASE("an address over its limit gets 429 before its credential is looked at
     }
 }
 
+TEST_CASE("requests whose heads cannot be read count for their address too")
+{
+    limited_gateway with{{.principal = {}, .agent = {}, .address = burst_of_three}};
+    const auto port = with.gateway.port();
+    const auto garbage = [&] {
+        test_support::http_client client{port};
+        client.send("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
+        return client.read_response();
+    };
+    CHECK(garbage().status == 400);
+    CHECK(refused_of(29, garbage) >= 19);
+    const auto refused = garbage();
+    CHECK(refused.status == 429);
+    CHECK(refused.header("RateLimit-Policy") == R"("address";q=1;w=1)");
+    CHECK(refused.header("Connection") == "close");
+    CHECK(request(port, "GET", card_target("open"), nobody).status == 429);
+}
+
 TEST_CASE("without access agents and addresses are limited too")
 {
     test_support::scripted_agent agent{answer_of_agent};
