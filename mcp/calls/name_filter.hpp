@@ -16,6 +16,10 @@
 
 namespace mcp {
 
+// Names beyond this are hidden where there are patterns, each of which takes time in proportion to the name.
+inline constexpr std::size_t longest_matched_name = 2048;
+
+// Views that it returns are into itself or into the argument.
 class name_filter {
 public:
     name_filter() = default;
@@ -62,17 +66,5 @@ struct name_filters {
 // resources/subscribe and resources/unsubscribe, or of the reference of completion/complete. Nothing: as it is. Fails with
 // invalid_params if that is hidden or unknown, or is not a string; every other method passes.
 core::result<std::optional<text_edit>> admit(const name_filters& filters, const incoming& call, std::string_view body);
-
-struct edited_list {
-    std::string text;
-    std::size_t hidden = 0;             // entries that are left out
-    std::vector<std::string> repeated;  // names of those that an earlier entry has; at most most_told_items
-};
-
-// An answer to the request of a `list`, without the entries that are hidden, with exposed names and other descriptions; every
-// other byte stays. An entry that is no object, has no name or has it twice is hidden. Answers that are errors, and messages
-// that are no answers, stay as they are. Fails with upstream_protocol: not JSON, not an object, or the result or its list
-// stands twice.
-core::result<edited_list> edit_list(const name_filter& filter, list_kind list, std::string_view message);
 
 }  // namespace mcp
