@@ -27,6 +27,11 @@ std::optional<http_url> http_url::parse(std::string_view text)
     if (!url.secure && parsed->scheme_id() != boost::urls::scheme::http) {
         return std::nullopt;
     }
+    // Boost.URL 1.81 reads `10.0.0.1.example.com` as the host 10.0.0.1 and the path `.example.com`, which RFC 3986 section 3.2
+    // does not have: refused, so that nobody takes the name for the address.
+    if (!parsed->encoded_path().empty() && !parsed->encoded_path().starts_with('/')) {
+        return std::nullopt;
+    }
     url.encoded_host = std::string{parsed->encoded_host()};
     url.host = parsed->host();
     if (url.host.starts_with('[') && url.host.ends_with(']')) {

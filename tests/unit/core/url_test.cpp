@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 TEST_SUITE_BEGIN("core/url");
 
 TEST_CASE("a URL is taken apart, and the port and the path are always there")
@@ -39,6 +41,18 @@ TEST_CASE("what is not an http or https URL with a host is none")
         CHECK_FALSE(core::http_url::parse(url).has_value());
         CHECK(core::origin_of(url).empty());
     }
+}
+
+TEST_CASE("a host name that begins like an IPv4 address is not taken for that address")
+{
+    for (const std::string text :
+         {"http://127.0.0.1.example.com", "http://127.0.0.1example.com/", "http://1.2.3.4.5:80/x"}) {
+        CAPTURE(text);
+        CHECK_FALSE(core::http_url::parse(text).has_value());
+        CHECK(core::origin_of(text).empty());
+    }
+    CHECK(core::http_url::parse("http://127.0.0.1:80/x")->host == "127.0.0.1");
+    CHECK(core::http_url::parse("http://a127.0.0.1.example.com")->host == "a127.0.0.1.example.com");
 }
 
 TEST_CASE("an origin is normalised")
