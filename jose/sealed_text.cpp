@@ -42,11 +42,15 @@ const EVP_CIPHER* algorithm()
     return fetched.get();
 }
 
-// One for each thread: a new one would be an allocation for each text.
+// One for each thread, with the algorithm chosen once: each of the two would be an allocation for every text.
 EVP_CIPHER_CTX* context()
 {
-    thread_local const context_owner own{EVP_CIPHER_CTX_new()};
-    require(own != nullptr);
+    const auto chosen = [] {
+        context_owner made{EVP_CIPHER_CTX_new()};
+        require(made != nullptr && EVP_CipherInit_ex2(made.get(), algorithm(), nullptr, nullptr, 0, nullptr) == 1);
+        return made;
+    };
+    thread_local const context_owner own = chosen();
     return own.get();
 }
 
@@ -75,7 +79,7 @@ enum class direction : int { open = 0, seal = 1 };
 EVP_CIPHER_CTX* begin(direction to, const core::secret& key, const unsigned char* nonce, sealed_purpose purpose)
 {
     auto* const in = context();
-    require(EVP_CipherInit_ex2(in, algorithm(), bytes_of(key.reveal()), nonce, static_cast<int>(to), nullptr) == 1);
+    require(EVP_CipherInit_ex2(in, nullptr, bytes_of(key.reveal()), nonce, static_cast<int>(to), nullptr) == 1);
     for (const auto text : purpose) {
         authenticate(in, text);
     }
