@@ -26,8 +26,6 @@ using core::json;
 
 constexpr std::string_view expected_provider = "a map with type and name";
 constexpr std::string_view expected_name = "1 to 64 letters, digits, '.', '_' and '-'";
-constexpr std::string_view expected_token = "a token of at least 16 characters";
-constexpr std::string_view expected_token_file = "the path of a file with a token";
 
 core::error invalid(std::string predicate)
 {
@@ -157,15 +155,7 @@ private:
 
     core::secret read_token(const field& f, const std::string& text)
     {
-        if (text.size() < shortest_static_token) {
-            problems_.add(f.at, f.path, "is shorter than 16 characters; expected " + std::string{expected_token});
-            return {};
-        }
-        if (text.size() > longest_static_token) {
-            problems_.add(f.at, f.path, "is longer than 8KiB, which no request may have; expected a shorter token");
-            return {};
-        }
-        auto token = bearer_of(f, text, problems_);
+        auto token = checked_token(f, text, problems_);
         if (!token.empty() && !tokens_.insert(text).second) {
             problems_.add(f.at, f.path, "is the token of another provider; expected a token of its own");
         }
@@ -206,6 +196,19 @@ access_map map_of(const core::provider_settings& type)
 }
 
 }  // namespace
+
+core::secret checked_token(const field& f, const std::string& text, problem_list& problems)
+{
+    if (text.size() < shortest_static_token) {
+        problems.add(f.at, f.path, "is shorter than 16 characters; expected " + std::string{expected_token});
+        return {};
+    }
+    if (text.size() > longest_static_token) {
+        problems.add(f.at, f.path, "is longer than 8KiB, which no request may have; expected a shorter token");
+        return {};
+    }
+    return bearer_of(f, text, problems);
+}
 
 std::vector<core::access_provider>
 read_providers(const field& f, const secret_reader& secrets, const tls_checks& tls, problem_list& problems)

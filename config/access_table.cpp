@@ -177,8 +177,8 @@ constexpr auto access_keys = std::to_array<access_key>({
      "oauth2",
      form::oauth2_map,
      "none",
-     "Cardea gets tokens from an OAuth server (client credentials grant) and sends them as `Authorization: Bearer`. "
-     "Not for MCP servers."},
+     "Cardea gets tokens from an OAuth server and sends them as `Authorization: Bearer`. Not for "
+     "MCP servers."},
 
     {basic, "username", form::text, is_required, "The name. It has no colon."},
     {basic, "password", form::secret, "none", "The password."},
@@ -207,6 +207,13 @@ constexpr auto access_keys = std::to_array<access_key>({
      form::client_authentication,
      "`basic`",
      "How the secret is sent: in a header field (`basic`), or in the form (`post`)."},
+    {oauth2,
+     "grant",
+     form::oauth_grant,
+     "`client_credentials`",
+     "For whom calls have a token: for the gateway, or, with `token_exchange`, for the caller, whose bearer token the "
+     "OAuth server exchanges (RFC 8693). The latter needs a provider of type `jwt`, `oidc`, `azure_ad` or "
+     "`http_verifier`, and is not for MCP servers."},
 });
 
 std::string listed_algorithms()
@@ -287,6 +294,8 @@ std::string written_as(access_form form)
             return "map";
         case form::client_authentication:
             return "`basic` or `post`";
+        case form::oauth_grant:
+            return listed<core::oauth_grant>("`");
     }
     return {};
 }

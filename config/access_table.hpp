@@ -57,7 +57,8 @@ enum class access_form : std::uint8_t {
     basic_map,
     agent_key_map,
     oauth2_map,
-    client_authentication
+    client_authentication,
+    oauth_grant
 };
 
 struct access_key {

@@ -207,6 +207,18 @@ void show_tokens(const core::gcp_iap_provider& provider, json& shown)
     shown["leeway"] = to_text(provider.leeway);
 }
 
+std::string_view exchanged_as(const core::access_provider& provider) noexcept
+{
+    const auto& type = provider.type;
+    if (std::holds_alternative<core::jwt_provider>(type) || std::holds_alternative<core::oidc_provider>(type) ||
+        std::holds_alternative<core::azure_ad_provider>(type)) {
+        return "urn:ietf:params:oauth:token-type:jwt";
+    }
+    // A request to AWS is for AWS alone, and the assertion of a proxy for whoever stands behind the proxy.
+    return std::holds_alternative<core::http_verifier_provider>(type) ? "urn:ietf:params:oauth:token-type:access_token"
+                                                                      : "";
+}
+
 std::vector<std::string> issuers_of(const core::access_provider& provider)
 {
     using list = std::vector<std::string>;

@@ -217,6 +217,9 @@ private:
             client.authentication =
                 read_choice<core::client_authentication>(*way, problems_).value_or(client.authentication);
         }
+        if (const auto* grant = given.find("grant")) {
+            client.grant = read_choice<core::oauth_grant>(*grant, problems_).value_or(client.grant);
+        }
         return client;
     }
 
@@ -230,7 +233,8 @@ json shown_kind(const core::oauth_client& client)
         {"token_url", shown_url(client.token_url)},
         {"client_id", client.client_id},
         {"client_secret", core::masked},
-        {"auth", core::name(client.authentication)}
+        {"auth", core::name(client.authentication)},
+        {"grant", core::name(client.grant)}
     };
     if (!client.scopes.empty()) {
         shown["scopes"] = client.scopes;

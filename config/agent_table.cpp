@@ -62,6 +62,12 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {"as `access.rules` say"},
      "Who may call the agent: a [policy](#policies). Everyone else who may know of it gets 403."},
     {"disabled", switch_key{&agent::disabled}, {}, "Cardea keeps the agent, but answers as for an unknown agent."},
+    {"registered",
+     switch_key{&agent::registered},
+     {},
+     "The agent [registered itself](security.md#self-registration), or may register itself again. Cardea connects to "
+     "it "
+     "at public addresses only, and at those of `register.allow`. Not for programs."},
     {"shape",
      optional_choice<core::card_shape>{&agent::shape},
      {.setting = "cards.shape"},

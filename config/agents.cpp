@@ -64,6 +64,7 @@ public:
             read_maps();
             read_agent_values(given_, tls_, agent_, problems_);
             check_session();
+            check_registered();
             check_overlays();
             check_credentials(agent_, path_, at_, problems_);
         }
@@ -256,6 +257,15 @@ private:
         if (restart != nullptr && agent_.mcp->backoff > agent_.mcp->max_backoff) {
             problems_
                 .add(restart->at, restart->path, "has a backoff over its max_backoff; expected at most max_backoff");
+        }
+    }
+
+    void check_registered()
+    {
+        const auto* registered = find_field(given_, "registered");
+        if (registered != nullptr && agent_.registered && agent_.mcp &&
+            agent_.mcp->transport == core::mcp_transport::stdio) {
+            problems_.add(registered->at, registered->path, "is of a program; expected a url, or false");
         }
     }
 

@@ -67,6 +67,8 @@ bool applies_at_once(std::string_view path) noexcept
     // What the control loop looks up when it needs it.
     constexpr auto paths = std::to_array<std::string_view>(
         {"access",
+         "admin_access",
+         "register.token",
          "rate_limits.principal.rate",
          "rate_limits.principal.burst",
          "rate_limits.agent.rate",
@@ -82,6 +84,7 @@ bool applies_at_once(std::string_view path) noexcept
          "cards.max_size",
          "cards.background",
          "mcp.walk",
+         "mcp.session_keys",
          "reload.watch"}
     );
     return std::find(paths.begin(), paths.end(), path) != paths.end();
@@ -95,7 +98,7 @@ changes compare(const settings& before, const settings& now)
     auto b = process_part(now);
     for (const auto& row : all_settings()) {
         const bool same = std::visit([&](const auto& type) { return type.member(a) == type.member(b); }, row.type);
-        if (!same) {
+        if (!same && !std::holds_alternative<secret_file_setting>(row.type)) {
             (applies_at_once(row.path) ? out.settings : out.needs_restart).push_back(row.path);
         }
     }

@@ -104,6 +104,8 @@ json setting_value(const setting_type& type, settings& of)
                 }
                 return all;
             },
+            [&](const secret_setting& s) { return s.member(of).empty() ? json(nullptr) : json(core::masked); },
+            [](const secret_file_setting&) { return json(nullptr); },
             [&](const session_key_list_setting& s) { return json(std::vector(s.member(of).size(), core::masked)); },
             [&](const access_setting& s) { return shown_access(s.member(of)); },
             [&](const auto&) { return text_or_null(value_text(type, of)); },

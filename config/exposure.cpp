@@ -1,7 +1,9 @@
 #include "config/exposure.hpp"
 
+#include "config/access_tokens.hpp"
 #include "config/values.hpp"
 
+#include <algorithm>
 #include <variant>
 
 namespace config {
@@ -49,6 +51,52 @@ std::string idle_policy(const settings& settings)
         }
     }
     return {};
+}
+
+std::string idle_exchange(const settings& settings)
+{
+    const auto gives = [](const core::access_provider& each) { return !exchanged_as(each).empty(); };
+    if (std::ranges::any_of(settings.access.providers, gives)) {
+        return {};
+    }
+    for (const auto& agent : settings.agents) {
+        const auto* const client = std::get_if<core::boxed<core::oauth_client>>(&agent.credentials);
+        if (client != nullptr && (*client)->grant == core::oauth_grant::token_exchange) {
+            return "agents." + agent.id + ".credentials.oauth2.grant";
+        }
+    }
+    return {};
+}
+
+std::optional<std::string_view> open_admin(const process_settings& settings)
+{
+    if (is_loopback(settings.admin) || settings.admin_access != core::admin_access::loopback) {
+        return {};
+    }
+    return "is open to other machines and asks nobody for a credential; expected a loopback address, "
+           "`admin_access: scopes`, or `admin_access: open`";
+}
+
+std::optional<std::string_view> unusable_admin_access(const process_settings& settings)
+{
+    // `admin` asks nobody for a certificate.
+    const auto identifies = [](const core::access_provider& each) {
+        return !std::holds_alternative<core::mtls_provider>(each.type);
+    };
+    if (settings.admin_access != core::admin_access::scopes ||
+        std::ranges::any_of(settings.access.providers, identifies)) {
+        return {};
+    }
+    return "lets nobody in without a provider; expected access.providers with another type than mtls";
+}
+
+std::optional<std::string_view> admin_credentials_in_clear(const process_settings& settings)
+{
+    if (is_loopback(settings.admin) || settings.admin_access != core::admin_access::scopes ||
+        !settings.admin_tls.empty()) {
+        return {};
+    }
+    return "has no TLS, so that operators' credentials arrive in the clear; expected `admin_tls`";
 }
 
 std::optional<std::string_view> credentials_in_clear(const process_settings& settings)

@@ -1,5 +1,6 @@
 // Whether callers of other machines reach the gateway as its operator wants: the address of `listen` beside `access` and
-// `tls`. Each function returns a predicate of `listen`, such as "is open to …". Pure.
+// `tls`, and that of `admin`. Each function returns a predicate of `listen` unless it says otherwise, such as "is open to …".
+// Pure.
 #pragma once
 
 #include "config/settings.hpp"
@@ -25,7 +26,18 @@ unseen_certificates(const std::vector<certificate_files>& tls, const core::acces
 // for guarded. Empty: there is none.
 std::string idle_policy(const settings& settings);
 
+// The path of credentials that exchange callers' tokens, when no provider accepts any that can be exchanged. Empty: there is
+// none.
+std::string idle_exchange(const settings& settings);
+
+// The same of `admin`, which asks nobody for a credential: a predicate of it.
+std::optional<std::string_view> open_admin(const process_settings& settings);
+
+// Why `admin_access` cannot be what it is, a predicate of it. Nothing: it can.
+std::optional<std::string_view> unusable_admin_access(const process_settings& settings);
+
 // What is only worth a warning. Nothing: it is not.
 std::optional<std::string_view> credentials_in_clear(const process_settings& settings);
+std::optional<std::string_view> admin_credentials_in_clear(const process_settings& settings);
 
 }  // namespace config

@@ -190,6 +190,8 @@ json schema_of(access_form form)
             return map_schema(access_map::oauth2);
         case client_authentication:
             return one_of(core::choices<core::client_authentication>);
+        case oauth_grant:
+            return one_of(core::choices<core::oauth_grant>);
         case text:
         case secret:
         case path:
@@ -247,6 +249,8 @@ json schema_of(const setting_type& type)
             []<class Enum>(const choice_setting<Enum>&) { return one_of(core::choices<Enum>); },
             [](const file_setting&) { return any_text(); },
             [](const origin_list_setting&) { return list_of(url()); },
+            [](const secret_setting&) { return any_text(); },
+            [](const secret_file_setting&) { return any_text(); },
             [](const session_key_list_setting&) { return list_of(any_text()); },
             [](const store_setting&) { return or_variable(text_like("^(memory$|sqlite:.)")); },
             [](const audit_setting&) { return or_variable(text_like("^(off$|stdout$|file:.)")); },

@@ -2,9 +2,12 @@
 
 #include "config/access.hpp"
 #include "config/access_policy.hpp"
+#include "config/access_providers.hpp"
+#include "config/access_warnings.hpp"
 #include "config/choice.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"
+#include "config/exposure.hpp"
 #include "config/fields.hpp"
 #include "config/mcp_calls.hpp"
 #include "config/schema.hpp"
@@ -55,6 +58,7 @@ std::vector<std::string_view> keys_of(std::string_view section)
 struct given_setting {
     place at;
     bool read = false;  // else its problem is reported
+    const node* value = nullptr;
 };
 
 // What is expected of a list, and of its elements.
@@ -131,7 +135,7 @@ private:
     {
         const auto before = problems_.size();
         std::visit([&](const auto& type) { read_value(f, type, written_as(row.type)); }, row.type);
-        given_[row.path] = {f.at, problems_.size() == before && !f.value->unusable};
+        given_[row.path] = {f.at, problems_.size() == before && !f.value->unusable, f.value};
     }
 
     template <class Type>
@@ -155,6 +159,8 @@ private:
             [&](const audit_setting&) { return read_parsed(f, expected, parse_audit, problems_); },
             [&](const file_setting& s) { return std::optional{read_checked_file(f, s.kind, tls_, problems_)}; },
             [&](const origin_list_setting&) { return std::optional{read_origins(f, problems_)}; },
+            [&](const secret_setting&) { return read_token(f); },
+            [&](const secret_file_setting&) { return read_token_file(f); },
             [&](const session_key_list_setting&) { return std::optional{read_session_keys(f, secrets_, problems_)}; },
             [&](const host_list_setting&) { return std::optional{read_hosts(f, expected)}; },
             [&](const network_list_setting&) { return std::optional{read_networks(f, expected)}; },
@@ -164,6 +170,20 @@ private:
         if (auto value = read(type)) {
             type.member(value_) = std::move(*value);
         }
+    }
+
+    std::optional<core::secret> read_token(const field& f)
+    {
+        field quiet = f;
+        quiet.secret = true;
+        const auto* text = read_text(quiet, expected_token, problems_);
+        return text == nullptr ? std::nullopt : std::optional{checked_token(f, *text, problems_)};
+    }
+
+    std::optional<core::secret> read_token_file(const field& f)
+    {
+        const auto text = read_named_file(f, expected_token_file, secrets_, problems_);
+        return text ? std::optional{checked_token(f, *text, problems_)} : std::nullopt;
     }
 
     // Each `noun` of a list, as `parse` has it.
@@ -225,9 +245,32 @@ private:
         if (value_.admin_programs && std::find(value_.hosts.begin(), value_.hosts.end(), "*") != value_.hosts.end()) {
             contradiction("admin_programs", "hosts", "does not go with any name in", "the names alone, or false");
         }
+        check_administration();
         check_rate_limits();
         check_signatures();
         check_providers();
+        if (const auto access = given_.find("access"); access != given_.end() && problems_.empty()) {
+            warn_of_access({"access", access->second.value, access->second.at}, value_, problems_);
+        }
+    }
+
+    void check_administration()
+    {
+        if (given_.contains("register.token") && given_.contains("register.token_file")) {
+            problems_.add(
+                given_.at("register.token_file").at,
+                "register.token_file",
+                "stands beside register.token; expected one of the two"
+            );
+        }
+        const auto access = given_.find("access");
+        const auto admin_access = given_.find("admin_access");
+        if (admin_access == given_.end() || (access != given_.end() && !access->second.read)) {
+            return;
+        }
+        if (const auto predicate = unusable_admin_access(value_)) {
+            problems_.add(admin_access->second.at, "admin_access", std::string{*predicate});
+        }
     }
 
     void check_rate_limits()
@@ -271,6 +314,8 @@ private:
                 "agents." + value_.agents[i].id + '.' + key,
                 '"' + std::string{missing} + "\" " + std::string{no_such_provider}
             );
+        } else if (const auto claim = misplaced_claim(policy, value_.access); !claim.empty()) {
+            problems_.warn(agent_names_[i].at, "agents." + value_.agents[i].id + '.' + key, claim);
         }
     }
 
@@ -335,6 +380,7 @@ loaded load(
         settings_reader reader{secrets, tls, problems};
         result.value = reader.read(*root);
         result.listen_at = reader.place_of("listen");
+        result.admin_at = reader.place_of("admin");
     }
     result.problems = problems.take();
     result.warnings = problems.take_warnings();

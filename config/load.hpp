@@ -17,6 +17,7 @@ struct loaded {
     std::vector<problem> problems;   // all of them, in the order of the file; at most problem_list::most
     std::vector<problem> warnings;   // in the order of the file; at most problem_list::most
     std::optional<place> listen_at;  // where the value of `listen` is, if the file has it
+    std::optional<place> admin_at;   // the same of `admin`
 };
 
 // Whether `listen` is an address for strangers is not looked at: the command line may replace it (config/exposure.hpp).

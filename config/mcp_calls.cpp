@@ -200,8 +200,13 @@ std::vector<std::string> read_forwarded_headers(const field& f, problem_list& pr
         if (name == nullptr) {
             continue;
         }
-        if (!core::is_token(*name)) {
-            refuse(each, "is not a header field's name", expected, problems);
+        if (!core::is_token(*name) || name->find('_') != std::string::npos) {
+            refuse(
+                each,
+                "is not the name of a header field, or has a '_', with which none goes on",
+                expected,
+                problems
+            );
         } else if (!is_forwardable(*name)) {
             refuse(each, "is a credential, or a field of HTTP, MCP or the gateway", expected, problems);
         } else {

@@ -68,6 +68,22 @@ constexpr auto settings_table = std::to_array<setting>({
      access_setting{of<&settings::access>},
      "[Who may call](#access). Without providers no caller needs a credential, and `listen` has to be a loopback "
      "address, unless this is `open`. With providers an agent is open to nobody until a policy says otherwise."},
+    {"admin_access",
+     choice_setting<core::admin_access>{of<&settings::admin_access>},
+     "Who may use `admin`. `loopback`: whoever reaches it, which must be a loopback address. `open`: whoever reaches "
+     "it, wherever it is. `scopes`: callers with a credential of `access.providers`, other than a certificate, and the "
+     "[scopes](security.md#management) of what they ask for; `/healthz` and `/readyz` stay open."},
+    {"register.token",
+     secret_setting{of<&settings::registration, &core::registration_settings::token>},
+     "The bearer token with which [agents register themselves](security.md#self-registration), at `listen` too. "
+     "Default: none; principals with the scope `cardea:register` may."},
+    {"register.token_file",
+     secret_file_setting{{of<&settings::registration, &core::registration_settings::token>}, "register.token"},
+     "A file with the token, instead of `register.token`."},
+    {"register.allow",
+     network_list_setting{of<&settings::registration, &core::registration_settings::allow>},
+     "Addresses, besides public ones, at which agents that registered themselves may be. Default: none, so that "
+     "nobody can have Cardea connect to a private, link-local or loopback address."},
     {"public_url",
      base_url_setting{of<&settings::public_url>},
      "The address that callers use; agent cards contain it. Default: `http://`, or `https://` with `tls`, and the "
@@ -372,6 +388,8 @@ std::string written_as(const setting_type& type)
             [](const origin_list_setting&) { return std::string{expected_origins}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
             [](const audit_setting&) { return std::string{"off, stdout or file:PATH"}; },
+            [](const secret_setting&) { return std::string{"text"}; },
+            [](const secret_file_setting&) { return std::string{"path"}; },
             [](const session_key_list_setting&) { return std::string{"a list of paths"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
             [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
@@ -399,7 +417,10 @@ std::string value_text(const setting_type& type, settings of)
             [&]<class Enum>(const choice_setting<Enum>& s) { return std::string{core::name(s.member(of))}; },
             [&](const file_setting& s) { return s.member(of); },
             [&](const audit_setting& s) { return s.member(of); },
-            [](const session_key_list_setting&) { return std::string{}; },
+            [&](const session_key_list_setting& s) { return std::string{s.member(of).empty() ? "" : core::masked}; },
+            [&](const std::derived_from<member_setting<core::secret>> auto& s) {
+                return std::string{s.member(of).empty() ? "" : core::masked};
+            },
             [&](const store_setting& s) {
                 return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);
             },
@@ -448,6 +469,13 @@ std::string_view nearest_key(std::string_view key, const std::vector<std::string
 
 std::string unknown_key(std::string_view key, const std::vector<std::string_view>& known)
 {
+    // A credential is for one place: whoever gives one elsewhere means another.
+    const auto is_secret = [](const setting_type& type) {
+        return std::visit(
+            []<class Type>(const Type&) { return std::derived_from<Type, member_setting<core::secret>>; },
+            type
+        );
+    };
     const auto nearest = nearest_key(key, known);
     const auto all = all_settings();
     if (std::any_of(all.begin(), all.end(), [&](const setting& s) {
@@ -458,7 +486,7 @@ std::string unknown_key(std::string_view key, const std::vector<std::string_view
     }
     const auto ending = '.' + std::string{key.substr(0, longest_mistyped)};
     for (const auto& s : all) {
-        if (s.path.ends_with(ending)) {
+        if (s.path.ends_with(ending) && !is_secret(s.type)) {
             return "is not a known key here; did you mean `" + std::string{s.path} + "`?";
         }
     }

@@ -61,6 +61,12 @@ struct base_url_setting : member_setting<std::string> {};
 struct store_setting : member_setting<std::string> {};
 struct audit_setting : member_setting<std::string> {};
 struct origin_list_setting : member_setting<std::vector<std::string>> {};
+struct secret_setting : member_setting<core::secret> {};
+
+// The file with the value of another key.
+struct secret_file_setting : member_setting<core::secret> {
+    std::string_view of;
+};
 struct session_key_list_setting : member_setting<std::vector<core::secret>> {};
 struct host_list_setting : member_setting<std::vector<std::string>> {};
 struct network_list_setting : member_setting<std::vector<std::string>> {};
@@ -75,10 +81,13 @@ using setting_type = std::variant<
     address_setting,
     base_url_setting,
     choice_setting<core::log_level>,
+    choice_setting<core::admin_access>,
     choice_setting<core::card_shape>,
     choice_setting<core::signature_policy>,
     file_setting,
     origin_list_setting,
+    secret_setting,
+    secret_file_setting,
     session_key_list_setting,
     store_setting,
     audit_setting,

@@ -127,6 +127,8 @@ struct process_settings {
     std::string
         store;  // `memory` or `sqlite:PATH`; empty: a file below the user's state directory (gateway/open_store.hpp)
     core::access_settings access;
+    core::admin_access admin_access = core::admin_access::loopback;
+    core::registration_settings registration;
     core::rate_limits rate_limits;
     std::string audit = "off";  // `off`, `stdout` or `file:PATH`
     debug_settings debug;

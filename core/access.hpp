@@ -200,5 +200,20 @@ struct access_settings {
 // Rights over the gateway itself, by the scopes that principals have.
 inline constexpr const char* scope_read = "cardea:read";
 inline constexpr const char* scope_write = "cardea:write";
+inline constexpr const char* scope_register = "cardea:register";
+inline constexpr const char* scope_metrics = "cardea:metrics";
+
+// Who may use the admin listener: whoever reaches it, which must then be at a loopback address; whoever reaches it, wherever it
+// is; or principals with the scopes above.
+enum class admin_access : std::uint8_t { loopback, open, scopes };
+
+// "loopback", "open", "scopes".
+std::string_view name(admin_access a) noexcept;
+
+// Agents that register themselves.
+struct registration_settings {
+    secret token;                    // whoever sends it may register agents; empty: no token does
+    std::vector<std::string> allow;  // addresses and blocks of core/ip.hpp that are not public and may be named
+};
 
 }  // namespace core

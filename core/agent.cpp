@@ -51,6 +51,11 @@ std::string_view name(oauth_grant value) noexcept
     return chosen_name(value);
 }
 
+std::string_view name(admin_access value) noexcept
+{
+    return chosen_name(value);
+}
+
 bool has_credentials(const agent& record) noexcept
 {
     return !record.bearer.empty() || !std::holds_alternative<std::monostate>(record.credentials) ||

@@ -94,6 +94,11 @@ inline constexpr auto choices<certificate_name> = std::to_array<choice<certifica
 );
 
 template <>
+inline constexpr auto choices<admin_access> = std::to_array<choice<admin_access>>(
+    {{admin_access::loopback, "loopback"}, {admin_access::open, "open"}, {admin_access::scopes, "scopes"}}
+);
+
+template <>
 inline constexpr auto choices<log_level> = std::to_array<choice<log_level>>(
     {{log_level::debug, "debug"},
      {log_level::info, "info"},

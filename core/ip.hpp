@@ -5,7 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace core {
 
@@ -27,5 +30,23 @@ struct ip_block {
 
 // An address, or one with "/" and a prefix length of its family. Nothing: it is none, or `base` has bits behind its prefix.
 std::optional<ip_block> parse_ip_block(std::string_view text) noexcept;
+
+// Whether the address is one of a host on the public internet. All that the registries of IANA for special purposes
+// (RFC 6890) reserve is not: loopback, private, link-local, shared, documentation, benchmarks, multicast and whatever has no
+// meaning yet; nor are addresses in which an IPv4 address is hidden (compatible, 6to4, Teredo), except NAT64 (RFC 6052) of a
+// public one; nor the address at which Azure serves metadata.
+bool is_public(const ip_address& address) noexcept;
+
+// Which addresses may be connected to: public ones, and those in the blocks.
+class address_rule {
+public:
+    // Each block is one that parse_ip_block() reads; what is none lets nothing through.
+    explicit address_rule(std::span<const std::string> blocks);
+
+    bool allows(const ip_address& address) const noexcept;
+
+private:
+    std::vector<ip_block> besides_;
+};
 
 }  // namespace core

@@ -30,4 +30,13 @@ std::string origin_of(std::string_view url);
 // What `reference` means at `base` (RFC 3986 section 5.2), without a fragment. Empty if either is no URL.
 std::string resolved(std::string_view base, std::string_view reference);
 
+// A component of a query as every reader of queries understands it.
+std::string decoded(std::string_view component);
+
+// `target`, a URL or a request target without a fragment, without the parameters of this name in its query.
+std::string without_parameter(std::string_view target, std::string_view name);
+
+// With `parameter` (`name=value`, encoded) instead of those of its name; as it is if `parameter` is empty.
+std::string with_parameter(std::string target, std::string_view parameter);
+
 }  // namespace core

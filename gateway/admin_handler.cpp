@@ -1,13 +1,14 @@
 #include "gateway/admin_handler.hpp"
 
-#include "gateway/management/rpc_parameters.hpp"
 #include "gateway/model/content_type.hpp"
+#include "gateway/model/registration.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 #include "gateway/traffic/rpc_exchange.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace gateway {
@@ -16,7 +17,7 @@ namespace {
 using core::errc;
 using net::http1::method;
 
-constexpr std::string_view registration_path = "/agent/register";
+using model::registration_path;
 
 model::answer json_answer(const core::json& body)
 {
@@ -40,11 +41,13 @@ model::answer text_answer(unsigned status, std::string body)
 
 admin_handler::admin_handler(
     admin_services& services,
+    model::control_services& control,
     management::management& methods,
     const config::settings& settings,
     const core::logger& log
 )
     : services_{services},
+      guard_{control, settings},
       methods_{methods},
       hosts_{settings, settings.admin},
       settings_{settings},
@@ -58,12 +61,19 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
     const bool reads = verb == method::get || verb == method::head;
     model::answer reply;
-    if (!hosts_.answers(caller.head().authority)) {
+    admin_rights rights;
+    std::optional<model::answer> refusal;
+    if (hosts_.answers(caller.head().authority)) {
+        refusal = co_await guard_.refuse(caller, path, rights);
+    }
+    if (refusal) {
+        reply = std::move(*refusal);
+    } else if (!hosts_.answers(caller.head().authority)) {
         caller.close_after_answer();
         reply = model::error_answer(errc::misdirected_request, {});
     } else if (path == "/rpc" || path == "/reload" || path == registration_path) {
         if (verb == method::post) {
-            reply = co_await answer_post(caller, std::move(path));
+            reply = co_await answer_post(caller, std::move(path), std::move(rights));
         } else {
             reply = model::method_not_allowed("POST");
         }
@@ -135,7 +145,8 @@ net::routine<> admin_handler::send_metrics(net::server_connection& caller)
     } while (sent && !text.empty());
 }
 
-net::routine<model::answer> admin_handler::answer_post(net::server_connection& caller, std::string path)
+net::routine<model::answer>
+admin_handler::answer_post(net::server_connection& caller, std::string path, admin_rights rights)
 {
     if (!model::takes_json(caller.head())) {
         co_return model::error_answer(errc::unsupported_media_type, {});
@@ -149,9 +160,9 @@ net::routine<model::answer> admin_handler::answer_post(net::server_connection& c
     }
     std::string whole{*body};
     if (path == registration_path) {
-        co_return co_await answer_registration(caller, std::move(whole));
+        co_return co_await enroll(caller, std::move(whole), std::move(rights));
     }
-    co_return co_await manage(caller, std::move(whole));
+    co_return co_await manage(caller, std::move(whole), std::move(rights));
 }
 
 net::routine<model::answer> admin_handler::reload(net::server_connection& caller)
@@ -168,31 +179,32 @@ net::routine<model::answer> admin_handler::reload(net::server_connection& caller
     co_return json_answer(to_json(report));
 }
 
-net::routine<model::answer> admin_handler::manage(net::server_connection& caller, std::string body)
+net::routine<model::answer> admin_handler::manage(net::server_connection& caller, std::string body, admin_rights rights)
 {
     std::stop_source leaving;
-    management::rpc_caller who{
-        {.may_write = true, .sees_addresses = true, .who = "admin " + caller.peer()},
-        leaving.get_token()
-    };
+    model::rpc_rights may;
+    may.may_write = rights.writes;
+    may.sees_addresses = true;
+    may.who = "admin " + rights.who;
+    management::rpc_caller who{std::move(may), leaving.get_token()};
     auto asked = methods_.handle(std::move(body), std::move(who));
     auto done = co_await traffic::ask_for(caller, caller.owner().get_executor(), std::move(asked), std::move(leaving));
+    if (done.denied) {
+        guard_.note_forbidden(rights, caller.peer());
+    }
     co_return traffic::answer_of(std::move(done));
 }
 
-net::routine<model::answer> admin_handler::answer_registration(net::server_connection& caller, std::string body)
+net::routine<model::answer> admin_handler::enroll(net::server_connection& caller, std::string body, admin_rights rights)
 {
     const auto here = caller.owner().get_executor();
-    auto asked = methods_.enroll(std::move(body), caller.peer());
+    model::registrant by{.who = "agent/register " + rights.who, .operates = rights.writes};
+    auto asked = methods_.enroll(std::move(body), std::move(by));
     auto done = co_await net::ask(here, here, std::move(asked));
-    if (done.outcome) {
-        co_return json_answer(*done.outcome);
+    if (done.refused && done.refused->code == errc::forbidden) {
+        guard_.note_forbidden(rights, caller.peer());
     }
-    const auto code = done.outcome.error().code;
-    if (done.problems.empty()) {
-        co_return model::error_answer(code, done.agent);
-    }
-    co_return model::problems_answer(code, management::problem_list(done.problems));
+    co_return std::move(done.reply);
 }
 
 net::routine<> admin_handler::refuse(net::server_connection& caller, core::error why)

@@ -3,6 +3,7 @@
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
+#include "gateway/admin_guard.hpp"
 #include "gateway/management/management.hpp"
 #include "gateway/metrics_feed.hpp"
 #include "gateway/model/answer.hpp"
@@ -32,10 +33,14 @@ public:
     // References outlive the handler.
     admin_handler(
         admin_services& services,
+        model::control_services& control,
         management::management& methods,
         const config::settings& settings,
         const core::logger& log
     );
+
+    // Which says who may ask for what.
+    admin_guard& guard() noexcept { return guard_; }
 
     net::routine<> handle(net::server_connection& caller) override;
     net::routine<> refuse(net::server_connection& caller, core::error why) override;
@@ -45,12 +50,13 @@ public:
 private:
     model::answer answer_get(std::string_view path) const;
     net::routine<> send_metrics(net::server_connection& caller);
-    net::routine<model::answer> answer_post(net::server_connection& caller, std::string path);
+    net::routine<model::answer> answer_post(net::server_connection& caller, std::string path, admin_rights rights);
     net::routine<model::answer> reload(net::server_connection& caller);
-    net::routine<model::answer> manage(net::server_connection& caller, std::string body);
-    net::routine<model::answer> answer_registration(net::server_connection& caller, std::string body);
+    net::routine<model::answer> manage(net::server_connection& caller, std::string body, admin_rights rights);
+    net::routine<model::answer> enroll(net::server_connection& caller, std::string body, admin_rights rights);
 
     admin_services& services_;
+    admin_guard guard_;
     management::management& methods_;
     model::host_policy hosts_;
     const config::settings& settings_;

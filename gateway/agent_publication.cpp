@@ -1,6 +1,7 @@
 #include "gateway/agent_publication.hpp"
 
 #include <chrono>
+#include <random>
 #include <utility>
 
 namespace gateway {
@@ -43,6 +44,9 @@ make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry
             control.get_executor(),
             log,
             std::chrono::steady_clock::now,
+            [engine = std::mt19937_64{std::random_device{}()}]() mutable {
+                return std::uniform_real_distribution{0.0, 1.0}(engine);
+            },
             [&registry](const std::string& id, const core::secret& token) { registry.set_token(id, token); },
             [&registry](const std::string& id) {
                 const auto* agent = registry.find(id);
@@ -50,6 +54,13 @@ make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry
             }
         }
     );
+}
+
+void supply_tokens(tokens::token_plane& from, cards::card_source& cards)
+{
+    cards.set_tokens([&from](std::string id, core::secret refused) {
+        return from.token(std::move(id), std::move(refused));
+    });
 }
 
 }  // namespace gateway

@@ -3,6 +3,7 @@
 
 #include "core/log.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/cards/card_source.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/sessions/session_plane.hpp"
@@ -33,5 +34,8 @@ void publish_agents(agent_audience audience, std::string public_base);
 // Its tokens go to the agents of the registry. References outlive the plane.
 std::unique_ptr<tokens::token_plane>
 make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log);
+
+// Gives the tokens of agents to whoever asks the agents for something on the gateway's own behalf. References outlive the loop.
+void supply_tokens(tokens::token_plane& from, cards::card_source& cards);
 
 }  // namespace gateway

@@ -95,6 +95,7 @@ private:
         }
         out_.settings = std::move(loaded.value);
         listen_at_ = loaded.listen_at;
+        admin_at_ = loaded.admin_at;
         out_.text = keep_text ? std::move(*text) : std::string{};
         for (const auto& agent : out_.settings.agents) {
             look_at(agent.ca_file);
@@ -136,6 +137,24 @@ private:
         }
     }
 
+    // An address, the option that may have replaced it, and where the file has it.
+    struct told_address {
+        std::string key;
+        const std::string& option;
+        const config::endpoint& value;
+        const std::optional<config::place>& at;
+    };
+
+    static std::string
+    complaint(const std::string& file, const told_address& of, std::string_view predicate, bool warning)
+    {
+        const auto what = config::to_text(of.value) + ' ' + std::string{predicate};
+        if (!of.option.empty() || !of.at) {
+            return (warning ? "warning: --" : "--") + of.key + ": " + what;
+        }
+        return config::to_text(config::problem{file, of.at->line, of.at->column, of.key, what, warning});
+    }
+
     // The settings have a loopback address unless the file or the command line gives another one.
     void check_exposure(const cli::command_line& asked)
     {
@@ -144,22 +163,27 @@ private:
         }
         const auto& settings = out_.settings;
         const auto tell = [&](std::string_view predicate, bool warning) {
-            const auto what = config::to_text(settings.listen) + ' ' + std::string{predicate};
-            if (!asked.listen.empty() || !listen_at_) {
-                return (warning ? "warning: --listen: " : "--listen: ") + what;
-            }
-            return config::to_text(
-                config::problem{asked.config_file, listen_at_->line, listen_at_->column, "listen", what, warning}
-            );
+            const told_address of{"listen", asked.listen, settings.listen, listen_at_};
+            return complaint(asked.config_file, of, predicate, warning);
+        };
+        const auto tell_of_admin = [&](std::string_view predicate, bool warning) {
+            const told_address of{"admin", asked.admin, settings.admin, admin_at_};
+            return complaint(asked.config_file, of, predicate, warning);
         };
         if (const auto idle = config::idle_policy(settings); !idle.empty()) {
             complain(idle + ": guards nothing without access.providers; expected a provider, or no policy");
         }
-        if (!config::is_loopback(settings.admin)) {
-            out_.warnings.push_back(
-                "warning: admin: " + config::to_text(settings.admin) +
-                " is open to other machines and asks nobody for a credential; expected a loopback address"
+        if (const auto idle = config::idle_exchange(settings); !idle.empty()) {
+            complain(
+                idle +
+                ": has no caller's token to exchange; expected a provider of type jwt, oidc, azure_ad or "
+                "http_verifier, or client_credentials"
             );
+        }
+        if (const auto open = config::open_admin(settings)) {
+            complain(tell_of_admin(*open, false));
+        } else if (const auto clear = config::admin_credentials_in_clear(settings)) {
+            out_.warnings.push_back(tell_of_admin(*clear, true));
         }
         if (const auto unseen = config::unseen_certificates(settings.tls, settings.access)) {
             complain(tell(*unseen, false));
@@ -198,6 +222,7 @@ private:
     const config::environment& variables_;
     reading turn_;
     std::optional<config::place> listen_at_;
+    std::optional<config::place> admin_at_;
     configuration out_;
 };
 

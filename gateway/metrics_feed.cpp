@@ -114,7 +114,7 @@ net::task<std::string> metrics_feed::next()
 
 net::task<std::string> metrics_feed::begin()
 {
-    telemetry::loop_totals sum;
+    telemetry::loop_totals sum = from_.admin;
     for (const auto& each : from_.workers) {
         auto asking = part_of(*each);
         auto part = co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);

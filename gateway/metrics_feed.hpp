@@ -36,6 +36,7 @@ public:
         const cards::card_plane& cards;
         const sessions::session_plane& sessions;
         const tokens::token_plane& tokens;
+        const telemetry::loop_totals& admin;
         model::turns& by;
     };
 

@@ -196,6 +196,14 @@ reloader::reading_result reloader::read(reload_trigger by) const
             );
         }
     }
+    auto asked_of_admin = static_cast<const config::process_settings&>(out.now.settings);
+    asked_of_admin.admin = settings_.admin;
+    if (const auto problem = config::open_admin(asked_of_admin); problem && out.now.problems.empty()) {
+        out.now.problems.push_back(
+            "admin_access: " + config::to_text(settings_.admin) + ", which this process listens on, " +
+            std::string{*problem}
+        );
+    }
     if (out.now.problems.empty()) {
         out.changes = config::compare(settings_, out.now.settings);
         const auto& agents = out.now.settings.agents;

@@ -1,13 +1,13 @@
 #include "gateway/server.hpp"
 
 #include "config/exposure.hpp"
-#include "gateway/access/access_plan.hpp"
 #include "gateway/access/card_schemes.hpp"
-#include "gateway/access/rate_limiter.hpp"
+#include "gateway/access_publication.hpp"
 #include "gateway/agent_publication.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/telemetry/process_stats.hpp"
+#include "gateway/worker_settings.hpp"
 #include "mcp/transport/stdio_transport.hpp"
 #include "net/loop/descriptor_budget.hpp"
 #include "net/loop/thrown.hpp"
@@ -38,24 +38,7 @@ std::size_t or_cores(std::uint64_t configured)
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
-using worker_list = std::vector<std::unique_ptr<traffic::worker>>;
-
-void publish_access(const worker_list& workers, const std::shared_ptr<const access::access_plan>& plan)
-{
-    for (const auto& each : workers) {
-        each->set_access(plan);
-    }
-}
-
-void limit_rates(const worker_list& workers, const core::rate_limits& limits)
-{
-    const auto shared = access::rate_limiter::make(limits);
-    for (const auto& each : workers) {
-        each->set_rate_limits(shared);
-    }
-}
-
-std::size_t open_connections(const worker_list& workers) noexcept
+std::size_t open_connections(worker_list workers) noexcept
 {
     std::size_t open = 0;
     for (const auto& each : workers) {
@@ -147,7 +130,7 @@ core::result<> server::start()
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
-    source_->set_tokens([this](std::string id) { return agent_tokens_->token(std::move(id), {}); });
+    supply_tokens(*agent_tokens_, *source_);
     directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
     credentials_ = std::make_unique<access::credential_verifier>(
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
@@ -156,15 +139,14 @@ core::result<> server::start()
     management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
-    admin_ = std::make_unique<admin_handler>(static_cast<admin_services&>(*this), *management_, settings_, log_);
+    admin_.reset(new admin_handler{*this, *this, *management_, settings_, log_});
     auto for_operators = traffic::connection_settings(settings_, shared_);
     for_operators.bodies = &shared_.operator_bodies;
     admin_service_ = std::make_unique<net::http_service>(control_, *admin_, for_operators);
     std::vector<net::http_service*> services;
+    model::control_services& services_of_workers = *this;
     for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
-        workers_.push_back(
-            std::make_unique<traffic::worker>(static_cast<model::control_services&>(*this), settings_, shared_, log_)
-        );
+        workers_.push_back(std::make_unique<traffic::worker>(services_of_workers, settings_, shared_, log_));
         services.push_back(&workers_.back()->service());
     }
     auto bound = open_listeners(std::move(services));
@@ -183,7 +165,7 @@ core::result<> server::start()
     if (auto started = start_cards(settings_.cards, *card_thread_, *registry_, public_base_); !started) {
         return started;
     }
-    settings_ended({"access", "rate_limits"});
+    settings_ended({"access", "rate_limits", "mcp.session_keys"});
     publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_}, public_base_);
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
@@ -194,28 +176,27 @@ core::result<> server::start()
 
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
 {
-    if (std::ranges::find(settings, "access") != settings.end()) {
-        const auto now = access::access_plan::make(settings_.access, nullptr, public_base_);
-        publish_access(workers_, access::access_plan::make(next.access, now, public_base_));
+    if (is_about_access(settings)) {
+        auto now = access::access_plan::make(settings_.access, nullptr, public_base_);
+        publish_access({workers_, admin_->guard(), public_base_}, next, std::move(now));
     }
 }
 
 void server::settings_ended(const std::vector<std::string_view>& settings)
 {
+    if (is_about_access(settings)) {
+        publish_access({workers_, admin_->guard(), public_base_}, settings_);
+    }
     if (std::ranges::find(settings, "access") != settings.end()) {
         credentials_->set_providers(settings_.access.providers);
         certificates_.set_client_authorities(config::client_authorities(settings_.access));
-        publish_access(workers_, access::access_plan::make(settings_.access, nullptr, public_base_));
-        card_thread_->editor().set_access(std::make_shared<access::card_schemes>(settings_.access));
+        const auto before = std::exchange(schemes_, std::make_shared<const access::card_schemes>(settings_.access));
+        card_thread_->editor().set_access(schemes_);
+        cards_->make_again(access::card_schemes::difference(before, schemes_), turns_.operators);
     }
-    if (std::ranges::any_of(settings, [](auto path) { return path.starts_with("rate_limits"); })) {
-        limit_rates(workers_, settings_.rate_limits);
-    }
+    tell_workers(workers_, settings_, settings);
     largest_card_ = settings_.cards.max_size;
     card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
-    if (std::ranges::find(settings, "access") != settings.end()) {
-        cards_->make_again();
-    }
     sessions_->settings_changed(settings);
 }
 
@@ -335,7 +316,7 @@ net::task<> server::drain_and_stop()
     co_await wait_until_empty(net::never);
     admin_listener_->close();
     admin_service_->abort();
-    while (admin_service_->open() > 0 || keeper_->busy() || reloader_->busy() || sessions_->busy()) {
+    while (admin_service_->open() > 0 || keeper_->busy() || cards_->busy() || reloader_->busy() || sessions_->busy()) {
         co_await pause();
     }
     for (const auto& each : workers_) {
@@ -392,7 +373,8 @@ std::unique_ptr<metrics_feed> server::metrics()
     if (auto process = telemetry::read_process_stats()) {
         now.process = *process;
     }
-    const metrics_feed::sources from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, turns_.operators};
+    const metrics_feed::sources
+        from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, admin_->guard().totals(), turns_.operators};
     return std::make_unique<metrics_feed>(from, std::move(now));
 }
 

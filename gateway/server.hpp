@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/access/card_schemes.hpp"
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/admin_handler.hpp"
 #include "gateway/auditor.hpp"
@@ -98,6 +99,14 @@ private:
     {
         return agent_tokens_->agent(std::move(agent_id), std::move(refused));
     }
+    net::task<core::result<model::exchanged_token>> exchange(model::exchange_request asked) override
+    {
+        return agent_tokens_->exchange(std::move(asked));
+    }
+    net::task<model::registration_answer> enroll(std::string body, model::registrant by) override
+    {
+        return management_->enroll(std::move(body), std::move(by));
+    }
     net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
     bool audit_fails() const noexcept override { return audit_.failing(); }
@@ -135,6 +144,8 @@ private:
     std::unique_ptr<cards::card_source> source_;
     std::unique_ptr<cards::card_keeper> keeper_;
     std::unique_ptr<cards::card_plane> cards_;
+    std::shared_ptr<const access::card_schemes> schemes_ =  // which cards have, or will soon
+        std::make_shared<const access::card_schemes>(core::access_settings{});
     model::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
     std::unique_ptr<management::registry> registry_;

@@ -1,12 +1,24 @@
 #include "jose/base64url.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <utility>
 
 namespace jose {
 namespace {
 
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr std::uint8_t no_digit = 64;
+
+constexpr std::array<std::uint8_t, 256> values = [] {
+    std::array<std::uint8_t, 256> table{};
+    table.fill(no_digit);
+    for (std::uint8_t i = 0; i < alphabet.size(); ++i) {
+        table[static_cast<unsigned char>(alphabet[i])] = i;
+    }
+    return table;
+}();
 
 }  // namespace
 
@@ -38,27 +50,36 @@ std::string base64url(std::string_view bytes)
 
 std::optional<std::string> from_base64url(std::string_view text)
 {
-    std::string bytes;
-    bytes.reserve(text.size() * 3 / 4);
+    std::string bytes(text.size() * 3 / 4, '\0');
+    const auto size = from_base64url(text, bytes);
+    return size ? std::optional{std::move(bytes)} : std::nullopt;
+}
+
+std::optional<std::size_t> from_base64url(std::string_view text, std::span<char> out) noexcept
+{
+    if (text.size() * 3 / 4 > out.size()) {
+        return std::nullopt;
+    }
+    std::size_t size = 0;
     std::uint32_t held = 0;
     unsigned bits = 0;
     for (const char c : text) {
-        const auto value = alphabet.find(c);
-        if (value == std::string_view::npos) {
+        const auto value = values[static_cast<unsigned char>(c)];
+        if (value == no_digit) {
             return std::nullopt;
         }
-        held = (held << 6U) | static_cast<std::uint32_t>(value);
+        held = (held << 6U) | value;
         bits += 6;
         if (bits >= 8) {
             bits -= 8;
-            bytes += static_cast<char>((held >> bits) & 0xFFU);
+            out[size++] = static_cast<char>((held >> bits) & 0xFFU);
         }
     }
     const auto rest = held & ((1U << bits) - 1U);
     if (bits >= 6 || rest != 0) {
         return std::nullopt;
     }
-    return bytes;
+    return size;
 }
 
 }  // namespace jose

@@ -1,7 +1,9 @@
 // RFC 4648: base64, and base64url without padding as JOSE has it (RFC 7515 section 2). Pure; any thread.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,5 +14,8 @@ std::string base64url(std::string_view bytes);  // section 5
 
 // Nothing if the text holds anything else: padding, white space, another alphabet, bits left over that are not zero.
 std::optional<std::string> from_base64url(std::string_view text);
+
+// The same into `out`, which stays the caller's. The number of bytes; nothing also if they are more than `out` has room for.
+std::optional<std::size_t> from_base64url(std::string_view text, std::span<char> out) noexcept;
 
 }  // namespace jose

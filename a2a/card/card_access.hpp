@@ -13,6 +13,8 @@ struct card_access {
         core::json::object();  // by name, as OpenAPI and types.ts of 0.3.0 write them; any one of them suffices
     bool optional = false;     // calls are passed on without a credential too
     bool passes = false;       // callers' credentials reach the agent: what it asks for stays, and is needed besides
+
+    friend bool operator==(const card_access&, const card_access&) = default;
 };
 
 // Sets `securitySchemes` and `security` of a card of 0.x, `securityRequirements` of one of 1.0, both of a hybrid, and

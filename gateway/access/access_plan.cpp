@@ -44,6 +44,16 @@ std::vector<key_field> key_fields(const core::access_settings& settings)
     return fields;
 }
 
+// What the proxy of gcp_iap sends beside its token. Where that is not checked, an agent might believe these.
+std::vector<std::string> identity_headers(const core::access_settings& settings)
+{
+    const bool reads_iap = std::ranges::any_of(settings.providers, [](const core::access_provider& provider) {
+        return std::holds_alternative<core::gcp_iap_provider>(provider.type);
+    });
+    return reads_iap ? std::vector<std::string>{"X-Goog-Authenticated-User-Email", "X-Goog-Authenticated-User-Id"}
+                     : std::vector<std::string>{};
+}
+
 // Where callers get the provider's tokens (RFC 9728 section 2): issuers that are URLs.
 std::vector<std::string> authorization_servers(const core::access_provider& provider)
 {
@@ -102,12 +112,31 @@ std::shared_ptr<const access_plan> access_plan::make(
     return std::shared_ptr<const access_plan>{new access_plan{settings, std::move(before), std::move(public_base)}};
 }
 
+std::shared_ptr<const access_plan> access_plan::make_for_registration(
+    const core::access_settings& settings,
+    const core::secret& token,
+    std::string public_base
+)
+{
+    core::access_settings all;
+    if (!token.empty()) {
+        const std::string own{"register"};
+        core::principal bearer;
+        bearer.id = own;
+        bearer.provider = own;
+        bearer.scopes = {core::scope_register};
+        all.providers.push_back({own, core::static_token_provider{token, std::move(bearer)}});
+    }
+    all.providers.insert(all.providers.end(), settings.providers.begin(), settings.providers.end());
+    return make(all, nullptr, std::move(public_base));
+}
+
 access_plan::access_plan(
     const core::access_settings& settings,
     std::shared_ptr<const access_plan> before,
     std::string public_base
 )
-    : reader_{key_fields(settings)},
+    : reader_{key_fields(settings), identity_headers(settings)},
       public_base_{std::move(public_base)},
       rules_{settings.rules},
       before_{std::move(before)}
@@ -133,6 +162,7 @@ void access_plan::add(const core::access_provider& provider)
         add_challenge("ApiKey", provider, ", in=\"header\", name=\"" + field->name + '"');
     } else {
         asks_about_bearers_ = true;
+        exchanged_as_.emplace_back(provider.name, config::exchanged_as(provider));
         add_challenge("Bearer", provider, {});
         for (auto& server : authorization_servers(provider)) {
             challenges_.back().has_server = true;
@@ -174,7 +204,13 @@ void access_plan::add_challenge(
     );
 }
 
-std::string access_plan::challenges(bool refused, std::string_view agent) const
+std::string_view access_plan::exchanged_as(std::string_view provider) const noexcept
+{
+    const auto found = std::ranges::find(exchanged_as_, provider, [](const auto& each) { return each.first; });
+    return found == exchanged_as_.end() ? std::string_view{} : found->second;
+}
+
+std::string access_plan::challenges(bool refused, const protected_resource& asked) const
 {
     std::string lines;
     for (const auto& each : challenges_) {
@@ -183,25 +219,28 @@ std::string access_plan::challenges(bool refused, std::string_view agent) const
             lines += ", error=\"invalid_token\"";  // RFC 6750 section 3.1
         }
         if (each.has_server) {
-            // RFC 9728 section 5.1; `agent` is part of it only if it has nothing that would end the quotes.
-            const auto path = core::valid_agent_id(agent) ? "/agents/" + std::string{agent} : std::string{};
+            // RFC 9728 section 5.1; the agent is part of it only if its id has nothing that would end the quotes.
             lines += ", resource_metadata=\"" + public_base_;
-            lines.append(model::resource_metadata_path).append(path).append("\"");
+            lines += model::resource_metadata_path;
+            if (core::valid_agent_id(asked.agent)) {
+                lines.append("/agents/").append(asked.agent).append(asked.below);
+            }
+            lines += '"';
         }
         lines += "\r\n";
     }
     return lines;
 }
 
-std::optional<std::string> access_plan::resource_metadata(std::string_view agent) const
+std::optional<std::string> access_plan::resource_metadata(const protected_resource& asked) const
 {
     if (servers_.empty()) {
         return std::nullopt;
     }
+    auto resource = asked.agent.empty() ? public_base_ : model::public_address(public_base_, asked.agent);
+    resource += asked.below;
     return core::to_text(
-        {{"resource", agent.empty() ? public_base_ : model::public_address(public_base_, agent)},
-         {"authorization_servers", servers_},
-         {"bearer_methods_supported", {"header"}}}
+        {{"resource", resource}, {"authorization_servers", servers_}, {"bearer_methods_supported", {"header"}}}
     );
 }
 

@@ -6,6 +6,7 @@
 #include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/secret.hpp"
 #include "gateway/access/credential_reader.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "net/tls/client_certificate.hpp"
@@ -15,9 +16,24 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gateway::access {
+
+// What a request is for: the gateway, one of its agents, be it there or not, or the MCP server that the agent is.
+struct protected_resource {
+    std::string_view agent;  // the id in the path, or anything else; empty: the gateway
+    std::string_view below;  // what follows the agent in the path of the resource: model::mcp_path, or nothing
+};
+
+class access_plan;
+
+// What the requests of a listener need.
+struct access_plans {
+    std::shared_ptr<const access_plan> callers;       // null: no credential
+    std::shared_ptr<const access_plan> registration;  // of those that register agents; null: none may
+};
 
 class access_plan {
 public:
@@ -31,6 +47,11 @@ public:
         std::string public_base = {}
     );
 
+    // For those that register agents: the providers of the settings, and one more that knows `token`, whose owner has the scope
+    // cardea:register and is called `register`. It has no policies. Null: nobody can have a credential for that.
+    static std::shared_ptr<const access_plan>
+    make_for_registration(const core::access_settings& settings, const core::secret& token, std::string public_base);
+
     const credential_reader& reader() const noexcept { return reader_; }
 
     // Whose credential it is. Fails with unauthenticated. nullopt: somebody has to be asked, see model::control_services::verify().
@@ -40,13 +61,14 @@ public:
     std::optional<core::result<model::accepted_credential>>
     judge(const net::client_certificate& shown, core::wall_time now) const;
 
-    // Header lines of a 401, one WWW-Authenticate for each provider. `refused`: a credential was sent. `agent` is the id in
-    // the path of the request, or anything else.
-    std::string challenges(bool refused, std::string_view agent) const;
+    // config::exchanged_as() of the provider of this name; empty also if there is none.
+    std::string_view exchanged_as(std::string_view provider) const noexcept;
 
-    // The metadata of the gateway as a protected resource (RFC 9728 section 2), or of one of its agents, be it there or not.
-    // nullopt: no provider has an authorization server.
-    std::optional<std::string> resource_metadata(std::string_view agent) const;
+    // Header lines of a 401, one WWW-Authenticate for each provider. `refused`: a credential was sent.
+    std::string challenges(bool refused, const protected_resource& asked) const;
+
+    // The metadata of a protected resource (RFC 9728 section 2). nullopt: no provider has an authorization server.
+    std::optional<std::string> resource_metadata(const protected_resource& asked) const;
 
     // Who may know of the agent, and who may call it: as its record says, else as the first rule for it says, else nobody.
     const core::access_policy& discover(const core::agent& agent) const;
@@ -97,10 +119,11 @@ private:
 
     credential_reader reader_;
     std::vector<known_token> tokens_;
-    std::unordered_map<std::string, known_key> keys_;  // by the SHA-256 of the key, in hex
-    bool asks_about_bearers_ = false;                  // that are not among tokens_
-    std::vector<const key_field*> asked_fields_;       // whose credentials may be others than keys_
-    std::optional<certificate_rules> certificates_;    // nullopt: they identify nobody
+    std::unordered_map<std::string, known_key> keys_;                     // by the SHA-256 of the key, in hex
+    bool asks_about_bearers_ = false;                                     // that are not among tokens_
+    std::vector<std::pair<std::string, std::string_view>> exchanged_as_;  // by the provider
+    std::vector<const key_field*> asked_fields_;                          // whose credentials may be others than keys_
+    std::optional<certificate_rules> certificates_;                       // nullopt: they identify nobody
     std::vector<challenge_line> challenges_;
     std::vector<std::string> servers_;  // authorization servers
     std::string public_base_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace gateway::access {
@@ -88,6 +89,17 @@ a2a::card_access card_schemes::of(const core::agent& agent) const
         }
     }
     return access;
+}
+
+std::function<bool(const core::agent&)>
+card_schemes::difference(std::shared_ptr<const card_schemes> before, std::shared_ptr<const card_schemes> now)
+{
+    return [before = std::move(before), now = std::move(now)](const core::agent& agent) {
+        const auto extended = [&](const card_schemes& by) {
+            return core::extended_card_of(agent, by.plan_ != nullptr);
+        };
+        return before->of(agent) != now->of(agent) || extended(*before) != extended(*now);
+    };
 }
 
 }  // namespace gateway::access

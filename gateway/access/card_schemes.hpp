@@ -6,6 +6,7 @@
 #include "gateway/access/access_plan.hpp"
 #include "gateway/model/card_access_source.hpp"
 
+#include <functional>
 #include <memory>
 
 namespace gateway::access {
@@ -16,6 +17,10 @@ public:
 
     // Without a provider: nothing is needed.
     a2a::card_access of(const core::agent& agent) const override;
+
+    // Of which agents the cards say something else of credentials, or of an extended card, under `now` than under `before`.
+    static std::function<bool(const core::agent&)>
+    difference(std::shared_ptr<const card_schemes> before, std::shared_ptr<const card_schemes> now);
 
 private:
     core::json schemes_ = core::json::object();

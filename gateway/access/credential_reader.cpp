@@ -1,7 +1,7 @@
 #include "gateway/access/credential_reader.hpp"
 
 #include "core/ascii.hpp"
-#include "gateway/model/sent_credentials.hpp"
+#include "core/url.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -92,8 +92,9 @@ bool operator==(const key_field& a, const key_field& b) noexcept
     return is_field(a, b.place, b.name);
 }
 
-credential_reader::credential_reader(std::vector<key_field> fields)
+credential_reader::credential_reader(std::vector<key_field> fields, std::vector<std::string> identity_headers)
     : fields_{std::move(fields)},
+      identity_headers_{std::move(identity_headers)},
       reads_cookies_{std::ranges::count(fields_, credential_place::cookie, &key_field::place) > 0},
       reads_query_{std::ranges::count(fields_, credential_place::query, &key_field::place) > 0}
 {
@@ -120,7 +121,7 @@ core::result<std::optional<credential>> credential_reader::read(const net::http1
     for (auto rest = mark == std::string_view::npos ? std::string_view{} : head.target.substr(mark + 1);
          !rest.empty();) {
         const auto parameter = next_pair(rest, '&');
-        const auto name = model::decoded(parameter.name);
+        const auto name = core::decoded(parameter.name);
         if (const auto* field = find(credential_place::query, name)) {
             found.add({field, parameter.value});
         } else if (name == bearer_parameter || find(credential_place::header, name) != nullptr) {
@@ -132,7 +133,8 @@ core::result<std::optional<credential>> credential_reader::read(const net::http1
 
 bool credential_reader::is_key_header(std::string_view name) const noexcept
 {
-    return find(credential_place::header, name) != nullptr ||
+    const auto is_name = [&](const std::string& each) { return core::equal_ignoring_case(each, name); };
+    return find(credential_place::header, name) != nullptr || std::ranges::any_of(identity_headers_, is_name) ||
            (reads_query_ && core::equal_ignoring_case(name, "Referer"));
 }
 
@@ -141,7 +143,7 @@ std::string credential_reader::without_keys(std::string_view query) const
     std::string out;
     for (auto rest = query.substr(std::min<std::size_t>(1, query.size())); !rest.empty();) {
         const auto parameter = next_pair(rest, '&');
-        if (find(credential_place::query, model::decoded(parameter.name)) == nullptr) {
+        if (find(credential_place::query, core::decoded(parameter.name)) == nullptr) {
             out += out.empty() ? '?' : '&';
             out += parameter.whole;
         }

@@ -32,16 +32,17 @@ struct credential {
 
 class credential_reader {
 public:
-    // Of fields that are the same one is enough.
-    explicit credential_reader(std::vector<key_field> fields);
+    // Of fields that are the same one is enough. `identity_headers` come beside a credential and say whose it is: they are not
+    // read.
+    explicit credential_reader(std::vector<key_field> fields, std::vector<std::string> identity_headers = {});
 
     // The one credential of the request; nullopt: it has none. Fails with bad_request if it has two, or one in the query
     // where no provider reads it, and with unauthenticated for an `Authorization` of another scheme and a credential that
     // is empty or too long.
     core::result<std::optional<credential>> read(const net::http1::request_head& head) const;
 
-    // Whether this header of a request can hold a credential, which agents do not get: also Referer, if one can stand in
-    // the query.
+    // Whether this header of a request can hold a credential or is one of the identity headers, which agents do not get: also
+    // Referer, if a credential can stand in the query.
     bool is_key_header(std::string_view name) const noexcept;
 
     // `query`, with its '?' or empty, without the credentials in it.
@@ -53,6 +54,7 @@ private:
     const key_field* find(core::credential_place place, std::string_view name) const noexcept;
 
     std::vector<key_field> fields_;
+    std::vector<std::string> identity_headers_;
     bool reads_cookies_ = false;
     bool reads_query_ = false;
 };

@@ -72,6 +72,7 @@ net::routine<core::result<caller>> gate::ask(net::server_connection& connection,
     const auto hash = hash_of(*found);
     const failure_limit::question under_way{failures_, address};
     auto presented = presented_as(*found);
+    presented.sender = number_of(address);
     auto asked = control_.verify(std::move(presented));
     auto accepted = co_await net::ask(control_.executor(), connection.owner().get_executor(), std::move(asked));
     const auto now = connection.owner().now();

@@ -3,9 +3,9 @@
 
 #include "core/access.hpp"
 #include "core/error.hpp"
-#include "gateway/access/accepted_cache.hpp"
 #include "gateway/access/access_plan.hpp"
 #include "gateway/access/failure_limit.hpp"
+#include "gateway/access/hashed_cache.hpp"
 #include "gateway/access/keyed_hash.hpp"
 #include "gateway/model/control_services.hpp"
 #include "net/loop/routine.hpp"
@@ -56,7 +56,7 @@ private:
     model::control_services& control_;
     std::shared_ptr<const access_plan> plan_;
     keyed_hash hash_;
-    accepted_cache accepted_;
+    hashed_cache<caller> accepted_;
     failure_limit failures_;
     std::function<void(const core::principal&)> observer_;
 };

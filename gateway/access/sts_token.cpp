@@ -12,6 +12,8 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace gateway::access {
@@ -83,12 +85,13 @@ std::optional<std::vector<parameter>> parameters_in(std::string_view query)
         return std::nullopt;
     }
     std::vector<parameter> all;
+    std::unordered_set<std::string_view> names;
     while (!query.empty()) {
         const auto whole = query.substr(0, query.find('&'));
         query.remove_prefix(std::min(whole.size() + 1, query.size()));
         const auto equals = whole.find('=');
         if (equals == std::string_view::npos || whole.find('%') < equals ||
-            std::ranges::find(all, whole.substr(0, equals), &parameter::name) != all.end()) {
+            !names.insert(whole.substr(0, equals)).second) {
             return std::nullopt;
         }
         all.push_back({whole.substr(0, equals), whole.substr(equals + 1)});

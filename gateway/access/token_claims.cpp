@@ -1,7 +1,9 @@
 #include "gateway/access/token_claims.hpp"
 
+#include "config/access_tokens.hpp"
 #include "gateway/access/principal_parts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -12,7 +14,11 @@ namespace {
 
 using core::json;
 
-constexpr std::array<std::string_view, 7> principal_members{"sub", "tid", "tenant", "scope", "scp", "groups", "roles"};
+constexpr auto principal_members = [] {
+    std::array<std::string_view, config::token_members.size()> names{};
+    std::ranges::transform(config::token_members, names.begin(), &config::token_member::name);
+    return names;
+}();
 
 void add_texts(std::vector<std::string>& texts, const json* list)
 {

@@ -2,7 +2,6 @@
 
 #include "core/ascii.hpp"
 #include "gateway/access/token_claims.hpp"
-#include "gateway/access/waiting_place.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -211,7 +210,7 @@ token_verifier::search(provider_pointer by, token_pointer token, key_list search
     const bool newer = searched != nullptr;
     // Tokens with keys that nobody knows do not keep out those with known ones.
     const auto& line = newer ? waiting_for_newer_ : waiting_;
-    if (*line >= max_waiting_tokens) {
+    if (line->size() >= max_waiting_tokens) {
         co_return core::gateway_error(errc::access_unavailable, "token: too many wait to be checked");
     }
     const waiting_place place{line};

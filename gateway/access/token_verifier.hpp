@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "gateway/access/key_set_source.hpp"
 #include "gateway/access/token_settings.hpp"
+#include "gateway/access/waiting_place.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/side_thread.hpp"
 #include "jose/json_web_token.hpp"
@@ -80,8 +81,8 @@ private:
     std::function<core::wall_time()> wall_;
     std::vector<provider_pointer> providers_;
     bool stopped_ = false;
-    std::shared_ptr<std::size_t> waiting_ = std::make_shared<std::size_t>(0);
-    std::shared_ptr<std::size_t> waiting_for_newer_ = std::make_shared<std::size_t>(0);
+    std::shared_ptr<taken_places> waiting_ = std::make_shared<taken_places>();
+    std::shared_ptr<taken_places> waiting_for_newer_ = std::make_shared<taken_places>();
     model::side_thread signatures_;
 };
 

@@ -1,7 +1,6 @@
 #include "gateway/access/weak_key_verifier.hpp"
 
 #include "core/ascii.hpp"
-#include "gateway/access/waiting_place.hpp"
 #include "jose/digest.hpp"
 
 #include <openssl/crypto.h>
@@ -95,10 +94,11 @@ net::task<core::result<model::accepted_credential>> weak_key_verifier::verify(mo
 net::task<core::result<model::accepted_credential>>
 weak_key_verifier::ask(key_list keys, model::presented_credential presented)
 {
-    if (*waiting_ >= max_waiting_keys) {
+    const auto of_sender = static_cast<std::size_t>(std::ranges::count(*waiting_, presented.sender));
+    if (waiting_->size() >= max_waiting_keys || of_sender >= max_waiting_of_sender) {
         co_return core::gateway_error(errc::access_unavailable, "API key: too many wait to be checked");
     }
-    const waiting_place place{waiting_};
+    const waiting_place place{waiting_, presented.sender};
     std::function<std::optional<std::size_t>()> question = [keys, presented, ended = ended_] {
         return find(*keys, presented, *ended);
     };

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/scrypt_hash.hpp"
 #include "gateway/access/question_line.hpp"
+#include "gateway/access/waiting_place.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/presented_credential.hpp"
 #include "gateway/model/side_thread.hpp"
@@ -24,6 +25,7 @@
 namespace gateway::access {
 
 inline constexpr std::size_t max_waiting_keys = 16;
+inline constexpr std::size_t max_waiting_of_sender = max_waiting_keys / 4;  // of one address
 
 // Whether it is the key with this hash, compared in constant time. False also if there is no memory for it.
 bool matches(const core::scrypt_hash& hash, std::string_view key);
@@ -44,7 +46,7 @@ public:
     bool reads(core::credential_place place, std::string_view field) const;
 
     // Whose the key is. Fails with unauthenticated, also for a key that is disabled or has expired, and with access_unavailable if
-    // max_waiting_keys wait already.
+    // max_waiting_keys wait already, or max_waiting_of_sender of its sender.
     net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented);
 
 private:
@@ -67,7 +69,7 @@ private:
     key_list keys_ = std::make_shared<const std::vector<known_key>>();
     std::shared_ptr<question_line> questions_ = std::make_shared<question_line>();
     std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
-    std::shared_ptr<std::size_t> waiting_ = std::make_shared<std::size_t>(0);
+    std::shared_ptr<taken_places> waiting_ = std::make_shared<taken_places>();
     model::side_thread checks_;
 };
 

@@ -143,6 +143,7 @@ card_editor::accept(std::shared_ptr<const core::agent> agent, card_document docu
     std::optional<signed_card> original;
     if (document.verified && rules.verify) {
         original = {agent->id, std::move(document.text), *written, std::move(document.url), model::tls_files(*agent)};
+        original->addresses = document.addresses;
         co_await turns_.next_if_long(agent->id, bytes);
     }
     auto card = a2a::repair_card(std::move(*written));
@@ -230,6 +231,9 @@ net::task<core::result<served_card>> card_editor::make_of_lists_here(
     }
     const core::json_limits limits{.bytes = settings_.max_size, .depth = 64};
     const auto shape = agent->shape.value_or(settings_.shape);
+    if (agent->mcp) {
+        lists = exposed_lists(lists, *agent->mcp);
+    }
     const auto shown = visible_lists(lists, {agent->skills, nullptr});
     auto asked = card_request_of(*agent, shape);
     card_renderer renderer{*shown, std::move(asked), signing_of(*agent)};

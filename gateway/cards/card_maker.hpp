@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/ip.hpp"
 #include "gateway/cards/served_card.hpp"
 #include "net/loop/types.hpp"
 
@@ -17,6 +18,7 @@ struct card_document {
     // Whether it has to be signed as the agent's rules ask for, and how long it may take to fetch the keys.
     bool verified = false;
     core::duration timeout{};
+    std::shared_ptr<const core::address_rule> addresses = {};  // where the keys may be; null: at any address
 };
 
 // Two cards as JSON text.

@@ -29,6 +29,7 @@ card_plane::card_plane(
 
 void card_plane::stop() noexcept
 {
+    stopped_ = true;
     fetched_.stop();
     written_.stop();
     sessions_.stop();
@@ -101,13 +102,30 @@ slot_pointer card_plane::slot_of(const std::string& id) const
     return found == slots_.end() ? nullptr : found->second;
 }
 
-void card_plane::make_again()
+void card_plane::make_again(choice chosen, model::turns& by)
 {
-    for (const auto& [id, slot] : slots_) {
-        if (slot->is_written()) {
-            written_.make_again(slot);
-        } else if (slot->is_fetched()) {
-            fetched_.make_again(*slot);
+    publisher_.start(choose_again(std::move(chosen), by, walks_), "cards_again");
+}
+
+// `under_way` goes with the frame.
+net::task<> card_plane::choose_again(choice chosen, model::turns& by, std::shared_ptr<const int> /*under_way*/)
+{
+    co_await by.wait();
+    auto buckets = slots_.bucket_count();
+    for (std::size_t at = 0; at < slots_.bucket_count() && !stopped_; ++at) {
+        if (by.over()) {
+            co_await by.wait();
+            // With more of them the agents stand elsewhere: to make a card twice does no harm.
+            at = std::exchange(buckets, slots_.bucket_count()) == buckets ? at : 0;
+        }
+        for (auto each = slots_.begin(at); each != slots_.end(at); ++each) {
+            const auto& slot = each->second;
+            const bool differs = chosen(slot->agent->record);
+            if (differs && slot->is_written()) {
+                written_.make_again(slot);
+            } else if (differs && slot->is_fetched()) {
+                fetched_.make_again(*slot);
+            }
         }
     }
 }

@@ -16,11 +16,13 @@
 #include "gateway/cards/written_cards.hpp"
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/model/turns.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "net/loop/loop.hpp"
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,8 +83,13 @@ public:
     // which the change does not concern stays until set_session_card().
     void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent);
 
-    // What all cards say has changed, but for those of sessions: each is made again, and what was made before is stale.
-    void make_again();
+    // What the cards of some agents say has changed, but for those of sessions: those that `chosen` names are made again, and what
+    // was made before is stale. In turns of `by`, which outlives the plane.
+    using choice = std::function<bool(const core::agent&)>;
+    void make_again(choice chosen, model::turns& by);
+
+    // Whether make_again() still goes on; after stop() it ends with its turn.
+    bool busy() const noexcept { return walks_.use_count() > 1; }
 
     // Returns when the card that the operator wrote for the agent, if there is one, has been made.
     net::task<> settled(std::string id);
@@ -112,6 +119,7 @@ public:
     void on_sweep(core::steady_time) override { fetched_.sweep(slots_); }
 
 private:
+    net::task<> choose_again(choice chosen, model::turns& by, std::shared_ptr<const int> under_way);
     slot_pointer slot_of(const std::string& id) const;
     void add(const std::string& id, std::shared_ptr<const model::agent_entry> agent, bool recall);
     void drop(card_shelf::iterator place);
@@ -125,6 +133,8 @@ private:
     session_cards sessions_;
     card_previewer previewer_;
     card_shelf slots_;
+    std::shared_ptr<const int> walks_ = std::make_shared<const int>(0);  // held by each make_again() that goes on
+    bool stopped_ = false;
 };
 
 }  // namespace gateway::cards

@@ -63,7 +63,7 @@ public:
 
     // Its card comes from the operator, from the agent, or else from the session with an MCP server.
     bool is_written() const noexcept { return !agent->record.card.empty(); }
-    bool is_fetched() const noexcept { return !is_written() && agent->upstream != nullptr; }
+    bool is_fetched() const noexcept { return !is_written() && agent->takes_a2a(); }
 
     // The tasks that wait go on inside this call.
     void wake()

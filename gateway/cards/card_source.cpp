@@ -6,6 +6,7 @@
 #include "core/url.hpp"
 #include "gateway/cards/card_cache.hpp"
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "gateway/model/well_known.hpp"
 
@@ -82,6 +83,11 @@ std::string redirected(const std::string& url, const net::fetch_response& answer
     const auto location = answer.field("location");
     auto next = location.empty() ? std::string{} : core::resolved(url, location);
     return core::origin_of(next) == core::origin_of(url) ? next : std::string{};
+}
+
+std::string name_in(std::string_view parameter)
+{
+    return core::decoded(parameter.substr(0, parameter.find('=')));
 }
 
 // Whether the card may still be at another of the locations: the agent answered, but not with a card.
@@ -162,7 +168,8 @@ net::task<core::result<card_source::followed>> card_source::fetch_followed(net::
         if (next.empty()) {
             co_return followed{std::move(*answer), std::move(request.url)};
         }
-        request.url = next;
+        // An agent may repeat the key that it was sent in the query: what is kept of the URL has none.
+        request.url = request.query.empty() ? next : core::without_parameter(next, name_in(request.query));
         request.timeout = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
         if (stopped_) {
             co_return core::gateway_error(errc::draining);
@@ -173,7 +180,8 @@ net::task<core::result<card_source::followed>> card_source::fetch_followed(net::
     }
 }
 
-net::task<core::result<core::secret>> card_source::token_for(const core::agent& agent, const std::string& url)
+net::task<core::result<core::secret>>
+card_source::token_for(const core::agent& agent, const std::string& url, core::secret refused)
 {
     if (model::oauth_client_of(agent) == nullptr || !is_at_home(agent, url)) {
         co_return core::secret{};
@@ -181,9 +189,39 @@ net::task<core::result<core::secret>> card_source::token_for(const core::agent& 
     if (!tokens_) {
         co_return core::gateway_error(errc::upstream_credentials);
     }
-    auto asked = tokens_(agent.id);
+    auto asked = tokens_(agent.id, std::move(refused));
     auto token = co_await std::move(asked);
     co_return token;
+}
+
+net::task<core::result<card_source::followed>>
+card_source::fetch_with_credentials(core::agent agent, std::string url, card_validators last, core::duration timeout)
+{
+    const auto by = std::chrono::steady_clock::now() + timeout;
+    core::secret refused;
+    for (;;) {
+        const auto token = co_await token_for(agent, url, refused);
+        if (!token) {
+            co_return token.error();
+        }
+        if (stopped_) {
+            co_return core::gateway_error(errc::draining);
+        }
+        auto request = make_request(agent, url, last, *token);
+        request.addresses = model::addresses_of(agent, settings_.registration.allow);
+        request.max_size = settings_.cards.max_size;
+        request.timeout = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
+        request.connect_timeout = std::min(timeout, settings_.timeouts.connect);
+        if (request.timeout <= core::duration::zero()) {
+            co_return core::upstream_error(errc::upstream_timeout, "card: a token came too late");
+        }
+        auto fetched = co_await fetch_followed(std::move(request));
+        const bool refuses = fetched && fetched->answer.status == 401 && !token->empty() && refused.empty();
+        if (!refuses || stopped_) {
+            co_return fetched;
+        }
+        refused = *token;
+    }
 }
 
 net::task<core::result<fetched_card>>
@@ -195,19 +233,9 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         last.last_modified.clear();
     }
     const auto by = std::chrono::steady_clock::now() + timeout;
-    const auto token = co_await token_for(agent, url);
-    if (!token) {
-        co_return token.error();
-    }
-    if (stopped_) {
-        co_return core::gateway_error(errc::draining);
-    }
-    auto request = make_request(agent, url, last, *token);
-    request.max_size = settings_.cards.max_size;
-    request.timeout = timeout;
-    request.connect_timeout = std::min(timeout, settings_.timeouts.connect);
+    const auto addresses = model::addresses_of(agent, settings_.registration.allow);
     const bool conditional = last.url == url && (!last.etag.empty() || !last.last_modified.empty());
-    auto fetched = co_await fetch_followed(std::move(request));
+    auto fetched = co_await fetch_with_credentials(agent, url, last, timeout);
     if (!fetched) {
         co_return std::move(fetched).error();
     }
@@ -226,7 +254,8 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         );
     }
     const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
-    card_document document{.text = answer.body, .url = fetched->url, .verified = true, .timeout = left};
+    card_document
+        document{.text = answer.body, .url = fetched->url, .verified = true, .timeout = left, .addresses = addresses};
     auto card = co_await maker_.make(std::make_shared<const core::agent>(std::move(agent)), std::move(document));
     if (!card) {
         auto why = std::move(card).error();

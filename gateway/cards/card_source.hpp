@@ -48,7 +48,8 @@ public:
 
     // Where the tokens of agents come from whose credentials are of an OAuth server. Without it their cards cannot be fetched from
     // their own origin.
-    using tokens = std::function<net::task<core::result<core::secret>>(std::string agent_id)>;
+    // `refused` is a token that the agent did not take; empty: any will do.
+    using tokens = std::function<net::task<core::result<core::secret>>(std::string agent_id, core::secret refused)>;
     void set_tokens(tokens from) { tokens_ = std::move(from); }
 
     // From now on the fetcher is not touched: a fetch that would ask a further location fails with draining.
@@ -64,7 +65,12 @@ private:
     };
 
     // The token that a card of this agent at this URL is fetched with; empty: none is needed there.
-    net::task<core::result<core::secret>> token_for(const core::agent& agent, const std::string& url);
+    net::task<core::result<core::secret>>
+    token_for(const core::agent& agent, const std::string& url, core::secret refused);
+
+    // With the credentials that belong there. If the agent refuses its token, it is asked once more with another one.
+    net::task<core::result<followed>>
+    fetch_with_credentials(core::agent agent, std::string url, card_validators last, core::duration timeout);
 
     // Follows up to three redirects within the same origin.
     net::task<core::result<followed>> fetch_followed(net::fetch_request request);

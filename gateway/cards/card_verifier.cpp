@@ -95,9 +95,13 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
     auto why = config::shown_url(card.url) + ": " + verified.error().detail;
     for (const auto& each : with_key_sets(verification.signatures(), rules)) {
         const bool at_home = core::origin_of(each.key_set_url) == core::origin_of(card.url);
-        auto tls = at_home ? net::tls_client_files{.ca_file = card.tls.ca_file} : net::tls_client_files{};
-        const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
-        const auto keys = co_await keys_at(each.key_set_url, each.kid, std::move(tls), left);
+        net::fetch_request request;
+        request.url = each.key_set_url;
+        request.addresses = card.addresses;
+        request.tls = at_home ? net::tls_client_files{.ca_file = card.tls.ca_file} : net::tls_client_files{};
+        request.timeout = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
+        request.connect_timeout = request.timeout;
+        const auto keys = co_await keys_at(std::move(request), each.kid);
         if (!keys) {
             why += "; " + keys.error().detail;
             continue;
@@ -113,9 +117,9 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
     co_return refused(std::move(why));
 }
 
-net::task<core::result<card_verifier::key_list>>
-card_verifier::keys_at(std::string url, std::string kid, net::tls_client_files tls, core::duration timeout)
+net::task<core::result<card_verifier::key_list>> card_verifier::keys_at(net::fetch_request request, std::string kid)
 {
+    const auto url = request.url;
     const auto now = now_();
     if (const auto found = key_sets_.find(url); found != key_sets_.end()) {
         const auto& kept = found->second;
@@ -124,16 +128,11 @@ card_verifier::keys_at(std::string url, std::string kid, net::tls_client_files t
             co_return kept.keys;
         }
     }
-    if (timeout <= core::duration::zero() || stopped_) {
+    if (request.timeout <= core::duration::zero() || stopped_) {
         co_return refused(url + ": no time is left to fetch it");
     }
-    net::fetch_request request;
-    request.url = url;
-    request.tls = std::move(tls);
     request.headers.emplace_back("Accept", "application/jwk-set+json, application/json");
     request.max_size = settings_.max_size;
-    request.timeout = timeout;
-    request.connect_timeout = timeout;
     const auto answer = co_await fetcher_.fetch(std::move(request));
     if (!answer) {
         co_return refused(url + ": " + std::string{core::name(answer.error().code)} + ": " + answer.error().detail);

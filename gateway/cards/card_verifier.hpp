@@ -29,11 +29,12 @@ struct good_signature {
 };
 
 struct signed_card {
-    std::string agent;          // whose it is
-    std::string text;           // as the agent sent it
-    core::json document;        // the same, read
-    std::string url;            // where it was found
-    net::tls_client_files tls;  // for what lies at the same origin
+    std::string agent;                                         // whose it is
+    std::string text;                                          // as the agent sent it
+    core::json document;                                       // the same, read
+    std::string url;                                           // where it was found
+    net::tls_client_files tls;                                 // for what lies at the same origin
+    std::shared_ptr<const core::address_rule> addresses = {};  // where key sets may be; null: at any address
 };
 
 class card_verifier {
@@ -66,9 +67,8 @@ private:
         core::steady_time fresh_until{};
     };
 
-    // `kid`: who is looked for in it.
-    net::task<core::result<key_list>>
-    keys_at(std::string url, std::string kid, net::tls_client_files tls, core::duration timeout);
+    // `request`: for the set, without its headers; `kid`: who is looked for in it.
+    net::task<core::result<key_list>> keys_at(net::fetch_request request, std::string kid);
 
     void keep(const std::string& url, kept_key_set keys);
 

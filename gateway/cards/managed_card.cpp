@@ -3,12 +3,24 @@
 #include "a2a/card/card_overlay.hpp"
 #include "config/agent_cards.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "mcp/calls/list_edit.hpp"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gateway::cards {
+
+server_lists_pointer exposed_lists(const server_lists_pointer& lists, const core::mcp_server& server)
+{
+    const mcp::name_filters filters{server};
+    auto exposed = std::make_shared<mcp::server_lists>(*lists);
+    for (std::size_t i = 0; i < mcp::list_kinds; ++i) {
+        const auto list = static_cast<mcp::list_kind>(i);
+        exposed->lists[i] = mcp::exposed_items(filters.of(list), list, lists->lists[i]);
+    }
+    return exposed;
+}
 
 server_lists_pointer visible_lists(const server_lists_pointer& lists, const a2a::skill_audience& audience)
 {

@@ -2,6 +2,7 @@
 
 #include "config/values.hpp"
 #include "gateway/access/access_plan.hpp"
+#include "gateway/model/registration.hpp"
 #include "gateway/model/well_known.hpp"
 
 #include <algorithm>
@@ -91,6 +92,41 @@ void add_agents(std::vector<row>& rows, const config::settings& settings, const 
     }
 }
 
+std::string scope_text(const std::vector<std::string>& any_of)
+{
+    return (any_of.size() == 1 ? "scope " : "scopes ") + listed(any_of);
+}
+
+// Who may register agents at `listen`.
+std::string registrants_of(const config::settings& settings)
+{
+    std::string text;
+    if (!settings.registration.token.empty()) {
+        text = "register.token";
+    }
+    if (!settings.access.providers.empty()) {
+        text += (text.empty() ? "" : " | ") + scope_text({core::scope_register});
+    }
+    return text.empty() ? "nobody" : text;
+}
+
+void add_admin(std::vector<row>& rows, const config::settings& settings)
+{
+    const auto listener = config::to_text(settings.admin);
+    if (settings.admin_access != core::admin_access::scopes) {
+        rows.push_back({listener, "everything", "anyone"});
+        return;
+    }
+    const auto reads = scope_text({core::scope_read});
+    const auto writes = reads + " and " + scope_text({core::scope_write});
+    rows.push_back({listener, "/healthz, /readyz", "anyone"});
+    rows.push_back({listener, "/metrics", scope_text({core::scope_metrics}) + " | " + reads});
+    rows.push_back({listener, "/rpc", reads});
+    rows.push_back({listener, "/rpc, to change agents", writes});
+    rows.push_back({listener, std::string{model::registration_path}, registrants_of(settings) + " | " + writes});
+    rows.push_back({listener, "/reload", writes});
+}
+
 }  // namespace
 
 std::string access_table(const config::settings& settings)
@@ -103,17 +139,22 @@ std::string access_table(const config::settings& settings)
             rows.push_back({listener, std::string{model::resource_metadata_path}, "anyone"});
         }
         rows.push_back({listener, "/agents, catalogs", "every credential; shows the agents whose card it may see"});
-        rows.push_back({listener, "/rpc", std::string{"scope "} + core::scope_read});
-        rows.push_back(
-            {listener, "/rpc, to change agents", std::string{"scopes "} + core::scope_read + " and " + core::scope_write
-            }
+        rows.push_back({listener, "/rpc", "every credential; shows the agents whose card it may see, without addresses"}
         );
+        rows.push_back({listener, "/rpc, everything about agents", scope_text({core::scope_read})});
+        rows.push_back(
+            {listener,
+             "/rpc, to change agents",
+             scope_text({core::scope_read}) + " and " + scope_text({core::scope_write})}
+        );
+        rows.push_back({listener, std::string{model::registration_path}, registrants_of(settings)});
         add_agents(rows, settings, *plan);
     } else {
         rows.push_back({listener, "/rpc, to change agents", "nobody"});
+        rows.push_back({listener, std::string{model::registration_path}, registrants_of(settings)});
         rows.push_back({listener, "everything else", "anyone"});
     }
-    rows.push_back({config::to_text(settings.admin), "everything", "anyone"});
+    add_admin(rows, settings);
     std::array<std::size_t, 2> widths{};
     for (const auto& each : rows) {
         widths[0] = std::max(widths[0], each[0].size());

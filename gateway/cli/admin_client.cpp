@@ -39,10 +39,11 @@ admin_failure refusal_of(const json& error)
 
 }  // namespace
 
-admin_client::admin_client(std::string address, std::string ca_file)
+admin_client::admin_client(std::string address, std::string ca_file, core::secret token)
     : address_{std::move(address)},
       url_{url_of(address_)},
-      ca_file_{std::move(ca_file)}
+      ca_file_{std::move(ca_file)},
+      token_{std::move(token)}
 {
 }
 
@@ -51,6 +52,9 @@ admin_result admin_client::call(std::string_view method, const json& params) con
     net::fetch_request request;
     request.url = url_;
     request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
+    if (!token_.empty()) {
+        request.headers.emplace_back("Authorization", "Bearer " + token_.reveal());
+    }
     request.tls.ca_file = ca_file_;
     request.max_size = largest_answer;
     request.timeout = patience;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/json/json.hpp"
+#include "core/secret.hpp"
 
 #include <boost/system/result.hpp>
 
@@ -23,8 +24,8 @@ using admin_result = boost::system::result<core::json, admin_failure>;
 class admin_client {
 public:
     // `address` is HOST:PORT or an http or https URL. `ca_file` (PEM) verifies an https address; empty: the system's
-    // authorities do.
-    admin_client(std::string address, std::string ca_file);
+    // authorities do. `token` is sent as the bearer token; empty: none.
+    admin_client(std::string address, std::string ca_file, core::secret token);
 
     // The result of the method.
     admin_result call(std::string_view method, const core::json& params) const;
@@ -37,6 +38,7 @@ private:
     std::string address_;
     std::string url_;
     std::string ca_file_;
+    core::secret token_;
 };
 
 }  // namespace gateway::cli

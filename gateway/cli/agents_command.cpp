@@ -21,9 +21,9 @@ enum class exit_code : int { done = 0, refused = 1, unusable = 2, unreached = 3 
 
 class agents_cli {
 public:
-    agents_cli(const agents_command& command, bool terminal)
+    agents_cli(const agents_command& command, core::secret token, bool terminal)
         : command_{command},
-          gateway_{command.admin, command.ca_file},
+          gateway_{command.admin, command.ca_file, std::move(token)},
           table_{
               command.output == output_form::table ||
               (command.output == output_form::automatic && terminal && command.verb != agents_verb::card)
@@ -289,7 +289,16 @@ int run_agents_command(
     if (command.admin.empty()) {
         command.admin = "127.0.0.1:4001";
     }
-    agents_cli cli{command, ::isatty(STDOUT_FILENO) == 1};
+    auto token = core::result<std::string>{variable("CARDEA_ADMIN_TOKEN").value_or("")};
+    if (!command.token_file.empty()) {
+        token = config::read_secret_file(command.token_file);
+    }
+    if (!token) {
+        std::cerr << "cardea: " << model::printable("--token-file: " + command.token_file + ": " + token.error().detail)
+                  << '\n';
+        return static_cast<int>(exit_code::unusable);
+    }
+    agents_cli cli{command, core::secret{std::move(*token)}, ::isatty(STDOUT_FILENO) == 1};
     const auto code = cli.run();
     std::cout << cli.out() << std::flush;
     std::cerr << cli.err();

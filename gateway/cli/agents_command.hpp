@@ -17,8 +17,9 @@ enum class output_form : std::uint8_t { automatic, json, table };
 // The arguments of one command. Text that was not given is empty.
 struct agents_command {
     agents_verb verb = agents_verb::list;
-    std::string admin;    // of the gateway: HOST:PORT or a URL
-    std::string ca_file;  // PEM
+    std::string admin;       // of the gateway: HOST:PORT or a URL
+    std::string ca_file;     // PEM
+    std::string token_file;  // with the credential for `admin`
     output_form output = output_form::automatic;
 
     std::string id;
@@ -38,7 +39,8 @@ struct agents_command {
 
 // Sends the requests of the command and prints the answers to stdout, failures to stderr; what is printed is safe for a
 // terminal. Returns the exit code, which is stable: 0 done, 1 refused or unhealthy, 2 a file cannot be used, 3 the gateway
-// was not reached. Without `admin`, CARDEA_ADMIN of `variable` counts, then 127.0.0.1:4001. Blocking.
+// was not reached. Without `admin`, CARDEA_ADMIN of `variable` counts, then 127.0.0.1:4001; without `token_file`,
+// CARDEA_ADMIN_TOKEN, then no credential is sent. Blocking.
 int run_agents_command(
     agents_command command,
     const std::function<std::optional<std::string>(std::string_view name)>& variable

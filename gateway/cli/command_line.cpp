@@ -88,6 +88,9 @@ void add_connection(CLI::App& verb, agents_command& command)
     add_nonempty(verb, "--admin ADDRESS", admin, command.admin);
     constexpr const char* ca_file = "authorities for an https address (PEM; default: the system's)";
     add_nonempty(verb, "--ca-file FILE", ca_file, command.ca_file);
+    constexpr const char* token_file =
+        "a file with a bearer token for the gateway\n(default $CARDEA_ADMIN_TOKEN, else no credential)";
+    add_nonempty(verb, "--token-file FILE", token_file, command.token_file);
     add_output<output_form>(
         verb,
         "-o,--output json|table",

@@ -1,7 +1,10 @@
 #include "gateway/management/agent_factory.hpp"
 
 #include "config/signatures.hpp"
+#include "core/ip.hpp"
+#include "core/url.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace gateway::management {
@@ -12,12 +15,20 @@ bool starts_program(const core::agent& agent)
     return agent.mcp && agent.mcp->transport == core::mcp_transport::stdio;
 }
 
+// Nothing: its host is a name.
+std::optional<core::ip_address> address_in(const std::string& url)
+{
+    const auto parsed = core::http_url::parse(url);
+    return parsed ? core::parse_ip(parsed->host) : std::nullopt;
+}
+
 }  // namespace
 
 core::result<std::shared_ptr<const model::agent_entry>>
 agent_factory::make(const core::agent& record, const std::string& call_url, const core::secret& token)
 {
-    return model::make_entry(record, settings_.timeouts.upstream_head, contexts_, call_url, token);
+    const model::entry_defaults defaults{settings_.timeouts.upstream_head, settings_.registration.allow};
+    return model::make_entry(record, defaults, contexts_, call_url, token);
 }
 
 proposed_agent agent_factory::propose(
@@ -46,6 +57,19 @@ proposed_agent agent_factory::propose(
         out.entry = std::move(*entry);
     } else {
         refuse("", entry.error().detail);
+    }
+    if (out.entry && out.entry->addresses) {
+        // Names are looked up, and their addresses checked, by whoever connects.
+        for (const auto& [key, url] :
+             {std::pair{".url", &read.agent.url}, std::pair{".card_url", &read.agent.card_url}}) {
+            const auto address = address_in(*url);
+            if (address && !out.entry->addresses->allows(*address)) {
+                refuse(key, "is not at a public address; expected one, or one of `register.allow`");
+            }
+        }
+        if (!out.problems.empty()) {
+            out.entry = nullptr;
+        }
     }
     return out;
 }

@@ -60,6 +60,19 @@ void set_text(json& object, const char* key, const std::string& text)
     }
 }
 
+// What an operator has written against an agent stays, wherever it moves: its credentials and what it may show do not.
+json restrictions_of(const json& stored)
+{
+    json kept = json::object();
+    for (const auto* key :
+         {"disabled", "discover", "call", "skills", "extended_card", "signatures", "trusted_keys", "key_set_origins"}) {
+        if (const auto* value = core::member(stored, key)) {
+            kept[key] = *value;
+        }
+    }
+    return kept;
+}
+
 }  // namespace
 
 registration read_registration(const json& body)
@@ -98,10 +111,19 @@ registration read_registration(const json& body)
     return out;
 }
 
-json definition_of(const registration& asked, const json& stored)
+bool is_registered(const json& definition)
 {
-    json out = at_the_same_origins(asked, stored) ? stored : json::object();
+    const auto* registered = core::member(definition, "registered");
+    return registered != nullptr && registered->is_boolean() && registered->get<bool>();
+}
+
+json definition_of(const registration& asked, const json& stored, bool by_operator)
+{
+    json out = at_the_same_origins(asked, stored) ? stored : restrictions_of(stored);
     out["url"] = asked.url;
+    if (!by_operator) {
+        out["registered"] = true;
+    }
     set_text(out, "card_url", asked.card_url);
     set_text(out, "version", asked.version);
     auto& metadata = out["metadata"];

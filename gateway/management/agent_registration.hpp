@@ -26,8 +26,12 @@ struct registration {
 registration read_registration(const core::json& body);
 
 // The agent's definition after it has registered. `stored` is the previous one, or null. What an operator has added to it
-// (a bearer, relay_paths, ...) stays if both addresses are at the previous origins: credentials go along to no other.
-core::json definition_of(const registration& asked, const core::json& stored);
+// (a bearer, relay_paths, ...) stays if both addresses are at the previous origins: credentials go along to no other. Unless
+// `by_operator`, the agent is one that registered itself.
+core::json definition_of(const registration& asked, const core::json& stored, bool by_operator);
+
+// Whether a stored definition is of an agent that registered itself. One that an operator has replaced is not.
+bool is_registered(const core::json& definition);
 
 // A key of a definition's problem, such as `agent.card_url`, as the member of the registration that it came from.
 std::string registered_key(std::string_view key);

@@ -23,7 +23,10 @@ card_methods::card_methods(const registry& agents, cards::card_plane& cards, ses
 net::task<rpc_result>
 card_methods::refresh(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
 {
-    auto [agent, refusal] = find_agent(request, registry_);
+    if (caller.shows) {
+        co_return denied(request, errc::forbidden);
+    }
+    auto [agent, refusal] = find_agent(request, registry_, caller);
     if (agent == nullptr) {
         co_return std::move(refusal);
     }

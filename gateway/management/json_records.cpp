@@ -16,17 +16,6 @@ using core::json;
 
 constexpr std::size_t longest_path = 512;  // bytes of where a problem of a card lies: it has the card's own names
 
-std::string_view card_state_name(const cards::card_status& status, core::steady_time now)
-{
-    if (!status.card) {
-        return status.failure ? "failed" : "unknown";
-    }
-    if (cards::seen_at(status, now) < status.card->fresh_until) {
-        return "fresh";
-    }
-    return status.failure && now >= status.card->usable_until ? "failed" : "stale";
-}
-
 std::int64_t age_of(const cards::card_status& status, core::steady_time now)
 {
     return std::chrono::duration_cast<std::chrono::seconds>(cards::seen_at(status, now) - status.card->fetched_at)
@@ -43,6 +32,17 @@ json failure_record(const core::error& why)
 }
 
 }  // namespace
+
+std::string_view card_state(const cards::card_status& status, core::steady_time now)
+{
+    if (!status.card) {
+        return status.failure ? "failed" : "unknown";
+    }
+    if (cards::seen_at(status, now) < status.card->fresh_until) {
+        return "fresh";
+    }
+    return status.failure && now >= status.card->usable_until ? "failed" : "stale";
+}
 
 std::string shown_time(core::wall_time at)
 {
@@ -82,7 +82,7 @@ json agent_record(const core::agent& agent)
 
 json card_status_record(const cards::card_status& status, core::steady_time now)
 {
-    json record = {{"state", card_state_name(status, now)}};
+    json record = {{"state", card_state(status, now)}};
     if (status.card) {
         record["age_seconds"] = age_of(status, now);
         if (!status.vouched) {
@@ -118,7 +118,7 @@ json card_status_record(const cards::card_status& status, core::steady_time now)
 
 json card_summary(const cards::card_status& status, core::steady_time now)
 {
-    json record = {{"state", card_state_name(status, now)}};
+    json record = {{"state", card_state(status, now)}};
     if (status.card) {
         record["age_seconds"] = age_of(status, now);
     }

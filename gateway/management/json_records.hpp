@@ -16,6 +16,9 @@ namespace gateway::management {
 // An agent's record with every secret masked, without its metadata: the keys of the configuration whose value is not the usual one.
 core::json agent_record(const core::agent& agent);
 
+// Of an agent's card: "fresh", "stale", "failed" or "unknown".
+std::string_view card_state(const cards::card_status& status, core::steady_time now);
+
 // Of an agent's card: its state, age, validators, problems, the latest failure.
 core::json card_status_record(const cards::card_status& status, core::steady_time now);
 

@@ -1,5 +1,7 @@
 #include "gateway/management/management.hpp"
 
+#include "gateway/management/rpc_parameters.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -126,6 +128,7 @@ net::task<model::rpc_answer> management::handle(std::string body, rpc_caller cal
             }
             answer.begin(caller.may_write && method != nullptr && method->writes());
             auto result = co_await carry_out(method, std::move(request), caller, answer);
+            out.denied = out.denied || result.denied;
             if (!id.empty()) {
                 answer.add(id, std::move(result));
             }
@@ -150,14 +153,24 @@ management::carry_out(const method* method, core::rpc_request request, const rpc
         co_return core::make_error(request.id, errc::method_not_found);
     }
     if (!method->may(caller)) {
-        co_return core::make_error(request.id, errc::admin_only);
+        co_return denied(request, errc::admin_only);
     }
     co_return co_await method->run(*this, std::move(request), caller, answer);
 }
 
-net::task<enrolled> management::enroll(std::string body, std::string peer)
+net::task<model::registration_answer> management::enroll(std::string body, model::registrant by)
 {
-    return writes_.enroll(std::move(body), std::move(peer));
+    auto done = co_await writes_.enroll(std::move(body), std::move(by));
+    model::registration_answer out;
+    if (done.outcome) {
+        out.reply.fields = "Cache-Control: no-store\r\n";
+        out.reply.body = core::to_text(*done.outcome);
+        co_return out;
+    }
+    out.refused = std::move(done.outcome).error();
+    out.reply = done.problems.empty() ? model::error_answer(out.refused->code, done.agent)
+                                      : model::problems_answer(out.refused->code, problem_list(done.problems));
+    co_return out;
 }
 
 }  // namespace gateway::management

@@ -12,6 +12,7 @@
 #include "gateway/management/registry.hpp"
 #include "gateway/management/rpc_method.hpp"
 #include "gateway/management/write_methods.hpp"
+#include "gateway/model/registration.hpp"
 #include "gateway/model/rpc_answer.hpp"
 #include "gateway/model/turns.hpp"
 #include "gateway/sessions/session_plane.hpp"
@@ -39,8 +40,8 @@ public:
     // A whole body, one request or a batch.
     net::task<model::rpc_answer> handle(std::string body, rpc_caller caller);
 
-    // As write_methods::enroll().
-    net::task<enrolled> enroll(std::string body, std::string peer);
+    // What a registration is answered, as write_methods::enroll().
+    net::task<model::registration_answer> enroll(std::string body, model::registrant by);
 
 private:
     struct method;

@@ -44,14 +44,28 @@ json summary_of(const status_counts& counts)
     return summary;
 }
 
-bool shows(const model::agent_filter& filter, const model::agent_entry& agent, const cards::card_status* card)
+// Metadata is the operators' own: to search it would tell others what is in it.
+bool shows(
+    const model::agent_filter& filter,
+    const model::agent_entry& agent,
+    const cards::card_status* card,
+    const rpc_caller& caller
+)
 {
-    return model::shows(filter, agent.record, agent.tags, card == nullptr ? model::no_words : card->words);
+    const auto& words = card == nullptr ? model::no_words : card->words;
+    return model::shows(filter, agent.record, agent.tags, words, /*metadata_searched=*/!caller.shows);
+}
+
+// What callers may know of an agent: nothing of where it is, of what it is given, and of why it fails.
+json shown_to_callers(const core::agent& agent)
+{
+    return {{"id", agent.id}, {"protocol", core::name(agent.speaks)}};
 }
 
 // A page of those that are wanted, and a count of all that the filter lets through.
 struct health_page {
     const model::agent_filter& filter;
+    const rpc_caller& caller;
     std::optional<health> status;
     record_page page;
     bool more = false;
@@ -60,7 +74,7 @@ struct health_page {
     // Whether it is to be shown.
     bool counts(const model::agent_entry& agent, const cards::card_status* card, health agent_health)
     {
-        if (!shows(filter, agent, card)) {
+        if (!shows(filter, agent, card, caller)) {
             return false;
         }
         ++by_status[static_cast<std::size_t>(agent_health)];
@@ -103,10 +117,10 @@ net::task<rpc_result> read_methods::list(core::rpc_request request, const rpc_ca
     }
     record_page page{request.id, filter.limit, answer.room()};
     agent_visitor visit = [&](const std::string& id, const registered_agent& agent) {
-        if (!shows(filter, *agent.entry, cards_.status(id))) {
+        if (!is_shown(agent, caller) || !shows(filter, *agent.entry, cards_.status(id), caller)) {
             return true;
         }
-        page.add(id, record_text(agent, caller.sees_addresses));
+        page.add(id, record_text(agent, caller));
         return answer.hold(page.capacity()) && !page.full();
     };
     auto& line = turns_.of(caller.may_write);
@@ -117,11 +131,11 @@ net::task<rpc_result> read_methods::list(core::rpc_request request, const rpc_ca
 net::task<rpc_result> read_methods::get(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
     const
 {
-    auto [agent, refusal] = find_agent(request, registry_);
+    auto [agent, refusal] = find_agent(request, registry_, caller);
     if (agent == nullptr) {
         co_return std::move(refusal);
     }
-    rpc_result result{core::begin_result(request.id) + record_text(*agent, caller.sees_addresses)};
+    rpc_result result{core::begin_result(request.id) + record_text(*agent, caller)};
     result.text.back() = ',';
     result.text += R"("card":)";
     const auto* status = cards_.status(agent->entry->record.id);
@@ -134,9 +148,16 @@ net::task<rpc_result> read_methods::get(core::rpc_request request, const rpc_cal
 }
 
 // With the metadata, which is not read again for that.
-std::string read_methods::record_text(const registered_agent& agent, bool for_operator) const
+std::string read_methods::record_text(const registered_agent& agent, const rpc_caller& caller) const
 {
-    auto text = core::to_text(record_of(agent, for_operator));
+    if (caller.shows) {
+        auto record = shown_to_callers(agent.entry->record);
+        const auto* status = cards_.status(agent.entry->record.id);
+        record["card_status"]["state"] =
+            status == nullptr ? "unknown" : card_state(*status, std::chrono::steady_clock::now());
+        return core::to_text(record);
+    }
+    auto text = core::to_text(record_of(agent, caller.sees_addresses));
     text.back() = ',';
     text.append(R"("metadata":)").append(agent.entry->record.metadata) += '}';
     return text;
@@ -175,9 +196,14 @@ read_methods::known read_methods::known_of(const registered_agent& agent, core::
     return {agent, card, std::move(session), judged};
 }
 
-json read_methods::health_record(const known& known, core::steady_time now, bool for_operator)
+json read_methods::health_record(const known& known, core::steady_time now, const rpc_caller& caller)
 {
     const auto& record = known.agent.entry->record;
+    if (caller.shows) {
+        auto shown = shown_to_callers(record);
+        shown["status"] = name(known.judged.status);
+        return shown;
+    }
     json shown{
         {"id", record.id},
         {"protocol", core::name(record.speaks)},
@@ -190,7 +216,7 @@ json read_methods::health_record(const known& known, core::steady_time now, bool
         shown["card"] = card_summary(*known.card, now);
     }
     if (known.session) {
-        shown["session"] = session_record(*known.session, now, for_operator);
+        shown["session"] = session_record(*known.session, now, caller.sees_addresses);
     }
     return shown;
 }
@@ -201,12 +227,12 @@ net::task<rpc_result> read_methods::health(core::rpc_request request, const rpc_
     if (!names_agent(request.params)) {
         co_return co_await health_of_all(std::move(request), caller, answer);
     }
-    auto [agent, refusal] = find_agent(request, registry_);
+    auto [agent, refusal] = find_agent(request, registry_, caller);
     if (agent == nullptr) {
         co_return std::move(refusal);
     }
     const auto now = std::chrono::steady_clock::now();
-    co_return core::make_result(request.id, health_record(known_of(*agent, now), now, caller.sees_addresses));
+    co_return core::make_result(request.id, health_record(known_of(*agent, now), now, caller));
 }
 
 net::task<rpc_result>
@@ -219,12 +245,15 @@ read_methods::health_of_all(core::rpc_request request, const rpc_caller& caller,
         co_return refuse_params(request, problems);
     }
     const bool counts_all = filter.after.empty();  // with the first page, and with no other
-    health_page shown{filter, status, record_page{request.id, filter.limit, answer.room()}};
+    health_page shown{filter, caller, status, record_page{request.id, filter.limit, answer.room()}};
     agent_visitor visit = [&](const std::string& id, const registered_agent& agent) {
+        if (!is_shown(agent, caller)) {
+            return true;
+        }
         const auto now = std::chrono::steady_clock::now();
         const auto known = known_of(agent, now);
         if (shown.counts(*agent.entry, known.card, known.judged.status)) {
-            shown.page.add(id, core::to_text(health_record(known, now, caller.sees_addresses)));
+            shown.page.add(id, core::to_text(health_record(known, now, caller)));
         }
         return answer.hold(shown.page.capacity()) && (counts_all || !shown.page.full());
     };

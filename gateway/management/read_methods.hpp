@@ -31,15 +31,15 @@ public:
     // Of one agent, or of a page of them with a count of all.
     net::task<rpc_result> health(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
-    // An agent's record, a JSON object.
-    std::string record_text(const registered_agent& agent, bool for_operator) const;
+    // An agent's record, a JSON object, as the caller may see it.
+    std::string record_text(const registered_agent& agent, const rpc_caller& caller) const;
 
 private:
     struct known;
 
     core::json record_of(const registered_agent& agent, bool for_operator) const;
     known known_of(const registered_agent& agent, core::steady_time now) const;
-    static core::json health_record(const known& known, core::steady_time now, bool for_operator);
+    static core::json health_record(const known& known, core::steady_time now, const rpc_caller& caller);
     net::task<rpc_result> health_of_all(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
         const;
 

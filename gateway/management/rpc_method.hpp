@@ -20,6 +20,7 @@ struct rpc_caller : model::rpc_rights {
 struct rpc_result {
     std::string text;
     std::shared_ptr<const model::card_bytes> card = nullptr;  // not null: the text goes on with it and card_end
+    bool denied = false;                                      // an error: the caller lacks a right
 
     std::size_t size() const noexcept { return text.size() + (card ? card->body.size() + model::card_end.size() : 0); }
 };

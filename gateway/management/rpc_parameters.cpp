@@ -32,14 +32,26 @@ bool names_agent(const json& params)
            std::ranges::any_of(keys_of_agent, [&](const auto* key) { return core::member(params, key) != nullptr; });
 }
 
-named_agent find_agent(const core::rpc_request& request, const registry& agents)
+bool is_shown(const registered_agent& agent, const rpc_caller& caller)
+{
+    return !caller.shows || (agent.served() && caller.shows(agent.entry->record));
+}
+
+rpc_result denied(const core::rpc_request& request, core::errc why)
+{
+    rpc_result result{core::make_error(request.id, why)};
+    result.denied = true;
+    return result;
+}
+
+named_agent find_agent(const core::rpc_request& request, const registry& agents, const rpc_caller& caller)
 {
     const auto id = agent_parameter(request.params);
     if (id.empty()) {
         return {nullptr, core::make_error(request.id, errc::invalid_params, {{"missing", "id"}})};
     }
     const auto* agent = agents.find(id);
-    if (agent == nullptr) {
+    if (agent == nullptr || !is_shown(*agent, caller)) {
         return {nullptr, core::make_error(request.id, errc::agent_not_found, {{"agent", id}})};
     }
     return {agent, {}};

@@ -5,6 +5,7 @@
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/management/registry.hpp"
+#include "gateway/management/rpc_method.hpp"
 
 #include <string>
 #include <vector>
@@ -22,7 +23,14 @@ struct named_agent {
     std::string refusal;
 };
 
-named_agent find_agent(const core::rpc_request& request, const registry& agents);
+// One that the caller may not know of is refused as one that does not exist.
+named_agent find_agent(const core::rpc_request& request, const registry& agents, const rpc_caller& caller);
+
+// Whether the caller may know of the agent.
+bool is_shown(const registered_agent& agent, const rpc_caller& caller);
+
+// The answer to a request for which the caller lacks a right.
+rpc_result denied(const core::rpc_request& request, core::errc why);
 
 // Path and wording of each.
 core::json problem_list(const std::vector<config::problem>& problems);

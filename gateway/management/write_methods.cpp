@@ -152,7 +152,7 @@ write_methods::upsert(core::rpc_request request, const rpc_caller& caller, answe
     auto text = core::make_result(request.id, result);
     if (const auto* there = registry_.find(asked.id)) {
         text.resize(text.size() - model::card_end.size());
-        text.append(R"(,"agent":)").append(reads_.record_text(*there, true)).append(model::card_end);
+        text.append(R"(,"agent":)").append(reads_.record_text(*there, caller)).append(model::card_end);
     }
     co_return text;
 }
@@ -209,7 +209,7 @@ write_methods::changes(core::rpc_request request, const rpc_caller& /*caller*/, 
     co_return core::make_result(request.id, {{"changes", std::move(list)}});
 }
 
-net::task<enrolled> write_methods::enroll(std::string body, std::string peer)
+net::task<enrolled> write_methods::enroll(std::string body, model::registrant by)
 {
     const auto parsed = core::parse_json(body);
     if (!parsed) {
@@ -231,7 +231,10 @@ net::task<enrolled> write_methods::enroll(std::string body, std::string peer)
     const auto stored_definition = core::parse_json(record ? record->definition : "null");
     const auto before = stored_definition ? *stored_definition : json{};
     const auto version_before = record ? record->version : 0;
-    const auto definition = definition_of(asked, before);
+    if (!by.operates && record && !is_registered(before)) {
+        co_return enrolled{asked.id, core::caller_error(errc::forbidden), {}};
+    }
+    const auto definition = definition_of(asked, before, by.operates);
     if (definition == before) {
         co_return enrolled{asked.id, accepted(asked, version_before, /*changed=*/false, registry_.durable()), {}};
     }
@@ -242,8 +245,8 @@ net::task<enrolled> write_methods::enroll(std::string body, std::string peer)
         }
         co_return enrolled{asked.id, core::caller_error(errc::invalid_params), std::move(proposed.problems)};
     }
-    store::author by{"agent/register " + peer, std::chrono::system_clock::now(), version_before};
-    const auto version = co_await registry_.upsert(asked.id, std::move(proposed), std::move(by));
+    store::author author{std::move(by.who), std::chrono::system_clock::now(), version_before};
+    const auto version = co_await registry_.upsert(asked.id, std::move(proposed), std::move(author));
     if (!version) {
         co_return enrolled{asked.id, version.error(), {}};
     }

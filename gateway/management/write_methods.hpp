@@ -11,6 +11,7 @@
 #include "gateway/management/read_methods.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/management/rpc_method.hpp"
+#include "gateway/model/registration.hpp"
 #include "net/loop/types.hpp"
 
 #include <string>
@@ -35,8 +36,9 @@ public:
     net::task<rpc_result> remove(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
     net::task<rpc_result> changes(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
 
-    // The body of POST /agent/register; `peer` is for the audit trail. To register again with the same is no change.
-    net::task<enrolled> enroll(std::string body, std::string peer);
+    // The body of POST /agent/register. To register again with the same is no change. Who is no operator changes agents that
+    // registered themselves, and no others (forbidden).
+    net::task<enrolled> enroll(std::string body, model::registrant by);
 
 private:
     std::string refuse_write(const core::rpc_request& request, const std::string& id, const core::error& why) const;

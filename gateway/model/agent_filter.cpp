@@ -141,7 +141,8 @@ bool shows(
     const agent_filter& filter,
     const core::agent& agent,
     const std::vector<std::string>& own,
-    const card_words& card
+    const card_words& card,
+    bool metadata_searched
 )
 {
     if (filter.protocol && *filter.protocol != agent.speaks) {
@@ -151,7 +152,8 @@ bool shows(
         return false;
     }
     return filter.text.empty() || contains(core::in_lower_case(agent.id), filter.text) ||
-           contains(card.text, filter.text) || contains(core::in_lower_case(agent.metadata), filter.text);
+           contains(card.text, filter.text) ||
+           (metadata_searched && contains(core::in_lower_case(agent.metadata), filter.text));
 }
 
 }  // namespace gateway::model

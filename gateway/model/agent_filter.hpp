@@ -46,12 +46,13 @@ struct tag_bounds {
 std::vector<std::string> tags_of(const std::vector<std::string>& own, const card_words& card, tag_bounds bounds);
 
 // `own` are the agent's metadata_tags(). The text is searched for in the id, the card's words and the metadata, without
-// regard to the case of ASCII letters. `after` and `limit` are not looked at. Takes time linear in those texts.
+// regard to the case of ASCII letters; in the metadata only if `metadata_searched`. `after` and `limit` are not looked at. Takes time linear in those texts.
 bool shows(
     const agent_filter& filter,
     const core::agent& agent,
     const std::vector<std::string>& own,
-    const card_words& card
+    const card_words& card,
+    bool metadata_searched = true
 );
 
 }  // namespace gateway::model

@@ -67,7 +67,8 @@ answer problems_answer(core::errc code, core::json problems)
 answer no_calls_answer(std::string_view agent, std::string_view id)
 {
     constexpr auto code = core::errc::not_implemented;
-    constexpr std::string_view said = "This agent is an MCP server: calls to MCP servers are not passed on yet.";
+    constexpr std::string_view said =
+        "This agent is an MCP server: it takes messages of MCP, at the path /mcp below its address.";
     return failure(
         code,
         id.empty() ? core::http_error_body(code, agent, said) : core::jsonrpc_error_body(id, code, agent, said)
@@ -79,6 +80,19 @@ answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string
     auto out = failure(code, core::jsonrpc_error_body(id, code, agent));
     out.status = core::jsonrpc_http_status(code);
     return out;
+}
+
+answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data)
+{
+    if (data.empty()) {
+        return failure(code, core::jsonrpc_error_body(id, code, agent));
+    }
+    std::string body = R"({"jsonrpc":"2.0","id":)";
+    body += id.empty() ? "null" : id;
+    body += R"(,"error":{"code":)" + std::to_string(core::jsonrpc_code(code)) + R"(,"message":)";
+    core::append_json_string(body, core::message(code));
+    body.append(R"(,"data":)").append(data).append("}}");
+    return failure(code, std::move(body));
 }
 
 answer call_error(core::errc code, std::string_view agent, std::string_view id)

@@ -38,7 +38,7 @@ answer explained_answer(core::errc code, std::string_view message);
 // The same with the code's own message, and a list of what is wrong in `error.problems`.
 answer problems_answer(core::errc code, core::json problems);
 
-// 501 to whoever calls an MCP server: with the raw id of the call; empty: it is no JSON-RPC, or a notification.
+// 501 to whoever calls an MCP server as an agent of A2A: with the raw id of the call; empty: it is no JSON-RPC, or a notification.
 answer no_calls_answer(std::string_view agent, std::string_view id);
 
 // The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
@@ -46,6 +46,10 @@ answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string
 
 // The same to a call whose id may be empty: a notification has none to answer to, and gets the plain form.
 answer call_error(core::errc code, std::string_view agent, std::string_view id);
+
+// The same for a call of an MCP server, with the status of the code: MCP's clients read it (basic/transports, "Streamable
+// HTTP"). `data`: members of its own in the error's data, JSON object text; empty: the usual ones.
+answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data = {});
 
 // 401 with the JSON-RPC error by which A2X says that a credential is needed. A2A 1.0 gives that code another meaning, so that
 // only callers of 0.3 get it. `id` is raw; empty: it is not known.

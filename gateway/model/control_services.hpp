@@ -9,8 +9,10 @@
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/presented_credential.hpp"
+#include "gateway/model/registration.hpp"
 #include "gateway/model/rpc_answer.hpp"
 #include "gateway/model/side_thread.hpp"
+#include "gateway/model/token_exchange.hpp"
 #include "net/loop/types.hpp"
 
 #include <cstdint>
@@ -58,6 +60,13 @@ public:
     // there is none, or the agent is not known any more.
     virtual net::task<std::shared_ptr<const agent_entry>>
     agent_with_token(std::string agent_id, core::secret refused) = 0;
+
+    // A token for the agent that stands for the caller's own. Fails with forbidden if the agent's OAuth server does not exchange
+    // that; with upstream_credentials if it gives none for another reason; with overloaded if too many callers wait.
+    virtual net::task<core::result<exchanged_token>> exchange(exchange_request asked) = 0;
+
+    // Carries out a body sent to /agent/register.
+    virtual net::task<registration_answer> enroll(std::string body, registrant by) = 0;
 
     // Carries out a body sent to /rpc of the traffic listener. Stops soon after `left` says so.
     virtual net::task<rpc_answer> manage(std::string body, rpc_rights rights, std::stop_token left) = 0;

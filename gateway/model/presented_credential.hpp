@@ -3,6 +3,7 @@
 
 #include "core/access.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace gateway::model {
@@ -11,6 +12,7 @@ struct presented_credential {
     core::credential_place place = core::credential_place::header;
     std::string field;  // its name at that place; empty: a bearer token
     std::string text;
+    std::uint64_t sender = 0;  // which address has sent it (access::number_of())
 };
 
 }  // namespace gateway::model

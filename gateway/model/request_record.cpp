@@ -9,10 +9,14 @@ std::string_view name(route r) noexcept
             return "card";
         case route::call:
             return "call";
+        case route::mcp:
+            return "mcp";
         case route::relay:
             return "relay";
         case route::management:
             return "management";
+        case route::registration:
+            return "registration";
         case route::key_set:
             return "key_set";
         case route::resource_metadata:

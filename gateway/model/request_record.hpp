@@ -5,6 +5,8 @@
 #include "a2a/method.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "mcp/calls/client_method.hpp"
+#include "mcp/protocol/version.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -14,7 +16,18 @@
 namespace gateway::model {
 
 // The bounded set of what a request can be for; also a metric label.
-enum class route : std::uint8_t { card, call, relay, management, key_set, resource_metadata, directory, none };
+enum class route : std::uint8_t {
+    card,
+    call,
+    mcp,
+    relay,
+    management,
+    registration,
+    key_set,
+    resource_metadata,
+    directory,
+    none,
+};
 
 std::string_view name(route r) noexcept;
 
@@ -60,11 +73,15 @@ struct request_record {
     std::string_view provider;              // that accepted it
     std::string_view agent;                 // an id of the snapshot, never what the caller wrote; empty: none
     std::optional<a2a::method> rpc_method;  // of a call that was read
-    std::string_view management_method;     // of the bounded set of management methods, or "other", or empty
-    unsigned status = 0;                    // as sent; 499 when the caller left before
-    std::optional<access_outcome> access;   // nullopt: callers need no credential
-    std::optional<rate_limit> over;         // nullopt: within all limits
-    std::optional<denial> denied;           // nullopt: access denied nothing
+    std::optional<mcp::client_method> mcp_method;  // of a message to an MCP server
+    std::optional<mcp::era> era;                   // that the caller spoke in it
+    std::string_view tool;                         // that was called, as the caller names it; empty: none
+    std::string_view session;                      // 8 hex digits that stand for the session in lines; empty: none
+    std::string_view management_method;            // of the bounded set of management methods, or "other", or empty
+    unsigned status = 0;                           // as sent; 499 when the caller left before
+    std::optional<access_outcome> access;          // nullopt: callers need no credential
+    std::optional<rate_limit> over;                // nullopt: within all limits
+    std::optional<denial> denied;                  // nullopt: access denied nothing
     std::string_view denied_agent;          // with `denied`: the agent's id, also of one that is hidden; empty: none
     std::optional<core::errc> code;         // what failed; nullopt: nothing
     core::side from = core::side::gateway;  // whose failure it was; only with `code`

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/agent.hpp"
 #include "core/error.hpp"
 #include "core/memory_budget.hpp"
 #include "gateway/model/answered_card.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,12 +27,15 @@ struct rpc_rights {
     bool may_write = false;       // change agents, and have cards fetched
     bool sees_addresses = false;  // of agents, in records
     std::string who;              // for the audit trail; empty: nobody in particular
+    // Which agents it may know of, and no more of them than callers are to know; empty: all of all agents.
+    std::function<bool(const core::agent&)> shows{};
 };
 
 struct rpc_answer {
     std::string body;                        // empty: nothing may be answered (notifications only)
     std::shared_ptr<const card_bytes> card;  // not null: the body goes on with this card, as it is served, and card_end
     std::string_view method;  // for the log: a management method, "other", "batch", or empty for what is no request
+    bool denied = false;      // the caller lacks a right that a request of it needs
     std::optional<core::errc> refused;  // overloaded or caller_gone: nothing but that is answered
     core::memory_share memory;          // what the answer takes; for as long as it exists
 };

@@ -1,6 +1,7 @@
 #include "gateway/model/sent_credentials.hpp"
 
 #include "core/ascii.hpp"
+#include "core/url.hpp"
 #include "jose/base64url.hpp"
 
 #include <algorithm>
@@ -33,11 +34,6 @@ void add_key(sent_credentials& sent, const core::key_credential& key)
             sent.query = secret{encoded(key.name) + '=' + encoded(key.value.reveal())};
             break;
     }
-}
-
-std::string_view name_of(std::string_view parameter)
-{
-    return parameter.substr(0, parameter.find('='));
 }
 
 }  // namespace
@@ -74,6 +70,12 @@ const core::oauth_client* oauth_client_of(const core::agent& record) noexcept
     return client == nullptr ? nullptr : &**client;
 }
 
+bool exchanges_tokens(const core::agent& record) noexcept
+{
+    const auto* const client = oauth_client_of(record);
+    return client != nullptr && client->grant == core::oauth_grant::token_exchange;
+}
+
 std::string encoded(std::string_view text)
 {
     std::string out;
@@ -90,43 +92,9 @@ std::string encoded(std::string_view text)
     return out;
 }
 
-std::string decoded(std::string_view component)
-{
-    std::string out;
-    for (std::size_t i = 0; i < component.size(); ++i) {
-        const bool escape = component[i] == '%' && i + 2 < component.size();
-        const int high = escape ? core::hex_value(component[i + 1]) : -1;
-        const int low = escape ? core::hex_value(component[i + 2]) : -1;
-        if (high >= 0 && low >= 0) {
-            out += static_cast<char>(high * 16 + low);
-            i += 2;
-        } else {
-            out += component[i];
-        }
-    }
-    return out;
-}
-
 std::string with_query(std::string target, const core::secret& query)
 {
-    if (query.empty()) {
-        return target;
-    }
-    const std::string_view own = query.reveal();
-    const auto begin = std::min(target.find('?'), target.size());
-    const auto name = decoded(name_of(own));
-    std::string out = target.substr(0, begin);
-    char before = '?';
-    auto rest = std::string_view{target}.substr(std::min(begin + 1, target.size()));
-    while (!rest.empty()) {
-        const auto end = std::min(rest.find('&'), rest.size());
-        if (const auto pair = rest.substr(0, end); decoded(name_of(pair)) != name) {
-            (out += std::exchange(before, '&')) += pair;
-        }
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    (out += before) += own;
-    return out;
+    return core::with_parameter(std::move(target), query.reveal());
 }
 
 }  // namespace gateway::model

@@ -21,11 +21,11 @@ sent_credentials credentials_of(const core::agent& record, std::string_view toke
 // Whether the agent's credentials come from an OAuth server. Null: no.
 const core::oauth_client* oauth_client_of(const core::agent& record) noexcept;
 
+// Whether calls have tokens of its callers, exchanged there, and only what the gateway asks for itself has a token of its own.
+bool exchanges_tokens(const core::agent& record) noexcept;
+
 // As a component of a query, or of a form: all but unreserved characters escaped (RFC 3986 section 2.3).
 std::string encoded(std::string_view text);
-
-// A component of a query as every reader of queries understands it.
-std::string decoded(std::string_view component);
 
 // `target` (a URL, or a request target without fragment) with `query` instead of the parameters of that name; as it is if `query`
 // is empty.

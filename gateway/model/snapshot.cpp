@@ -20,7 +20,11 @@ void set_heads(agent_entry& entry, const net::upstream_target& target)
         fields.field(name, value.reveal());
         entry.own_fields.push_back(name);
     }
-    entry.awaits_token = oauth_client_of(entry.record) != nullptr && entry.token.empty();
+    if (exchanges_tokens(entry.record)) {
+        entry.own_fields.emplace_back("Authorization");
+    } else {
+        entry.awaits_token = oauth_client_of(entry.record) != nullptr && entry.token.empty();
+    }
     entry.query_key = std::move(sent.query);
     const auto path = with_query(target.path, entry.query_key);
     net::http1::head_writer{entry.call_head}.request_line(net::http1::method::post, path);
@@ -37,9 +41,15 @@ std::string path_of(const std::string& url)
 
 }  // namespace
 
+std::shared_ptr<const core::address_rule>
+addresses_of(const core::agent& record, std::span<const std::string> register_allow)
+{
+    return record.registered ? std::make_shared<const core::address_rule>(register_allow) : nullptr;
+}
+
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
-    core::duration head_timeout,
+    const entry_defaults& defaults,
     net::client_contexts& contexts,
     const std::string& call_url,
     const core::secret& token
@@ -52,9 +62,16 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     entry->call_url = call_url.empty() ? record.url : call_url;
     entry->awaits_card = call_url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
                          record.trust == core::card_trust::same_origin;
-    entry->head_timeout = record.timeout.value_or(head_timeout);
-    if (record.speaks == core::protocol::a2a && !record.url.empty()) {
-        auto target = net::make_target(entry->call_url, tls_files(record), contexts);
+    entry->head_timeout = record.mcp ? record.mcp->call_timeout : record.timeout.value_or(defaults.head_timeout);
+    if (record.mcp && (record.mcp->tools != core::mcp_filter{} || record.mcp->prompts != core::mcp_filter{} ||
+                       record.mcp->resources != core::mcp_filter{})) {
+        entry->filters = std::make_shared<const mcp::name_filters>(*record.mcp);
+    }
+    const bool over_http = record.speaks == core::protocol::a2a ||
+                           (record.mcp && record.mcp->transport == core::mcp_transport::streamable_http);
+    entry->addresses = addresses_of(record, defaults.register_allow);
+    if (over_http && !record.url.empty()) {
+        auto target = net::make_target(entry->call_url, tls_files(record), contexts, entry->addresses);
         if (!target) {
             return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
         }
@@ -75,7 +92,7 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
         if (record.disabled) {
             continue;
         }
-        auto entry = make_entry(record, settings.timeouts.upstream_head, contexts);
+        auto entry = make_entry(record, {settings.timeouts.upstream_head, settings.registration.allow}, contexts);
         if (!entry) {
             return std::move(entry).error();
         }

@@ -5,11 +5,14 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
+#include "core/ip.hpp"
 #include "gateway/model/published_card.hpp"
+#include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,7 +31,7 @@ using string_map = std::unordered_map<std::string, Value, string_hash, std::equa
 struct agent_entry {
     core::agent record;
     std::vector<std::string> tags;                         // of the record's metadata, sorted, each once
-    std::shared_ptr<const net::upstream_target> upstream;  // null: this agent cannot be called (docs: protocol mcp)
+    std::shared_ptr<const net::upstream_target> upstream;  // null: this agent is not called over HTTP
     std::string call_url;       // where calls go: the record's own url, unless its card is trusted with that
     core::secret token;         // of its OAuth server; empty: none that holds, or it needs none
     bool awaits_token = false;  // it needs one, and cannot be called without
@@ -40,6 +43,12 @@ struct agent_entry {
     std::string own_path;                 // of the record's URL; at least "/"
     std::string base_path;                // the same without slashes at the end
     core::duration head_timeout{};
+    std::shared_ptr<const mcp::name_filters>
+        filters;  // of an MCP server that hides or renames something; null: nothing
+    std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
+
+    // It takes calls of A2A.
+    bool takes_a2a() const noexcept { return upstream && record.speaks == core::protocol::a2a; }
 };
 
 struct snapshot {
@@ -48,12 +57,22 @@ struct snapshot {
     std::shared_ptr<const card_bytes> key_set;              // what cards are verified with; null: none is signed
 };
 
+// What holds for an agent whose record does not say.
+struct entry_defaults {
+    core::duration head_timeout{};
+    std::span<const std::string> register_allow = {};  // as core::registration_settings::allow
+};
+
+// The addresses that an agent which registered itself may have; null: any, the agent did not.
+std::shared_ptr<const core::address_rule>
+addresses_of(const core::agent& record, std::span<const std::string> register_allow);
+
 // Calls go to `call_url`; empty: to the record's own, until its card has been seen. `token`: of the agent's OAuth server; empty:
 // none. Fails with config_invalid if the URL or
 // the trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
-    core::duration head_timeout,
+    const entry_defaults& defaults,
     net::client_contexts& contexts,
     const std::string& call_url = {},
     const core::secret& token = {}

@@ -9,6 +9,9 @@ namespace gateway::model {
 inline constexpr std::string_view card_path = "/.well-known/agent-card.json";
 inline constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
 
+// Where an agent that is an MCP server is called, below the agent.
+inline constexpr std::string_view mcp_path = "/mcp";
+
 // Where the keys are served that cards are verified with, below the public base.
 inline constexpr std::string_view key_set_path = "/.well-known/jwks.json";
 

@@ -120,7 +120,7 @@ void session_plane::begin_next(const std::string& id)
 
 void session_plane::add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    auto factory = reach(id, agent->record);
+    auto factory = reach(id, *agent);
     if (factory == nullptr) {
         return;
     }
@@ -135,15 +135,16 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
     session->runner().begin();
 }
 
-mcp::transport_factory session_plane::reach(const std::string& id, const core::agent& record)
+mcp::transport_factory session_plane::reach(const std::string& id, const model::agent_entry& agent)
 {
+    const auto& record = agent.record;
     switch (record.mcp->transport) {
         case core::mcp_transport::stdio:
             return mcp::stdio_factory(loop_, *record.mcp, inherited_, id, log_);
         case core::mcp_transport::streamable_http:
-            return mcp::fallback_factory(loop_, exchanges_, http_settings_of(record));
+            return mcp::fallback_factory(loop_, exchanges_, http_settings_of(agent));
         case core::mcp_transport::sse:
-            return mcp::sse_factory(loop_, exchanges_, http_settings_of(record));
+            return mcp::sse_factory(loop_, exchanges_, http_settings_of(agent));
         case core::mcp_transport::unsupported:
             break;
     }

@@ -79,7 +79,7 @@ private:
 
     void add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
     // Null: in no way that the gateway knows.
-    mcp::transport_factory reach(const std::string& id, const core::agent& record);
+    mcp::transport_factory reach(const std::string& id, const model::agent_entry& agent);
     void retire(std::unique_ptr<agent_session> session);
     void forget(const agent_session& session);
     bool leaves(const std::string& id) const;

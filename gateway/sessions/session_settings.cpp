@@ -55,9 +55,11 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
     return settings;
 }
 
-mcp::http_settings http_settings_of(const core::agent& record)
+mcp::http_settings http_settings_of(const model::agent_entry& agent)
 {
+    const auto& record = agent.record;
     mcp::http_settings settings;
+    settings.addresses = agent.addresses;
     settings.tls = model::tls_files(record);
     settings.server = *record.mcp;
     settings.secrets = model::secrets_of(record);

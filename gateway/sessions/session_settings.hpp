@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/agent.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "mcp/session/runner.hpp"
 #include "mcp/transport/http_transport.hpp"
 
@@ -13,6 +14,6 @@ runner_settings_of(const core::agent& record, mcp::start_turns* turns = nullptr,
 
 // Of one that is reached over HTTP. The agent's credentials are for its MCP server too; a bearer, unless the server's own
 // headers say who is calling.
-mcp::http_settings http_settings_of(const core::agent& record);
+mcp::http_settings http_settings_of(const model::agent_entry& agent);
 
 }  // namespace gateway::sessions

@@ -159,6 +159,17 @@ void access_log::append_line(const model::request_record& record, core::wall_tim
         append_text(R"(,"rpc":)", record.management_method);
     } else if (record.rpc_method) {
         append_name(lines_, R"(,"rpc":")", a2a::name(*record.rpc_method));
+    } else if (record.mcp_method) {
+        append_name(lines_, R"(,"rpc":")", mcp::name(*record.mcp_method));
+    }
+    if (!record.tool.empty()) {
+        append_text(R"(,"tool":)", record.tool, limits_.principal);
+    }
+    if (record.era) {
+        append_name(lines_, R"(,"era":")", mcp::name(*record.era));
+    }
+    if (!record.session.empty()) {
+        append_name(lines_, R"(,"session":")", record.session);
     }
     append_number(lines_, R"(,"status":)", record.status);
     if (record.code) {

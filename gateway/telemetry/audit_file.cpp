@@ -21,9 +21,13 @@ core::error unusable(const std::string& path, std::string_view reason)
 
 core::result<core::descriptor> open_file(const std::string& path)
 {
-    // Without O_NONBLOCK a pipe that nobody reads would be waited for.
-    constexpr int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    // Without O_NONBLOCK a pipe that nobody reads would be waited for. With O_NOFOLLOW nobody who may write into the directory
+    // alone can send the lines to a file of others.
+    constexpr int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
     core::descriptor file{::open(path.c_str(), flags, S_IRUSR | S_IWUSR)};
+    if (!file.open() && errno == ELOOP) {
+        return unusable(path, "is a symbolic link, or behind too many");
+    }
     if (!file.open()) {
         return unusable(path, std::generic_category().message(errno));
     }

@@ -15,8 +15,8 @@ namespace gateway::telemetry {
 
 class audit_file final : public core::log_sink {
 public:
-    // `place`: `stdout` or `file:PATH`; a new file is for its owner alone. Fails with config_invalid: it is no regular file,
-    // or cannot be opened.
+    // `place`: `stdout` or `file:PATH`; a new file is for its owner alone. Fails with config_invalid: it is no regular file
+    // but a symbolic link, say, or cannot be opened.
     static core::result<std::unique_ptr<audit_file>> open(const std::string& place);
 
     // As log_output::write().

@@ -12,7 +12,8 @@ namespace gateway::telemetry {
 
 class audit_tally {
 public:
-    static constexpr std::size_t most = 64;  // denials that are told apart, and keys
+    static constexpr std::size_t most = 64;         // denials that are told apart, and keys
+    static constexpr std::size_t share = most / 4;  // denials of one principal, and of all anonymous callers together
 
     // Without `on` nothing is kept.
     explicit audit_tally(bool on) noexcept

@@ -12,10 +12,13 @@ void denial_fold::add(const model::denied_requests& requests, core::steady_time 
         folded.address = requests.address;
         return;
     }
-    if (kept_.size() == most) {
+    caller by{requests.principal, requests.provider};
+    const auto held = shares_.find(by);
+    if (kept_.size() == most || (held != shares_.end() && held->second == share)) {
         dropped_ += requests.count;
         return;
     }
+    ++shares_[std::move(by)];
     take_(requests);
     auto& added = kept_.emplace(std::move(of), kept{requests, now + window}).first->second;
     added.folded.count = 0;
@@ -28,6 +31,10 @@ void denial_fold::sweep(core::steady_time now)
         if (now < until) {
             ++at;
         } else if (folded.count == 0) {
+            const auto held = shares_.find({folded.principal, folded.provider});
+            if (--held->second == 0) {
+                shares_.erase(held);
+            }
             at = kept_.erase(at);
         } else {
             take_(folded);
@@ -46,6 +53,7 @@ void denial_fold::end()
         }
     }
     kept_.clear();
+    shares_.clear();
 }
 
 }  // namespace gateway::telemetry

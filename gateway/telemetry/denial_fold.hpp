@@ -19,7 +19,8 @@ namespace gateway::telemetry {
 class denial_fold {
 public:
     static constexpr std::chrono::seconds window{10};
-    static constexpr std::size_t most = 1024;  // that are told apart; others are dropped
+    static constexpr std::size_t most = 1024;       // that are told apart; others are dropped
+    static constexpr std::size_t share = most / 4;  // of one principal, and of all anonymous callers together
 
     using taker = std::function<void(const model::denied_requests&)>;
 
@@ -40,6 +41,7 @@ public:
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
+    using caller = std::pair<std::string, std::string>;  // principal and provider, both empty: anonymous
     using kind = std::tuple<model::denial, std::string, std::string, std::string>;
 
     struct kept {
@@ -49,6 +51,7 @@ private:
 
     taker take_;
     std::map<kind, kept> kept_;
+    std::map<caller, std::size_t> shares_;  // how many of them are whose
     std::uint64_t dropped_ = 0;
 };
 

@@ -61,6 +61,15 @@ void add_access(page& into, const loop_totals& sum)
     }
     into.add(std::move(requests));
 
+    auto used = gauge(
+        "cardea_access_key_last_used_timestamp_seconds",
+        "When a key or fixed token of callers was accepted last, in seconds since 1970, to the minute."
+    );
+    for (const auto& [key, time] : sum.keys.all()) {
+        used.add({{"provider", key.provider}, {"key", key.key}}, seconds(time.time_since_epoch()));
+    }
+    into.add(std::move(used));
+
     auto denied = counter("cardea_denied_total", "Requests that access denied what they asked for, by reason.");
     each(sum.denied, [&](model::denial reason, std::uint64_t n) {
         denied.add_some({{"reason", model::name(reason)}}, n);

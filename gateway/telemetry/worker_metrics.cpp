@@ -229,6 +229,7 @@ void loop_totals::merge(const loop_totals& other)
     for (const auto& [provider, counters] : other.access) {
         access[provider].merge(counters);
     }
+    keys.merge(other.keys);
     denied.merge(other.denied);
     limited.merge(other.limited);
     request_bytes.merge(other.request_bytes);

@@ -6,6 +6,7 @@
 #include "a2a/method.hpp"
 #include "core/error.hpp"
 #include "gateway/model/request_record.hpp"
+#include "gateway/telemetry/key_uses.hpp"
 
 #include <array>
 #include <chrono>
@@ -169,6 +170,7 @@ struct loop_totals {
     http_counters http;
     handshake_counters handshakes;
     std::map<std::string, access_counters, std::less<>> access;  // by provider; "none": no provider accepted it
+    key_uses keys;
     limit_counters limited;
     denial_counters denied;
     route_counters request_bytes;
@@ -187,6 +189,9 @@ public:
     void count(const model::request_record& record, agent_counters* known = nullptr);
 
     void count_handshake(tls_handshake how) noexcept { totals_.handshakes.add(how); }
+
+    // A key of callers was accepted, and not only remembered.
+    void note_key(const model::used_key& key, core::wall_time now) { totals_.keys.note(key, now); }
 
     // An answer of this agent begins to stream. Its record must come to count() with `stream` set.
     void stream_started(std::string_view agent_id);

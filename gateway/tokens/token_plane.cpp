@@ -15,27 +15,40 @@ token_plane::token_plane(net::deadlines& by, token_services services)
 void token_plane::set_agents(const model::snapshot& now)
 {
     for (const auto& [id, agent] : now.agents) {
-        set_agent(id, agent);
+        take(id, agent);
     }
+    on_sweep(services_.now());
 }
 
 void token_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    if (const auto source = take(id, agent)) {
+        source->wake();
+        arrange(id);
+    }
+}
+
+// The new source of the agent, if it has one, which has asked for nothing yet.
+std::shared_ptr<token_source>
+token_plane::take(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     const auto* client = agent == nullptr ? nullptr : model::oauth_client_of(agent->record);
     const auto there = sources_.find(id);
     if (there != sources_.end()) {
         if (client != nullptr && there->second.source->client() == *client) {
-            return;
+            return nullptr;
         }
         drop(there);
     }
     if (client == nullptr || stopped_) {
-        return;
+        return nullptr;
     }
     auto source = std::make_shared<token_source>(id, *client, services_, [this, id] { arrange(id); });
-    source->wake();
-    sources_.emplace(id, kept_source{std::move(source), {}});
+    auto callers =
+        model::exchanges_tokens(agent->record) ? std::make_shared<token_exchanger>(id, *client, services_) : nullptr;
+    sources_.emplace(id, kept_source{source, std::move(callers), {}});
     arrange(id);
+    return source;
 }
 
 // Puts the agent where its time comes next.
@@ -55,9 +68,17 @@ void token_plane::arrange(const std::string& id)
 
 void token_plane::drop(sources::iterator place)
 {
-    place->second.source->stop();
+    end(place->second);
     due_.erase({place->second.due, place->first});
     sources_.erase(place);
+}
+
+void token_plane::end(const kept_source& kept) noexcept
+{
+    kept.source->stop();
+    if (kept.callers) {
+        kept.callers->stop();
+    }
 }
 
 net::task<core::result<core::secret>> token_plane::token(std::string id, core::secret refused)
@@ -80,17 +101,37 @@ net::task<std::shared_ptr<const model::agent_entry>> token_plane::agent(std::str
     co_return has_it ? std::move(entry) : nullptr;
 }
 
+net::task<core::result<model::exchanged_token>> token_plane::exchange(model::exchange_request asked)
+{
+    const auto there = sources_.find(asked.agent);
+    const auto callers = there == sources_.end() ? nullptr : there->second.callers;
+    if (!callers || callers->client() != asked.client) {
+        co_return core::upstream_error(core::errc::upstream_credentials, "the agent's credentials have changed");
+    }
+    auto exchanged = callers->token(std::move(asked));
+    auto outcome = co_await std::move(exchanged);
+    co_return outcome;
+}
+
 std::optional<token_facts> token_plane::facts(const std::string& id) const
 {
     const auto there = sources_.find(id);
-    return there == sources_.end() ? std::nullopt : std::optional{there->second.source->facts()};
+    if (there == sources_.end()) {
+        return std::nullopt;
+    }
+    auto facts = there->second.source->facts();
+    if (const auto& callers = there->second.callers) {
+        facts.renewed += callers->exchanged();
+        facts.failed += callers->failed();
+    }
+    return facts;
 }
 
 void token_plane::stop() noexcept
 {
     stopped_ = true;
     for (const auto& [id, kept] : sources_) {
-        kept.source->stop();
+        end(kept);
     }
     due_.clear();
 }

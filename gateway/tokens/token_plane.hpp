@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "core/secret.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/tokens/token_exchanger.hpp"
 #include "gateway/tokens/token_source.hpp"
 #include "net/loop/deadlines.hpp"
 #include "net/loop/types.hpp"
@@ -25,6 +26,7 @@ public:
 
     // Begins to ask for tokens of an agent that needs some; null: it is gone. One whose OAuth client is the same keeps its token.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+    // Of many that come together, those ask for theirs at once whom calls wait for, the others one after the other.
     void set_agents(const model::snapshot& now);
 
     // As token_source::token(). Fails with upstream_credentials also for an agent that needs no token.
@@ -33,7 +35,11 @@ public:
     // The agent with such a token; null: it has none, or is not served.
     net::task<std::shared_ptr<const model::agent_entry>> agent(std::string id, core::secret refused);
 
-    // Nothing: the agent needs no token.
+    // For a caller of the agent: as token_exchanger::token(). Fails with upstream_credentials also for an agent that has another
+    // client now, or exchanges no tokens.
+    net::task<core::result<model::exchanged_token>> exchange(model::exchange_request asked);
+
+    // With what its callers' tokens were exchanged for. Nothing: the agent needs no token.
     std::optional<token_facts> facts(const std::string& id) const;
 
     // Before the fetcher ends: nothing is asked any more.
@@ -45,12 +51,15 @@ public:
 private:
     struct kept_source {
         std::shared_ptr<token_source> source;
-        core::steady_time due{};  // its place in due_
+        std::shared_ptr<token_exchanger> callers;  // null: calls have the token of the source
+        core::steady_time due{};                   // its place in due_
     };
     using sources = std::map<std::string, kept_source, std::less<>>;
 
+    std::shared_ptr<token_source> take(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
     void arrange(const std::string& id);
     void drop(sources::iterator place);
+    static void end(const kept_source& kept) noexcept;
 
     token_services services_;
     sources sources_;

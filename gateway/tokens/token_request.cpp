@@ -20,6 +20,10 @@ namespace {
 using namespace std::chrono_literals;
 using core::json;
 
+// RFC 8693 section 3.
+constexpr std::string_view access_token_type = "urn:ietf:params:oauth:token-type:access_token";
+constexpr std::string_view jwt_type = "urn:ietf:params:oauth:token-type:jwt";
+
 core::error refused(std::string why)
 {
     return core::upstream_error(core::errc::upstream_credentials, "token endpoint: " + std::move(why));
@@ -46,21 +50,30 @@ const std::string* text_member(const json& of, std::string_view name)
     return value == nullptr ? nullptr : value->get_ptr<const std::string*>();
 }
 
-// What the server says of its refusal, if it is a known word: anything else could be what it was sent.
-std::string known_error(const std::string& body)
+struct known_error {
+    std::string_view code;
+    bool of_subject;  // of an exchange: it is the token that was shown, or what was asked for it, and not the client
+};
+
+// What the server says of its refusal, if it is a known word: anything else could be what it was sent. Null: it is not.
+const known_error* find_error(const std::string& body)
 {
-    constexpr auto known = std::to_array<std::string_view>(
-        {"invalid_request",
-         "invalid_client",
-         "invalid_grant",
-         "unauthorized_client",
-         "unsupported_grant_type",
-         "invalid_scope",
-         "invalid_target"}
+    static constexpr auto known = std::to_array<known_error>(
+        {{"invalid_request", true},  // RFC 8693 section 2.2.2: the token is invalid or not acceptable
+         {"invalid_client", false},
+         {"invalid_grant", true},
+         {"unauthorized_client", false},
+         {"unsupported_grant_type", false},
+         {"invalid_scope", true},
+         {"invalid_target", true},
+         {"invalid_token", true
+         },  // the last two: of servers that take the words from RFC 6750 and RFC 6749 section 4.1.2.1
+         {"access_denied", true}}
     );
     const auto document = core::parse_json(body);
     const auto* said = document ? text_member(*document, "error") : nullptr;
-    return said != nullptr && std::ranges::find(known, *said) != known.end() ? ", " + *said : std::string{};
+    const auto found = said == nullptr ? known.end() : std::ranges::find(known, *said, &known_error::code);
+    return found == known.end() ? nullptr : &*found;
 }
 
 // Some servers give the number as text.
@@ -92,9 +105,8 @@ bool is_token_text(std::string_view text)
            std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7F; });
 }
 
-}  // namespace
-
-net::fetch_request token_request(const core::oauth_client& client)
+// A form that begins with these parameters, then those of the client.
+net::fetch_request form_request(const core::oauth_client& client, std::string form)
 {
     net::fetch_request request;
     request.url = client.token_url;
@@ -103,8 +115,6 @@ net::fetch_request token_request(const core::oauth_client& client)
     request.max_size = max_token_answer;
     request.timeout = token_timeout;
     request.connect_timeout = token_timeout;
-    auto& form = request.body.emplace();
-    add_parameter(form, "grant_type", "client_credentials");
     if (!client.scopes.empty()) {
         add_parameter(form, "scope", joined(client.scopes));
     }
@@ -122,17 +132,28 @@ net::fetch_request token_request(const core::oauth_client& client)
         const auto pair = model::encoded(client.client_id) + ':' + model::encoded(secret);
         request.headers.emplace_back("Authorization", "Basic " + jose::base64(pair));
     }
+    request.body = std::move(form);
     return request;
 }
 
-core::result<granted_token> read_token(const net::fetch_response& answer)
+core::result<granted_token> read_grant(const net::fetch_response& answer, core::oauth_grant grant)
 {
+    const bool exchanges = grant == core::oauth_grant::token_exchange;
     if (answer.status != 200) {
-        return refused("status " + std::to_string(answer.status) + known_error(answer.body));
+        const auto* const said = find_error(answer.body);
+        auto why = refused(
+            "status " + std::to_string(answer.status) + (said == nullptr ? "" : ", " + std::string{said->code})
+        );
+        const bool forbids = exchanges && said != nullptr && said->of_subject && answer.status < 500;
+        return forbids ? core::caller_error(core::errc::forbidden, std::move(why.detail)) : why;
     }
     const auto document = core::parse_json(answer.body);
     if (!document || !document->is_object()) {
         return refused("the answer is not a JSON object");
+    }
+    const auto* issued = text_member(*document, "issued_token_type");
+    if (exchanges && (issued == nullptr || (*issued != access_token_type && *issued != jwt_type))) {
+        return refused("the token is not issued as an access token");
     }
     const auto* type = text_member(*document, "token_type");
     if (type == nullptr || !core::equal_ignoring_case(*type, "bearer")) {
@@ -147,6 +168,35 @@ core::result<granted_token> read_token(const net::fetch_response& answer)
         return refused("expires_in is not a number of seconds");
     }
     return granted_token{core::secret{*text}, *life};
+}
+
+}  // namespace
+
+net::fetch_request token_request(const core::oauth_client& client)
+{
+    std::string form;
+    add_parameter(form, "grant_type", "client_credentials");
+    return form_request(client, std::move(form));
+}
+
+net::fetch_request exchange_request(const core::oauth_client& client, const model::exchange_request& asked)
+{
+    std::string form;
+    add_parameter(form, "grant_type", "urn:ietf:params:oauth:grant-type:token-exchange");
+    add_parameter(form, "subject_token", asked.subject.reveal());
+    add_parameter(form, "subject_token_type", asked.subject_type);
+    add_parameter(form, "requested_token_type", access_token_type);
+    return form_request(client, std::move(form));
+}
+
+core::result<granted_token> read_token(const net::fetch_response& answer)
+{
+    return read_grant(answer, core::oauth_grant::client_credentials);
+}
+
+core::result<granted_token> read_exchanged_token(const net::fetch_response& answer)
+{
+    return read_grant(answer, core::oauth_grant::token_exchange);
 }
 
 core::duration renewal_after(core::duration life) noexcept

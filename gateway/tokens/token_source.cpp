@@ -53,7 +53,7 @@ void token_source::wake()
     }
     if (!token_.empty() && now >= until_) {
         token_ = {};
-        services_.publish(agent_, token_);
+        tell();
     }
 }
 
@@ -134,7 +134,9 @@ void token_source::end(core::result<granted_token> outcome)
         token_ = std::move(outcome->text);
         since_ = now;
         until_ = now + outcome->life;
-        next_ = now + std::max<core::duration>(renewal_after(outcome->life), pause_between_tokens);
+        const auto part = 1.0 - most_early * services_.random();
+        const auto renewal = std::chrono::duration_cast<core::duration>(renewal_after(outcome->life) * part);
+        next_ = now + std::max<core::duration>(renewal, pause_between_tokens);
         pause_ = first_pause;
     } else {
         ++failed_;
@@ -144,7 +146,7 @@ void token_source::end(core::result<granted_token> outcome)
     std::exception_ptr bug;
     try {
         if (!failing_ && !stopped_) {
-            services_.publish(agent_, token_);
+            tell();
         }
     } catch (...) {
         bug = std::current_exception();
@@ -157,6 +159,14 @@ void token_source::end(core::result<granted_token> outcome)
     }
     if (bug) {
         std::rethrow_exception(bug);
+    }
+}
+
+// Calls that have tokens of their callers never have the gateway's own.
+void token_source::tell() const
+{
+    if (client_.grant == core::oauth_grant::client_credentials) {
+        services_.publish(agent_, token_);
     }
 }
 

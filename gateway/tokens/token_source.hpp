@@ -29,7 +29,8 @@ struct token_services {
     net::executor where;
     const core::logger& log;
     std::function<core::steady_time()> now;
-    // Told each token of an agent, and an empty one when the last has ended.
+    std::function<double()> random;  // from [0, 1)
+    // Told each token of an agent that its calls have, and an empty one when the last has ended.
     std::function<void(const std::string& agent, const core::secret& token)> publish;
     // The agent as it is served now; null: it is not.
     std::function<std::shared_ptr<const model::agent_entry>(const std::string& agent)> find;
@@ -41,6 +42,8 @@ struct token_facts {
     std::uint64_t failed = 0;
 };
 
+// By up to this part of its time a token is renewed earlier, at random: what was asked for together is renewed apart.
+inline constexpr double most_early = 0.1;
 inline constexpr std::chrono::seconds pause_between_tokens{5};     // of a server that gives short ones
 inline constexpr std::chrono::seconds pause_between_refusals{10};  // that make the gateway ask for another token
 inline constexpr std::chrono::seconds first_pause{1};              // after a failure; twice as long after each
@@ -81,6 +84,7 @@ private:
     static net::task<> run(std::shared_ptr<token_source> source);
     net::task<core::result<granted_token>> ask();
     void end(core::result<granted_token> outcome);
+    void tell() const;
     void log_outcome(const core::result<granted_token>& outcome) const;
 
     std::string agent_;

@@ -1,28 +1,12 @@
 #include "gateway/traffic/access_guard.hpp"
 
+#include "gateway/access/outcome.hpp"
 #include "gateway/access/policy.hpp"
 
 #include <utility>
 
 namespace gateway::traffic {
 namespace {
-
-model::access_outcome outcome_of(const core::result<access::caller>& owner) noexcept
-{
-    if (owner) {
-        return *owner ? model::access_outcome::accepted : model::access_outcome::anonymous;
-    }
-    switch (owner.error().code) {
-        case core::errc::bad_request:
-            return model::access_outcome::ambiguous;
-        case core::errc::access_unavailable:
-            return model::access_outcome::unavailable;
-        case core::errc::rate_limited:
-            return model::access_outcome::limited;
-        default:
-            return model::access_outcome::refused;
-    }
-}
 
 // A JSON-RPC call of A2A 0.3, which is what a call is that names no version (specification 1.0.1 section 3.6.2).
 bool calls_before_1(const request_context& request)
@@ -35,39 +19,31 @@ bool calls_before_1(const request_context& request)
 
 std::optional<model::denial> denial_of(const request_context& request) noexcept
 {
-    using model::access_outcome;
-    using model::denial;
     const auto& record = request.record;
+    if (record.denied) {
+        return record.denied;
+    }
     if (!record.access || !record.code || record.over) {
         return std::nullopt;
     }
-    switch (*record.access) {
-        case access_outcome::refused:
-            return denial::refused;
-        case access_outcome::ambiguous:
-            return denial::ambiguous;
-        case access_outcome::limited:
-            return denial::limited;
-        case access_outcome::unavailable:
-            return denial::unavailable;
-        case access_outcome::accepted:
-        case access_outcome::anonymous:
-            break;
+    if (const auto denied = access::denial_of(*record.access, *record.code)) {
+        return denied;
     }
-    if (*record.code == core::errc::unauthenticated) {
-        return denial::unauthenticated;
-    }
-    if (*record.code == core::errc::forbidden) {
-        return denial::forbidden;
-    }
-    return request.hidden ? std::optional{denial::hidden} : std::nullopt;
+    return request.hidden ? std::optional{model::denial::hidden} : std::nullopt;
+}
+
+// A browser asks first, without credentials (Fetch standard, "CORS-preflight fetch"). Every agent is answered for in the same way.
+bool asks_first(const request_context& request) noexcept
+{
+    return request.to.where == model::route::mcp && request.caller.head().verb == net::http1::method::options;
 }
 
 // Whether the request has an owner to be known: what everybody may read has none.
 bool identifies(const request_context& request) noexcept
 {
     const auto where = request.to.where;
-    return request.access && where != model::route::key_set && where != model::route::resource_metadata;
+    return request.access && where != model::route::key_set && where != model::route::resource_metadata &&
+           !asks_first(request);
 }
 
 std::string_view address_of(const request_context& request) noexcept
@@ -77,13 +53,25 @@ std::string_view address_of(const request_context& request) noexcept
 
 }  // namespace
 
+void access_guard::set_plans(access::access_plans plans)
+{
+    gate_.set_plan(std::move(plans.callers));
+    registration_gate_.set_plan(std::move(plans.registration));
+}
+
+access::gate& access_guard::gate_for(const request_context& request) noexcept
+{
+    return request.to.where == model::route::registration ? registration_gate_ : gate_;
+}
+
 bool access_guard::identify(request_context& request)
 {
-    request.access = gate_.plan();
+    auto& gate = gate_for(request);
+    request.access = gate.plan();
     if (!request.access) {
         return true;
     }
-    auto owner = gate_.identify(request.caller, address_of(request));
+    auto owner = gate.identify(request.caller, address_of(request));
     if (!owner) {
         return false;
     }
@@ -93,7 +81,7 @@ bool access_guard::identify(request_context& request)
 
 net::routine<> access_guard::ask(request_context& request)
 {
-    request.owner = co_await gate_.ask(request.caller, address_of(request));
+    request.owner = co_await gate_for(request).ask(request.caller, address_of(request));
 }
 
 std::optional<net::routine<>> access_guard::admit_address(request_context& request) const
@@ -108,7 +96,7 @@ std::optional<net::routine<>> access_guard::admit_address(request_context& reque
 std::optional<net::routine<>> access_guard::admit(request_context& request) const
 {
     if (identifies(request)) {
-        request.record.access = outcome_of(request.owner);
+        request.record.access = access::outcome_of(request.owner);
         if (const auto* caller = request.principal()) {
             request.record.principal = caller->id;
             request.record.provider = caller->provider;
@@ -146,16 +134,18 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
     switch (request.to.where) {
         case model::route::card:
         case model::route::call:
+        case model::route::mcp:
         case model::route::relay:
             return admit_to_agent(request);
-        case model::route::management:
-            if (!access::has_scope(request.principal(), core::scope_read)) {
+        case model::route::registration:
+            if (!access::has_scope(request.principal(), core::scope_register)) {
                 return respond_forbidden(request);
             }
             return std::nullopt;
         case model::route::key_set:
         case model::route::resource_metadata:
         case model::route::directory:
+        case model::route::management:
         case model::route::none:
             break;
     }
@@ -165,8 +155,8 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
 std::optional<net::routine<>> access_guard::admit_one_more(request_context& request) const
 {
     const auto where = request.to.where;
-    const bool reaches_agent =
-        where == model::route::card || where == model::route::call || where == model::route::relay;
+    const bool reaches_agent = !asks_first(request) && (where == model::route::card || where == model::route::call ||
+                                                        where == model::route::mcp || where == model::route::relay);
     const auto* known = limits_ && reaches_agent && request.sees_agent ? known_.find(request.to.agent) : nullptr;
     if (known == nullptr || limits_->admits_agent(known->entry->record.id, request.caller.owner().now())) {
         return std::nullopt;

@@ -20,16 +20,24 @@ public:
     // References outlive the guard.
     access_guard(model::control_services& control, const config::settings& settings, const local_snapshot& known)
         : gate_{control, settings.limits.failed_credentials},
+          registration_gate_{control, settings.limits.failed_credentials},
           a2x_{settings.errors.a2x},
           known_{known}
     {
     }
 
     // As gate::set_observer().
-    void set_observer(std::function<void(const core::principal&)> observer) { gate_.set_observer(std::move(observer)); }
+    void set_observer(const std::function<void(const core::principal&)>& observer)
+    {
+        gate_.set_observer(observer);
+        registration_gate_.set_observer(observer);
+    }
 
-    // Null: callers need no credential. Requests under way keep what they began with.
-    void set_plan(std::shared_ptr<const access::access_plan> plan) { gate_.set_plan(std::move(plan)); }
+    // Requests under way keep what they began with.
+    void set_plans(access::access_plans plans);
+
+    // Whether agents may register themselves here.
+    bool takes_registrations() const noexcept { return registration_gate_.plan() != nullptr; }
 
     // Null: nothing is limited.
     void set_rate_limits(std::shared_ptr<access::rate_limiter> limits) { limits_ = std::move(limits); }
@@ -55,7 +63,10 @@ private:
     std::optional<net::routine<>> admit_one_more(request_context& request) const;
     std::optional<net::routine<>> admit_to_agent(request_context& request) const;
 
+    access::gate& gate_for(const request_context& request) noexcept;
+
     access::gate gate_;
+    access::gate registration_gate_;  // has one more credential, which is good for nothing else
     bool a2x_;
     std::shared_ptr<access::rate_limiter> limits_;  // null: none
     const local_snapshot& known_;

@@ -110,7 +110,7 @@ bool agent_exchange::begin_request()
         call_.credentials,
         call_.agent.get()
     };
-    const auto care = call_.card ? body_care::edited : body_care::passes;
+    const auto care = call_.edit != nullptr ? body_care::edited : body_care::passes;
     if (call_.passed || head.body == framing::none) {
         write_request_fields(text, head, {head.body, head.content_length, care}, hop);
     } else {
@@ -120,6 +120,7 @@ bool agent_exchange::begin_request()
     interim_ = 0;
     net::pieces request;
     request.add(call_.head);
+    request.add(call_.session);
     request.add(text);
     request.add(call_.body);
     side().write(request);

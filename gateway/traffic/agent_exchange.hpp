@@ -35,6 +35,7 @@ public:
     net::routine<core::result<>> begin();
 
     const relay_call& call() const noexcept { return call_; }
+    const relay_settings& settings() const noexcept { return settings_; }
 
     // After begin(), until give_back() or discard(). The views in head() hold until consume_head().
     // What head() holds by value stays.

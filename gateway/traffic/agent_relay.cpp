@@ -1,6 +1,8 @@
 #include "gateway/traffic/agent_relay.hpp"
 
 #include "gateway/model/control_services.hpp"
+#include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/card_edit.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "net/loop/ask.hpp"
@@ -19,6 +21,7 @@ agent_relay::agent_relay(
     telemetry::worker_metrics& metrics
 )
     : control_{control},
+      caller_tokens_{control},
       pool_{pool},
       settings_{settings},
       metrics_{metrics}
@@ -59,8 +62,37 @@ net::routine<bool> agent_relay::find_token(request_context& request)
     co_return same;
 }
 
+// Puts a token for the caller into the head. False: there is none, and the request is answered.
+net::routine<bool> agent_relay::find_caller_token(request_context& request)
+{
+    const auto known = caller_tokens_.find(request);
+    std::optional<core::error> failure;
+    if (!known) {
+        failure = known.error();
+    } else if (!*known) {
+        auto asked = co_await caller_tokens_.ask(request);
+        if (!asked) {
+            failure = std::move(asked).error();
+        }
+    }
+    if (failure) {
+        co_await respond_call_error(request, std::move(*failure));
+    }
+    co_return !failure;
+}
+
 net::routine<> agent_relay::pass(request_context& request)
 {
+    if (auto refusal = objection(request)) {
+        co_await respond_call_error(request, std::move(*refusal));
+        co_return;
+    }
+    if (model::exchanges_tokens(request.call->agent->record)) {
+        const bool found = co_await find_caller_token(request);
+        if (!found) {
+            co_return;
+        }
+    }
     if (request.call->agent->awaits_token) {
         const bool found = co_await find_token(request);
         if (!found) {
@@ -68,19 +100,21 @@ net::routine<> agent_relay::pass(request_context& request)
             co_return;
         }
     }
-    if (auto refusal = objection(request)) {
-        co_await respond_call_error(request, std::move(*refusal));
-        co_return;
-    }
     request.call->from_proxy = request.from_proxy;
     request.call->credentials = request.access ? &request.access->reader() : nullptr;
     const relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,
         .observer = *this,
-        .control = control_,
-        .card_answer = control_.largest_card() + model::card_envelope
+        .control = control_
     };
+    auto& call = *request.call;
+    std::optional<card_edit> card;
+    if (call.card) {
+        const auto here = request.caller.owner().get_executor();
+        card.emplace(control_, here, model::answered_card{call.agent, {}, *call.card, call.caller});
+        call.edit = &*card;
+    }
     relay passing{request.caller, pool_, settings, std::move(*request.call)};
     auto outcome = co_await passing.run();
     auto& record = request.record;

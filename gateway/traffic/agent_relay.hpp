@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gateway/telemetry/worker_metrics.hpp"
+#include "gateway/traffic/caller_tokens.hpp"
 #include "gateway/traffic/relay.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -34,9 +35,11 @@ private:
     void stream_ended() override { --open_streams_; }
 
     net::routine<bool> find_token(request_context& request);
+    net::routine<bool> find_caller_token(request_context& request);
     std::optional<core::error> objection(const request_context& request) const;
 
     model::control_services& control_;
+    caller_tokens caller_tokens_;
     net::upstream_pool& pool_;
     const config::settings& settings_;
     telemetry::worker_metrics& metrics_;

@@ -7,33 +7,25 @@
 #include <utility>
 
 namespace gateway::traffic {
-namespace {
 
 using core::errc;
 using net::http1::framing;
-
-core::error too_large(std::uint64_t limit)
-{
-    return core::upstream_error(errc::card_too_large, "the answer is longer than " + std::to_string(limit) + " bytes");
-}
-
-}  // namespace
 
 answer_editor::answer_editor(
     net::server_connection& caller,
     agent_exchange& agent,
     exchange_wait& wait,
     answer_writer& writer,
-    const relay_settings& settings
+    answer_edit& edit
 )
     : caller_{caller},
       agent_{agent},
       wait_{wait},
       writer_{writer},
-      settings_{settings},
+      edit_{edit},
       body_{agent.head().body, agent.head().content_length},
-      // A card in an event is as long as one elsewhere.
-      events_{std::min(settings.limits.sse_event, settings.card_answer)},
+      // What is edited is as long in an event as elsewhere.
+      events_{std::min(agent.settings().limits.sse_event, edit.on().limit)},
       share_{caller.bodies()}
 {
 }
@@ -41,26 +33,26 @@ answer_editor::answer_editor(
 net::routine<core::result<>> answer_editor::edit_whole()
 {
     const auto& head = agent_.head();
-    if (head.body == framing::length && head.content_length > settings_.card_answer) {
-        co_return too_large(settings_.card_answer);
+    if (head.body == framing::length && head.content_length > edit_.on().limit) {
+        co_return too_large();
     }
     std::string as_it_came;
     std::string edited;
-    writer_.write_fields(as_it_came, head, body_care::passes);
-    writer_.write_fields(edited, head, body_care::edited);
+    write_fields(as_it_came, body_care::passes);
+    write_fields(edited, body_care::edited);
     agent_.consume_head();
     const bool bodiless = body_.done();  // to HEAD
     const auto whole_by = caller_.owner().now() + agent_.call().agent->head_timeout;
     while (!body_.done()) {
-        auto came = co_await read(std::min(whole_by, caller_.owner().now() + settings_.timeouts.upstream_idle));
+        auto came = co_await read(std::min(whole_by, caller_.owner().now() + agent_.settings().timeouts.upstream_idle));
         if (!came) {
             co_return std::move(came).error();
         }
         if (!*came) {
             co_return interrupted(woken::late, "body");
         }
-        if (text_.size() + body_.announced() > settings_.card_answer) {
-            co_return too_large(settings_.card_answer);
+        if (text_.size() + body_.announced() > edit_.on().limit) {
+            co_return too_large();
         }
         if (!share_.set(text_.size())) {
             co_return core::gateway_error(errc::overloaded, "bodies");
@@ -71,7 +63,7 @@ net::routine<core::result<>> answer_editor::edit_whole()
     if (bodiless) {
         co_return co_await send_whole(std::move(edited), std::move(text_));
     }
-    auto answer = co_await edit(std::move(text_));
+    auto answer = co_await edit_.edit(std::move(text_));
     if (!answer) {
         co_return std::move(answer).error();
     }
@@ -87,14 +79,21 @@ net::routine<core::result<>> answer_editor::send_whole(std::string head, std::st
     co_return co_await caller_.send(writer_.take());
 }
 
-net::routine<core::result<model::edited_answer>> answer_editor::edit(std::string text)
+void answer_editor::write_fields(std::string& text, body_care care) const
 {
     const auto& call = agent_.call();
-    const auto& position = *call.card;  // NOLINT(bugprone-unchecked-optional-access): such calls alone are edited
-    model::answered_card card{call.agent, std::move(text), position, call.caller};
-    auto& control = settings_.control;
-    auto question = control.edit(std::move(card));
-    co_return co_await net::ask(control.card_executor(), caller_.owner().get_executor(), std::move(question));
+    writer_.write_fields(text, agent_.head(), care, answered_by(call));
+    if (call.terms != nullptr) {
+        call.terms->add_fields(text);
+    }
+}
+
+core::error answer_editor::too_large() const
+{
+    return core::upstream_error(
+        edit_.on().too_large,
+        "the answer is longer than " + std::to_string(edit_.on().limit) + " bytes"
+    );
 }
 
 // Adds the received part of the body to `text_`.
@@ -153,7 +152,7 @@ net::routine<core::result<bool>> answer_editor::read(core::steady_time until)
 // still be told; from then on each event goes out when it has come.
 net::routine<core::result<>> answer_editor::edit_events()
 {
-    writer_.write_fields(caller_.scratch(), agent_.head(), body_care::edited);
+    write_fields(caller_.scratch(), body_care::edited);
     agent_.consume_head();
     auto silent_until = caller_.owner().now() + agent_.call().agent->head_timeout;
     while (!body_.done()) {
@@ -166,7 +165,7 @@ net::routine<core::result<>> answer_editor::edit_events()
         if (*came) {
             done = co_await edit_received();
             if (writer_.begun()) {
-                silent_until = caller_.owner().now() + settings_.timeouts.upstream_idle;
+                silent_until = caller_.owner().now() + agent_.settings().timeouts.upstream_idle;
             }
         } else if (comment_due < silent_until) {
             writer_.add_comment();
@@ -206,7 +205,7 @@ net::routine<core::result<>> answer_editor::edit_received()
             break;
         }
         if (auto data = net::sse_data(*event)) {
-            auto answer = co_await edit(std::move(*data));
+            auto answer = co_await edit_.edit(std::move(*data));
             if (!answer) {
                 done = std::move(answer).error();
                 continue;
@@ -218,7 +217,7 @@ net::routine<core::result<>> answer_editor::edit_received()
         }
         edited_ += *event;
     }
-    if (done && (events_.too_large() || (!says_something && edited_.size() > settings_.limits.sse_event))) {
+    if (done && (events_.too_large() || (!says_something && edited_.size() > agent_.settings().limits.sse_event))) {
         done = core::upstream_error(errc::event_too_large);
     }
     const bool goes_out = !body_.done() || !done;  // else with the last chunk

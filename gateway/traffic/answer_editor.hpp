@@ -1,11 +1,12 @@
-// Edits an agent's answer that holds a card: reads it whole, or event by event, has the card edited, and sends the result
-// with fields of its own. On the thread of the caller's loop; the editing itself is done elsewhere.
+// Edits an agent's answer: reads it whole, or event by event, has each text edited, and sends the result with fields of its
+// own. On the thread of the caller's loop; the editing itself is done elsewhere.
 #pragma once
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/traffic/agent_exchange.hpp"
+#include "gateway/traffic/answer_edit.hpp"
 #include "gateway/traffic/answer_writer.hpp"
 #include "gateway/traffic/body_reader.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
@@ -20,17 +21,17 @@ namespace gateway::traffic {
 
 class answer_editor {
 public:
-    // Of a call with a card, after agent.begin(), for an answer in no content coding. References outlive the editor.
+    // Of a call with an edit, after agent.begin(), for an answer in no content coding. References outlive the editor.
     answer_editor(
         net::server_connection& caller,
         agent_exchange& agent,
         exchange_wait& wait,
         answer_writer& writer,
-        const relay_settings& settings
+        answer_edit& edit
     );
 
-    // One of the two carries the answer to the caller and gives the connection back. They fail with card_too_large, as
-    // control_services::edit() does, with overloaded (bodies), event_too_large, upstream_reset or upstream_protocol, or as
+    // One of the two carries the answer to the caller and gives the connection back. They fail as the
+    // edit does and its terms say, with overloaded (bodies), event_too_large, upstream_reset or upstream_protocol, or as
     // a wait or a write does; if writer.begun(), with a part of the answer gone out.
     net::routine<core::result<>> edit_whole();
 
@@ -41,7 +42,8 @@ private:
     net::routine<core::result<bool>> read(core::steady_time until);
     void take_received();
     net::routine<core::result<>> edit_received();
-    net::routine<core::result<model::edited_answer>> edit(std::string text);
+    void write_fields(std::string& text, body_care care) const;
+    core::error too_large() const;
     net::routine<core::result<>> send_whole(std::string head, std::string body);
     net::routine<core::result<>> send_events(std::string text, bool last);
 
@@ -49,7 +51,7 @@ private:
     agent_exchange& agent_;
     exchange_wait& wait_;
     answer_writer& writer_;
-    const relay_settings& settings_;
+    answer_edit& edit_;
     body_reader body_;
     std::optional<core::error> broken_;  // the body, behind `text_`
     std::string text_;                   // of the body, not looked at

@@ -24,9 +24,14 @@ void answer_writer::expect_events(std::uint64_t limit, core::duration keep_alive
     events_.emplace(limit, keep_alive);
 }
 
-void answer_writer::write_fields(std::string& text, const net::http1::response_head& head, body_care care) const
+void answer_writer::write_fields(
+    std::string& text,
+    const net::http1::response_head& head,
+    body_care care,
+    answer_of from
+) const
 {
-    write_answer_fields(text, head, care);
+    write_answer_fields(text, head, care, from);
     if (net::http1::find(head.fields, net::http1::field_name::date) == nullptr) {
         net::http1::head_writer{text}.field("Date", caller_.owner().http_date());
     }

@@ -30,7 +30,12 @@ public:
     void expect_events(std::uint64_t limit, core::duration keep_alive);
 
     // Replaces `text` by the status line and the fields of an answer that go on, with a date.
-    void write_fields(std::string& text, const net::http1::response_head& head, body_care care) const;
+    void write_fields(
+        std::string& text,
+        const net::http1::response_head& head,
+        body_care care,
+        answer_of from = answer_of::agent
+    ) const;
 
     // Adds the head: what stands in caller.scratch(), and the fields of this connection. `length`: of the body, if it is
     // to be said.

@@ -126,7 +126,7 @@ call_endpoint::prepare(request_context& request, std::string_view body, a2a::met
             return std::nullopt;
         }
     }
-    if (!request.agent->upstream) {
+    if (!request.agent->takes_a2a()) {
         return respond_no_calls(request);
     }
     auto& call = request.call.emplace();

@@ -62,7 +62,7 @@ bool endpoint::may_call(const request_context& request, std::string_view method)
 core::error endpoint::no_extended_card(const request_context& request)
 {
     return core::caller_error(
-        request.agent->upstream ? errc::extended_card_not_configured : errc::extended_card_unsupported
+        request.agent->takes_a2a() ? errc::extended_card_not_configured : errc::extended_card_unsupported
     );
 }
 

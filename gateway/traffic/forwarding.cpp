@@ -99,6 +99,34 @@ bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view
     return std::ranges::any_of(names, [&](std::string_view each) { return core::equal_ignoring_case(each, name); });
 }
 
+bool begins(std::string_view name, std::string_view text) noexcept
+{
+    return core::equal_ignoring_case(name.substr(0, text.size()), text);
+}
+
+// What a request to an MCP server has of the caller's (MCP, basic/transports; W3C Trace Context). Session id and name are
+// written by mcp_endpoint, which knows the server's own.
+constexpr std::array<std::string_view, 7> fields_of_mcp{
+    "Accept",
+    "Content-Type",
+    "Last-Event-ID",
+    "MCP-Protocol-Version",
+    "Mcp-Method",
+    "traceparent",
+    "tracestate",
+};
+
+bool stays_outside_mcp(const net::http1::field& field, const core::mcp_server& server) noexcept
+{
+    return !is_one_of(fields_of_mcp, field.name) && !begins(field.name, "Mcp-Param-") &&
+           !names(server.forward_headers, field.name);
+}
+
+bool stays_with_mcp_server(std::string_view name) noexcept
+{
+    return core::equal_ignoring_case(name, "Mcp-Session-Id") || begins(name, "Access-Control-");
+}
+
 // Of a Max-Forwards that can be read.
 std::optional<std::uint64_t> hops_left(const net::http1::field& field) noexcept
 {
@@ -131,11 +159,15 @@ void write_request_fields(
     net::http1::head_writer out{text};
     net::write_via(text, head.fields, head.minor_version);
     const bool limited = head.verb == net::http1::method::options;
+    const auto* server = hop.agent != nullptr && hop.agent->record.mcp ? &*hop.agent->record.mcp : nullptr;
     const bool edited = body.answer == body_care::edited;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
         if (stays_with_request(field.id) || stays_as_credential(field, hop) ||
-            (edited && is_one_of(fields_on_form, field.name)) || field.name.find('_') != std::string_view::npos ||
+            (edited && is_one_of(fields_on_form, field.name)) ||
+            (field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
+            ) ||
+            (server != nullptr && stays_outside_mcp(field, *server)) ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;
         }
@@ -146,7 +178,9 @@ void write_request_fields(
             out.field(field.name, field.value);
         }
     }
-    write_forwarding_fields(text, head.fields, hop);
+    if (server == nullptr) {
+        write_forwarding_fields(text, head.fields, hop);
+    }
     if (edited) {
         out.field("Accept-Encoding", "identity");
     }
@@ -158,7 +192,7 @@ void write_request_fields(
     out.end();
 }
 
-void write_answer_fields(std::string& text, const net::http1::response_head& head, body_care body)
+void write_answer_fields(std::string& text, const net::http1::response_head& head, body_care body, answer_of from)
 {
     text.clear();
     net::http1::head_writer out{text};
@@ -167,6 +201,7 @@ void write_answer_fields(std::string& text, const net::http1::response_head& hea
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
         if (stays_with_answer(field.id) || (edited && is_one_of(fields_of_bytes, field.name)) ||
+            (from == answer_of::mcp_server && stays_with_mcp_server(field.name)) ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;
         }

@@ -21,7 +21,8 @@ struct outgoing_body {
 
 // Appends to `text`, which holds the agent's own part of a request head (agent_entry::fixed_fields) or nothing: the caller's
 // fields that go on, the way it came (net::write_via(), write_forwarding_fields()), the body's framing, and the empty line.
-// These stay behind: what ends at this hop; what the gateway sets itself; the caller's credentials, unless the agent's record
+// These stay behind: what ends at this hop; of a request to an MCP server, everything but the fields of MCP, of traces and
+// those that its record lets pass; what the gateway sets itself; the caller's credentials, unless the agent's record
 // passes them; names with '_', which
 // turn into one of ours wherever a CGI-like environment reads them.
 void write_request_fields(
@@ -35,8 +36,16 @@ void write_request_fields(
 // 7.6.2, 9.3.7). What goes on has one less.
 bool ends_here(const net::http1::request_head& head) noexcept;
 
+// Who answers: MCP's session id and what lets pages of other origins read the answer are the gateway's own there.
+enum class answer_of : std::uint8_t { agent, mcp_server };
+
 // Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line. Of
 // one whose body is edited, what names, dates or sums up the agent's bytes stays behind, and nobody may keep it.
-void write_answer_fields(std::string& text, const net::http1::response_head& head, body_care body = body_care::passes);
+void write_answer_fields(
+    std::string& text,
+    const net::http1::response_head& head,
+    body_care body = body_care::passes,
+    answer_of from = answer_of::agent
+);
 
 }  // namespace gateway::traffic

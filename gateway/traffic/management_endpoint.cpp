@@ -19,11 +19,16 @@ model::rpc_rights rights_of(const request_context& request)
     if (caller == nullptr) {
         return {};
     }
-    return {
-        .may_write = access::has_scope(caller, core::scope_write),
-        .sees_addresses = access::has_scope(caller, core::scope_read),
-        .who = caller->provider + ' ' + caller->id
-    };
+    model::rpc_rights rights;
+    rights.who = caller->provider + ' ' + caller->id;
+    rights.sees_addresses = access::has_scope(caller, core::scope_read);
+    rights.may_write = rights.sees_addresses && access::has_scope(caller, core::scope_write);
+    if (!rights.sees_addresses) {
+        rights.shows = [plan = request.access, owner = *request.owner](const core::agent& agent) {
+            return plan->may_discover(agent, owner.get());
+        };
+    }
+    return rights;
 }
 
 }  // namespace
@@ -44,6 +49,9 @@ net::routine<> management_endpoint::answer(request_context& request)
     auto asked = control_.manage(std::string(*body), rights_of(request), leaving.get_token());
     auto done = co_await ask_for(request.caller, control_.executor(), std::move(asked), std::move(leaving));
     request.record.management_method = done.method;
+    if (done.denied) {
+        request.record.denied = model::denial::forbidden;
+    }
     const auto refused = done.refused;
     auto answer = answer_of(std::move(done));
     if (!refused) {

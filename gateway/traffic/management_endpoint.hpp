@@ -1,4 +1,5 @@
-// POST /rpc on the traffic listener: the management methods that only read.
+// POST /rpc on the traffic listener. Principals with cardea:read see all of the agents, others what callers may know of those
+// that they may discover.
 #pragma once
 
 #include "gateway/traffic/endpoint.hpp"

@@ -20,7 +20,7 @@ net::routine<> opaque_endpoint::look(request_context& request)
         co_return;
     }
     const auto below = to.below.empty() ? std::string_view{"/"} : to.below;
-    if (!known->entry->upstream || !fits_any(known->entry->record.relay_paths, below)) {
+    if (!known->entry->takes_a2a() || !fits_any(known->entry->record.relay_paths, below)) {
         co_await respond_error(request, core::caller_error(core::errc::not_found));
         co_return;
     }

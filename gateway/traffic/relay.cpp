@@ -2,6 +2,7 @@
 
 #include "gateway/model/control_services.hpp"
 #include "gateway/traffic/answer_editor.hpp"
+#include "gateway/traffic/caller_tokens.hpp"
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
@@ -42,6 +43,11 @@ std::string head_with_token(std::string_view head, const model::agent_entry& age
     return std::string{line} + agent.fixed_fields;
 }
 
+std::string token_line(const core::secret& token)
+{
+    return "Authorization: Bearer " + token.reveal() + "\r\n";
+}
+
 relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call)
     : caller_{caller},
       settings_{settings},
@@ -72,8 +78,8 @@ net::routine<relay_outcome> relay::run()
     if (done) {
         outcome_.status = agent_.head().status;
         outcome_.first_byte = agent_.first_byte();
-        if (call_.card) {
-            done = co_await edit_answer(*call_.card);
+        if (call_.edit != nullptr) {
+            done = co_await edit_answer(*call_.edit);
         } else {
             done = co_await pass_answer();
         }
@@ -95,13 +101,23 @@ net::routine<relay_outcome> relay::run()
 
 bool relay::may_renew_token() const noexcept
 {
-    return agent_.head().status == 401 && !call_.agent->token.empty() && !call_.passed;
+    const bool has_token = call_.token || !call_.agent->token.empty();
+    return agent_.head().status == 401 && has_token && !call_.passed;
 }
 
 // An agent that answers 401 has not done what it was asked for (RFC 9110 section 15.5.2): with another token it is asked
 // once more. False: there is no other, and the caller gets the answer.
 net::routine<bool> relay::renew_token()
 {
+    if (call_.token) {
+        const bool renewed = co_await renew_caller_token(settings_.control, caller_, call_);
+        if (renewed) {
+            const auto old_line = call_.head.rfind("\r\n", call_.head.size() - 3) + 2;
+            renewed_head_ = std::string{call_.head.substr(0, old_line)} + token_line(call_.token->text);
+            call_.head = renewed_head_;
+        }
+        co_return renewed;
+    }
     auto asked = settings_.control.agent_with_token(call_.agent->record.id, call_.agent->token);
     const auto here = caller_.owner().get_executor();
     auto entry = co_await net::ask(settings_.control.executor(), here, std::move(asked));
@@ -122,6 +138,12 @@ net::routine<core::result<>> relay::pass_answer()
         // Its Location would lead the caller past the gateway, and nothing of A2A needs it.
         co_return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
     }
+    if (call_.terms != nullptr) {
+        auto accepted = call_.terms->accept(head);
+        if (!accepted) {
+            co_return accepted;
+        }
+    }
     body_ = {head.body, head.content_length};
     if (!body_.done() && head.body != framing::length) {
         writer_.leave_length_open();
@@ -129,7 +151,10 @@ net::routine<core::result<>> relay::pass_answer()
     if (!expect_events()) {
         co_return core::gateway_error(errc::overloaded, "streams");
     }
-    writer_.write_fields(caller_.scratch(), head, body_care::passes);
+    writer_.write_fields(caller_.scratch(), head, body_care::passes, answered_by(call_));
+    if (call_.terms != nullptr) {
+        call_.terms->add_fields(caller_.scratch());
+    }
     writer_.add_head(told_length(head, call_.verb));
     agent_.consume_head();
     if (head.body == framing::length && head.content_length > net::small_block) {
@@ -200,7 +225,8 @@ core::result<std::size_t> relay::add_body()
 net::routine<core::result<>> relay::pass_body()
 {
     auto& side = agent_.side();
-    auto silent_until = caller_.owner().now() + settings_.timeouts.upstream_idle;
+    const auto silence = call_.silence > core::duration{} ? call_.silence : settings_.timeouts.upstream_idle;
+    auto silent_until = caller_.owner().now() + silence;
     for (;;) {
         if (wait_.ended() && !writer_.begun()) {
             co_return interrupted(woken::ended, "body");
@@ -233,7 +259,7 @@ net::routine<core::result<>> relay::pass_body()
         }
         if (side.received().empty() && !side.ended()) {
             if (*used > 0) {
-                silent_until = caller_.owner().now() + settings_.timeouts.upstream_idle;
+                silent_until = caller_.owner().now() + silence;
             }
             const auto comment_due = writer_.comment_due();
             side.arm();
@@ -247,7 +273,7 @@ net::routine<core::result<>> relay::pass_body()
     }
 }
 
-net::routine<core::result<>> relay::edit_answer(model::card_position card)
+net::routine<core::result<>> relay::edit_answer(answer_edit& edit)
 {
     const auto& head = agent_.head();
     if (head.status == 304) {
@@ -259,14 +285,20 @@ net::routine<core::result<>> relay::edit_answer(model::card_position card)
         co_return co_await pass_answer();
     }
     if (!has_identity_coding(head)) {
-        co_return core::upstream_error(errc::card_unrewritable, "the answer is in a content coding");
+        co_return core::upstream_error(edit.on().unreadable, "the answer is in a content coding");
     }
-    answer_editor editor{caller_, agent_, wait_, writer_, settings_};
+    if (call_.terms != nullptr) {
+        auto accepted = call_.terms->accept(head);
+        if (!accepted) {
+            co_return accepted;
+        }
+    }
+    answer_editor editor{caller_, agent_, wait_, writer_, edit};
     if (!is_event_stream(head)) {
         co_return co_await editor.edit_whole();
     }
-    if (!card.in_result || call_.verb == method::head) {
-        co_return core::upstream_error(errc::card_not_json, "the answer is a stream of events");
+    if (!edit.on().events || call_.verb == method::head) {
+        co_return core::upstream_error(edit.on().unexpected, "the answer is a stream of events");
     }
     writer_.leave_length_open();
     if (!expect_events()) {

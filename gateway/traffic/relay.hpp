@@ -47,7 +47,7 @@ private:
     net::routine<bool> renew_token();
     net::routine<core::result<>> pass_answer();
     net::routine<core::result<>> pass_body();
-    net::routine<core::result<>> edit_answer(model::card_position card);
+    net::routine<core::result<>> edit_answer(answer_edit& edit);
     bool expect_events();
     core::result<std::size_t> add_body();
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/agent_credentials.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/traffic/forwarding.hpp"
 #include "net/http1/head.hpp"
 
 #include <cstdint>
@@ -25,6 +27,7 @@ class control_services;
 
 namespace gateway::traffic {
 
+class answer_edit;
 class stream_observer;
 
 // What relays of one worker have in common; what is referred to outlives them.
@@ -32,27 +35,59 @@ struct relay_settings {
     const config::timeout_settings& timeouts;
     const config::limit_settings& limits;
     stream_observer& observer;
-    model::control_services& control;  // edits answers that hold a card
-    std::uint64_t card_answer = 0;     // limit of such an answer
+    model::control_services& control;  // knows the tokens of agents
+};
+
+// What a route demands of the answer to a call, and adds to it.
+class answer_terms {
+public:
+    virtual ~answer_terms() = default;
+
+    // Before anything of the answer goes to the caller, which gets the failure instead.
+    virtual core::result<> accept(const net::http1::response_head& head) = 0;
+
+    // Adds fields to the head that goes to the caller.
+    virtual void add_fields(std::string& fields) const = 0;
+};
+
+// What a call has instead of the agent's own credential, if the agent takes tokens of its callers.
+struct caller_token {
+    core::oauth_client client;  // of the agent, which it was asked for with
+    core::secret text;
+    core::steady_time until{};
 };
 
 struct relay_call {
     std::shared_ptr<const model::agent_entry> agent;
     net::http1::method verb = net::http1::method::post;
-    std::string_view head;    // request line and fixed fields; outlives the relay
-    std::string_view body;    // held by the caller's connection, whole
-    bool passed = false;      // instead of `body`: what the caller sends, piece by piece as it comes
-    bool repeatable = false;  // may be sent again even if it may have been processed
-    bool from_proxy = false;  // the caller is a trusted proxy
-    bool streaming = false;   // may be answered with events: a caller that closes its half has left
+    std::string_view head;       // request line and fixed fields; outlives the relay
+    std::string_view session{};  // further lines of the head; outlives the relay
+    std::string_view body;       // held by the caller's connection, whole
+    bool passed = false;         // instead of `body`: what the caller sends, piece by piece as it comes
+    bool repeatable = false;     // may be sent again even if it may have been processed
+    bool from_proxy = false;     // the caller is a trusted proxy
+    bool streaming = false;      // may be answered with events: a caller that closes its half has left
     const access::credential_reader* credentials =
         nullptr;                                      // that the agent does not get; outlives the relay; null: none
     std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one
-    std::optional<model::card_position> card{};       // the answer holds one, which callers may not see as it is
+    answer_terms* terms = nullptr;                    // outlives the relay; null: none
+    core::duration silence{};                         // of the agent during its answer; 0: timeouts.upstream_idle
+    std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
+    std::string_view subject_type{};             // of the caller's own token, with `token`
+    std::optional<model::card_position> card{};  // the answer holds one: agent_relay makes an edit of that
+    answer_edit* edit = nullptr;                 // of an answer that callers may not see as it is; outlives the relay
 };
 
-// The same head for the same agent with another token.
+inline answer_of answered_by(const relay_call& call) noexcept
+{
+    return call.agent->record.mcp ? answer_of::mcp_server : answer_of::agent;
+}
+
+// The same head for the same agent with another token of its own.
 std::string head_with_token(std::string_view head, const model::agent_entry& agent);
+
+// The line of a token, behind which the caller's fields come.
+std::string token_line(const core::secret& token);
 
 struct relay_outcome {
     std::optional<core::error> failure;           // nullopt: the whole answer is out

@@ -6,6 +6,8 @@
 #include "gateway/access/gate.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/traffic/answer_edit.hpp"
+#include "gateway/traffic/mcp_answer.hpp"
 #include "gateway/traffic/relay.hpp"
 #include "gateway/traffic/router.hpp"
 #include "net/server/server_connection.hpp"
@@ -18,6 +20,10 @@
 
 namespace gateway::traffic {
 
+// What the caller of an agent speaks: A2A, or MCP. A caller with a session of MCP gives it up at a 5xx, so that a failure of
+// its server is 200 with the JSON-RPC error.
+enum class call_words : std::uint8_t { a2a, mcp, mcp_session };
+
 // Lives in handle(), which outlives every routine that gets a reference to it. One thread.
 struct request_context {
     net::server_connection& caller;
@@ -27,15 +33,23 @@ struct request_context {
     core::result<access::caller> owner{access::caller{}};  // whose request it is; with `access`
     bool sees_agent = true;                                // the caller may know of the agent
     bool may_call = true;                                  // the caller may call the agent, perhaps not every method
+    call_words words = call_words::a2a;                    // how a failure of the call is told
     bool in_words_of_a2x = false;                          // a caller that needs a credential is told so as A2X says it
     model::request_record record{};
     std::shared_ptr<const model::agent_entry> agent{};   // null: none is known
     std::shared_ptr<const model::agent_entry> hidden{};  // the one that the caller may not know of, if there is one
     std::optional<relay_call> call{};                    // what remains to be relayed; nullopt: the request is answered
     std::optional<model::card_position> managed{};       // an extended card of the gateway's own remains to be answered
+    std::optional<mcp_answer> mcp{};                     // of a message to an MCP server: what its answer has to be
+    std::unique_ptr<answer_edit> edit{};                 // what call->edit points to
+    std::string edited_body{};                           // what call->body points into, unless it is as it came
     std::string call_id{};                               // the raw JSON-RPC id, which outlives the body; empty: none
     std::string head{};                                  // what call->head points into, unless it is agent->call_head
     std::string detail{};                                // what record.detail points into
+    std::string session_field{};                         // what call->session points into
+    std::string server_name{};                           // of what is called, if callers use another one
+    std::string tool{};                                  // what record.tool points into
+    std::string session_tag{};                           // what record.session points into
     std::string client{};                                // what record.client points into
 
     // Null: an anonymous caller.

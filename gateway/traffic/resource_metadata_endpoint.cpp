@@ -8,7 +8,8 @@ namespace gateway::traffic {
 
 net::routine<> resource_metadata_endpoint::answer(request_context& request)
 {
-    auto metadata = request.access ? request.access->resource_metadata(request.to.agent) : std::nullopt;
+    auto metadata =
+        request.access ? request.access->resource_metadata({request.to.agent, request.to.below}) : std::nullopt;
     if (!metadata) {
         return respond_error(request, core::caller_error(core::errc::not_found));
     }

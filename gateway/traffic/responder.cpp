@@ -1,6 +1,7 @@
 #include "gateway/traffic/responder.hpp"
 
 #include "core/status.hpp"
+#include "gateway/model/well_known.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -19,6 +20,9 @@ void note_first_byte(request_context& request)
 
 net::routine<> respond(request_context& request, model::answer answer)
 {
+    if (request.mcp) {
+        add_cross_origin_fields(answer.fields, request.mcp->origin());
+    }
     request.record.status = answer.status;
     note_first_byte(request);
     auto sent = co_await model::send_answer(request.caller, std::move(answer));
@@ -46,7 +50,15 @@ net::routine<> respond_error(request_context& request, core::error failure)
 
 net::routine<> respond_call_error(request_context& request, core::error failure)
 {
-    auto answer = model::call_error(failure.code, request.record.agent, request.call_id);
+    if (request.words == call_words::a2a) {
+        auto answer = model::call_error(failure.code, request.record.agent, request.call_id);
+        return respond_error(request, std::move(failure), std::move(answer));
+    }
+    auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id);
+    const bool admitted = failure.from == core::side::upstream && failure.code != core::errc::session_not_found;
+    if (request.words == call_words::mcp_session && admitted && !request.call_id.empty()) {
+        answer.status = 200;
+    }
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
@@ -66,7 +78,8 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
     if (failure.code == core::errc::unauthenticated) {
         // An agent that the caller may not know of is named as one that does not exist.
         const auto agent = request.record.agent.empty() ? request.to.agent : request.record.agent;
-        answer.fields += request.access->challenges(/*refused=*/!request.owner, agent);
+        const auto below = request.to.where == model::route::mcp ? model::mcp_path : std::string_view{};
+        answer.fields += request.access->challenges(/*refused=*/!request.owner, {agent, below});
     }
     return respond_error(request, std::move(failure), std::move(answer));
 }
@@ -89,7 +102,7 @@ net::routine<> respond_limited(request_context& request, model::rate_limit over,
 
 net::routine<> respond_no_calls(request_context& request)
 {
-    auto failure = core::gateway_error(core::errc::not_implemented, "calls to MCP servers are not passed on yet");
+    auto failure = core::gateway_error(core::errc::not_implemented, "a call of A2A to an MCP server");
     auto answer = model::no_calls_answer(request.record.agent, request.call_id);
     return respond_error(request, std::move(failure), std::move(answer));
 }

@@ -45,7 +45,7 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
 // (draft-ietf-httpapi-ratelimit-headers-11).
 net::routine<> respond_limited(request_context& request, model::rate_limit over, std::uint64_t rate);
 
-// To a call of an agent that has no upstream: an MCP server.
+// To a call of A2A to an MCP server.
 net::routine<> respond_no_calls(request_context& request);
 
 net::routine<> refuse_method(request_context& request, std::string_view allowed);

@@ -2,6 +2,7 @@
 
 #include "core/agent.hpp"
 #include "core/ascii.hpp"
+#include "gateway/model/registration.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/path_pattern.hpp"
 
@@ -38,12 +39,16 @@ extended_path extended_path_at(std::string_view below) noexcept
     return below == "/rest/extendedAgentCard" ? extended_path::rest_v1 : extended_path::none;
 }
 
-// `resource` is the path of the protected resource: none, or that of an agent, be it there or not.
+// `resource` is the path of the protected resource: none, or that of an agent, or of calls to an MCP server, be it there or not.
 destination metadata_destination(std::string_view resource) noexcept
 {
     destination to;
     if (resource.starts_with(agents_prefix)) {
         auto id = resource.substr(agents_prefix.size());
+        if (id.ends_with(model::mcp_path)) {
+            id.remove_suffix(model::mcp_path.size());
+            to.below = model::mcp_path;
+        }
         id.remove_suffix(id.ends_with('/') ? 1 : 0);
         to.agent = core::valid_agent_id(id) ? id : std::string_view{};
     }
@@ -66,6 +71,10 @@ destination find_destination(std::string_view target) noexcept
     }
     if (path == "/rpc") {
         to.where = model::route::management;
+        return to;
+    }
+    if (path == model::registration_path) {
+        to.where = model::route::registration;
         return to;
     }
     if (path == model::key_set_path) {
@@ -104,6 +113,8 @@ destination find_destination(std::string_view target) noexcept
     } else if (to.below == model::card_path || to.below == model::legacy_card_path) {
         to.where = model::route::card;
         to.legacy_card = to.below == model::legacy_card_path;
+    } else if (to.below == model::mcp_path) {
+        to.where = model::route::mcp;
     } else {
         to.where = model::route::relay;
         to.extended = extended_path_at(to.below);

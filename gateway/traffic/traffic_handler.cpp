@@ -17,9 +17,11 @@
 #include "gateway/traffic/key_set_endpoint.hpp"
 #include "gateway/traffic/managed_card_endpoint.hpp"
 #include "gateway/traffic/management_endpoint.hpp"
+#include "gateway/traffic/mcp_endpoint.hpp"
 #include "gateway/traffic/not_found_endpoint.hpp"
 #include "gateway/traffic/opaque_endpoint.hpp"
 #include "gateway/traffic/path_pattern.hpp"
+#include "gateway/traffic/registration_endpoint.hpp"
 #include "gateway/traffic/resource_metadata_endpoint.hpp"
 
 #include <chrono>
@@ -49,8 +51,10 @@ struct traffic_handler::phases {
     call_endpoint call{control, settings, known};
     extended_card_endpoint extended_card{control, settings, known};
     managed_card_endpoint managed_card{control, settings, known};
+    mcp_endpoint mcp{control, settings, known};
     opaque_endpoint opaque{control, settings, known};
     management_endpoint management{control, settings, known};
+    registration_endpoint registration{control, settings, known};
     not_found_endpoint not_found{control, settings, known};
     agent_relay relay{control, pool, settings, metrics};
 };
@@ -66,7 +70,10 @@ traffic_handler::traffic_handler(
       log_{log},
       phases_{new phases{control, pool, settings}}
 {
-    phases_->guard.set_observer([this](const core::principal& owner) { phases_->tally.note_key(owner); });
+    phases_->guard.set_observer([this](const core::principal& owner) {
+        phases_->tally.note_key(owner);
+        phases_->metrics.note_key({owner.provider, owner.id}, std::chrono::system_clock::now());
+    });
 }
 
 traffic_handler::~traffic_handler() = default;
@@ -76,6 +83,9 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
 {
     request_context request{caller};
     route(request);
+    if (request.to.where == model::route::mcp) {
+        phases_->mcp.note_origin(request);
+    }
     auto refusal = admit(request);
     if (!refusal) {
         if (!phases_->guard.identify(request)) {
@@ -101,7 +111,10 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
 net::routine<> traffic_handler::refuse(net::server_connection& caller, core::error failure)
 {
     request_context request{caller};
-    co_await respond_error(request, std::move(failure));
+    // A request that cannot be read costs as much as one that can. What the gateway itself broke off has been counted.
+    auto limited = failure.from == core::side::caller ? phases_->guard.admit_address(request) : std::nullopt;
+    auto answered = limited ? std::move(*limited) : respond_error(request, std::move(failure));
+    co_await std::move(answered);
     account(request);
 }
 
@@ -119,6 +132,9 @@ void traffic_handler::route(request_context& request) const
     }
     if (!ends_here(head)) {
         request.to = find_destination(head.target);
+        if (request.to.where == model::route::registration && !phases_->guard.takes_registrations()) {
+            request.to.where = model::route::none;
+        }
         request.record.where = request.to.where;
     }
 }
@@ -145,11 +161,13 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request) c
             }
             break;
         case model::route::management:
+        case model::route::registration:
             if (head.verb != method::post) {
                 return refuse_method(request, "POST");
             }
             break;
         case model::route::call:
+        case model::route::mcp:
         case model::route::relay:
         case model::route::none:
             break;  // their endpoints know the methods
@@ -172,12 +190,23 @@ net::routine<> traffic_handler::look(request_context& request)
             return phases_->directory.answer(request);
         case model::route::management:
             return phases_->management.answer(request);
+        case model::route::registration:
+            return phases_->registration.answer(request);
         case model::route::call:
             // A POST to the agent itself is a call. Anything else is none, but `relay_paths` may let it through.
             if (verb == method::post) {
                 return phases_->call.look(request);
             }
             return relays(request, "/") ? phases_->opaque.look(request) : phases_->description.answer(request);
+        case model::route::mcp:
+            if (verb == method::options) {
+                return phases_->mcp.answer_preflight(request);
+            }
+            if (is_mcp_server(request)) {
+                return phases_->mcp.look(request);
+            }
+            request.mcp.reset();
+            return phases_->opaque.look(request);
         case model::route::relay:
             if (request.to.extended == extended_path::none || (!reads(verb) && relays(request, request.to.below))) {
                 return phases_->opaque.look(request);
@@ -195,6 +224,13 @@ bool traffic_handler::relays(const request_context& request, std::string_view pa
 {
     const auto* known = request.sees_agent ? phases_->known.find(request.to.agent) : nullptr;
     return known != nullptr && fits_any(known->entry->record.relay_paths, path);
+}
+
+// Whether the agent is known and an MCP server: another one may have a path of this name among its `relay_paths`.
+bool traffic_handler::is_mcp_server(const request_context& request) const
+{
+    const auto* known = request.sees_agent ? phases_->known.find(request.to.agent) : nullptr;
+    return known != nullptr && known->entry->record.mcp;
 }
 
 void traffic_handler::account(request_context& request)
@@ -257,9 +293,14 @@ void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<cons
     phases_->known.set_card(agent_id, std::move(card));
 }
 
-void traffic_handler::set_access(std::shared_ptr<const access::access_plan> plan)
+void traffic_handler::set_access(access::access_plans plans)
 {
-    phases_->guard.set_plan(std::move(plan));
+    phases_->guard.set_plans(std::move(plans));
+}
+
+void traffic_handler::set_session_ids(std::shared_ptr<const mcp::session_ids> ids)
+{
+    phases_->mcp.set_session_ids(std::move(ids));
 }
 
 void traffic_handler::set_rate_limits(std::shared_ptr<access::rate_limiter> limits)

@@ -17,12 +17,16 @@ namespace core {
 class logger;
 }
 
+namespace mcp {
+class session_ids;
+}
+
 namespace net {
 class upstream_pool;
 }
 
 namespace gateway::access {
-class access_plan;
+struct access_plans;
 class rate_limiter;
 }  // namespace gateway::access
 
@@ -64,11 +68,14 @@ public:
     void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
     void set_card(const std::string& agent_id, std::shared_ptr<const model::published_card> card);
 
-    // What callers need from now on; null: nothing.
-    void set_access(std::shared_ptr<const access::access_plan> plan);
+    // What callers need from now on.
+    void set_access(access::access_plans plans);
 
     // How much they may send, together with those of the other workers; null: anything.
     void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);
+
+    // What sessions with MCP servers are named by; before the first request.
+    void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);
 
     // Gives away what the audit has to know, now and then.
     void hand_over();
@@ -84,6 +91,7 @@ private:
     void route(request_context& request) const;
     std::optional<net::routine<>> admit(request_context& request) const;
     net::routine<> look(request_context& request);
+    bool is_mcp_server(const request_context& request) const;
     bool relays(const request_context& request, std::string_view path) const;
     void account(request_context& request);
 

@@ -91,10 +91,17 @@ void worker::publish_card(std::string agent_id, std::shared_ptr<const model::pub
     });
 }
 
-void worker::set_access(std::shared_ptr<const access::access_plan> plan)
+void worker::set_access(access::access_plans plans)
 {
-    net::asio::post(executor(), [this, published = std::move(plan)]() mutable {
+    net::asio::post(executor(), [this, published = std::move(plans)]() mutable {
         traffic_.set_access(std::move(published));
+    });
+}
+
+void worker::set_session_ids(std::shared_ptr<const mcp::session_ids> ids)
+{
+    net::asio::post(executor(), [this, published = std::move(ids)]() mutable {
+        traffic_.set_session_ids(std::move(published));
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
+#include "gateway/access/access_plan.hpp"
 #include "gateway/telemetry/access_log.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/traffic/traffic_handler.hpp"
@@ -58,8 +59,9 @@ public:
     void publish_agent(std::string id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
     void set_tls(net::tls_context tls);  // for connections that come from now on; null: none
     void publish_card(std::string agent_id, std::shared_ptr<const model::published_card> card);
-    void set_access(std::shared_ptr<const access::access_plan> plan);    // null: callers need no credential
+    void set_access(access::access_plans plans);
     void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);  // null: nothing is limited
+    void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);   // before the first request
     void drain();
     void end_streams();
     void abort();

@@ -167,6 +167,7 @@ net::exchange_request http_wire::request(std::string_view http_method, const out
     out.query = settings.query.reveal();
     out.method = http_method;
     out.tls = settings.tls;
+    out.addresses = settings.addresses;
     out.max_size = settings.server.max_message;
     for (const auto& [name, value] : settings.headers) {
         if (!is_ours(name)) {

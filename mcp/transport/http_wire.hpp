@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/ip.hpp"
 #include "core/mcp_server.hpp"
 #include "core/redaction.hpp"
 #include "mcp/transport/transport.hpp"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +32,9 @@ struct http_settings {
     net::tls_client_files tls;
     core::mcp_server server;
     std::vector<std::pair<std::string, core::secret>> headers = {};  // sent with every request
-    core::secret query = {};            // a further parameter of every address; empty: none
-    core::redaction secrets = {};       // of what is told in the server's words
+    core::secret query = {};                                   // a further parameter of every address; empty: none
+    std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
+    core::redaction secrets = {};                              // of what is told in the server's words
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
     core::duration longest_retry{30'000};           // after several that failed
     core::duration shortest_retry{100};             // of what the server says

@@ -5,10 +5,13 @@
 #include "net/tls/tls_files.hpp"
 #include "net/upstream/via.hpp"
 
+#include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 namespace net {
@@ -26,6 +29,22 @@ bool is_field_value(std::string_view text) noexcept
     return std::ranges::none_of(text, [](char c) {
         return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
     });
+}
+
+// Of a family that is none, 0.0.0.0, which no rule allows by itself.
+core::ip_address ip_of(const sockaddr& address) noexcept
+{
+    core::ip_address out{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0}};
+    if (address.sa_family == AF_INET) {
+        sockaddr_in v4{};
+        std::memcpy(&v4, &address, sizeof v4);
+        std::memcpy(out.bytes.data() + out.bytes.size() - sizeof v4.sin_addr, &v4.sin_addr, sizeof v4.sin_addr);
+    } else if (address.sa_family == AF_INET6) {
+        sockaddr_in6 v6{};
+        std::memcpy(&v6, &address, sizeof v6);
+        std::memcpy(out.bytes.data(), &v6.sin6_addr, sizeof v6.sin6_addr);
+    }
+    return out;
 }
 
 std::string_view status_of(std::string_view status_line) noexcept
@@ -136,10 +155,7 @@ void curl_transfer::set_common_options()
     const auto milliseconds = [](core::duration d) {
         return static_cast<long>(std::clamp<core::duration::rep>(d.count(), 1, std::numeric_limits<int>::max()));
     };
-    auto url = request_.url;
-    if (!request_.query.empty()) {
-        url += (url.find('?') == std::string::npos ? '?' : '&') + request_.query;
-    }
+    const auto url = core::with_parameter(request_.url, request_.query);
     set(CURLOPT_URL, url.c_str());  // libcurl copies it
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
@@ -164,6 +180,12 @@ void curl_transfer::set_common_options()
         set(CURLOPT_SSLCERT, request_.tls.cert_file.c_str());
         set(CURLOPT_SSLKEY, request_.tls.key_file.c_str());
     }
+    set(CURLOPT_OPENSOCKETFUNCTION, &curl_transfer::on_open);
+    set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
+    if (request_.addresses != nullptr) {
+        // A connection that is kept may be to an address that another request may name, and this one not.
+        set(CURLOPT_FRESH_CONNECT, 1L);
+    }
     set(CURLOPT_SSL_CTX_FUNCTION, &curl_transfer::on_tls);
     set(CURLOPT_SSL_CTX_DATA, static_cast<void*>(this));
     set(CURLOPT_ERRORBUFFER, why_.data());
@@ -171,6 +193,24 @@ void curl_transfer::set_common_options()
     set(CURLOPT_HEADERDATA, static_cast<void*>(this));
     set(CURLOPT_WRITEFUNCTION, &curl_transfer::on_body);
     set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+}
+
+// The address that libcurl connects to: what is checked here is not resolved again.
+curl_socket_t curl_transfer::on_open(void* self, curlsocktype /*kind*/, curl_sockaddr* to) noexcept
+{
+    auto& transfer = *static_cast<curl_transfer*>(self);
+    const auto& addresses = transfer.request_.addresses;
+    if (addresses != nullptr && !addresses->allows(ip_of(to->addr))) {
+        transfer.forbidden_ = true;
+        return CURL_SOCKET_BAD;
+    }
+    transfer.opened_ = true;
+    return transfer.open_socket(*to);
+}
+
+curl_socket_t curl_transfer::open_socket(const curl_sockaddr& to) noexcept
+{
+    return ::socket(to.family, to.socktype | SOCK_CLOEXEC, to.protocol);
 }
 
 // libcurl takes a common name for a host's name, and keys of any size.
@@ -297,6 +337,12 @@ std::optional<core::error> curl_transfer::failure(CURLcode code)
     }
     if (code == CURLE_OK) {
         return std::nullopt;
+    }
+    if (forbidden_ && !opened_) {
+        return core::upstream_error(
+            core::errc::upstream_forbidden,
+            "fetch: the agent registered itself at an address that is not public"
+        );
     }
     auto detail = std::string{"fetch: "} + (why_.front() != '\0' ? why_.data() : curl_easy_strerror(code));
     if (const std::string why = X509_verify_cert_error_string(*verdict_);

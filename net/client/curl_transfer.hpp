@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/ip.hpp"
 #include "net/tls/tls_context.hpp"
 
 #include <curl/curl.h>
@@ -30,6 +31,7 @@ struct curl_request {
     core::duration connect_timeout{5'000};
     bool asks_first = true;  // whether a large body is wanted (RFC 9110 section 10.1.1)
     std::string query = {};  // a further parameter of the URL; empty: none
+    std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
 };
 
 struct curl_easy_deleter {
@@ -69,6 +71,10 @@ protected:
     // False: take_body() is not called, until curl_driver::go_on().
     virtual bool wants_body() { return true; }
 
+    // What libcurl gets for a connection; a negative number: none, and refuse() may have said why. Called once for each address
+    // that the request allows.
+    virtual curl_socket_t open_socket(const curl_sockaddr& to) noexcept;
+
     // Has libcurl give up, for this reason.
     bool refuse(core::errc code, const char* why);
 
@@ -92,6 +98,7 @@ protected:
 private:
     enum class expecting : std::uint8_t { status_line, fields, body };
 
+    static curl_socket_t on_open(void* self, curlsocktype kind, curl_sockaddr* to) noexcept;
     static CURLcode on_tls(CURL*, void* context, void* self) noexcept;
     static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) noexcept;
     static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) noexcept;
@@ -114,6 +121,8 @@ private:
     bool interim_ = false;   // 1xx: another head follows (RFC 9110 section 15.2)
     bool bodiless_ = false;  // 304: its Content-Length is that of what it does not send
     bool encoded_ = false;
+    bool forbidden_ = false;  // one of the addresses is not allowed
+    bool opened_ = false;     // another one is
     field_lines fields_;
     std::optional<std::uint64_t> length_;
     std::optional<core::error> refused_;

@@ -63,7 +63,7 @@ public:
 class exchange_client::transfer final : public curl_transfer, public std::enable_shared_from_this<transfer> {
 public:
     transfer(engine& by, exchange_request request, exchange_observer& observer)
-        : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, false, request.query}, by.user_agent},
+        : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, false, request.query, request.addresses}, by.user_agent},
           engine_{by},
           request_{std::move(request)},
           observer_{&observer},
@@ -91,7 +91,7 @@ private:
     void forget_deadline();
     void arm();
     void on_timer();
-    static curl_socket_t on_open(void* self, curlsocktype kind, curl_sockaddr* to) noexcept;
+    curl_socket_t open_socket(const curl_sockaddr& to) noexcept override;
     static std::size_t on_read(char* to, std::size_t size, std::size_t count, void* self) noexcept;
     static int on_seek(void* self, curl_off_t offset, int origin) noexcept;
 
@@ -156,20 +156,15 @@ void exchange_client::transfer::set_options()
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_TCP_KEEPIDLE, keep_alive_seconds);
     set(CURLOPT_TCP_KEEPINTVL, keep_alive_interval_seconds);
-    set(CURLOPT_OPENSOCKETFUNCTION, &transfer::on_open);
-    set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
 }
 
 // Streams stay open for days.
-curl_socket_t exchange_client::transfer::on_open(void* self, curlsocktype /*kind*/, curl_sockaddr* to) noexcept
+curl_socket_t exchange_client::transfer::open_socket(const curl_sockaddr& to) noexcept
 {
-    const int descriptor = ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    const int descriptor = curl_transfer::open_socket(to);
     if (descriptor >= 0 && !leaves_room_for_callers(descriptor)) {
         ::close(descriptor);
-        static_cast<transfer*>(self)->refuse(
-            core::errc::overloaded,
-            "exchange: the descriptors that are left are kept for callers"
-        );
+        refuse(core::errc::overloaded, "exchange: the descriptors that are left are kept for callers");
         return CURL_SOCKET_BAD;
     }
     return descriptor;

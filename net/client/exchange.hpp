@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/ip.hpp"
 #include "net/tls/tls_context.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -23,6 +24,7 @@ struct exchange_request {
     std::string method = "GET";
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
     std::string query;                                         // a further parameter of the URL: never logged
+    std::shared_ptr<const core::address_rule> addresses;       // what may be connected to; null: any address
     std::optional<std::string> body;
     tls_client_files tls;                      // for https
     core::duration connect_timeout{5'000};     // until the connection, with its TLS, stands
@@ -76,7 +78,7 @@ public:
     exchange_client(const exchange_client&) = delete;
     exchange_client& operator=(const exchange_client&) = delete;
 
-    // Any status is an answer. `observer` outlives the exchange. It ends with upstream_unresolved, upstream_refused,
+    // Any status is an answer. `observer` outlives the exchange. It ends with upstream_unresolved, upstream_refused, upstream_forbidden,
     // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, a head over 64 KiB, a coding),
     // message_too_large (a body over max_size), overloaded (leaves_room_for_callers()); with internal if the request itself
     // cannot be sent. The detail never holds a header value.

@@ -3,6 +3,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/ip.hpp"
 #include "net/tls/tls_context.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -22,6 +23,7 @@ struct fetch_request {
     std::string url;                                           // http or https
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
     std::string query;                                         // a further parameter of the URL: never logged
+    std::shared_ptr<const core::address_rule> addresses;       // what may be connected to; null: any address
     std::optional<std::string> body;                           // sent with POST; nothing: a GET
     tls_client_files tls;                                      // for https
     std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large
@@ -46,6 +48,7 @@ public:
     virtual ~fetcher() = default;
 
     // Any status is a response: redirects are not followed. Fails with upstream_unresolved, upstream_refused,
+    // upstream_forbidden,
     // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, or a head over 64 KiB, or an
     // encoding that was not asked for), card_too_large; with internal when the request itself cannot be sent; with
     // caller_gone when the waiting coroutine was cancelled or the fetcher destroyed. The detail

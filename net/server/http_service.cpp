@@ -30,6 +30,17 @@ void http_service::serve(accepted_socket from)
     start(connection->run(), [this, connection](const std::exception_ptr& bug) { ended(connection, bug); });
 }
 
+void http_service::set_tls(tls_context tls)
+{
+    const bool same = same_client_authorities(tls_, tls);
+    tls_ = std::move(tls);
+    for (const auto& [key, connection] : connections_) {
+        if (!same) {
+            connection->distrust();
+        }
+    }
+}
+
 void http_service::ended(server_connection* connection, const std::exception_ptr& bug)
 {
     report_thrown(bug, [this](std::string_view text) { handler_.failed(text); });

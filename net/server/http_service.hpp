@@ -21,8 +21,9 @@ public:
 
     void serve(accepted_socket from);
 
-    // What connections speak that come from now on; null: no TLS.
-    void set_tls(tls_context tls) { tls_ = std::move(tls); }
+    // What connections speak that come from now on; null: no TLS. If it verifies certificates of callers in another way than
+    // before, those that have been verified identify nobody any more.
+    void set_tls(tls_context tls);
 
     // Connections open now, as placement needs to know; any thread.
     std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }

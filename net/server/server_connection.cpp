@@ -77,7 +77,7 @@ routine<bool> server_connection::shake_hands()
     const bool late = alarm_.expired();
     alarm_.stop();
     if (!caller_.opening() && !caller_.ended() && !caller_.closed()) {
-        certificate_ = client_certificate_of(caller_.wire().tls());
+        certificate_ = close_ ? nullptr : client_certificate_of(caller_.wire().tls());
         const bool resumed = ::SSL_session_reused(&caller_.wire().tls()) == 1;
         handler_.on_handshake(resumed ? handshake::resumed : handshake::complete, peer_, {});
         co_return true;
@@ -268,6 +268,14 @@ void server_connection::drain()
     const auto grace = served_ == 0 ? first_request_grace : kept_grace;
     if (phase_ == phase::idle && due() > loop_.now() + grace) {
         alarm_.start(grace);
+    }
+}
+
+void server_connection::distrust()
+{
+    close_ = close_ || caller_.opening();
+    if (std::exchange(certificate_, nullptr) != nullptr) {
+        drain();
     }
 }
 

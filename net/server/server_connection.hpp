@@ -74,6 +74,8 @@ public:
 
     // Ends a busy connection after its answer and an idle one soon, unless a request was on its way: that is answered.
     void drain();
+    // The same if its caller has shown a certificate or is about to: what that is verified with does not count any more.
+    void distrust();
 
     // Ends it now, as cut() does; what the socket has not taken yet is dropped.
     void abort();

@@ -38,6 +38,7 @@ struct server_data {
     std::shared_ptr<ticket_keys> tickets;
     // A reference is held on each; null: the context that has this data, which would else hold itself.
     std::unordered_map<std::string, SSL_CTX*> by_name;
+    std::string client_trust;   // what callers' certificates are verified with; empty: none is asked for
     bool only_by_name = false;  // this context is for none but callers that ask for a name of its own
 
     auto find(const std::string& name) const
@@ -104,26 +105,6 @@ int acknowledge_name(SSL* connection, int*, void*)
     return used ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
-// Each certificate and revocation list by its hash: what a client's certificate was verified with.
-std::string text_of_trust(SSL_CTX& context)
-{
-    std::string text;
-    const auto* const all = X509_STORE_get0_objects(SSL_CTX_get_cert_store(&context));
-    for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
-        const auto* const each = sk_X509_OBJECT_value(all, i);
-        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-        unsigned size = 0;
-        if (const auto* const certificate = X509_OBJECT_get0_X509(each)) {
-            X509_digest(certificate, EVP_sha256(), digest.data(), &size);
-        } else if (auto* const list = X509_OBJECT_get0_X509_CRL(each)) {
-            X509_CRL_digest(list, EVP_sha256(), digest.data(), &size);
-        }
-        text += '\n';
-        text.append(reinterpret_cast<const char*>(digest.data()), size);
-    }
-    return text;
-}
-
 // Sessions are for callers that ask for one of the same names, under the same authorities of clients. By the names, so that
 // they outlive a new certificate.
 bool set_session_scope(SSL_CTX& context, const std::vector<std::string>& names)
@@ -133,7 +114,7 @@ bool set_session_scope(SSL_CTX& context, const std::vector<std::string>& names)
         text += '\n' + core::in_lower_case(name);
     }
     if (SSL_CTX_get_verify_mode(&context) != SSL_VERIFY_NONE) {
-        text += "\nclients" + text_of_trust(context);
+        text += data_of(context).client_trust = "\nclients" + text_of_trust(context);
     }
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     static_assert(digest.size() <= SSL_MAX_SID_CTX_LENGTH);
@@ -322,6 +303,12 @@ core::result<tls_context> make_server_tls(
         return invalid("TLS without a certificate");
     }
     return first;
+}
+
+bool same_client_authorities(const tls_context& one, const tls_context& other)
+{
+    const auto trust = [](const tls_context& of) { return of == nullptr ? std::string{} : data_of(*of).client_trust; };
+    return trust(one) == trust(other);
 }
 
 core::result<tls_context> make_client_tls(const tls_client_files& files)

@@ -38,6 +38,10 @@ core::result<tls_context> make_server_tls(
     const std::string& client_ca_file = {}
 );
 
+// Whether both ask callers for certificates of the same authorities with the same revocation lists, or neither asks. Null asks
+// for none; a server's context else.
+bool same_client_authorities(const tls_context& one, const tls_context& other);
+
 struct tls_client_files {
     std::string ca_file{};    // PEM, with revocation lists if there are any; empty: the system's authorities
     std::string cert_file{};  // PEM: shown to agents that ask for a certificate; empty: none

@@ -309,4 +309,23 @@ core::result<> check_trust(const std::string& ca_file)
     return use_trust(**context, ca_file);
 }
 
+std::string text_of_trust(SSL_CTX& context)
+{
+    std::string text;
+    const auto* const all = X509_STORE_get0_objects(SSL_CTX_get_cert_store(&context));
+    for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
+        const auto* const each = sk_X509_OBJECT_value(all, i);
+        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+        unsigned size = 0;
+        if (const auto* const certificate = X509_OBJECT_get0_X509(each)) {
+            X509_digest(certificate, EVP_sha256(), digest.data(), &size);
+        } else if (auto* const list = X509_OBJECT_get0_X509_CRL(each)) {
+            X509_CRL_digest(list, EVP_sha256(), digest.data(), &size);
+        }
+        text += '\n';
+        text.append(reinterpret_cast<const char*>(digest.data()), size);
+    }
+    return text;
+}
+
 }  // namespace net

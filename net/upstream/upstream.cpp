@@ -18,6 +18,16 @@ namespace {
 
 using core::errc;
 
+core::ip_address ip_of(const asio::ip::address& address)
+{
+    core::ip_address out;
+    const auto as_v6 = [&] {
+        return address.is_v4() ? asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4()) : address.to_v6();
+    };
+    std::ranges::copy(as_v6().to_bytes(), out.bytes.begin());
+    return out;
+}
+
 }  // namespace
 
 core::result<tls_context> client_contexts::get(const tls_client_files& files)
@@ -39,8 +49,12 @@ void client_contexts::renew()
     ++generation_;
 }
 
-core::result<upstream_target>
-make_target(const std::string& url, const tls_client_files& files, client_contexts& contexts)
+core::result<upstream_target> make_target(
+    const std::string& url,
+    const tls_client_files& files,
+    client_contexts& contexts,
+    std::shared_ptr<const core::address_rule> addresses
+)
 {
     const auto parsed = core::http_url::parse(url);
     if (!parsed) {
@@ -63,6 +77,9 @@ make_target(const std::string& url, const tls_client_files& files, client_contex
     for (const auto* const file : {&files.ca_file, &files.cert_file, &files.key_file}) {
         target.key += '\n' + *file;
     }
+    // A connection that another agent has may be to an address that this one may not name.
+    target.key += addresses == nullptr ? "" : "\naddresses";
+    target.addresses = std::move(addresses);
     return target;
 }
 
@@ -85,8 +102,7 @@ void upstream_connection::connect(signal& listener)
     error_code ec;
     const auto literal = asio::ip::make_address(target_->host, ec);
     if (!ec) {
-        addresses_.emplace_back(literal, static_cast<std::uint16_t>(std::stoul(target_->port)));
-        try_next();
+        begin({{literal, static_cast<std::uint16_t>(std::stoul(target_->port))}});
         return;
     }
     lookup_ = names_.ask(target_->host, target_->port, [this](error_code failed, const auto& found) {
@@ -101,7 +117,22 @@ void upstream_connection::on_resolved(error_code ec, const std::vector<tcp::endp
         fail(ec == asio::error::no_descriptors ? errc::overloaded : errc::upstream_unresolved, ec.message());
         return;
     }
-    addresses_ = found;
+    begin(found);
+}
+
+// What is checked here is what is connected to: the name is not looked up again.
+void upstream_connection::begin(std::vector<tcp::endpoint> found)
+{
+    addresses_ = std::move(found);
+    if (target_->addresses != nullptr) {
+        std::erase_if(addresses_, [&](const tcp::endpoint& each) {
+            return !target_->addresses->allows(ip_of(each.address()));
+        });
+        if (addresses_.empty()) {
+            fail(errc::upstream_forbidden, "the agent registered itself at an address that is not public");
+            return;
+        }
+    }
     try_next();
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/ip.hpp"
 #include "core/url.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/loop.hpp"
@@ -22,12 +23,14 @@
 namespace net {
 
 struct upstream_target {
-    std::string key;  // equal keys share connections: scheme, host, port, and the TLS context's files as they were read
+    // Equal keys share connections: scheme, host, port, the TLS context's files as they were read, and `addresses`.
+    std::string key;
     std::string host;
     std::string port;
     std::string authority;  // for the Host field: without the scheme's default port
     std::string path;       // origin-form, with the query if the URL has one; at least "/"
-    tls_context tls;        // null: plain
+    std::shared_ptr<const core::address_rule> addresses;  // what it may resolve to; null: any address
+    tls_context tls;                                      // null: plain
 };
 
 // Contexts for agents, one for each set of files, so that the authorities are read and kept once.
@@ -46,8 +49,12 @@ private:
 };
 
 // From an http or https URL. Fails with config_invalid: a URL that is none of these, a file that cannot be used.
-core::result<upstream_target>
-make_target(const std::string& url, const tls_client_files& files, client_contexts& contexts);
+core::result<upstream_target> make_target(
+    const std::string& url,
+    const tls_client_files& files,
+    client_contexts& contexts,
+    std::shared_ptr<const core::address_rule> addresses = nullptr
+);
 
 class upstream_connection final : private opening_observer {
 public:
@@ -55,7 +62,8 @@ public:
     upstream_connection(const upstream_connection&) = delete;
     upstream_connection& operator=(const upstream_connection&) = delete;
 
-    // Resolves, connects to the addresses in their order, shakes hands. The listener is set when it has ended.
+    // Resolves, connects to those of the addresses that the target allows, in their order, shakes hands. The listener is set
+    // when it has ended. Fails with upstream_forbidden if the target allows none of the addresses.
     void connect(signal& listener);
     bool connecting() const noexcept { return connecting_; }
     const std::optional<core::error>& failure() const noexcept { return failure_; }
@@ -83,6 +91,7 @@ public:
 
 private:
     void on_resolved(error_code ec, const std::vector<tcp::endpoint>& found);
+    void begin(std::vector<tcp::endpoint> found);
     void try_next();
     void on_opened(error_code ec) override;
     void shake_hands();

@@ -98,6 +98,23 @@ struct certified {
     running_gateway gateway;
 };
 
+// Of a caller with a token, whatever certificate its connection has.
+unsigned card_status(http_client& client)
+{
+    client.send(test_support::request_text("GET", card_target("a"), bearer("token-of-operations-1")));
+    return client.read_response().status;
+}
+
+// 0: the connection has ended.
+unsigned status_or_end(http_client& client)
+{
+    try {
+        return certified::status(client);
+    } catch (const std::exception&) {
+        return 0;
+    }
+}
+
 }  // namespace
 
 TEST_CASE("a client certificate identifies its caller, over TLS 1.2 and 1.3")
@@ -207,11 +224,21 @@ TEST_CASE("new authorities of clients count for new connections, and end the ses
     http_client first{with.gateway.port(), with.caller(old)};
     CHECK(certified::status(first) == 200);
     const session_pointer session{SSL_get1_session(first.tls()), SSL_SESSION_free};
+    http_client kept{with.gateway.port(), with.caller(old)};
+    CHECK(certified::status(kept) == 200);
+    http_client with_token{with.gateway.port(), with.caller({})};
+    CHECK(card_status(with_token) == 200);
     CHECK_FALSE(with.is_served(current, 0));
     fs::copy_file(with.clients.ca_file(), file + ".new");
     fs::rename(file + ".new", file);
     CHECK(becomes_true([&] { return with.is_served(current, 0); }));
     CHECK(with.status(current) == 200);
+    // A connection that is open is nobody's, and ends; that of a caller with another credential goes on.
+    for (auto* const open : {&first, &kept}) {
+        const auto next = status_or_end(*open);
+        CHECK((next == 401 || next == 0));
+    }
+    CHECK(card_status(with_token) == 200);
     CHECK_FALSE(with.is_served(old, TLS1_2_VERSION));
     CHECK_FALSE(with.is_served(old, TLS1_3_VERSION));
     http_client resumed{with.gateway.port(), with.caller({}, 0, session.get())};

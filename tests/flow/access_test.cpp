@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <set>
 #include <string>
 #include <string_view>
@@ -133,14 +134,64 @@ TEST_CASE("the management API is for those whose scopes say so")
     const auto get = R"({"id":"open"})";
     const auto code = [](const http_response& got) { return parsed(got.body)["error"]["data"]["code"]; };
     CHECK(rpc(port, nobody, "agents/list", "{}").status == 401);
-    CHECK(rpc(port, mallory, "agents/list", "{}").status == 403);
+    CHECK(rpc(port, mallory, "agents/list", "{}").status == 200);
     const auto shown = rpc(port, reader, "agents/get", get);
     CHECK(shown.status == 200);
     CHECK(shown.body.find(with.agent.url("/rpc")) != std::string::npos);
     const auto upsert = R"({"id":"new","agent":{"url":"http://127.0.0.1:9/"}})";
     CHECK(code(rpc(port, reader, "agents/upsert", upsert)) == "admin_only");
+    CHECK(code(rpc(port, mallory, "agents/upsert", upsert)) == "admin_only");
+    CHECK(code(rpc(port, mallory, "agents/changes", "{}")) == "admin_only");
+    CHECK(code(rpc(port, mallory, "agents/refreshCard", get)) == "forbidden");
+    CHECK(with.gateway.metric(R"(cardea_denied_total{reason="forbidden"})") == 4);
     CHECK(parsed(rpc(port, operators, "agents/upsert", upsert).body).contains("result"));
     CHECK(parsed(rpc(port, reader, "agents/get", R"({"id":"new"})").body).contains("result"));
+}
+
+TEST_CASE(
+    "without cardea:read the management API shows the agents that the caller may discover, and nothing of where they "
+    "are"
+)
+{
+    guarded_gateway with;
+    const auto port = with.gateway.port();
+    const auto result = [&](const field_list& who, std::string_view method, std::string_view params) {
+        return parsed(rpc(port, who, method, params).body)["result"];
+    };
+    const auto ids = [&](const field_list& who, std::string_view method) {
+        std::set<std::string> found;
+        const auto all = result(who, method, "{}");
+        for (const auto& each : all["agents"]) {
+            found.insert(each["id"].get<std::string>());
+        }
+        return found;
+    };
+    for (const auto* method : {"agents/list", "agents/health"}) {
+        CAPTURE(method);
+        CHECK(ids(mallory, method) == std::set<std::string>{"open", "seen"});
+        CHECK(ids(ci, method) == std::set<std::string>{"open", "secret", "seen", "sends"});
+        CHECK(ids(reader, method) == std::set<std::string>{"denied", "open", "secret", "seen", "sends"});
+        const auto of_mallory = result(mallory, method, "{}");
+        for (const auto& each : of_mallory["agents"]) {
+            for (const auto* key :
+                 {"url", "reason", "session", "metadata", "discover", "call", "relay_paths", "failure"}) {
+                CHECK_FALSE(each.contains(key));
+            }
+        }
+    }
+    std::uint64_t counted = 0;
+    const auto health = result(mallory, "agents/health", "{}");
+    for (const auto& [status, count] : health["summary"].items()) {
+        counted += count.get<std::uint64_t>();
+    }
+    CHECK(counted == 2);
+    const auto shown = rpc(port, mallory, "agents/get", R"({"id":"seen"})");
+    CHECK(shown.body.find(std::to_string(with.agent.port())) == std::string::npos);
+    CHECK(parsed(shown.body)["result"]["id"] == "seen");
+    auto hidden = rpc(port, mallory, "agents/get", R"({"id":"secret"})").body;
+    hidden.replace(hidden.find("secret"), 6, "nobody");
+    CHECK(hidden == rpc(port, mallory, "agents/get", R"({"id":"nobody"})").body);
+    CHECK(parsed(rpc(port, mallory, "agents/health", R"({"id":"secret"})").body).contains("error"));
 }
 
 TEST_CASE("the admin listener stays as it is")
@@ -185,6 +236,17 @@ TEST_CASE("what becomes of credentials is counted by provider")
     CHECK(with.gateway.metric(R"(cardea_access_total{provider="mallory",outcome="accepted"})") == 1);
     CHECK(with.gateway.metric(R"(cardea_access_total{provider="none",outcome="refused"})") == 1);
     CHECK(with.gateway.metric(R"(cardea_access_total{provider="none",outcome="anonymous"})") == 1);
+}
+
+TEST_CASE("when a key was used last is known, and that another was not")
+{
+    guarded_gateway with;
+    const auto before = std::chrono::system_clock::now();
+    CHECK(call(with.gateway.port(), "seen", ci).status == 200);
+    const auto used = with.gateway.metric(R"(cardea_access_key_last_used_timestamp_seconds{provider="keys",key="ci"})");
+    REQUIRE(used);
+    CHECK(*used >= std::chrono::duration<double>{before.time_since_epoch()}.count() - 0.001);
+    CHECK_FALSE(with.gateway.metric(R"(cardea_access_key_last_used_timestamp_seconds{provider="keys",key="old"})"));
 }
 
 TEST_CASE("without providers every caller is answered, whatever credential it sends")

@@ -252,6 +252,30 @@ TEST_CASE("a gateway whose admin listener speaks TLS is reached with its authori
     CHECK(cardea({"list", "--admin", address}).code == 3);
 }
 
+TEST_CASE("an admin listener that needs scopes is asked with the token of a file")
+{
+    const test_support::scratch_directory scratch;
+    test_support::write_whole(scratch.file("token"), "reader-token-0123456789\n");
+    auto settings = quick_settings();
+    core::principal reader;
+    reader.id = "reader";
+    reader.provider = "ops";
+    reader.scopes = {core::scope_read};
+    settings.access.providers = {
+        {"ops", core::static_token_provider{core::secret{"reader-token-0123456789"}, std::move(reader)}}
+    };
+    settings.admin_access = core::admin_access::scopes;
+    const running_gateway gateway{std::move(settings)};
+    const auto address = "127.0.0.1:" + std::to_string(gateway.admin_port());
+    CHECK(cardea({"list", "--admin", address, "--token-file", scratch.file("token")}).code == 0);
+    const auto refused = cardea({"list", "--admin", address});
+    CHECK(refused.code == 1);
+    CHECK(refused.err.find("(unauthenticated)") != std::string::npos);
+    const auto unread = cardea({"list", "--admin", address, "--token-file", scratch.file("none")});
+    CHECK(unread.code == 2);
+    CHECK(unread.err.find("--token-file: ") != std::string::npos);
+}
+
 TEST_CASE("what an agent says of itself cannot command the terminal")
 {
     scripted_agent agent{[](const auto&) {

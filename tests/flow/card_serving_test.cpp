@@ -264,7 +264,7 @@ TEST_CASE("the card of an MCP agent without a session says when to come again, a
     CHECK(
         parsed(call.body) ==
         parsed(
-            R"({"jsonrpc":"2.0","id":7,"error":{"code":-31501,"message":"This agent is an MCP server: calls to MCP servers are not passed on yet.",
+            R"({"jsonrpc":"2.0","id":7,"error":{"code":-31501,"message":"This agent is an MCP server: it takes messages of MCP, at the path /mcp below its address.",
           "data":{"code":"not_implemented","agent":"a","retryable":false}}})"
         )
     );

@@ -308,7 +308,7 @@ TEST_CASE("a call to a server is answered with 501 and the caller's own id, what
         CHECK(
             parsed(answer.body) ==
             parsed(
-                R"({"jsonrpc":"2.0","id":"c-1","error":{"code":-31501,"message":"This agent is an MCP server: calls to MCP servers are not passed on yet.",
+                R"({"jsonrpc":"2.0","id":"c-1","error":{"code":-31501,"message":"This agent is an MCP server: it takes messages of MCP, at the path /mcp below its address.",
                 "data":{"code":"not_implemented","agent":"m","retryable":false}}})"
             )
         );

@@ -196,6 +196,47 @@ TEST_CASE("of its callers' credentials an agent gets what its record says")
     }
 }
 
+TEST_CASE("a caller's key in the query goes to an agent that gets all of its callers' credentials, and to no other")
+{
+    test_support::scripted_agent recorder{answer_of_agent};
+    auto settings = quick_settings();
+    settings.access.providers = {
+        {"link",
+         core::api_key_provider{
+             .place = credential_place::query,
+             .field = "key",
+             .keys = {{.sha256 = jose::sha256_hex("key-of-ci"), .expires = {}, .owner = known_as("ci", "link")}}
+         }},
+    };
+    const std::pair<core::caller_credentials, std::string> rows[] = {
+        {{}, "/rpc/files/a?x=1"},
+        {{.all = true, .names = {}}, "/rpc/files/a?x=1&key=key-of-ci"},
+        {{.all = false, .names = {"Authorization", "key"}}, "/rpc/files/a?x=1"},
+    };
+    for (const auto& [passed, meant] : rows) {
+        auto& added = settings.agents.emplace_back(
+            agent("a" + std::to_string(settings.agents.size()), recorder.url("/rpc"), everybody_known, everybody_known)
+        );
+        added.of_callers = passed;
+        added.relay_paths = {"/files/*"};
+    }
+    running_gateway gateway{std::move(settings)};
+    std::size_t row = 0;
+    for (const auto& [passed, meant] : rows) {
+        const auto id = "a" + std::to_string(row);
+        CAPTURE(id);
+        const auto path = "/agents/" + id + "/files/a?x=1";
+        CHECK(request(gateway.port(), "GET", path, nobody).status == 401);
+        CHECK(
+            request(gateway.port(), "GET", path + "&key=key-of-ci", {{"Referer", "https://c/?key=key-of-ci"}}).status ==
+            200
+        );
+        const auto seen = recorder.request(row++);
+        CHECK(seen.target == meant);
+        CHECK(seen.count("Referer") == (passed.all ? 1 : 0));
+    }
+}
+
 TEST_CASE("a caller's own credential does not replace the agent's")
 {
     test_support::scripted_agent recorder{answer_of_agent};

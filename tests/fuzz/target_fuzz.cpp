@@ -87,6 +87,10 @@ void check_found(std::string_view target, const gateway::traffic::destination& t
         tests::require(path == "/rpc", "the management has one address", target);
         return;
     }
+    if (to.where == route::registration) {
+        tests::require(path == "/agent/register", "registration has one address", target);
+        return;
+    }
     if (to.where == route::key_set) {
         tests::require(path == "/.well-known/jwks.json", "the keys have one address", target);
         return;

@@ -1,6 +1,6 @@
-// Any text as the body of an OAuth server's answer, whose first byte says whether the status is 200. Reading ends; what is
-// accepted is a token that a header field can carry, with a life within the bounds; and a refusal quotes nothing of the text but
-// the known codes.
+// Any text as the body of an OAuth server's answer, to a request for itself and to an exchange; its first byte says whether the
+// status is 200. Reading ends; what is accepted is a token that a header field can carry, with a life within the bounds; and a
+// refusal quotes nothing of the text but the known codes.
 #include "gateway/tokens/token_request.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
@@ -15,15 +15,16 @@ namespace {
 
 using tests::require;
 
-constexpr std::array<std::string_view, 5> reasons{
+constexpr std::array<std::string_view, 6> reasons{
     "the answer is not a JSON object",
+    "the token is not issued as an access token",
     "the token is not a bearer token",
     "the token is missing, too long, or has a character that no token has",
     "expires_in is not a number of seconds",
     "status 400",
 };
 
-constexpr std::array<std::string_view, 7> codes{
+constexpr std::array<std::string_view, 9> codes{
     "invalid_request",
     "invalid_client",
     "invalid_grant",
@@ -31,6 +32,8 @@ constexpr std::array<std::string_view, 7> codes{
     "unsupported_grant_type",
     "invalid_scope",
     "invalid_target",
+    "invalid_token",
+    "access_denied",
 };
 
 bool is_known(std::string_view detail)
@@ -56,8 +59,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return 0;
     }
     const unsigned status = text.front() == 'x' ? 400 : 200;
-    const auto read =
-        gateway::tokens::read_token({.status = status, .headers = {}, .body = std::string{text.substr(1)}});
+    const net::fetch_response answer{.status = status, .headers = {}, .body = std::string{text.substr(1)}};
+    const auto read = gateway::tokens::read_token(answer);
+    const auto exchanged = gateway::tokens::read_exchanged_token(answer);
+    require(!exchanged || read, "what is no token is none for a caller either", text);
+    require(exchanged || is_known(exchanged.error().detail), "a refusal of a caller quotes nothing", text);
     if (!read) {
         require(is_known(read.error().detail), "a refusal quotes nothing", text);
         return 0;

@@ -85,6 +85,11 @@ TEST_CASE("credentials have one of four kinds, with a secret from a variable or 
     CHECK(client.client_secret.reveal() == "file-s3cr3t");
     CHECK(client.scopes == std::vector<std::string>{"s"});
     CHECK(client.authentication == core::client_authentication::basic);
+    CHECK(client.grant == core::oauth_grant::client_credentials);
+    const auto exchanges = *std::get<core::boxed<core::oauth_client>>(
+        agent("credentials: {oauth2: {" + std::string{oauth} + "client_secret: s, grant: token_exchange}}").credentials
+    );
+    CHECK(exchanges.grant == core::oauth_grant::token_exchange);
 }
 
 TEST_CASE("credentials that are none, or several, are refused, and no problem says a secret")
@@ -127,6 +132,8 @@ TEST_CASE("credentials that are none, or several, are refused, and no problem sa
          "a loopback host"},
         {in_oauth + "client_secret: s3cr3t, auth: jwt}}",
          "credentials.oauth2.auth: \"jwt\" is not one of them; expected basic or post"},
+        {in_oauth + "client_secret: s3cr3t, grant: password}}",
+         "credentials.oauth2.grant: \"password\" is not one of them; expected client_credentials or token_exchange"},
         {in_oauth + "client_secret: s3cr3t, scopes: [\"a b\"]}}",
          "credentials.oauth2.scopes[0]: \"a b\" has a blank; expected a scope such as cardea:read, or a list of "
          "scopes"},

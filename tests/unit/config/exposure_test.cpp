@@ -48,6 +48,35 @@ TEST_CASE("A policy that nobody is asked about is found")
     CHECK(config::idle_policy(settings).empty());
 }
 
+TEST_CASE("An exchange of tokens that no caller has is found")
+{
+    config::settings settings;
+    settings.agents.resize(2);
+    settings.agents[1].id = "b";
+    core::oauth_client client;
+    settings.agents[1].credentials = client;
+    CHECK(config::idle_exchange(settings).empty());
+    client.grant = core::oauth_grant::token_exchange;
+    settings.agents[1].credentials = client;
+    CHECK(config::idle_exchange(settings) == "agents.b.credentials.oauth2.grant");
+    settings.access.providers = {
+        {"fixed", core::static_token_provider{}},
+        {"keys", core::api_key_provider{}},
+        {"proxy", core::gcp_iap_provider{}},
+        {"aws", core::aws_sigv4_provider{}},
+        {"certs", core::mtls_provider{}},
+    };
+    CHECK(config::idle_exchange(settings) == "agents.b.credentials.oauth2.grant");
+    for (const core::provider_settings& type :
+         {core::provider_settings{core::jwt_provider{}},
+          core::provider_settings{core::oidc_provider{}},
+          core::provider_settings{core::azure_ad_provider{}},
+          core::provider_settings{core::http_verifier_provider{}}}) {
+        settings.access.providers.back().type = type;
+        CHECK(config::idle_exchange(settings).empty());
+    }
+}
+
 TEST_CASE("Client certificates need a listener with TLS")
 {
     config::settings settings;

@@ -74,6 +74,9 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.debug.core);
     CHECK_FALSE(s.reload.watch);
     CHECK(s.errors.a2x);
+    CHECK(s.admin_access == core::admin_access::scopes);
+    CHECK(s.registration.token.reveal() == "token-in-a-file-1");
+    CHECK(s.registration.allow == std::vector<std::string>{"10.0.0.0/8", "fd00::/8"});
     CHECK(s.mcp.walk == 4min);
     CHECK(s.mcp.session_keys.at(0).reveal() == session_key);
     CHECK(s.mcp.origins == std::vector<std::string>{"https://app.example.com"});
@@ -247,10 +250,12 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         {"words:call", "words:read"},
         "paid",
         "https://paid.example.com",
-        core::client_authentication::post
+        core::client_authentication::post,
+        core::oauth_grant::token_exchange
     };
     paid.headers = {{"X-Team", core::secret{"words"}}};
     paid.of_callers.names = {"X-Api-Key"};
+    paid.registered = true;
     REQUIRE(s.agents.size() == 9);
     CHECK(
         s.agents[6].mcp->environment ==

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 TEST_SUITE_BEGIN("core/url");
 
 TEST_CASE("a URL is taken apart, and the port and the path are always there")
@@ -41,6 +43,18 @@ TEST_CASE("what is not an http or https URL with a host is none")
     }
 }
 
+TEST_CASE("a host name that begins like an IPv4 address is not taken for that address")
+{
+    for (const std::string text :
+         {"http://127.0.0.1.example.com", "http://127.0.0.1example.com/", "http://1.2.3.4.5:80/x"}) {
+        CAPTURE(text);
+        CHECK_FALSE(core::http_url::parse(text).has_value());
+        CHECK(core::origin_of(text).empty());
+    }
+    CHECK(core::http_url::parse("http://127.0.0.1:80/x")->host == "127.0.0.1");
+    CHECK(core::http_url::parse("http://a127.0.0.1.example.com")->host == "a127.0.0.1.example.com");
+}
+
 TEST_CASE("an origin is normalised")
 {
     CHECK(core::origin_of("HTTP://Agent.Example/x") == "http://agent.example:80");
@@ -57,6 +71,18 @@ TEST_CASE("a reference is resolved without its fragment")
     CHECK(core::resolved("http://agent/a/b", "https://other") == "https://other");
     CHECK(core::resolved("agent", "c").empty());
     CHECK(core::resolved("http://agent/", "a b").empty());
+}
+
+TEST_CASE("a parameter takes the place of those of its name, however they are written")
+{
+    CHECK(core::without_parameter("http://a/p?key=1&x=2&%6Bey=3&keys=4&key", "key") == "http://a/p?x=2&keys=4");
+    CHECK(core::without_parameter("http://a/p?key=1", "key") == "http://a/p");
+    CHECK(core::without_parameter("http://a/p", "key") == "http://a/p");
+    CHECK(core::with_parameter("http://a/p?key=1&x=2", "key=n") == "http://a/p?x=2&key=n");
+    CHECK(core::with_parameter("http://a/p", "k%20y=n") == "http://a/p?k%20y=n");
+    CHECK(core::with_parameter("http://a/p?k%20y=1", "k%20y=n") == "http://a/p?k%20y=n");
+    CHECK(core::with_parameter("http://a/p?key=1", "") == "http://a/p?key=1");
+    CHECK(core::decoded("%6b%2") == "k%2");
 }
 
 TEST_SUITE_END();

@@ -125,7 +125,7 @@ TEST_CASE("admin_programs needs a loopback address of the command line's too")
     CHECK(problems("127.0.0.1:5").empty());
     REQUIRE(problems("0.0.0.0:5").size() == 1);
     CHECK(problems("0.0.0.0:5").front() == "--admin: is no loopback address, which admin_programs takes");
-    write_whole(file, "admin_programs: false");
+    write_whole(file, "admin_programs: false\nadmin_access: open");
     CHECK(problems("0.0.0.0:5").empty());
 }
 
@@ -167,11 +167,28 @@ TEST_CASE("An address for other machines needs a provider or open access, whethe
     const std::string guarded = "agents: {a: {url: \"http://127.0.0.1:9/\", call: nobody}}\n";
     CHECK(read(guarded, {}).problems == idle);
     CHECK(read("access: open\n" + guarded, {}).problems == idle);
-    const texts shown{
-        "warning: admin: 0.0.0.0:4001 is open to other machines and asks nobody for a credential; expected a loopback "
-        "address"
-    };
-    CHECK(read("admin: 0.0.0.0:4001", {}).warnings == shown);
+    const std::string open_admin =
+        "is open to other machines and asks nobody for a credential; expected a loopback address, `admin_access: "
+        "scopes`, or `admin_access: open`";
+    CHECK(read("admin: 0.0.0.0:4001", {}).problems == texts{file + ":1:8: admin: 0.0.0.0:4001 " + open_admin});
+    CHECK(read("{}", {"--admin", "0.0.0.0:4001"}).problems == texts{"--admin: 0.0.0.0:4001 " + open_admin});
+    CHECK(read("admin_access: open\nadmin: 0.0.0.0:4001", {}).problems == none);
+    CHECK(read("admin_access: open\nadmin: 0.0.0.0:4001", {}).warnings == none);
+    CHECK(read("admin_access: scopes\nadmin: 0.0.0.0:4001\n" + provider, {}).problems == none);
+    CHECK(
+        read("admin_access: scopes\nadmin: 0.0.0.0:4001\n" + provider, {}).warnings ==
+        texts{
+            file + ":2:8: warning: admin: 0.0.0.0:4001 has no TLS, so that operators' credentials arrive in the clear; "
+                   "expected `admin_tls`"
+        }
+    );
+    CHECK(
+        read("admin_access: scopes", {}).problems ==
+        texts{
+            file + ":1:15: admin_access: lets nobody in without a provider; expected access.providers with another "
+                   "type than mtls"
+        }
+    );
     CHECK(read(provider + guarded, {}).problems == none);
     const texts of_file{file + ":1:9: listen: 0.0.0.0:4000 " + open};
     const texts of_flag{"--listen: 0.0.0.0:4000 " + open};

@@ -131,13 +131,13 @@ TEST_SUITE("access plan")
             with({ops(), {"keys", core::api_key_provider{.keys = {key_of("k1", "ci")}}}, {"idp", core::jwt_provider{}}})
         );
         CHECK(
-            plan->challenges(/*refused=*/false, "") ==
+            plan->challenges(/*refused=*/false, {}) ==
             "WWW-Authenticate: Bearer realm=\"ops\"\r\n"
             "WWW-Authenticate: ApiKey realm=\"keys\", in=\"header\", name=\"X-API-Key\"\r\n"
             "WWW-Authenticate: Bearer realm=\"idp\"\r\n"
         );
         CHECK(
-            plan->challenges(/*refused=*/true, "") ==
+            plan->challenges(/*refused=*/true, {}) ==
             "WWW-Authenticate: Bearer realm=\"ops\", error=\"invalid_token\"\r\n"
             "WWW-Authenticate: ApiKey realm=\"keys\", in=\"header\", name=\"X-API-Key\"\r\n"
             "WWW-Authenticate: Bearer realm=\"idp\", error=\"invalid_token\"\r\n"
@@ -153,18 +153,21 @@ TEST_SUITE("access plan")
             "WWW-Authenticate: Bearer realm=\"ops\"\r\n"
             "WWW-Authenticate: Bearer realm=\"idp\", "
             "resource_metadata=\"https://gw.example/base/.well-known/oauth-protected-resource";
-        CHECK(plan->challenges(false, "a") == begin + "/agents/a\"\r\n");
+        CHECK(plan->challenges(false, {"a", ""}) == begin + "/agents/a\"\r\n");
+        CHECK(plan->challenges(false, {"a", "/mcp"}) == begin + "/agents/a/mcp\"\r\n");
         for (const auto* other : {"", "a\"b", "..", ".well-known", "a\r\nb"}) {
-            CHECK(plan->challenges(false, other) == begin + "\"\r\n");
+            CHECK(plan->challenges(false, {other, "/mcp"}) == begin + "\"\r\n");
         }
         CHECK(
-            plan->resource_metadata("") ==
+            plan->resource_metadata({}) ==
             R"({"resource":"https://gw.example/base","authorization_servers":["https://idp.example"],)"
             R"("bearer_methods_supported":["header"]})"
         );
-        CHECK(plan->resource_metadata("a")->starts_with(R"({"resource":"https://gw.example/base/agents/a",)"));
+        CHECK(plan->resource_metadata({"a", ""})->starts_with(R"({"resource":"https://gw.example/base/agents/a",)"));
+        CHECK(plan->resource_metadata({"a", "/mcp"})
+                  ->starts_with(R"({"resource":"https://gw.example/base/agents/a/mcp",)"));
         std::get<core::jwt_provider>(idp.type).issuer = "local";
-        CHECK_FALSE(access_plan::make(with({ops(), idp}))->resource_metadata("").has_value());
+        CHECK_FALSE(access_plan::make(with({ops(), idp}))->resource_metadata({}).has_value());
     }
 
     TEST_CASE("A token in a header of its own is asked about, and no bearer token is then")
@@ -174,9 +177,14 @@ TEST_SUITE("access plan")
         CHECK(owner_of(*plan, "a.b.c", &field) == "asks");
         CHECK(owner_of(*plan, "a.b.c") == "unauthenticated");
         CHECK(
-            plan->challenges(false, "") ==
+            plan->challenges(false, {}) ==
             "WWW-Authenticate: ApiKey realm=\"iap\", in=\"header\", name=\"X-Goog-IAP-JWT-Assertion\"\r\n"
         );
+        for (const auto* const name :
+             {"x-goog-iap-jwt-assertion", "X-Goog-Authenticated-User-Email", "x-goog-authenticated-user-id"}) {
+            CHECK(plan->reader().is_key_header(name));
+            CHECK_FALSE(access_plan::make(with({ops()}))->reader().is_key_header(name));
+        }
     }
 
     TEST_CASE("A certificate names its principal as the provider says, until it ends")

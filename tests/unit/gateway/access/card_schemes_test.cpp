@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,5 +134,29 @@ TEST_SUITE("card schemes")
         const auto access = card_schemes{with({token("ops")})}.of(agent_with({.anyone = true, .any_of = {}}));
         CHECK(access.optional);
         CHECK(access.schemes.size() == 1);
+    }
+
+    TEST_CASE("A change of access concerns the cards that say something else then, and no others")
+    {
+        const auto differs = [](const core::agent& agent, const core::access_settings& a, const core::access_settings& b
+                             ) {
+            const auto made = [](const auto& settings) { return std::make_shared<const card_schemes>(settings); };
+            return card_schemes::difference(made(a), made(b))(agent);
+        };
+        const auto agent = agent_with(everybody);
+        const auto one = with({token("a")});
+        CHECK_FALSE(differs(agent, one, one));
+        CHECK_FALSE(differs(agent, {}, {}));
+        CHECK(differs(agent, {}, one));
+        CHECK(differs(agent, one, with({token("a"), token("b")})));
+        auto ruled = one;
+        ruled.rules.push_back({.agents = {"other"}, .discover = everybody, .call = {}});
+        CHECK_FALSE(differs(agent, one, ruled));
+        const auto of_a = agent_with({.anyone = false, .any_of = {{.providers = {"a"}}}});
+        CHECK_FALSE(differs(of_a, one, with({token("a"), token("b")})));
+        // Nothing is needed in either case, but an extended card is there with providers only.
+        auto closed = agent_with({});
+        closed.extended_card = core::extended_card_access::managed;
+        CHECK(differs(closed, {}, one));
     }
 }

@@ -146,6 +146,9 @@ TEST_SUITE("credential reader")
         CHECK(header_and_cookie().is_key_header("x-api-KEY"));
         CHECK_FALSE(header_and_cookie().is_key_header("session"));
         CHECK_FALSE(header_and_cookie().is_key_header("X-API-Keys"));
+        const credential_reader with_identity{{}, {"X-User"}};
+        CHECK(with_identity.is_key_header("x-user"));
+        CHECK_FALSE(with_identity.is_key_header("X-API-Key"));
     }
 }
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -86,7 +88,8 @@ TEST_SUITE("access weak_key_verifier")
         x.verifier.set_providers({keys({key("alice", hunter)})});
         std::vector<std::shared_ptr<std::optional<core::result<gateway::model::accepted_credential>>>> asked;
         const auto ask = [&](const std::string& text) {
-            asked.push_back(x.begin(x.verifier.verify({.field = "X-API-Key", .text = text})));
+            const auto sender = asked.size() / 4;
+            asked.push_back(x.begin(x.verifier.verify({.field = "X-API-Key", .text = text, .sender = sender})));
         };
         for (int i = 0; i < 15; ++i) {
             ask("the same");
@@ -106,6 +109,38 @@ TEST_SUITE("access weak_key_verifier")
         }
         CHECK(unavailable > 0);
         CHECK(unavailable <= 45);
+    }
+
+    TEST_CASE("One address takes a quarter of the places, and others are checked meanwhile")
+    {
+        rig x;
+        x.verifier.set_providers({keys({key("alice", hunter)})});
+        std::vector<std::shared_ptr<std::optional<core::result<gateway::model::accepted_credential>>>> asked;
+        const auto ask = [&](const std::string& text, std::uint64_t sender) {
+            asked.push_back(x.begin(x.verifier.verify({.field = "X-API-Key", .text = text, .sender = sender})));
+        };
+        for (int i = 0; i < 16; ++i) {
+            ask(std::to_string(i), 1);
+        }
+        ask("hunter2", 2);
+        x.run_until([&] { return std::ranges::all_of(asked, [](const auto& each) { return each->has_value(); }); });
+        const auto refused = std::ranges::count_if(asked, [](const auto& each) {
+            return each->value().has_error() && each->value().error().code == errc::access_unavailable;
+        });
+        CHECK(refused == 12);
+        CHECK(asked.back()->value().has_value());
+    }
+
+    TEST_CASE("A place is given back when a check ends in an exception")
+    {
+        const auto taken = std::make_shared<gateway::access::taken_places>();
+        try {
+            const gateway::access::waiting_place place{taken, 7};
+            CHECK(taken->size() == 1);
+            throw std::bad_alloc{};
+        } catch (const std::bad_alloc&) {
+            CHECK(taken->empty());
+        }
     }
 
     TEST_CASE("What was found among keys that have changed meanwhile does not count")

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -201,7 +202,7 @@ struct rig {
     void change(core::agent changed)
     {
         net::client_contexts contexts;
-        plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+        plane.set_agent("agent-0", *gateway::model::make_entry(changed, {1s}, contexts));
         run();
     }
 
@@ -406,7 +407,7 @@ TEST_CASE("who waits for the card of an agent that changes meanwhile gets the ca
     auto changed = x.settings.agents.front();
     changed.card_url = "http://agent-0/other";
     net::client_contexts contexts;
-    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, {1s}, contexts));
     x.agents.silent = false;
     x.agents.answer_all();
     x.run();
@@ -491,12 +492,85 @@ TEST_CASE("the card of a session stays while its agent changes, unless the serve
     net::client_contexts contexts;
     auto changed = x.settings.agents.front();
     changed.metadata = R"({"tags":["new"]})";
-    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, {1s}, contexts));
     CHECK(x.obtained()->use == card_use::hit);
     CHECK(x.plane.status("agent-0")->changes == 1);
     changed.url = "http://elsewhere/";
-    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, 1s, contexts));
+    x.plane.set_agent("agent-0", *gateway::model::make_entry(changed, {1s}, contexts));
     CHECK(x.obtained()->card == nullptr);
+}
+
+TEST_CASE("the card of a session that shows a tool too many is not served as stale when the server goes away")
+{
+    core::mcp_server server;
+    server.stale_if_error = true;
+    rig x{1, 0, server};
+    x.list({});
+    x.plane.set_session_trouble("agent-0", core::upstream_error(errc::session_crashed));
+    CHECK(x.obtained()->use == card_use::stale);
+    auto changed = x.settings.agents.front();
+    changed.skills.push_back({.id = "*", .visibility = core::skill_visibility::extended, .required_scopes = {}});
+    x.change(changed);
+    CHECK(x.obtained()->card == nullptr);
+    x.list({});
+    CHECK(x.obtained()->use == card_use::hit);
+}
+
+TEST_CASE("The cards that are chosen are made again, a turn at a time, and what else a loop does comes in between")
+{
+    rig x{64, 64};
+    x.pass(1s);
+    REQUIRE(x.published == 64);
+    gateway::model::turns by{std::chrono::microseconds{0}};
+    int withdrawn = 0;
+    int most_between = 0;
+    x.plane.set_publisher([&](const std::string&, const auto& card) { withdrawn += card == nullptr ? 1 : 0; });
+    const auto chosen = [](const core::agent& agent) { return agent.id.ends_with('0') || agent.id.ends_with('5'); };
+    x.plane.make_again(chosen, by);
+    CHECK(withdrawn == 0);
+    std::function<void(int)> other = [&](int before) {
+        most_between = std::max(most_between, withdrawn - before);
+        if (x.plane.busy()) {
+            net::asio::post(x.loop.io(), [&, now = withdrawn] { other(now); });
+        }
+    };
+    other(0);
+    x.run();
+    CHECK_FALSE(x.plane.busy());
+    CHECK(withdrawn == 13);
+    CHECK(most_between <= 4);  // agents that stand in one bucket
+    CHECK(x.obtained()->use == card_use::miss);
+    CHECK(x.agents.asked.at("http://agent-0/card") == 2);
+    CHECK(x.agents.asked.at("http://agent-1/card") == 1);
+}
+
+TEST_CASE("Agents may come and go while cards are made again, and the end of the plane ends it")
+{
+    rig x{64, 64};
+    x.pass(1s);
+    gateway::model::turns by{std::chrono::microseconds{0}};
+    std::size_t asked = 0;
+    x.plane.make_again([&](const core::agent&) { return ++asked > 0; }, by);
+    while (asked < 8) {
+        x.loop.io().restart();
+        x.loop.io().poll_one();
+    }
+    auto others = x.settings;
+    others.agents.resize(4);
+    for (int i = 0; i < 500; ++i) {
+        others.agents.push_back(others.agents.front());
+        others.agents.back().id = "new-" + std::to_string(i);
+    }
+    x.plane.set_agents(*gateway::model::make_snapshot(others, "http://gateway"));
+    x.run();
+    CHECK_FALSE(x.plane.busy());
+    CHECK(asked >= 504);
+    x.plane.make_again([&](const core::agent&) { return ++asked > 0; }, by);
+    const auto before = asked;
+    x.plane.stop();
+    x.run();
+    CHECK_FALSE(x.plane.busy());
+    CHECK(asked == before);
 }
 
 TEST_CASE("each change of a card is one line that says what callers are told, and not the card")

@@ -103,9 +103,10 @@ net::fetch_response status(unsigned code)
     return {.status = code, .headers = {}, .body = {}};
 }
 
-net::task<core::result<core::secret>> token_of(std::string id)
+// Another one than the refused.
+net::task<core::result<core::secret>> token_of(std::string id, core::secret refused)
 {
-    co_return core::secret{"token-of-" + id};
+    co_return core::secret{(refused.empty() ? "token-of-" : "next-token-of-") + id};
 }
 
 net::task<> fetch_into(card_source& source, core::agent agent, card_validators last, core::result<fetched_card>& out)
@@ -542,7 +543,7 @@ TEST_CASE("a card of an agent with an OAuth server is fetched with its token, an
     card_source source{network, maker, settings};
     CHECK(run(source, agent, {}).error().code == core::errc::upstream_credentials);
     CHECK(network.asked.empty());
-    source.set_tokens([](std::string id) { return token_of(std::move(id)); });
+    source.set_tokens(token_of);
     network.answers.push_back(card_response());
     CHECK(run(source, agent, {}).has_value());
     CHECK(sent(network.asked.back(), "Authorization") == "Bearer token-of-a");
@@ -550,6 +551,59 @@ TEST_CASE("a card of an agent with an OAuth server is fetched with its token, an
     network.answers.push_back(card_response());
     CHECK(run(source, agent, {}).has_value());
     CHECK_FALSE(sent(network.asked.back(), "Authorization").has_value());
+}
+
+TEST_CASE("an agent that refuses its token is asked for the card once more with another one")
+{
+    auto agent = agent_at("http://agent:9000/rpc");
+    agent.card_url = "http://agent:9000/card";
+    agent.credentials = core::oauth_client{"https://as/token", "me", core::secret{"s"}, {}, {}, {}};
+    plain_maker maker;
+    const config::settings settings;
+    scripted_fetcher network;
+    card_source source{network, maker, settings};
+    source.set_tokens(token_of);
+    network.answers.push_back(status(401));
+    network.answers.push_back(card_response());
+    CHECK(run(source, agent, {}).has_value());
+    REQUIRE(network.asked.size() == 2);
+    CHECK(sent(network.asked[0], "Authorization") == "Bearer token-of-a");
+    CHECK(sent(network.asked[1], "Authorization") == "Bearer next-token-of-a");
+    CHECK(network.asked[1].timeout <= network.asked[0].timeout);
+    network.answers.push_back(status(401));
+    network.answers.push_back(status(401));
+    CHECK(run(source, agent, {}).error().code == core::errc::upstream_status);
+    CHECK(network.asked.size() == 4);
+    network.answers.push_back(status(403));
+    CHECK(run(source, agent, {}).error().code == core::errc::upstream_status);
+    CHECK(network.asked.size() == 5);
+    agent.credentials = core::secret{"bearer"};
+    network.answers.push_back(status(401));
+    CHECK(run(source, agent, {}).error().code == core::errc::upstream_status);
+    CHECK(network.asked.size() == 6);
+}
+
+TEST_CASE("a key in the query that a redirect repeats is not kept with the card's address")
+{
+    auto agent = agent_at("http://agent:9000/rpc");
+    agent.card_url = "http://agent:9000/card";
+    agent.credentials = core::key_credential{core::credential_place::query, "k y", core::secret{"planted"}};
+    plain_maker maker;
+    const config::settings settings;
+    scripted_fetcher network;
+    card_source source{network, maker, settings};
+    network.answers.push_back(net::fetch_response{
+        .status = 302,
+        .headers = {{"location", "/b?k%20y=planted&v=1&%6B%20y=planted"}},
+        .body = {}
+    });
+    network.answers.push_back(card_response());
+    const auto got = run(source, agent, {});
+    REQUIRE(got.has_value());
+    CHECK(got->validators.url == "http://agent:9000/b?v=1");
+    CHECK(maker.found_at == "http://agent:9000/b?v=1");
+    CHECK(network.asked[1].url == "http://agent:9000/b?v=1");
+    CHECK(network.asked[1].query == "k%20y=planted");
 }
 
 TEST_SUITE_END();

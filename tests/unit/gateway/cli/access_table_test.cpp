@@ -25,6 +25,7 @@ TEST_SUITE("access table")
             access_table(settings) ==
             "listener        route                   who\n"
             "127.0.0.1:4000  /rpc, to change agents  nobody\n"
+            "127.0.0.1:4000  /agent/register         nobody\n"
             "127.0.0.1:4000  everything else         anyone\n"
             "127.0.0.1:4001  everything              anyone\n"
         );
@@ -55,13 +56,35 @@ TEST_SUITE("access table")
         );
         CHECK(text.find("card of x                               every credential\n") != std::string::npos);
         CHECK(text.find("calls of x                              nobody\n") != std::string::npos);
-        CHECK(text.find("/rpc                                    scope cardea:read\n") != std::string::npos);
+        CHECK(text.find("/rpc, everything about agents           scope cardea:read\n") != std::string::npos);
+        CHECK(text.find("/agent/register                         scope cardea:register\n") != std::string::npos);
         CHECK(text.find("127.0.0.1:4001  everything                              anyone\n") != std::string::npos);
         CHECK(text.find("oauth-protected-resource") == std::string::npos);
         settings.access.providers.push_back(
             {"idp", core::oidc_provider{.issuer = "https://idp.example", .audiences = {}, .algorithms = {}}}
         );
         CHECK(access_table(settings).find("/.well-known/oauth-protected-resource   anyone\n") != std::string::npos);
+    }
+
+    TEST_CASE("An admin listener that needs scopes has a line for each route")
+    {
+        config::settings settings;
+        settings.access.providers = {{"ops", core::static_token_provider{}}};
+        settings.admin_access = core::admin_access::scopes;
+        settings.registration.token = core::secret{"0123456789abcdef"};
+        const auto text = access_table(settings);
+        for (const auto* line :
+             {"127.0.0.1:4000  /agent/register                register.token | scope cardea:register\n",
+              "127.0.0.1:4001  /healthz, /readyz              anyone\n",
+              "127.0.0.1:4001  /metrics                       scope cardea:metrics | scope cardea:read\n",
+              "127.0.0.1:4001  /rpc                           scope cardea:read\n",
+              "127.0.0.1:4001  /rpc, to change agents         scope cardea:read and scope cardea:write\n",
+              "127.0.0.1:4001  /reload                        scope cardea:read and scope cardea:write\n"}) {
+            CAPTURE(line);
+            CHECK(text.find(line) != std::string::npos);
+        }
+        CHECK(text.find("everything  ") == std::string::npos);
+        CHECK(text.find("0123456789abcdef") == std::string::npos);
     }
 }
 

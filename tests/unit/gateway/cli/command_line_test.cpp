@@ -257,6 +257,8 @@ TEST_CASE("Every verb of agents takes its options, and those of the connection a
          "--if-version=0",
          "--ca-file",
          "ca.pem",
+         "--token-file",
+         "token",
          "--output=table"}
     );
     CHECK(add.verb == agents_verb::add);
@@ -267,6 +269,7 @@ TEST_CASE("Every verb of agents takes its options, and those of the connection a
     CHECK(add.bearer_file == "f");
     CHECK(add.if_version == 0);
     CHECK(add.ca_file == "ca.pem");
+    CHECK(add.token_file == "token");
     CHECK(add.output == output_form::table);
     CHECK(parsed_agents({"add", "-f", "-"}).file == "-");
     CHECK(parsed_agents({"refresh", "a", "--dry-run"}).dry_run);

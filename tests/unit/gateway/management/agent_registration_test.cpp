@@ -83,19 +83,19 @@ TEST_CASE("every member that cannot be read is said")
 TEST_CASE("to register again with the same changes nothing")
 {
     const auto asked = sent("http://h:1/", "http://h:1/card");
-    const auto first = definition_of(asked, json{});
+    const auto first = definition_of(asked, json{}, true);
     CHECK(
         first ==
         parsed(R"({"url":"http://h:1/","card_url":"http://h:1/card","version":"1.0.0","metadata":{"name":"A"}})")
     );
-    CHECK(definition_of(asked, first) == first);
+    CHECK(definition_of(asked, first, true) == first);
 }
 
 TEST_CASE("what an operator has added stays with the agent's origins, and goes along to no other")
 {
     const auto stored = parsed(R"({"url":"http://H:1/old","bearer":"s3cret","disabled":true,"version":"0.1",
         "metadata":{"tags":["x"],"description":"old"}})");
-    const auto same = definition_of(sent("http://h:1/new"), stored);
+    const auto same = definition_of(sent("http://h:1/new"), stored, true);
     CHECK(same["url"] == "http://h:1/new");
     CHECK(same["bearer"] == "s3cret");
     CHECK(same["disabled"] == true);
@@ -108,7 +108,9 @@ TEST_CASE("what an operator has added stays with the agent's origins, and goes a
           sent("http://h:1@evil.example/"),
           sent("http://h:1/", "http://h:2/card")}) {
         CAPTURE(elsewhere.url);
-        CHECK_FALSE(definition_of(elsewhere, stored).contains("bearer"));
+        const auto moved = definition_of(elsewhere, stored, true);
+        CHECK_FALSE(moved.contains("bearer"));
+        CHECK(moved["disabled"] == true);
     }
 }
 

@@ -39,7 +39,7 @@ std::string sent_by(const core::agent& agent, std::string_view token = {})
 std::shared_ptr<const gateway::model::agent_entry> entry_of(const core::agent& agent, const std::string& token = {})
 {
     net::client_contexts contexts;
-    auto made = gateway::model::make_entry(agent, 30s, contexts, {}, secret{token});
+    auto made = gateway::model::make_entry(agent, {30s}, contexts, {}, secret{token});
     REQUIRE(made.has_value());
     return *made;
 }
@@ -123,6 +123,20 @@ TEST_CASE("what an agent repeats of its credentials is masked")
             CHECK(gateway::model::secrets_of(agent).apply(value.reveal()) == core::masked);
         }
     }
+}
+
+TEST_CASE("an agent whose callers have tokens of their own waits for none, and gets no caller's Authorization")
+{
+    auto exchanging = client;
+    exchanging.grant = core::oauth_grant::token_exchange;
+    CHECK(gateway::model::exchanges_tokens(agent_with(exchanging)));
+    CHECK_FALSE(gateway::model::exchanges_tokens(agent_with(client)));
+    CHECK_FALSE(gateway::model::exchanges_tokens(agent_with(secret{"t"})));
+    const auto entry = entry_of(agent_with(exchanging));
+    CHECK_FALSE(entry->awaits_token);
+    CHECK(entry->own_fields == std::vector<std::string>{"Authorization"});
+    CHECK(entry->call_head.find("Authorization") == std::string::npos);
+    CHECK(entry_of(agent_with(client))->awaits_token);
 }
 
 TEST_SUITE_END();

@@ -23,7 +23,7 @@ core::agent agent_at(const std::string& url)
 std::shared_ptr<const gateway::model::agent_entry> entry_of(const core::agent& agent, const std::string& call_url = {})
 {
     net::client_contexts contexts;
-    auto made = gateway::model::make_entry(agent, 30s, contexts, call_url);
+    auto made = gateway::model::make_entry(agent, {30s}, contexts, call_url);
     REQUIRE(made.has_value());
     return *made;
 }

@@ -63,6 +63,17 @@ TEST_CASE("The time for the handshake is that of the whole start")
     CHECK(gateway::sessions::runner_settings_of(record).states.start_timeout == core::duration{120'000});
 }
 
+namespace {
+
+gateway::model::agent_entry entry_of(const core::agent& record)
+{
+    gateway::model::agent_entry entry;
+    entry.record = record;
+    return entry;
+}
+
+}  // namespace
+
 TEST_CASE("an MCP server gets its agent's credentials with every request, and another credential is another session")
 {
     core::agent record;
@@ -71,21 +82,21 @@ TEST_CASE("an MCP server gets its agent's credentials with every request, and an
     record.mcp.emplace();
     record.credentials = core::basic_credentials{"me", core::secret{"word"}};
     record.headers = {{"X-Team", core::secret{"words"}}};
-    auto settings = gateway::sessions::http_settings_of(record);
+    auto settings = gateway::sessions::http_settings_of(entry_of(record));
     REQUIRE(settings.headers.size() == 2);
     CHECK(settings.headers[0].second.reveal() == "Basic bWU6d29yZA==");
     CHECK(settings.headers[1].first == "X-Team");
     auto other = record;
     other.credentials = core::key_credential{core::credential_place::query, "key", core::secret{"k"}};
     CHECK_FALSE(gateway::model::same_session(record, other));
-    settings = gateway::sessions::http_settings_of(other);
+    settings = gateway::sessions::http_settings_of(entry_of(other));
     CHECK(settings.url == "http://h/mcp");
     CHECK(settings.query.reveal() == "key=k");
     CHECK(settings.headers.size() == 1);
     other.headers.clear();
     other.credentials = {};
     other.bearer = core::secret{"t"};
-    CHECK(gateway::sessions::http_settings_of(other).headers[0].second.reveal() == "Bearer t");
+    CHECK(gateway::sessions::http_settings_of(entry_of(other)).headers[0].second.reveal() == "Bearer t");
 }
 
 TEST_SUITE_END();

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -97,6 +98,24 @@ TEST_CASE("what is no regular file is refused, without waiting for a reader of a
     REQUIRE(reader >= 0);
     CHECK(failure_of(pipe).find("is not a regular file") != std::string::npos);
     ::close(reader);
+}
+
+TEST_CASE("a symbolic link is not followed, at the start and after a rotation")
+{
+    const test_support::scratch_directory directory;
+    const auto target = directory.file("target");
+    const auto link = directory.file("link");
+    REQUIRE(::symlink(target.c_str(), link.c_str()) == 0);
+    CHECK(failure_of(link).find("is a symbolic link") != std::string::npos);
+    CHECK(::access(target.c_str(), F_OK) != 0);
+    const auto path = directory.file("audit");
+    const auto file = opened(path);
+    REQUIRE(std::rename(path.c_str(), (path + ".1").c_str()) == 0);
+    REQUIRE(::symlink(target.c_str(), path.c_str()) == 0);
+    CHECK(file->reopen().has_error());
+    file->write("line");
+    wait_until_written(path + ".1", "line\n");
+    CHECK(::access(target.c_str(), F_OK) != 0);
 }
 
 TEST_CASE("while lines cannot be written it says so, and counts them")

@@ -59,6 +59,22 @@ TEST_CASE("there is room for so many denials and keys, and more denials are coun
     CHECK(notes.dropped == 1);
 }
 
+TEST_CASE("one caller takes a quarter of the room and leaves the rest to others")
+{
+    audit_tally tally{true};
+    for (std::size_t i = 0; i <= audit_tally::share; ++i) {
+        const auto agent = std::to_string(i);
+        auto record = denied("", denial::unauthenticated);
+        record.denied_agent = agent;
+        tally.note(record);
+    }
+    tally.note(denied("ci", denial::forbidden));
+    const auto notes = tally.take();
+    CHECK(notes.denied.size() == audit_tally::share + 1);
+    CHECK(notes.denied.back().principal == "ci");
+    CHECK(notes.dropped == 1);
+}
+
 TEST_CASE("a tally that is off keeps nothing")
 {
     audit_tally tally{false};

@@ -99,4 +99,30 @@ TEST_CASE("what finds no room is counted, until there is room again")
     CHECK(r.fold.dropped() == 3);
 }
 
+TEST_CASE("anonymous callers, and each principal, take a quarter of the room and leave the rest to others")
+{
+    for (const std::string& greedy : {"", "ci"}) {
+        CAPTURE(greedy);
+        rig r;
+        const auto deny = [&](std::size_t i, core::steady_time now) {
+            auto next = of(greedy);
+            next.provider = greedy.empty() ? "" : "keys";
+            next.agent = std::to_string(i);
+            r.fold.add(next, now);
+        };
+        for (std::size_t i = 0; i < denial_fold::share; ++i) {
+            deny(i, start);
+        }
+        CHECK(r.fold.dropped() == 0);
+        deny(denial_fold::share, start);
+        CHECK(r.fold.dropped() == 1);
+        r.fold.add(of("bob"), start);
+        CHECK(r.told.size() == denial_fold::share + 1);
+        r.fold.sweep(start + 10s);
+        deny(denial_fold::share, start + 10s);  // its room is free again
+        CHECK(r.fold.dropped() == 1);
+        CHECK(r.told.size() == denial_fold::share + 2);
+    }
+}
+
 TEST_SUITE_END();

@@ -465,6 +465,19 @@ TEST_CASE("denied and limited requests are counted by reason and limit, over all
     CHECK(page.find("\ncardea_rate_limited_total{limit=\"agent\"} 1\n") != std::string::npos);
 }
 
+TEST_CASE("when a key was used last is told once, as the loop knows that saw it last")
+{
+    using namespace std::chrono_literals;
+    gateway::telemetry::worker_metrics one;
+    gateway::telemetry::worker_metrics other;
+    one.note_key({"keys", "ci"}, core::wall_time{1'800'000'007s});
+    other.note_key({"keys", "ci"}, core::wall_time{1'800'000'000s});
+    CHECK(
+        lines_of(family(page_of({&one, &other}), "cardea_access_key_last_used_timestamp_seconds")).at(2) ==
+        R"(cardea_access_key_last_used_timestamp_seconds{provider="keys",key="ci"} 1800000007)"
+    );
+}
+
 TEST_CASE("every family has one HELP and one TYPE, every line is well formed, and no series comes twice")
 {
     gateway::telemetry::worker_metrics metrics;
@@ -500,7 +513,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 44);
+        CHECK(described.size() == 45);
         CHECK(page.ends_with('\n'));
     }
 }

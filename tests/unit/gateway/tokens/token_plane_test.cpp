@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -90,6 +91,84 @@ TEST_CASE("an agent is given with the token that it was asked for with, and not 
     x.entry = nullptr;
     CHECK(x.begin(x.plane.agent("a", {}))->value() == nullptr);
     CHECK(x.begin(x.plane.agent("b", {}))->value() == nullptr);
+}
+
+TEST_CASE("an agent whose callers have tokens of their own has one for itself, which is not published")
+{
+    rig x;
+    auto client = client_named("me");
+    client.grant = core::oauth_grant::token_exchange;
+    x.server.grant("own", 1000);
+    x.plane.set_agent("a", entry_of(client));
+    x.plane.set_agent("b", entry_of(client_named("me")));
+    x.turn();
+    CHECK(x.outcome(x.begin(x.plane.token("a", {}))) == "own");
+    CHECK(x.published == texts{"b=own"});
+    x.pass(2000s);
+    CHECK(std::ranges::count(x.published, "a=") == 0);
+    x.server.answer = net::fetch_response{
+        .status = 200,
+        .headers = {},
+        .body =
+            R"({"access_token":"one","issued_token_type":"urn:ietf:params:oauth:token-type:jwt","token_type":"Bearer"})"
+    };
+    const auto exchange = [&](const std::string& id, const core::oauth_client& by) {
+        const auto place = x.begin(x.plane.exchange({id, by, core::secret{"alice"}, "urn:t", {}}));
+        const auto& found = **place;
+        return found ? found->text.reveal() : std::string{core::name(found.error().code)};
+    };
+    CHECK(exchange("a", client) == "one");
+    CHECK(exchange("a", client_named("other")) == "upstream_credentials");
+    CHECK(exchange("b", client_named("me")) == "upstream_credentials");
+    CHECK(exchange("c", client) == "upstream_credentials");
+    const auto before = x.plane.facts("a")->renewed;
+    client.audience = "elsewhere";
+    x.plane.set_agent("a", entry_of(client));
+    x.turn();
+    const auto asked = x.server.asked.size();
+    CHECK(exchange("a", client) == "one");
+    CHECK(x.server.asked.size() == asked + 1);
+    CHECK(before > 0);
+    x.plane.stop();
+    CHECK(exchange("a", client) == "one");
+    CHECK(x.server.asked.size() == asked + 1);
+}
+
+TEST_CASE("of the agents of a start 32 ask at once, the others with the next sweeps or when a call waits")
+{
+    rig x;
+    x.server.grant("one", 1000);
+    gateway::model::snapshot start;
+    for (int i = 100; i < 200; ++i) {
+        start.agents.emplace(std::to_string(i), entry_of(client_named("me")));
+    }
+    x.plane.set_agents(start);
+    x.turn();
+    CHECK(x.server.asked.size() == 32);
+    CHECK(x.outcome(x.begin(x.plane.token("199", {}))) == "one");
+    CHECK(x.server.asked.size() == 33);
+    x.pass(1ms);
+    CHECK(x.server.asked.size() == 65);
+    x.pass(1ms);
+    x.pass(1ms);
+    CHECK(x.server.asked.size() == 100);
+    CHECK(x.published.size() == 100);
+}
+
+TEST_CASE("an agent that is not served any more asks for nothing, and one that is again asks anew")
+{
+    rig x;
+    x.server.grant("one", 1000);
+    x.plane.set_agent("a", entry_of(client_named("me")));
+    x.turn();
+    x.plane.set_agent("a", nullptr);
+    x.pass(2000s);
+    CHECK(x.server.asked.size() == 1);
+    CHECK_FALSE(x.plane.facts("a").has_value());
+    x.server.grant("two", 1000);
+    x.plane.set_agent("a", entry_of(client_named("me")));
+    x.turn();
+    CHECK(x.published == texts{"a=one", "a=two"});
 }
 
 TEST_CASE("a plane that has stopped asks no server")

@@ -67,6 +67,75 @@ TEST_CASE("a client that says so shows who it is in the form instead")
     CHECK(header(request, "Authorization").empty());
 }
 
+TEST_CASE("a caller's token is exchanged by a form that says what it is and what is wanted")
+{
+    auto client = client_named("me");
+    client.scopes = {"words:call"};
+    client.audience = "words";
+    client.resource = "urn:r";
+    client.grant = core::oauth_grant::token_exchange;
+    const auto request = gateway::tokens::exchange_request(
+        client,
+        {"a", client, core::secret{"of alice&"}, "urn:ietf:params:oauth:token-type:jwt", {}}
+    );
+    CHECK(
+        request.body ==
+        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token=of%20alice%26&"
+        "subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Ajwt&"
+        "requested_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aaccess_token&"
+        "scope=words%3Acall&audience=words&resource=urn%3Ar"
+    );
+    CHECK(request.url == "https://as.test/token");
+    CHECK(header(request, "Authorization") == "Basic bWU6cGxhbnRlZC1zZWNyZXQ=");
+    CHECK(gateway::tokens::token_request(client).body->starts_with("grant_type=client_credentials&"));
+}
+
+TEST_CASE("what a caller's token is exchanged for is a bearer token, issued as an access token or a JWT")
+{
+    const auto read_exchanged = [](const std::string& members, unsigned status = 200) {
+        const auto read = gateway::tokens::read_exchanged_token(
+            {.status = status, .headers = {}, .body = R"({"access_token":"t")" + members + "}"}
+        );
+        return read ? read->text.reveal() : std::string{core::name(read.error().code)};
+    };
+    const std::string issued = R"(,"issued_token_type":"urn:ietf:params:oauth:token-type:)";
+    const std::string bearer = R"(,"token_type":"Bearer")";
+    CHECK(read_exchanged(issued + "access_token\"" + bearer) == "t");
+    CHECK(read_exchanged(issued + "jwt\"" + bearer) == "t");
+    for (const auto& members :
+         {bearer,
+          issued + "refresh_token\"" + bearer,
+          issued + "id_token\"" + bearer,
+          issued + "saml2\"" + bearer,
+          R"(,"issued_token_type":7)" + bearer,
+          issued + "jwt\"",
+          issued + R"(jwt","token_type":"N_A")"}) {
+        CAPTURE(members);
+        CHECK(read_exchanged(members) == "upstream_credentials");
+    }
+    const std::pair<std::string, bool> codes[] = {
+        {"invalid_request", true},
+        {"invalid_grant", true},
+        {"invalid_scope", true},
+        {"invalid_target", true},
+        {"invalid_token", true},
+        {"access_denied", true},
+        {"invalid_client", false},
+        {"unauthorized_client", false},
+        {"unsupported_grant_type", false},
+        {"planted", false},
+    };
+    for (const auto& [code, forbids] : codes) {
+        CAPTURE(code);
+        const auto error = R"(,"error":")" + code + "\"";
+        CHECK(read_exchanged(error, 400) == (forbids ? "forbidden" : "upstream_credentials"));
+        CHECK(read_exchanged(error, 403) == (forbids ? "forbidden" : "upstream_credentials"));
+        CHECK(read_exchanged(error, 500) == "upstream_credentials");
+        // A token of the gateway's own is no matter of a caller.
+        CHECK(read(R"({"error":")" + code + "\"}", 400).error().code == core::errc::upstream_credentials);
+    }
+}
+
 TEST_CASE("an answer with a bearer token is one, with its life")
 {
     const auto granted = with(R"(,"expires_in":3600)");

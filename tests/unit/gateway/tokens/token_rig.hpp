@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,7 +91,11 @@ struct token_rig {
             io.get_executor(),
             log,
             [this] { return now; },
+            [this] { return random; },
             [this](const std::string& agent, const core::secret& token) {
+                if (publishing_fails) {
+                    throw std::runtime_error{"a bug"};
+                }
                 published.push_back(agent + '=' + token.reveal());
             },
             [this](const std::string& agent) { return agent == "a" ? entry : nullptr; }
@@ -133,6 +138,8 @@ struct token_rig {
     kept_log sink;
     core::logger log{sink, core::log_level::info};
     std::vector<std::string> published;
+    bool publishing_fails = false;
+    double random = 0.0;
     std::shared_ptr<const gateway::model::agent_entry> entry;
 };
 

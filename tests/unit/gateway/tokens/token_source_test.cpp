@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 
 TEST_SUITE_BEGIN("gateway/token_source");
 
@@ -201,6 +202,36 @@ TEST_CASE("a source that was stopped tells nobody, and whoever waits goes on")
     CHECK(x.outcome(asked) == "one");
     CHECK(x.published.empty());
     CHECK(x.ended == 0);
+}
+
+TEST_CASE("a token is renewed up to a tenth of its time earlier, at random, but never sooner than the pause between two"
+)
+{
+    for (const auto& [random, life, due] :
+         {std::tuple{0.0, 1000, 800s}, {0.5, 1000, 760s}, {1.0, 1000, 720s}, {1.0, 10, 5s}}) {
+        CAPTURE(random);
+        rig x;
+        x.random = random;
+        x.server.grant("one", life);
+        x.pass(0s);
+        CHECK(x.source->due() == x.now + due);
+    }
+}
+
+TEST_CASE("whoever waits gets the token also if it cannot be published")
+{
+    rig x;
+    x.publishing_fails = true;
+    x.server.silent = true;
+    x.server.grant("one", 1000);
+    const auto first = x.begin(x.source->token({}));
+    const auto second = x.begin(x.source->token({}));
+    x.server.release();
+    x.turn();
+    CHECK(x.outcome(first) == "one");
+    CHECK(x.outcome(second) == "one");
+    CHECK(x.ended == 1);
+    CHECK(x.source->due() == x.now + 800s);
 }
 
 TEST_SUITE_END();

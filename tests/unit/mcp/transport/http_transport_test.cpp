@@ -265,10 +265,10 @@ TEST_CASE("a session's id goes with all that follows, the version once it is set
     CHECK(agent.request(1).count("mcp-method") == 0);
 }
 
-TEST_CASE("a key in the query goes with every message, also to where a redirect has led")
+TEST_CASE("a key in the query goes with every message, also to where a redirect has led, once even if that repeats it")
 {
     scripted_agent agent{always(answer(202, ""))};
-    agent.next(answer(307, "", {{"Location", "/other?x=1"}}));
+    agent.next(answer(307, "", {{"Location", "/other?key=k&x=1"}}));
     transport_rig x{agent.url("/mcp?v=1")};
     x.settings.query = core::secret{"key=k"};
     x.open();

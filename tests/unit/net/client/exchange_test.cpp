@@ -363,3 +363,15 @@ TEST_CASE("a large body is sent at once, without asking first")
     CHECK(agent.request(0).count("expect") == 0);
     CHECK(agent.request(0).body.size() == 3 * 1024 * 1024);
 }
+
+TEST_CASE("an exchange that is bound to public addresses connects to no other one")
+{
+    scripted_agent agent{always(answer(200, "{}"))};
+    for (const std::string host : {"127.0.0.1", "localhost", "127.1", "[::1]"}) {
+        CAPTURE(host);
+        auto request = get("http://" + host + ':' + std::to_string(agent.port()) + '/');
+        request.addresses = std::make_shared<const core::address_rule>(std::vector<std::string>{});
+        check_fails(std::move(request), errc::upstream_forbidden);
+    }
+    CHECK(agent.accepted_connections() == 0);
+}

@@ -317,3 +317,40 @@ TEST_CASE("a proxy named by the environment is not asked")
     REQUIRE(got.has_value());
     CHECK(got->body == "direct");
 }
+
+TEST_CASE("a fetch that is bound to public addresses connects to no other one, and uses no connection that is open")
+{
+    scripted_agent agent{[](const recorded_request&) { return answer(200, "{}"); }};
+    const auto rule = std::make_shared<const core::address_rule>(std::vector<std::string>{});
+    for (const std::string host :
+         {"127.0.0.1",
+          "localhost",
+          "127.1",
+          "0x7f.1",
+          "2130706433",
+          "0177.0.0.1",
+          "[::1]",
+          "[::ffff:127.0.0.1]",
+          "0",
+          "[::]"}) {
+        CAPTURE(host);
+        auto request = get("http://" + host + ':' + std::to_string(agent.port()) + '/');
+        request.addresses = rule;
+        check_fails(fetch(std::move(request)), errc::upstream_forbidden);
+    }
+    CHECK(agent.accepted_connections() == 0);
+    fetch_client one;
+    auto request = get("http://localhost:" + std::to_string(agent.port()) + '/');
+    one.start(request);
+    one.run_until_done(1);
+    CHECK(one.results[0].has_value());
+    request.addresses = rule;
+    one.start(request);
+    one.run_until_done(2);
+    check_fails(one.results[1], errc::upstream_forbidden);
+    CHECK(agent.request_count() == 1);
+    request.addresses = std::make_shared<const core::address_rule>(std::vector<std::string>{"127.0.0.0/8"});
+    one.start(request);
+    one.run_until_done(3);
+    CHECK(one.results[2].has_value());
+}

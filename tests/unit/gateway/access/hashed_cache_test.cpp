@@ -1,4 +1,6 @@
-#include "gateway/access/accepted_cache.hpp"
+#include "gateway/access/hashed_cache.hpp"
+
+#include "core/access.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +12,8 @@
 namespace {
 
 using namespace std::chrono_literals;
-using gateway::access::accepted_cache;
 using gateway::access::keyed_hash;
+using accepted_cache = gateway::access::hashed_cache<std::shared_ptr<const core::principal>>;
 
 const core::steady_time start{1h};
 

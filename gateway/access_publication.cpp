@@ -1,0 +1,36 @@
+#include "gateway/access_publication.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway {
+
+bool is_about_access(const std::vector<std::string_view>& settings)
+{
+    return std::ranges::any_of(settings, [](auto path) {
+        return path == "access" || path == "admin_access" || path == "register.token";
+    });
+}
+
+void publish_access(
+    const access_listeners& to,
+    const config::settings& now,
+    std::shared_ptr<const access::access_plan> before
+)
+{
+    const bool ended = before == nullptr;
+    const access::access_plans plans{
+        access::access_plan::make(now.access, std::move(before), to.public_base),
+        access::access_plan::make_for_registration(now.access, now.registration.token, to.public_base)
+    };
+    for (const auto& each : to.workers) {
+        each->set_access(plans);
+    }
+    if (now.admin_access == core::admin_access::scopes) {
+        to.admin.set_plans(plans);
+    } else if (ended) {
+        to.admin.set_plans({});
+    }
+}
+
+}  // namespace gateway

@@ -1,0 +1,94 @@
+#include "gateway/mcp_path/program.hpp"
+
+#include "mcp/calls/client_message.hpp"
+
+#include <utility>
+
+namespace gateway::mcp_path {
+
+program::program(mcp::start_turns& turns, const mcp::transport_factory& make)
+    : wire_{make(*this)},
+      turn_{turns.ask([this] {
+          stage_ = stage::opens;
+          wire_->open();
+      })}
+{
+}
+
+core::result<> program::send(std::string text)
+{
+    if (stage_ == stage::stops || stage_ == stage::ended) {
+        return core::upstream_error(core::errc::upstream_reset, "the program has ended");
+    }
+    auto line = mcp::one_line(std::move(text));
+    if (stage_ != stage::runs) {
+        waiting_.push_back(std::move(line));
+        return {};
+    }
+    return wire_->send({.text = std::move(line), .method = {}});
+}
+
+void program::ready()
+{
+    turn_.reset();
+    wire_->serves();
+}
+
+void program::stop(std::function<void()> gone)
+{
+    gone_ = std::move(gone);
+    observer_ = nullptr;
+    waiting_.clear();
+    turn_.reset();
+    stage_ = stage::stops;
+    wire_->close(false);
+}
+
+void program::connected()
+{
+    stage_ = stage::runs;
+    for (auto& each : std::exchange(waiting_, {})) {
+        if (auto sent = wire_->send({.text = std::move(each), .method = {}}); !sent) {
+            return lost(std::move(sent).error());
+        }
+    }
+}
+
+void program::received(std::string_view text)
+{
+    if (observer_ != nullptr) {
+        observer_->said(text);
+    }
+}
+
+void program::refused(std::string_view beginning, std::size_t limit)
+{
+    if (observer_ != nullptr) {
+        observer_->said_too_much(beginning, limit);
+    }
+}
+
+// What was sent is not known to the transport of a program by its id: nothing fails there one by one.
+void program::failed(std::uint64_t /*request*/, core::error why, std::optional<mcp::era> /*says*/)
+{
+    lost(std::move(why));
+}
+
+void program::lost(core::error why)
+{
+    stage_ = stage::ended;
+    turn_.reset();
+    if (observer_ != nullptr) {
+        std::exchange(observer_, nullptr)->ended(std::move(why));
+    }
+}
+
+void program::closed()
+{
+    stage_ = stage::ended;
+    if (gone_) {
+        std::exchange(gone_, nullptr)();
+    }
+}
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,147 @@
+#include "gateway/mcp_path/program_calls.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::mcp_path {
+
+core::result<mcp::call_number> program_calls::begin(
+    const mcp::client_message& request,
+    const std::shared_ptr<text_queue>& reader,
+    core::steady_time now
+)
+{
+    auto begun = book_.begin(request);
+    if (!begun) {
+        return begun.error();
+    }
+    if (auto sent = program_->send(std::move(begun->text)); !sent) {
+        book_.cancel(begun->call, "it was not sent");
+        return sent.error();
+    }
+    calls_.emplace(begun->call, live_call{reader, now, now, request.method == "initialize"});
+    if (reader != nullptr) {
+        // Legacy clients cancel with a notification: that nobody reads any more cancels nothing.
+        reader->on_left([this, call = begun->call, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
+            if (!alive.expired()) {
+                book_.detach(call);
+            }
+        });
+    }
+    return begun->call;
+}
+
+core::result<> program_calls::tell(const mcp::client_message& message, core::steady_time now)
+{
+    if (message.method.empty()) {
+        const auto asked_in = book_.take_answer(message);
+        if (!asked_in) {
+            return {};
+        }
+        if (const auto call = calls_.find(*asked_in); call != calls_.end()) {
+            call->second.heard = now;
+        }
+    }
+    return program_->send(std::string{message.text});
+}
+
+void program_calls::cancel(const mcp::client_message& notification)
+{
+    auto cancelled = book_.cancel(notification);
+    if (!cancelled) {
+        return;
+    }
+    send(std::move(cancelled->text));
+    const auto call = calls_.extract(cancelled->call);
+    if (const auto reader = call.empty() ? nullptr : call.mapped().reader.lock()) {
+        reader->close();
+    }
+}
+
+void program_calls::send(std::string text)
+{
+    if (!text.empty()) {
+        const auto ignored = program_->send(std::move(text));
+        static_cast<void>(ignored);
+    }
+}
+
+std::optional<mcp::delivery> program_calls::take(std::string_view text, core::steady_time now, bool listening)
+{
+    book_.set_listening(listening);
+    return deliver(book_.take(text), now);
+}
+
+std::optional<mcp::delivery>
+program_calls::take_too_long(std::string_view beginning, std::size_t limit, core::steady_time now)
+{
+    return deliver(book_.take_too_long(beginning, limit), now);
+}
+
+std::optional<mcp::delivery> program_calls::deliver(mcp::delivery told, core::steady_time now)
+{
+    if (told.to == mcp::destination::unasked) {
+        return told;
+    }
+    if (told.to == mcp::destination::server) {
+        send(std::move(told.text));
+    }
+    const auto call = told.to == mcp::destination::call ? calls_.find(told.call) : calls_.end();
+    if (call == calls_.end()) {
+        return std::nullopt;
+    }
+    call->second.heard = now;
+    const auto reader = call->second.reader.lock();
+    if (!told.last) {
+        const auto kind = told.question ? text_kind::question : text_kind::notification;
+        const bool taken = reader != nullptr && reader->push(told.text, kind);
+        if (!taken && told.question) {
+            refuse(told.text);
+        }
+        return std::nullopt;
+    }
+    const bool initialize = call->second.initialize;
+    calls_.erase(call);
+    if (reader != nullptr && told.failure) {
+        reader->fail(*told.failure);
+    } else if (reader != nullptr) {
+        reader->push(initialize ? told.text : std::exchange(told.text, {}), text_kind::answer);
+        reader->close();
+    }
+    return told;
+}
+
+void program_calls::time_out(core::steady_time now, core::duration silence)
+{
+    for (auto each = calls_.begin(); each != calls_.end();) {
+        const auto& call = each->second;
+        const bool late = now - call.heard >= silence || now - call.began >= longest;
+        if (!late || call.initialize) {
+            ++each;
+            continue;
+        }
+        send(book_.cancel(each->first, "it took too long"));
+        if (const auto reader = call.reader.lock()) {
+            reader->fail(core::upstream_error(core::errc::upstream_timeout, "a call was not answered"));
+        }
+        each = calls_.erase(each);
+    }
+}
+
+std::unique_ptr<program> program_calls::fail(const core::error& why)
+{
+    for (const auto& [number, call] : std::exchange(calls_, {})) {
+        if (const auto reader = call.reader.lock()) {
+            reader->fail(why);
+        }
+    }
+    return std::move(program_);
+}
+
+std::optional<core::steady_time> program_calls::opens_since() const
+{
+    const auto found = std::ranges::find_if(calls_, [](const auto& each) { return each.second.initialize; });
+    return found == calls_.end() ? std::nullopt : std::optional{found->second.began};
+}
+
+}  // namespace gateway::mcp_path

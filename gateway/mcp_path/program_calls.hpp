@@ -1,0 +1,78 @@
+// The calls of one session on one program: what is sent, and who reads what comes of it. On the thread of one loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/program.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "mcp/calls/exchange_book.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::mcp_path {
+
+class program_calls {
+public:
+    static constexpr core::duration longest = std::chrono::hours{1};  // of one call, whatever comes meanwhile
+
+    program_calls(std::unique_ptr<program> on, mcp::book_settings settings)
+        : program_{std::move(on)},
+          book_{std::move(settings)}
+    {
+    }
+
+    // What comes goes to `reader`; null: nowhere. Fails with overloaded, body_too_large and upstream_reset: nothing was sent.
+    core::result<mcp::call_number>
+    begin(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader, core::steady_time now);
+
+    // A client's notification or answer; an answer that nobody waits for is dropped. Fails likewise.
+    core::result<> tell(const mcp::client_message& message, core::steady_time now);
+
+    // A client's `notifications/cancelled`.
+    void cancel(const mcp::client_message& notification);
+
+    // A message to the program, if it takes it: one that does not read has worse troubles.
+    void send(std::string text);
+    void refuse(std::string_view question) { send(book_.refuse_question(question)); }
+
+    // What came, unless it was for the reader of a call that goes on: what is unasked, or the answer to a call, whose reader has
+    // the text; that of the answer to `initialize` is here too.
+    std::optional<mcp::delivery> take(std::string_view text, core::steady_time now, bool listening);
+    std::optional<mcp::delivery> take_too_long(std::string_view beginning, std::size_t limit, core::steady_time now);
+
+    // Calls that were silent for `silence`, or take longer than any may, fail with upstream_timeout, and the program is told.
+    // `initialize` is not among them.
+    void time_out(core::steady_time now, core::duration silence);
+
+    // All of them, and the program is another's.
+    std::unique_ptr<program> fail(const core::error& why);
+
+    void ready() { program_->ready(); }
+    bool any() const noexcept { return !calls_.empty(); }
+
+    // `initialize` waits for its answer since then.
+    std::optional<core::steady_time> opens_since() const;
+
+private:
+    struct live_call {
+        std::weak_ptr<text_queue> reader;
+        core::steady_time began;
+        core::steady_time heard;  // of it, either way
+        bool initialize;
+    };
+
+    std::optional<mcp::delivery> deliver(mcp::delivery told, core::steady_time now);
+
+    std::unique_ptr<program> program_;
+    mcp::exchange_book book_;
+    std::map<mcp::call_number, live_call> calls_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,321 @@
+#include "gateway/mcp_path/program_session.hpp"
+
+#include "mcp/protocol/message.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+using core::errc;
+
+mcp::book_settings book_settings_of(const core::mcp_server& server, const mcp::client_message& initialize)
+{
+    mcp::book_settings settings;
+    settings.declared = mcp::capability_names(mcp::members_of(initialize.params).object("capabilities"));
+    settings.most_calls = program_session::most_calls;
+    settings.messages.bytes = server.max_message;
+    return settings;
+}
+
+}  // namespace
+
+program_session::program_session(
+    session_owner& owner,
+    std::shared_ptr<const model::agent_entry> agent,
+    std::string principal,
+    const mcp::client_message& initialize,
+    bool once
+)
+    : owner_{owner},
+      agent_{std::move(agent)},
+      principal_{std::move(principal)},
+      initialize_{initialize},
+      once_{once},
+      stage_{stage::lost},
+      began_{owner.now()},
+      last_use_{began_},
+      unasked_{owner.executor()}
+{
+    if (once_) {
+        state_.initialized();
+    }
+}
+
+program_session::~program_session() = default;
+
+std::shared_ptr<text_queue> program_session::open()
+{
+    auto reader = std::make_shared<text_queue>(owner_.executor());
+    begin_program(stage::opens, reader);
+    // Nobody has heard of the session yet, and nobody will.
+    reader->on_left([this, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
+        if (!alive.expired()) {
+            end(session_end::deleted, core::caller_error(errc::caller_gone));
+        }
+    });
+    return reader;
+}
+
+// What the program before it was asked is no business of this one.
+void program_session::begin_program(stage opening, const std::shared_ptr<text_queue>& reader)
+{
+    stage_ = opening;
+    program_began_ = owner_.now();
+    auto started = owner_.take_program(*this);
+    started->set_observer(this);
+    const auto initialize = initialize_.view();
+    calls_ = std::make_unique<program_calls>(std::move(started), book_settings_of(*agent_->record.mcp, initialize));
+    if (auto sent = calls_->begin(initialize, reader, program_began_); !sent) {
+        if (reader != nullptr) {
+            reader->fail(sent.error());
+        }
+        lose(sent.error());
+    }
+}
+
+core::result<std::shared_ptr<text_queue>> program_session::request(const mcp::client_message& request)
+{
+    last_use_ = owner_.now();
+    if (!state_.note(request)) {
+        return core::gateway_error(errc::overloaded, "the session is subscribed to too many resources");
+    }
+    auto reader = std::make_shared<text_queue>(owner_.executor());
+    if (stage_ == stage::opens || stage_ == stage::open) {
+        const auto sent = calls_->begin(request, reader, last_use_);
+        if (sent) {
+            return reader;
+        }
+        if (sent.error().code != errc::upstream_reset) {
+            return sent.error();
+        }
+        // Not a byte of it has reached the program: the next one may have it.
+        lose(sent.error());
+        if (stage_ == stage::over) {
+            return sent.error();
+        }
+    }
+    if (held_.size() >= most_calls) {
+        return core::gateway_error(errc::overloaded, "too many calls of this session wait for its program");
+    }
+    hold(request, reader);
+    if (stage_ == stage::lost) {
+        begin_program(stage::opens_again, nullptr);
+    }
+    return reader;
+}
+
+void program_session::hold(const mcp::client_message& request, std::shared_ptr<text_queue> reader)
+{
+    held_.push_back({mcp::kept_message{request}, std::move(reader)});
+}
+
+core::result<> program_session::tell(const mcp::client_message& message)
+{
+    last_use_ = owner_.now();
+    if (message.method == "notifications/initialized") {
+        state_.initialized();
+    }
+    const bool cancels = message.method == "notifications/cancelled";
+    if (cancels && cancel_held(message)) {
+        return {};
+    }
+    // The next program has asked nothing, and was asked nothing yet.
+    if (stage_ != stage::opens && stage_ != stage::open) {
+        return {};
+    }
+    if (cancels) {
+        calls_->cancel(message);
+        end_if_done();
+        return {};
+    }
+    auto sent = calls_->tell(message, last_use_);
+    // That it has ended is told in its own time.
+    return sent || sent.error().code == errc::upstream_reset ? core::result<>{} : sent;
+}
+
+bool program_session::cancel_held(const mcp::client_message& notification)
+{
+    const auto id = mcp::plain_name(notification.request_id);
+    const auto cancelled =
+        std::ranges::find(held_, id, [](const held_request& each) { return mcp::plain_name(each.message.view().id); });
+    if (cancelled == held_.end()) {
+        return false;
+    }
+    cancelled->reader->close();
+    held_.erase(cancelled);
+    return true;
+}
+
+std::shared_ptr<text_queue> program_session::listen()
+{
+    last_use_ = owner_.now();
+    return unasked_.listen();
+}
+
+void program_session::said(std::string_view text)
+{
+    // What a message leads to may be the end of the session.
+    const std::weak_ptr<bool> alive{alive_};
+    for (const auto each : mcp::messages_in(text, version_)) {
+        if (alive.expired() || calls_ == nullptr) {
+            return;
+        }
+        came(calls_->take(each, owner_.now(), listened_to()));
+    }
+}
+
+void program_session::said_too_much(std::string_view beginning, std::size_t limit)
+{
+    came(calls_->take_too_long(beginning, limit, owner_.now()));
+}
+
+void program_session::ended(core::error why)
+{
+    lose(why);
+}
+
+void program_session::came(std::optional<mcp::delivery> told)
+{
+    if (!told) {
+        return;
+    }
+    if (told->to == mcp::destination::unasked) {
+        return come_unasked(std::move(told->text), told->question);
+    }
+    last_use_ = owner_.now();
+    if (stage_ != stage::open && !calls_->opens_since()) {
+        return opened(*told);
+    }
+    end_if_done();
+}
+
+void program_session::come_unasked(std::string text, bool question)
+{
+    const auto kind = question ? text_kind::question : text_kind::notification;
+    if (!unasked_.push(text, kind, owner_.now()) && question) {
+        calls_->refuse(text);
+    }
+}
+
+void program_session::opened(const mcp::delivery& told)
+{
+    if (told.failure || told.refused) {
+        const auto why = stage_ == stage::opens ? session_end::refused : session_end::lost;
+        return end(why, core::upstream_error(errc::upstream_protocol, "it refused initialize"));
+    }
+    const auto answer = mcp::members_of(told.text);
+    const auto result = answer.object("result");
+    const auto version = mcp::members_of(result).text("protocolVersion");
+    if (mcp::era_of(version) != mcp::era::legacy || (!version_.empty() && version != version_)) {
+        return end(session_end::lost, core::upstream_error(errc::upstream_protocol, "its version is another one"));
+    }
+    version_ = version;
+    calls_->ready();
+    const bool again = std::exchange(stage_, stage::open) == stage::opens_again;
+    if (again) {
+        restore(result);
+    }
+}
+
+void program_session::restore(std::string_view result)
+{
+    if (state_.is_initialized()) {
+        calls_->send(mcp::initialized_notification());
+    }
+    if (!once_) {
+        state_.each([this](std::string_view method, std::string_view params) { put_own(method, params); });
+        const auto offered = mcp::members_of(mcp::members_of(result).object("capabilities"));
+        for (const std::string list : {"tools", "prompts", "resources"}) {
+            if (mcp::members_of(offered.object(list)).find("listChanged") == "true") {
+                come_unasked(R"({"jsonrpc":"2.0","method":"notifications/)" + list + R"(/list_changed"})", false);
+            }
+        }
+        owner_.recovered(*this);
+    }
+    for (auto& each : std::exchange(held_, {})) {
+        if (auto sent = calls_->begin(each.message.view(), each.reader, owner_.now()); !sent) {
+            each.reader->fail(std::move(sent).error());
+        }
+    }
+}
+
+// Nobody reads its answer.
+void program_session::put_own(std::string_view method, std::string_view params)
+{
+    constexpr std::string_view head = R"({"jsonrpc":"2.0","id":)";
+    constexpr std::string_view id = "0";
+    std::string text{head};
+    text.append(id) += ',';
+    mcp::append_text_member(text, "method", method);
+    mcp::append_member(text, "params", params);
+    mcp::close(text, '}');
+    mcp::client_message own;
+    own.text = text;
+    own.method = method;
+    own.id = own.text.substr(head.size(), id.size());
+    const auto ignored = calls_->begin(own, nullptr, owner_.now());
+    static_cast<void>(ignored);
+}
+
+void program_session::lose(const core::error& why)
+{
+    const bool was_open = stage_ == stage::open;
+    // The answer to a call has been cut off; a session that did not begin has no call.
+    const auto error = was_open ? core::upstream_error(errc::upstream_reset, why.detail) : why;
+    if (!was_open || once_ || agent_->record.mcp->on_lost == core::mcp_loss::tell) {
+        return end(session_end::lost, error);
+    }
+    const auto lost = std::move(calls_);
+    owner_.retire(lost->fail(error));
+    stage_ = stage::lost;
+    unasked_.forget_questions();
+    // Whoever listens would not hear of changes any more.
+    if (listened_to() && owner_.now() - program_began_ >= least_life) {
+        begin_program(stage::opens_again, nullptr);
+    }
+}
+
+void program_session::end(session_end why, const core::error& error)
+{
+    if (stage_ == stage::over) {
+        return;
+    }
+    stage_ = stage::over;
+    for (const auto& each : std::exchange(held_, {})) {
+        each.reader->fail(error);
+    }
+    if (const auto calls = std::move(calls_)) {
+        owner_.retire(calls->fail(error));
+    }
+    unasked_.close();
+    owner_.over(*this, why);
+}
+
+void program_session::end_if_done()
+{
+    if (once_ && stage_ == stage::open && !busy()) {
+        end(session_end::done, core::caller_error(errc::session_not_found));
+    }
+}
+
+void program_session::sweep(core::steady_time now)
+{
+    if (calls_ == nullptr) {
+        return;
+    }
+    const auto since = calls_->opens_since();
+    if (since && now - *since >= agent_->record.mcp->initialize_timeout) {
+        return end(session_end::lost, core::upstream_error(errc::upstream_timeout, "initialize was not answered"));
+    }
+    calls_->time_out(now, agent_->record.mcp->call_timeout);
+    for (const auto& each : unasked_.overdue(now)) {
+        calls_->refuse(each);
+    }
+    end_if_done();
+}
+
+}  // namespace gateway::mcp_path

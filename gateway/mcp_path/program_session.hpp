@@ -1,0 +1,135 @@
+// One client's session with a program of its own (MCP 2025-11-25, basic/lifecycle and basic/transports "stdio"): `initialize` goes
+// up as the client sent it. If the program ends, another one takes its place behind the same session. On the thread of one
+// loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/program.hpp"
+#include "gateway/mcp_path/program_calls.hpp"
+#include "gateway/mcp_path/restored_state.hpp"
+#include "gateway/mcp_path/session_end.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "gateway/mcp_path/unasked_messages.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "mcp/calls/exchange_book.hpp"
+#include "net/loop/types.hpp"
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::mcp_path {
+
+class program_session;
+
+class session_owner {
+public:
+    virtual ~session_owner() = default;
+    virtual net::executor executor() = 0;
+    virtual core::steady_time now() const = 0;
+    virtual std::unique_ptr<program> take_program(const program_session& of) = 0;
+
+    // It may be in a call of its own.
+    virtual void retire(std::unique_ptr<program> used) = 0;
+
+    // Called once; the session is let go of after the call.
+    virtual void over(program_session& session, session_end why) = 0;
+    virtual void recovered(const program_session& session) = 0;
+};
+
+class program_session final : private program_observer {
+public:
+    static constexpr std::size_t most_calls = 64;
+
+    // A program that has not lived so long is not replaced before the client says something.
+    static constexpr core::duration least_life{10'000};
+
+    // `initialize` is a client's, or one that the gateway made (`once`): then the session ends with its only call.
+    program_session(
+        session_owner& owner,
+        std::shared_ptr<const model::agent_entry> agent,
+        std::string principal,
+        const mcp::client_message& initialize,
+        bool once
+    );
+    ~program_session() override;
+
+    // The answer to the client's `initialize`, and what comes before it. The session is over if that is an error or does not
+    // come, and if nobody waits for it any more.
+    std::shared_ptr<text_queue> open();
+
+    // What comes of a request; letting go of it cancels nothing. Fails with overloaded (64 calls are in flight, 1,000 resources
+    // are subscribed to, or the program does not read), body_too_large and upstream_reset. What comes fails with upstream_reset
+    // (the program ended during the call), upstream_timeout, upstream_protocol and message_too_large (the answer was malformed
+    // or too long), with what the next program failed to start with (session_crashed, session_misconfigured, upstream_protocol),
+    // and with the error that end() got.
+    core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request);
+
+    // A notification or an answer; one that is late is dropped. Fails with overloaded and body_too_large.
+    core::result<> tell(const mcp::client_message& message);
+
+    // What the server says unasked; instead of whoever listened.
+    std::shared_ptr<text_queue> listen();
+
+    // Ends it in order; what is in flight fails with `error`.
+    void end(session_end why, const core::error& error);
+
+    // What is late ends.
+    void sweep(core::steady_time now);
+
+    bool busy() const noexcept { return !held_.empty() || (calls_ != nullptr && calls_->any()); }
+    bool listened_to() const noexcept { return unasked_.listened_to(); }
+    core::steady_time began() const noexcept { return began_; }
+    core::steady_time last_use() const noexcept { return last_use_; }
+    const model::agent_entry& agent() const noexcept { return *agent_; }
+    const std::string& principal() const noexcept { return principal_; }
+
+private:
+    // `opens`: the answer to the client's own `initialize` has not come; `opens_again`: to that of the gateway; `lost`: there is no
+    // program.
+    enum class stage : unsigned char { opens, opens_again, open, lost, over };
+
+    // Until the session is open again.
+    struct held_request {
+        mcp::kept_message message;
+        std::shared_ptr<text_queue> reader;
+    };
+
+    void said(std::string_view text) override;
+    void said_too_much(std::string_view beginning, std::size_t limit) override;
+    void ended(core::error why) override;
+
+    void begin_program(stage opening, const std::shared_ptr<text_queue>& reader);
+    void hold(const mcp::client_message& request, std::shared_ptr<text_queue> reader);
+    bool cancel_held(const mcp::client_message& notification);
+    void came(std::optional<mcp::delivery> told);
+    void come_unasked(std::string text, bool question);
+    void opened(const mcp::delivery& told);
+    void restore(std::string_view result);
+    void put_own(std::string_view method, std::string_view params);
+    void lose(const core::error& why);
+    void end_if_done();
+
+    session_owner& owner_;
+    std::shared_ptr<const model::agent_entry> agent_;
+    std::string principal_;
+    mcp::kept_message initialize_;
+    bool once_;
+    stage stage_;
+    core::steady_time began_;
+    core::steady_time last_use_;
+    core::steady_time program_began_;
+    std::unique_ptr<program_calls> calls_;  // of the program; null: there is none
+    std::list<held_request> held_;
+    unasked_messages unasked_;
+    std::string version_;  // that was agreed on; empty: none yet
+    restored_state state_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,370 @@
+#include "gateway/mcp_path/program_sessions.hpp"
+
+#include "gateway/model/agent_record.hpp"
+#include "gateway/model/version.hpp"
+#include "mcp/protocol/raw_json.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace gateway::mcp_path {
+namespace {
+
+using core::errc;
+
+constexpr core::duration sweep_every{1000};
+
+// Not to be guessed, and of no other process: 128 bits as hex.
+std::string new_handle()
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::random_device source;
+    std::string handle;
+    for (int word = 0; word < 4; ++word) {
+        auto bits = source();
+        for (int digit = 0; digit < 8; ++digit, bits >>= 4U) {
+            handle += digits[bits & 15U];
+        }
+    }
+    return handle;
+}
+
+std::size_t most_sessions(const core::mcp_server& server)
+{
+    return server.max_sessions.value_or(program_sessions::usual_sessions);
+}
+
+// As a client would send it that declares what the call's own did.
+std::string initialize_text(const single_call& single)
+{
+    std::string client;
+    mcp::append_text_member(client, "name", "cardea");
+    mcp::append_text_member(client, "version", model::version());
+    mcp::close(client, '}');
+    std::string params;
+    mcp::append_text_member(params, "protocolVersion", single.version);
+    mcp::append_member(params, "capabilities", single.capabilities.empty() ? "{}" : single.capabilities);
+    mcp::append_member(params, "clientInfo", "{" + client);
+    mcp::close(params, '}');
+    return R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{)" + params + "}";
+}
+
+mcp::client_message initialize_message(std::string_view text)
+{
+    constexpr std::string_view before_id = R"({"jsonrpc":"2.0","id":)";
+    constexpr std::string_view before_params = R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":)";
+    mcp::client_message message;
+    message.text = text;
+    message.method = "initialize";
+    message.id = text.substr(before_id.size(), 1);
+    message.params = text.substr(before_params.size(), text.size() - before_params.size() - 1);
+    return message;
+}
+
+}  // namespace
+
+program_sessions::program_sessions(program_services services)
+    : services_{std::move(services)},
+      sweeper_{*this}
+{
+    services_.loop.timers().add(sweeper_);
+}
+
+// What is let go of goes to leaving_.
+program_sessions::~program_sessions()
+{
+    agents_.clear();
+}
+
+void program_sessions::sweeper::on_due()
+{
+    const auto now = of_.now();
+    set_due(std::chrono::steady_clock::now() + sweep_every);
+    of_.sweep(now);
+}
+
+core::result<begun_session> program_sessions::begin(
+    std::shared_ptr<const model::agent_entry> agent,
+    std::string principal,
+    const mcp::client_message& initialize
+)
+{
+    const auto id = agent->record.id;
+    auto handle = add(std::move(agent), std::move(principal), initialize, false);
+    if (!handle) {
+        return handle.error();
+    }
+    begun_session begun;
+    begun.handle = std::move(*handle);
+    begun.answer = sessions_.find(begun.handle)->second->open();
+    keep_warm(id);
+    return begun;
+}
+
+core::result<std::shared_ptr<text_queue>> program_sessions::call(
+    std::shared_ptr<const model::agent_entry> agent,
+    std::string principal,
+    const single_call& single
+)
+{
+    const auto id = agent->record.id;
+    const auto text = initialize_text(single);
+    const auto handle = add(std::move(agent), std::move(principal), initialize_message(text), true);
+    if (!handle) {
+        return handle.error();
+    }
+    auto answer = sessions_.find(*handle)->second->request(single.request);
+    if (const auto session = sessions_.find(*handle); !answer && session != sessions_.end()) {
+        session->second->end(session_end::done, answer.error());
+    }
+    keep_warm(id);
+    return answer;
+}
+
+core::result<std::string> program_sessions::add(
+    std::shared_ptr<const model::agent_entry> agent,
+    std::string principal,
+    const mcp::client_message& initialize,
+    bool once
+)
+{
+    if (stopped_) {
+        return core::gateway_error(errc::draining);
+    }
+    auto& programs = programs_of(agent);
+    if (auto room = make_room(agent->record.id); !room) {
+        return room.error();
+    }
+    ++programs.sessions;
+    ++counts_.begun;
+    services_.log
+        .write(core::log_level::debug, "mcp_client_session", {{"agent", agent->record.id}, {"state", "begun"}});
+    auto handle = new_handle();
+    session_owner& owner = *this;
+    sessions_.emplace(
+        handle,
+        std::make_unique<program_session>(owner, std::move(agent), std::move(principal), initialize, once)
+    );
+    return handle;
+}
+
+program_sessions::agent_programs& program_sessions::programs_of(const std::shared_ptr<const model::agent_entry>& agent)
+{
+    set_agent(agent->record.id, agent);
+    auto& programs = agents_[agent->record.id];
+    if (programs == nullptr) {
+        auto retire_used = [this](std::unique_ptr<program> used) { retire(std::move(used)); };
+        programs = std::make_unique<agent_programs>(
+            agent,
+            services_.turns,
+            services_.reach(agent->record),
+            std::move(retire_used)
+        );
+    }
+    programs->last_use = now();
+    return *programs;
+}
+
+// Programs that wait take a place, but not from a client.
+core::result<> program_sessions::make_room(const std::string& agent_id)
+{
+    const auto& programs = *agents_.find(agent_id)->second;
+    if (programs.sessions < most_sessions(*programs.agent->record.mcp)) {
+        return {};
+    }
+    program_session* oldest = nullptr;
+    for (const auto& [handle, session] : sessions_) {
+        const bool may_go =
+            session->agent().record.id == agent_id && !session->busy() && now() - session->last_use() >= evictable;
+        if (may_go && (oldest == nullptr || session->last_use() < oldest->last_use())) {
+            oldest = session.get();
+        }
+    }
+    if (oldest == nullptr) {
+        return core::gateway_error(errc::session_limit, "max_sessions programs are in use");
+    }
+    oldest->end(session_end::evicted, core::caller_error(errc::session_not_found));
+    return {};
+}
+
+void program_sessions::keep_warm(const std::string& agent_id)
+{
+    const auto found = agents_.find(agent_id);
+    if (found == agents_.end()) {
+        return;
+    }
+    auto& programs = *found->second;
+    const auto& server = *programs.agent->record.mcp;
+    const auto most = most_sessions(server);
+    const auto room = programs.sessions < most ? most - programs.sessions : 0;
+    programs.warm.keep(std::min<std::size_t>(server.warm, room));
+}
+
+std::size_t program_sessions::warm(const std::string& agent_id) const
+{
+    const auto found = agents_.find(agent_id);
+    return found == agents_.end() ? 0 : found->second->warm.size();
+}
+
+program_session* program_sessions::find(const session_key& key) const
+{
+    const auto found = sessions_.find(key.handle);
+    if (found == sessions_.end() || found->second->agent().record.id != key.agent_id ||
+        found->second->principal() != key.principal) {
+        return nullptr;
+    }
+    return found->second.get();
+}
+
+core::result<std::shared_ptr<text_queue>>
+program_sessions::request(const session_key& key, const mcp::client_message& request)
+{
+    auto* const session = find(key);
+    if (session == nullptr) {
+        return core::caller_error(errc::session_not_found);
+    }
+    return session->request(request);
+}
+
+core::result<> program_sessions::tell(const session_key& key, const mcp::client_message& message)
+{
+    auto* const session = find(key);
+    if (session == nullptr) {
+        return core::caller_error(errc::session_not_found);
+    }
+    return session->tell(message);
+}
+
+core::result<std::shared_ptr<text_queue>> program_sessions::listen(const session_key& key)
+{
+    auto* const session = find(key);
+    if (session == nullptr) {
+        return core::caller_error(errc::session_not_found);
+    }
+    return session->listen();
+}
+
+core::result<> program_sessions::end(const session_key& key)
+{
+    auto* const session = find(key);
+    if (session == nullptr) {
+        return core::caller_error(errc::session_not_found);
+    }
+    session->end(session_end::deleted, core::caller_error(errc::session_not_found));
+    return {};
+}
+
+void program_sessions::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end()) {
+        return;
+    }
+    if (agent != nullptr && model::same_session(found->second->agent->record, agent->record)) {
+        found->second->agent = agent;
+        return;
+    }
+    end_all(id, session_end::withdrawn, core::upstream_error(errc::upstream_reset, "the agent has changed"));
+    agents_.erase(id);
+}
+
+void program_sessions::end_all(std::string_view agent_id, session_end why, const core::error& error)
+{
+    std::vector<program_session*> ending;
+    for (const auto& [handle, session] : sessions_) {
+        if (agent_id.empty() || session->agent().record.id == agent_id) {
+            ending.push_back(session.get());
+        }
+    }
+    for (auto* const each : ending) {
+        each->end(why, error);
+    }
+}
+
+void program_sessions::sweep(core::steady_time now)
+{
+    std::vector<program_session*> all;
+    all.reserve(sessions_.size());
+    for (const auto& [handle, session] : sessions_) {
+        all.push_back(session.get());
+    }
+    const auto gone = core::caller_error(errc::session_not_found);
+    // One that ends stays until after the call.
+    for (auto* const each : all) {
+        if (!each->busy() && now - each->began() >= longest_life) {
+            each->end(session_end::aged, gone);
+        } else if (!each->busy() && !each->listened_to() && now - each->last_use() >= longest_idle) {
+            each->end(session_end::idle, gone);
+        } else {
+            each->sweep(now);
+        }
+    }
+    for (const auto& [id, programs] : agents_) {
+        if (programs->sessions == 0 && now - programs->last_use >= warm_after_last) {
+            programs->warm.keep(0);
+        }
+    }
+}
+
+void program_sessions::stop()
+{
+    stopped_ = true;
+    end_all({}, session_end::draining, core::gateway_error(errc::draining));
+    agents_.clear();
+}
+
+std::unique_ptr<program> program_sessions::take_program(const program_session& of)
+{
+    return agents_.find(of.agent().record.id)->second->warm.take();
+}
+
+// What it refers to is kept until it is gone.
+void program_sessions::retire(std::unique_ptr<program> used)
+{
+    auto& leaving = leaving_.emplace_back(std::move(used));
+    leaving->stop([this, gone = leaving.get()] { drop(gone); });
+}
+
+void program_sessions::drop(const program* gone)
+{
+    net::asio::post(services_.loop.get_executor(), [this, gone, alive = std::weak_ptr<bool>{alive_}] {
+        if (!alive.expired()) {
+            std::erase_if(leaving_, [gone](const auto& each) { return each.get() == gone; });
+        }
+    });
+}
+
+void program_sessions::over(program_session& session, session_end why)
+{
+    ++counts_.ended[static_cast<std::size_t>(why)];
+    const auto& id = session.agent().record.id;
+    services_.log.write(
+        core::log_level::debug,
+        "mcp_client_session",
+        {{"agent", id}, {"state", "ended"}, {"reason", name(why)}}
+    );
+    if (const auto programs = agents_.find(id); programs != agents_.end()) {
+        --programs->second->sessions;
+        programs->second->last_use = now();
+    }
+    const auto found = std::ranges::find_if(sessions_, [&](const auto& each) { return each.second.get() == &session; });
+    if (found == sessions_.end()) {
+        return;
+    }
+    auto keep = [ended = std::shared_ptr<program_session>{std::move(found->second)}] {};
+    sessions_.erase(found);
+    net::asio::post(services_.loop.get_executor(), std::move(keep));
+}
+
+void program_sessions::recovered(const program_session& session)
+{
+    ++counts_.recovered;
+    keep_warm(session.agent().record.id);
+    services_.log.write(core::log_level::info, "mcp_recovered", {{"agent", session.agent().record.id}});
+}
+
+}  // namespace gateway::mcp_path

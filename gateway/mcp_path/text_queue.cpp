@@ -1,0 +1,114 @@
+#include "gateway/mcp_path/text_queue.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::mcp_path {
+
+text_queue::~text_queue()
+{
+    if (left_) {
+        left_(*this);
+    }
+}
+
+std::optional<std::string> text_queue::take()
+{
+    if (texts_.empty()) {
+        return std::nullopt;
+    }
+    auto text = std::move(texts_.front().text);
+    texts_.pop_front();
+    bytes_ -= text.size();
+    return text;
+}
+
+bool text_queue::push(std::string text, text_kind kind)
+{
+    if (closed_) {
+        return false;
+    }
+    const bool full = texts_.size() >= most_texts || (bytes_ > 0 && bytes_ + text.size() > most_bytes);
+    if (kind == text_kind::question && full) {
+        return false;
+    }
+    bytes_ += text.size();
+    texts_.push_back({std::move(text), kind});
+    make_room();
+    tell();
+    return true;
+}
+
+void text_queue::close()
+{
+    closed_ = true;
+    left_ = nullptr;
+    tell();
+}
+
+void text_queue::fail(core::error why)
+{
+    failure_ = std::move(why);
+    close();
+}
+
+void text_queue::move_to(text_queue& other)
+{
+    for (auto& each : std::exchange(texts_, {})) {
+        other.push(std::move(each.text), each.kind);
+    }
+    bytes_ = 0;
+}
+
+std::vector<std::string> text_queue::take_questions()
+{
+    std::vector<std::string> questions;
+    std::erase_if(texts_, [&](waiting& each) {
+        const bool taken = each.kind == text_kind::question;
+        if (taken) {
+            bytes_ -= each.text.size();
+            questions.push_back(std::move(each.text));
+        }
+        return taken;
+    });
+    return questions;
+}
+
+bool text_queue::has_question() const noexcept
+{
+    return std::ranges::find(texts_, text_kind::question, &waiting::kind) != texts_.end();
+}
+
+// The last one stays, however long it is.
+void text_queue::make_room()
+{
+    while (texts_.size() > most_texts || bytes_ > most_bytes) {
+        const auto oldest = std::ranges::find(texts_, text_kind::notification, &waiting::kind);
+        if (oldest == texts_.end() || std::next(oldest) == texts_.end()) {
+            return;
+        }
+        bytes_ -= oldest->text.size();
+        texts_.erase(oldest);
+    }
+}
+
+// Behind what is being done: the reader may let go of the queue, and of more.
+void text_queue::tell()
+{
+    if (std::exchange(told_, true)) {
+        return;
+    }
+    net::asio::post(on_, [this, alive = std::weak_ptr<bool>{alive_}] {
+        if (alive.expired()) {
+            return;
+        }
+        told_ = false;
+        if (wake_ != nullptr) {
+            wake_->set();
+        }
+    });
+}
+
+}  // namespace gateway::mcp_path

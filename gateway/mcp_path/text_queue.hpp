@@ -1,0 +1,84 @@
+// Messages of a server on their way to one reader: those of one call, or those that are said unasked. The reader looks, then
+// waits for its signal; letting go of the queue is how it leaves. On the thread of one loop.
+#pragma once
+
+#include "core/error.hpp"
+#include "net/loop/signal.hpp"
+#include "net/loop/types.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gateway::mcp_path {
+
+// What may be lost when a reader is slow; nothing that somebody waits for is.
+enum class text_kind : unsigned char { notification, question, answer };
+
+class text_queue {
+public:
+    // What waits beyond this: the oldest notifications are dropped, and no question is taken.
+    static constexpr std::size_t most_texts = 256;
+    static constexpr std::size_t most_bytes = 1024 * 1024;
+
+    explicit text_queue(net::executor on)
+        : on_{on}
+    {
+    }
+    ~text_queue();
+    text_queue(const text_queue&) = delete;
+    text_queue& operator=(const text_queue&) = delete;
+
+    // The reader's side. Nothing: none waits.
+    std::optional<std::string> take();
+
+    // None waits, and none comes any more: the answer was taken, the call was cancelled, or failure() says why.
+    bool over() const noexcept { return closed_ && texts_.empty(); }
+    const std::optional<core::error>& failure() const noexcept { return failure_; }
+
+    // `wake` is set on the loop, never from within a call of the reader's, when there is something to look at; it outlives the
+    // queue or is replaced. Null: nobody waits.
+    void set_wake(net::signal* wake) noexcept { wake_ = wake; }
+
+    // The writer's side. False: a question that cannot be taken.
+    bool push(std::string text, text_kind kind);
+
+    // Nothing more comes.
+    void close();
+    void fail(core::error why);
+
+    // `left` is called when the reader lets go of the queue, which is still whole then.
+    void on_left(std::function<void(text_queue&)> left) { left_ = std::move(left); }
+
+    // What waits goes to `other`, which takes what it has room for.
+    void move_to(text_queue& other);
+
+    // The questions that wait, which leave the queue.
+    std::vector<std::string> take_questions();
+    bool has_question() const noexcept;
+
+private:
+    struct waiting {
+        std::string text;
+        text_kind kind;
+    };
+
+    void make_room();
+    void tell();
+
+    net::executor on_;
+    std::deque<waiting> texts_;
+    std::size_t bytes_ = 0;
+    bool closed_ = false;
+    bool told_ = false;
+    std::optional<core::error> failure_;
+    net::signal* wake_ = nullptr;
+    std::function<void(text_queue&)> left_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+}  // namespace gateway::mcp_path

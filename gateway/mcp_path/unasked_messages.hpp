@@ -1,0 +1,52 @@
+// What a server says unasked in one session: it goes to whoever listens (the client's GET stream), and waits while nobody does.
+// On the thread of one loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "net/loop/types.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gateway::mcp_path {
+
+class unasked_messages {
+public:
+    // A question that nobody has come to read by then is refused.
+    static constexpr core::duration patience{10'000};
+
+    explicit unasked_messages(net::executor on)
+        : on_{on}
+    {
+    }
+
+    // Instead of whoever listened, whose queue ends.
+    std::shared_ptr<text_queue> listen();
+    bool listened_to() const noexcept { return !listener_.expired(); }
+
+    // False: a question that cannot be taken.
+    bool push(std::string text, text_kind kind, core::steady_time now);
+
+    // The questions that have waited too long, which are no longer asked.
+    std::vector<std::string> overdue(core::steady_time now);
+
+    // Nobody waits for their answers any more.
+    void forget_questions();
+
+    // Nothing more comes.
+    void close();
+
+private:
+    void listener_left(text_queue& queue);
+    text_queue& unheard();
+
+    net::executor on_;
+    std::weak_ptr<text_queue> listener_;
+    std::unique_ptr<text_queue> unheard_;                       // what waits for a listener
+    core::steady_time waits_since_ = core::steady_time::max();  // its oldest question
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+}  // namespace gateway::mcp_path

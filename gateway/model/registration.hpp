@@ -1,0 +1,25 @@
+// POST /agent/register, on either listener: who registers an agent, and what that is answered. Values.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/model/answer.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::model {
+
+inline constexpr std::string_view registration_path = "/agent/register";
+
+struct registrant {
+    std::string who;        // for the audit trail
+    bool operates = false;  // an operator, who may name any address, and any agent that no configuration declares
+};
+
+struct registration_answer {
+    answer reply;
+    std::optional<core::error> refused;  // why the agent is not registered; nullopt: it is
+};
+
+}  // namespace gateway::model

@@ -1,0 +1,166 @@
+#include "gateway/tokens/token_exchanger.hpp"
+
+#include "jose/digest.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace gateway::tokens {
+namespace {
+
+using core::errc;
+
+core::error unavailable(std::string why)
+{
+    return core::upstream_error(errc::upstream_credentials, std::move(why));
+}
+
+}  // namespace
+
+token_exchanger::token_exchanger(std::string agent, core::oauth_client client, const token_services& services)
+    : agent_{std::move(agent)},
+      client_{std::move(client)},
+      services_{services}
+{
+}
+
+// Nothing: it has to be asked for.
+std::optional<token_exchanger::answer>
+token_exchanger::kept(const exchange& about, const model::exchange_request& asked) const
+{
+    const auto now = services_.now();
+    if (about.under_way || !about.outcome || now >= about.until) {
+        return std::nullopt;
+    }
+    const auto& outcome = *about.outcome;
+    const bool refused = outcome && outcome->text == asked.refused;
+    if (!refused) {
+        return outcome;
+    }
+    return now < about.since + pause_between_refusals
+               ? std::optional<answer>{unavailable("the agent refuses one token after the other")}
+               : std::nullopt;
+}
+
+net::task<token_exchanger::answer> token_exchanger::token(model::exchange_request asked)
+{
+    const auto self = shared_from_this();
+    const auto key = jose::sha256(asked.subject.reveal());
+    const auto there = exchanges_.find(key);
+    auto about = there == exchanges_.end() ? nullptr : there->second;
+    if (auto known = about ? kept(*about, asked) : std::nullopt) {
+        co_return std::move(*known);
+    }
+    const bool begins = !about || !about->under_way;
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    if (waiting_ >= most_waiting || (begins && under_way_ >= most_exchanges)) {
+        co_return core::gateway_error(errc::overloaded, "too many callers wait for a token of " + agent_);
+    }
+    if (!about) {
+        make_room();
+        about = std::make_shared<exchange>();
+        exchanges_.emplace(key, about);
+    }
+    const auto refused = asked.refused;
+    if (begins) {
+        about->under_way = true;
+        ++under_way_;
+        net::asio::co_spawn(services_.where, run(self, about, std::move(asked)), net::asio::detached);
+    }
+    if (about->under_way) {
+        net::task_signal ended;
+        about->waiting.push_back(&ended);
+        ++waiting_;
+        co_await ended.wait();
+        --waiting_;
+    }
+    const auto& outcome = *about->outcome;
+    if (outcome && outcome->text == refused) {
+        co_return unavailable("the OAuth server gives the token again that the agent refuses");
+    }
+    co_return outcome;
+}
+
+void token_exchanger::make_room()
+{
+    if (exchanges_.size() < most_kept) {
+        return;
+    }
+    const auto now = services_.now();
+    std::erase_if(exchanges_, [now](const auto& each) { return !each.second->under_way && now >= each.second->until; });
+    if (exchanges_.size() < most_kept) {
+        return;
+    }
+    // There are fewer under way than kept.
+    const auto end_of = [](const auto& each) {
+        return each.second->under_way ? core::steady_time::max() : each.second->until;
+    };
+    exchanges_.erase(std::ranges::min_element(exchanges_, {}, end_of));
+}
+
+net::task<> token_exchanger::run(
+    std::shared_ptr<token_exchanger> self,
+    std::shared_ptr<exchange> about,
+    model::exchange_request asked
+)
+{
+    core::result<granted_token> outcome = unavailable("could not be asked for");
+    try {
+        auto question = self->ask(std::move(asked));
+        outcome = co_await std::move(question);
+    } catch (const std::exception& thrown) {
+        outcome = unavailable(thrown.what());
+    }
+    self->end(*about, std::move(outcome));
+}
+
+net::task<core::result<granted_token>> token_exchanger::ask(model::exchange_request asked)
+{
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    auto request = exchange_request(client_, asked);
+    const auto answered = co_await services_.fetcher.fetch(std::move(request));
+    if (!answered) {
+        const auto& why = answered.error();
+        co_return unavailable(std::string{"token endpoint: "}.append(core::name(why.code)) + ": " + why.detail);
+    }
+    co_return read_exchanged_token(*answered);
+}
+
+void token_exchanger::end(exchange& about, core::result<granted_token> outcome)
+{
+    const auto now = services_.now();
+    const bool fails = !outcome && outcome.error().code != errc::forbidden;
+    // Only what changes, as token_source does.
+    if (fails && !failing_ && !stopped_) {
+        const auto& why = outcome.error().detail;
+        services_.log.write(core::log_level::warn, "agent_token_failed", {{"agent", agent_}, {"reason", why}});
+    } else if (!fails && failing_ && !stopped_) {
+        services_.log.write(core::log_level::info, "agent_token_recovered", {{"agent", agent_}});
+    }
+    failing_ = fails;
+    failed_ += fails ? 1 : 0;
+    exchanged_ += outcome ? 1 : 0;
+    about.since = now;
+    if (outcome) {
+        about.until = now + renewal_after(outcome->life);
+        about.outcome = model::exchanged_token{std::move(outcome->text), about.until};
+    } else {
+        about.until = now + (fails ? failure_holds : refusal_holds);
+        about.outcome = std::move(outcome).error();
+    }
+    about.under_way = false;
+    --under_way_;
+    for (auto* const waiter : std::exchange(about.waiting, {})) {
+        waiter->set();
+    }
+}
+
+}  // namespace gateway::tokens

@@ -1,0 +1,121 @@
+#include "gateway/traffic/caller_tokens.hpp"
+
+#include "gateway/access/credential_reader.hpp"
+#include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/request_context.hpp"
+#include "net/loop/ask.hpp"
+
+#include <string>
+#include <utility>
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+
+struct shown_token {
+    std::string_view text;
+    std::string_view type;
+};
+
+core::error no_token(const char* why)
+{
+    return core::caller_error(errc::forbidden, std::string{"the agent takes tokens of its callers: "} + why);
+}
+
+core::result<shown_token> token_of_caller(const request_context& request)
+{
+    const auto* const owner = request.principal();
+    if (owner == nullptr || !request.access) {
+        return no_token("the caller is anonymous");
+    }
+    const auto type = request.access->exchanged_as(owner->provider);
+    const auto read = request.access->reader().read(request.caller.head());
+    if (type.empty() || !read || !*read || (*read)->field != nullptr) {
+        return no_token("the caller has another credential");
+    }
+    return shown_token{(*read)->text, type};
+}
+
+model::exchange_request question(const relay_call& call, const shown_token& shown, core::secret refused)
+{
+    return {
+        .agent = call.agent->record.id,
+        .client = *model::oauth_client_of(call.agent->record),
+        .subject = core::secret{std::string{shown.text}},
+        .subject_type = shown.type,
+        .refused = std::move(refused)
+    };
+}
+
+void put(request_context& request, std::shared_ptr<caller_token> token, std::string_view subject_type)
+{
+    auto& call = *request.call;
+    const auto line = token_line(token->text);
+    std::string head;
+    head.reserve(call.head.size() + line.size());
+    head.append(call.head).append(line);
+    request.head = std::move(head);
+    call.head = request.head;
+    call.token = std::move(token);
+    call.subject_type = subject_type;
+}
+
+}  // namespace
+
+core::result<bool> caller_tokens::find(request_context& request)
+{
+    const auto shown = token_of_caller(request);
+    if (!shown) {
+        return shown.error();
+    }
+    const auto& record = request.call->agent->record;
+    const auto now = request.caller.owner().now();
+    const auto* const known = known_.find(hash_(record.id, shown->text), now);
+    // A token is good for the client that it was asked for with, and may have been replaced by one that ends before.
+    const bool holds = known != nullptr && now < (*known)->until && (*known)->client == *model::oauth_client_of(record);
+    if (holds) {
+        put(request, *known, shown->type);
+    }
+    return holds;
+}
+
+net::routine<core::result<>> caller_tokens::ask(request_context& request)
+{
+    const auto shown = token_of_caller(request);
+    if (!shown) {
+        co_return shown.error();
+    }
+    auto asked = control_.exchange(question(*request.call, *shown, {}));
+    auto exchanged = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
+    if (!exchanged) {
+        co_return std::move(exchanged).error();
+    }
+    const auto& record = request.call->agent->record;
+    auto token =
+        std::make_shared<caller_token>(*model::oauth_client_of(record), std::move(exchanged->text), exchanged->until);
+    known_.insert(hash_(record.id, shown->text), token, token->until);
+    put(request, std::move(token), shown->type);
+    co_return core::result<>{};
+}
+
+net::routine<bool>
+renew_caller_token(model::control_services& control, net::server_connection& caller, const relay_call& call)
+{
+    if (!call.head.ends_with(token_line(call.token->text))) {
+        co_return true;  // another call has done it meanwhile
+    }
+    const auto shown = call.credentials->read(caller.head());
+    if (!shown || !*shown) {
+        co_return false;
+    }
+    auto asked = control.exchange(question(call, {(*shown)->text, call.subject_type}, call.token->text));
+    auto exchanged = co_await net::ask(control.executor(), caller.owner().get_executor(), std::move(asked));
+    if (exchanged) {
+        call.token->text = std::move(exchanged->text);
+        call.token->until = exchanged->until;
+    }
+    co_return exchanged.has_value();
+}
+
+}  // namespace gateway::traffic

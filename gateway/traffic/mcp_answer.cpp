@@ -1,0 +1,67 @@
+#include "gateway/traffic/mcp_answer.hpp"
+
+#include "gateway/traffic/event_stream.hpp"
+#include "net/http1/head_writer.hpp"
+
+namespace gateway::traffic {
+
+using core::errc;
+
+void mcp_answer::expect_begin(
+    mcp::sealed_session begins,
+    mcp::session_binding binding,
+    std::shared_ptr<const mcp::session_ids> ids
+)
+{
+    begins_ = std::move(begins);
+    binding_ = binding;
+    ids_ = std::move(ids);
+}
+
+core::result<> mcp_answer::accept(const net::http1::response_head& head)
+{
+    if (head.status == 401 || head.status == 403) {
+        // The credential is the operator's: the caller cannot do anything about it.
+        return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
+    }
+    if (head.status == 404 && in_session_) {
+        return core::upstream_error(errc::session_not_found, "the server has lost the session");
+    }
+    lacks_no_buffering_ = is_event_stream(head) && net::http1::find(head.fields, "X-Accel-Buffering") == nullptr;
+    const auto* id = net::http1::find(head.fields, "Mcp-Session-Id");
+    if (!ids_ || id == nullptr || head.status >= 300) {
+        return {};
+    }
+    begins_.place = std::string{*id};
+    auto sealed = ids_->seal(begins_, binding_);
+    if (!sealed) {
+        return core::upstream_error(errc::upstream_protocol, "a session id that is too long or not visible ASCII");
+    }
+    sealed_ = std::move(*sealed);
+    return {};
+}
+
+void mcp_answer::add_fields(std::string& fields) const
+{
+    net::http1::head_writer out{fields};
+    if (!sealed_.empty()) {
+        out.field("Mcp-Session-Id", sealed_);
+    }
+    if (lacks_no_buffering_) {
+        out.field("X-Accel-Buffering", "no");
+    }
+    add_cross_origin_fields(fields, origin_);
+}
+
+void add_cross_origin_fields(std::string& fields, std::string_view origin)
+{
+    if (origin.empty()) {
+        return;
+    }
+    net::http1::head_writer out{fields};
+    out.field("Access-Control-Allow-Origin", origin);
+    out.field("Access-Control-Expose-Headers", "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Cardea-Error");
+    out.field("Vary", "Origin");
+}
+
+}  // namespace gateway::traffic

@@ -1,0 +1,52 @@
+// /agents/<id>/mcp: messages to an MCP server over streamable HTTP (MCP, basic/transports). They pass as bytes, in the era that
+// the caller speaks; the id of a session is the server's own, sealed (mcp/calls/session_id.hpp), so that any worker can serve
+// it. One thread.
+#pragma once
+
+#include "gateway/traffic/endpoint.hpp"
+#include "mcp/calls/incoming.hpp"
+#include "mcp/calls/incoming_check.hpp"
+#include "mcp/calls/session_id.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gateway::traffic {
+
+class mcp_endpoint : public endpoint {
+public:
+    using endpoint::endpoint;
+
+    // What session ids are sealed and opened with from now on; not null.
+    void set_session_ids(std::shared_ptr<const mcp::session_ids> ids) { ids_ = std::move(ids); }
+
+    // Whose page asks, for every answer to this request. Before anything is answered.
+    void note_origin(request_context& request) const;
+
+    // Of an agent that is an MCP server.
+    net::routine<> look(request_context& request);
+
+    // What a browser asks before it calls, whatever the agent; without credentials.
+    net::routine<> answer_preflight(request_context& request) const;
+
+private:
+    net::routine<> post(request_context& request);
+    net::routine<mcp::incoming_body> read_long_message(request_context& request, std::string_view body);
+    std::optional<net::routine<>>
+    prepare(request_context& request, const mcp::incoming_body& read, std::string_view body);
+    core::result<> filter(request_context& request, const mcp::incoming_body& read, std::string_view body) const;
+    net::routine<> pass_bodiless(request_context& request);
+    core::result<mcp::sealed_session> open_session(request_context& request, std::string_view id) const;
+    void expect_begin(request_context& request, const mcp::incoming& message, std::string_view body) const;
+    static net::routine<> refuse_hidden(request_context& request, core::error failure);
+    static void write_name(request_context& request, const mcp::head_field& name);
+    static net::routine<> refuse(request_context& request, const mcp::refusal& why);
+    static void write_head(request_context& request, std::string_view session);
+
+    std::shared_ptr<const mcp::session_ids> ids_;
+};
+
+}  // namespace gateway::traffic

@@ -1,0 +1,85 @@
+#include "gateway/traffic/mcp_fields.hpp"
+
+#include "core/ascii.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace gateway::traffic {
+namespace {
+
+// What is read, and perhaps unescaped, on the loop.
+constexpr std::size_t longest_routed = 64 * 1024;
+
+}  // namespace
+
+mcp::head_fields mcp_fields_of(const net::http1::request_head& head)
+{
+    mcp::head_fields fields;
+    const std::array<std::pair<std::string_view, mcp::head_field*>, 5> once{{
+        {"MCP-Protocol-Version", &fields.version},
+        {"Mcp-Method", &fields.method},
+        {"Mcp-Name", &fields.name},
+        {"Mcp-Session-Id", &fields.session},
+        {"Last-Event-ID", &fields.event},
+    }};
+    for (const auto& field : head.fields) {
+        for (const auto& [name, value] : once) {
+            if (core::equal_ignoring_case(field.name, name)) {
+                value->add(field.value);
+            }
+        }
+        if (core::equal_ignoring_case(field.name, "Accept")) {
+            fields.accept.add(field.value);
+        }
+    }
+    return fields;
+}
+
+bool is_too_long(const mcp::incoming& message)
+{
+    using enum mcp::routed;
+    constexpr auto looked_at =
+        std::to_array({method, name, uri, capabilities, listen_to, reference_name, reference_uri});
+    return std::ranges::any_of(looked_at, [&](mcp::routed each) { return message[each].size > longest_routed; });
+}
+
+std::optional<mcp::list_kind> list_of(mcp::client_method called)
+{
+    using enum mcp::client_method;
+    switch (called) {
+        case tools_list:
+            return mcp::list_kind::tools;
+        case prompts_list:
+            return mcp::list_kind::prompts;
+        case resources_list:
+            return mcp::list_kind::resources;
+        case templates_list:
+            return mcp::list_kind::templates;
+        default:
+            return std::nullopt;
+    }
+}
+
+bool safe_to_repeat(mcp::client_method called)
+{
+    using enum mcp::client_method;
+    constexpr auto safe = std::to_array(
+        {ping,
+         discover,
+         tools_list,
+         prompts_list,
+         prompts_get,
+         resources_list,
+         templates_list,
+         resources_read,
+         complete,
+         tasks_get}
+    );
+    return std::ranges::find(safe, called) != safe.end();
+}
+
+}  // namespace gateway::traffic

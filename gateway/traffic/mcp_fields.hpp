@@ -1,0 +1,25 @@
+// What decides where a request to an MCP server goes: its header fields, and what is known of its method. Pure; any thread.
+#pragma once
+
+#include "mcp/calls/incoming.hpp"
+#include "mcp/calls/incoming_check.hpp"
+#include "mcp/protocol/message.hpp"
+#include "net/http1/head.hpp"
+
+#include <optional>
+
+namespace gateway::traffic {
+
+// Views into the head.
+mcp::head_fields mcp_fields_of(const net::http1::request_head& head);
+
+// Something that is read on the loop is longer than 64 KiB.
+bool is_too_long(const mcp::incoming& message);
+
+// The list that the method asks for.
+std::optional<mcp::list_kind> list_of(mcp::client_method called);
+
+// A server that hears of such a request twice has done no more than after the first.
+bool safe_to_repeat(mcp::client_method called);
+
+}  // namespace gateway::traffic

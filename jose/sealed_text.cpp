@@ -1,0 +1,197 @@
+#include "jose/sealed_text.hpp"
+
+#include "core/ascii.hpp"
+#include "jose/base64url.hpp"
+#include "jose/digest.hpp"
+#include "jose/openssl_owner.hpp"
+
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace jose {
+namespace {
+
+constexpr std::size_t nonce_bytes = 12;
+constexpr std::size_t tag_bytes = 16;
+constexpr std::size_t overhead = 1 + nonce_bytes + tag_bytes;
+constexpr std::size_t longest_sealed_bytes = longest_unsealed + overhead;
+
+static_assert((longest_sealed_bytes * 4 + 2) / 3 <= longest_sealed);
+
+using cipher_owner = std::unique_ptr<EVP_CIPHER, freed_by<EVP_CIPHER_free>>;
+using context_owner = std::unique_ptr<EVP_CIPHER_CTX, freed_by<EVP_CIPHER_CTX_free>>;
+
+void require(bool succeeded)
+{
+    if (!succeeded) {
+        throw std::runtime_error("OpenSSL offers no AES-256-GCM");
+    }
+}
+
+const EVP_CIPHER* algorithm()
+{
+    static const cipher_owner fetched{EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr)};
+    require(fetched != nullptr);
+    return fetched.get();
+}
+
+// One for each thread, with the algorithm chosen once: each of the two would be an allocation for every text.
+EVP_CIPHER_CTX* context()
+{
+    const auto chosen = [] {
+        context_owner made{EVP_CIPHER_CTX_new()};
+        require(made != nullptr && EVP_CipherInit_ex2(made.get(), algorithm(), nullptr, nullptr, 0, nullptr) == 1);
+        return made;
+    };
+    thread_local const context_owner own = chosen();
+    return own.get();
+}
+
+int size_of(std::string_view text) noexcept
+{
+    return static_cast<int>(text.size());
+}
+
+// Additional authenticated data. Each text comes behind its length, so that no two purposes are the same bytes.
+void authenticate(EVP_CIPHER_CTX* in, std::string_view text)
+{
+    const auto size = static_cast<std::uint32_t>(text.size());
+    const std::array<unsigned char, 4> length{
+        static_cast<unsigned char>(size >> 24U),
+        static_cast<unsigned char>(size >> 16U),
+        static_cast<unsigned char>(size >> 8U),
+        static_cast<unsigned char>(size),
+    };
+    int ignored = 0;
+    require(EVP_CipherUpdate(in, nullptr, &ignored, length.data(), static_cast<int>(length.size())) == 1);
+    require(text.empty() || EVP_CipherUpdate(in, nullptr, &ignored, bytes_of(text), size_of(text)) == 1);
+}
+
+enum class direction : int { open = 0, seal = 1 };
+
+EVP_CIPHER_CTX* begin(direction to, const core::secret& key, const unsigned char* nonce, sealed_purpose purpose)
+{
+    auto* const in = context();
+    require(EVP_CipherInit_ex2(in, nullptr, bytes_of(key.reveal()), nonce, static_cast<int>(to), nullptr) == 1);
+    for (const auto text : purpose) {
+        authenticate(in, text);
+    }
+    return in;
+}
+
+std::optional<std::string> from_hex(std::string_view text)
+{
+    std::string bytes;
+    for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+        const auto high = core::hex_value(text[i]);
+        const auto low = core::hex_value(text[i + 1]);
+        if (high < 0 || low < 0) {
+            return std::nullopt;
+        }
+        bytes += static_cast<char>(high * 16 + low);
+    }
+    return bytes;
+}
+
+unsigned char mark_of(std::string_view key)
+{
+    return static_cast<unsigned char>(sha256("mark of a sealing key" + std::string{key}).front());
+}
+
+}  // namespace
+
+std::optional<core::secret> sealing_key(std::string_view text)
+{
+    std::optional<std::string> bytes;
+    if (text.size() == 2 * sealing_key_bytes) {
+        bytes = from_hex(text);
+    } else {
+        text.remove_suffix(text.ends_with('=') ? 1 : 0);
+        std::string digits{text};
+        std::ranges::replace(digits, '+', '-');
+        std::ranges::replace(digits, '/', '_');
+        bytes = from_base64url(digits);
+    }
+    if (!bytes || bytes->size() != sealing_key_bytes) {
+        return std::nullopt;
+    }
+    return core::secret{std::move(*bytes)};
+}
+
+void system_random(std::span<unsigned char> bytes)
+{
+    if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
+        throw std::runtime_error("OpenSSL offers no random bytes");
+    }
+}
+
+text_sealer::text_sealer(std::span<const core::secret> keys, random_source random)
+    : random_{std::move(random)}
+{
+    if (keys.empty() || keys.size() > most_sealing_keys) {
+        throw std::invalid_argument("a sealer has 1 to 8 keys");
+    }
+    for (const auto& key : keys) {
+        if (key.reveal().size() != sealing_key_bytes) {
+            throw std::invalid_argument("a sealing key has 32 bytes");
+        }
+        keys_.push_back({key, mark_of(key.reveal())});
+    }
+}
+
+std::optional<std::string> text_sealer::seal(std::string_view plain, sealed_purpose purpose) const
+{
+    if (plain.size() > longest_unsealed) {
+        return std::nullopt;
+    }
+    const auto& key = keys_.front();
+    std::array<unsigned char, longest_sealed_bytes> bytes{};
+    auto* const nonce = bytes.data() + 1;
+    auto* const text = nonce + nonce_bytes;
+    auto* const tag = text + plain.size();
+    bytes[0] = key.mark;
+    random_({nonce, nonce_bytes});
+    auto* const in = begin(direction::seal, key.bytes, nonce, purpose);
+    int written = 0;
+    require(plain.empty() || EVP_CipherUpdate(in, text, &written, bytes_of(plain), size_of(plain)) == 1);
+    require(EVP_CipherFinal_ex(in, tag, &written) == 1);
+    require(EVP_CIPHER_CTX_ctrl(in, EVP_CTRL_AEAD_GET_TAG, static_cast<int>(tag_bytes), tag) == 1);
+    return base64url({reinterpret_cast<const char*>(bytes.data()), plain.size() + overhead});
+}
+
+std::optional<opened_text> text_sealer::open(std::string_view sealed, sealed_purpose purpose) const
+{
+    std::array<char, longest_sealed_bytes> bytes;
+    const auto size = from_base64url(sealed, bytes);
+    if (!size || *size < overhead) {
+        return std::nullopt;
+    }
+    const auto mark = static_cast<unsigned char>(bytes[0]);
+    const std::string_view text{bytes.data() + 1 + nonce_bytes, *size - overhead};
+    for (const auto& key : keys_) {
+        if (key.mark != mark) {
+            continue;
+        }
+        auto* const in = begin(direction::open, key.bytes, bytes_of({bytes.data() + 1, nonce_bytes}), purpose);
+        opened_text opened;
+        auto* const out = reinterpret_cast<unsigned char*>(opened.bytes_.data());
+        int written = 0;
+        require(text.empty() || EVP_CipherUpdate(in, out, &written, bytes_of(text), size_of(text)) == 1);
+        auto* const tag = bytes.data() + 1 + nonce_bytes + text.size();
+        require(EVP_CIPHER_CTX_ctrl(in, EVP_CTRL_AEAD_SET_TAG, static_cast<int>(tag_bytes), tag) == 1);
+        if (EVP_CipherFinal_ex(in, out + written, &written) == 1) {
+            opened.size_ = text.size();
+            return opened;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace jose

@@ -1,0 +1,35 @@
+#include "mcp/calls/client_message.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcp {
+
+kept_message::kept_message(const client_message& message)
+    : text_{message.text},
+      method_{message.method},
+      id_{span_of(message.id, message.text)},
+      params_{span_of(message.params, message.text)},
+      progress_token_{span_of(message.progress_token, message.text)},
+      request_id_{span_of(message.request_id, message.text)},
+      client_{message.client}
+{
+}
+
+client_message kept_message::view() const noexcept
+{
+    return {text_, method_, at(id_), at(params_), at(progress_token_), at(request_id_), client_};
+}
+
+kept_message::span kept_message::span_of(std::string_view part, std::string_view whole) const noexcept
+{
+    return part.empty() ? span{} : span{static_cast<std::size_t>(part.data() - whole.data()), part.size()};
+}
+
+std::string one_line(std::string text)
+{
+    std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    return text;
+}
+
+}  // namespace mcp

@@ -1,0 +1,51 @@
+// One message of a client on its way to a server, with where in it stands what may have to be replaced. Pure; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mcp {
+
+// `text` is one JSON-RPC message that has been checked; the other views are empty or into it, but for `method`.
+struct client_message {
+    std::string_view text;
+    std::string_view method;          // unescaped; empty: an answer
+    std::string_view id;              // raw, of a request or an answer; empty: a notification
+    std::string_view params;          // raw; empty: none
+    std::string_view progress_token;  // raw, `params._meta.progressToken` of a request; empty: none
+    std::string_view request_id;      // raw, `params.requestId` of `notifications/cancelled`; empty: none
+    std::uint64_t client = 0;         // whose it is, where several share a connection
+};
+
+// A copy that lives as long as it has to.
+class kept_message {
+public:
+    explicit kept_message(const client_message& message);
+
+    // Views into this.
+    client_message view() const noexcept;
+
+private:
+    struct span {
+        std::size_t begin = 0;
+        std::size_t length = 0;
+    };
+
+    span span_of(std::string_view part, std::string_view whole) const noexcept;
+    std::string_view at(span where) const noexcept { return std::string_view{text_}.substr(where.begin, where.length); }
+
+    std::string text_;
+    std::string method_;
+    span id_;
+    span params_;
+    span progress_token_;
+    span request_id_;
+    std::uint64_t client_;
+};
+
+// The text with spaces for line ends, which stand only between the values of JSON: what a program reads is lines.
+std::string one_line(std::string text);
+
+}  // namespace mcp

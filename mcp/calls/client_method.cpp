@@ -1,0 +1,66 @@
+#include "mcp/calls/client_method.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace mcp {
+namespace {
+
+struct method_row {
+    std::string_view name;
+    bool modern;
+};
+
+// By `client_method`.
+constexpr auto rows = std::to_array<method_row>({
+    {"initialize", false},
+    {"notifications/initialized", false},
+    {"ping", false},
+    {"server/discover", true},
+    {"subscriptions/listen", true},
+    {"tools/list", true},
+    {"tools/call", true},
+    {"prompts/list", true},
+    {"prompts/get", true},
+    {"resources/list", true},
+    {"resources/templates/list", true},
+    {"resources/read", true},
+    {"resources/subscribe", false},
+    {"resources/unsubscribe", false},
+    {"completion/complete", true},
+    {"logging/setLevel", false},
+    {"notifications/cancelled", true},
+    {"notifications/progress", true},
+    {"notifications/roots/list_changed", false},
+    {"tasks/get", true},
+    {"tasks/update", true},
+    {"tasks/cancel", true},
+    {"tasks/result", false},
+    {"tasks/list", false},
+});
+
+static_assert(rows.size() == static_cast<std::size_t>(client_method::other));
+
+}  // namespace
+
+client_method client_method_of(std::string_view name) noexcept
+{
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].name == name) {
+            return static_cast<client_method>(i);
+        }
+    }
+    return client_method::other;
+}
+
+std::string_view name(client_method method) noexcept
+{
+    return method == client_method::other ? std::string_view{} : rows[static_cast<std::size_t>(method)].name;
+}
+
+bool is_modern(client_method method) noexcept
+{
+    return method != client_method::other && rows[static_cast<std::size_t>(method)].modern;
+}
+
+}  // namespace mcp

@@ -1,0 +1,46 @@
+// The methods that clients call (MCP 2024-11-05 to 2026-07-28; the tasks extension, SEP-2663). Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace mcp {
+
+enum class client_method : std::uint8_t {
+    initialize,
+    initialized,
+    ping,
+    discover,
+    listen,
+    tools_list,
+    tools_call,
+    prompts_list,
+    prompts_get,
+    resources_list,
+    templates_list,
+    resources_read,
+    resources_subscribe,
+    resources_unsubscribe,
+    complete,
+    set_level,
+    cancelled,
+    progress,
+    roots_list_changed,
+    tasks_get,
+    tasks_update,
+    tasks_cancel,
+    tasks_result,
+    tasks_list,
+    other,
+};
+
+// `other` for every name that is not known, in this exact spelling.
+client_method client_method_of(std::string_view name) noexcept;
+
+// "tools/call"; empty for `other`.
+std::string_view name(client_method method) noexcept;
+
+// Whether 2026-07-28 or its tasks extension has it.
+bool is_modern(client_method method) noexcept;
+
+}  // namespace mcp

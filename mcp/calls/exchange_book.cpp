@@ -1,0 +1,366 @@
+#include "mcp/calls/exchange_book.hpp"
+
+#include "mcp/protocol/raw_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+using core::errc;
+
+constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscriptionId";
+
+struct replacement {
+    std::string_view part;  // into the text; empty: nothing is replaced
+    std::string_view by;
+};
+
+// `parts` in any order; they do not overlap.
+std::string replaced(std::string_view text, std::array<replacement, 2> parts)
+{
+    if (!parts[0].part.empty() && !parts[1].part.empty() && parts[1].part.data() < parts[0].part.data()) {
+        std::swap(parts[0], parts[1]);
+    }
+    std::string out;
+    out.reserve(text.size() + parts[0].by.size() + parts[1].by.size());
+    const char* from = text.data();
+    for (const auto& each : parts) {
+        if (!each.part.empty()) {
+            out.append(from, each.part.data());
+            out += each.by;
+            from = each.part.data() + each.part.size();
+        }
+    }
+    return out.append(from, text.data() + text.size());
+}
+
+std::string refusal(std::string_view id, std::int64_t code, std::string_view reason)
+{
+    return R"({"jsonrpc":"2.0","id":)" + std::string{id} + R"(,"error":{"code":)" + std::to_string(code) +
+           R"(,"message":")" + std::string{reason} + R"("}})";
+}
+
+// A token that is neither a string nor a number is for the server to refuse.
+bool is_name(std::string_view raw) noexcept
+{
+    return is_string(raw) || (!raw.empty() && (raw.front() == '-' || (raw.front() >= '0' && raw.front() <= '9')));
+}
+
+bool is_about_lists_or_resources(std::string_view method) noexcept
+{
+    return method.ends_with("/list_changed") || method == "notifications/resources/updated" ||
+           method == "notifications/elicitation/complete" || method == "notifications/tasks/status";
+}
+
+std::string cancellation(std::string_view id, std::string_view reason)
+{
+    std::string params;
+    append_member(params, "requestId", id);
+    append_text_member(params, "reason", reason);
+    close(params, '}');
+    return R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{)" + params + "}";
+}
+
+}  // namespace
+
+exchange_book::exchange_book(book_settings settings)
+    : settings_{std::move(settings)},
+      ids_{settings_.shared},
+      tokens_{settings_.shared}
+{
+}
+
+core::result<exchange_book::begun> exchange_book::begin(const client_message& request)
+{
+    if (calls_.size() >= settings_.most_calls) {
+        return core::gateway_error(errc::overloaded, "too many calls of this session are in flight");
+    }
+    open_call added;
+    added.id = request.id;
+    added.client = request.client;
+    added.initialize = request.method == "initialize";
+    added.upstream_id = ids_.name_for(request.id);
+    const auto token = is_name(request.progress_token) ? request.progress_token : std::string_view{};
+    if (!token.empty()) {
+        added.token = token;
+        added.upstream_token = tokens_.name_for(token);
+    }
+    begun made;
+    made.call = ++last_;
+    made.text = replaced(request.text, {{{request.id, added.upstream_id}, {token, added.upstream_token}}});
+    by_id_[added.upstream_id] = made.call;
+    if (!token.empty()) {
+        by_token_[added.upstream_token] = made.call;
+    }
+    calls_.emplace(made.call, std::move(added));
+    return made;
+}
+
+std::optional<exchange_book::cancelled> exchange_book::cancel(const client_message& notification)
+{
+    const auto id = plain_name(notification.request_id);
+    const auto found = std::find_if(calls_.rbegin(), calls_.rend(), [&](const auto& each) {
+        return each.second.client == notification.client && plain_name(each.second.id) == id;
+    });
+    if (found == calls_.rend() || found->second.initialize) {
+        return std::nullopt;
+    }
+    cancelled told;
+    told.call = found->first;
+    const auto call = end(calls_.find(told.call));
+    told.text = replaced(notification.text, {{{notification.request_id, call.upstream_id}, {}}});
+    return told;
+}
+
+std::string exchange_book::cancel(call_number call, std::string_view reason)
+{
+    const auto found = calls_.find(call);
+    if (found == calls_.end()) {
+        return {};
+    }
+    const auto ended = end(found);
+    return ended.initialize ? std::string{} : cancellation(ended.upstream_id, reason);
+}
+
+void exchange_book::detach(call_number call)
+{
+    const auto found = calls_.find(call);
+    if (found != calls_.end()) {
+        found->second.attached = false;
+    }
+}
+
+std::optional<call_number> exchange_book::take_answer(const client_message& answer)
+{
+    const auto found = questions_.find(plain_name(answer.id));
+    if (found == questions_.end()) {
+        return std::nullopt;
+    }
+    const auto asked_in = found->second;
+    questions_.erase(found);
+    return asked_in;
+}
+
+std::string exchange_book::refuse_question(std::string_view text)
+{
+    const auto read = read_message(text, settings_.messages);
+    if (!read || read->kind != message_kind::request || questions_.erase(plain_name(read->id)) == 0) {
+        return {};
+    }
+    return answer_to(*read);
+}
+
+delivery exchange_book::take(std::string_view text)
+{
+    const auto read = read_message(text, settings_.messages);
+    if (!read) {
+        return fail(addressee_of(text, true), refused_answer(read.error()));
+    }
+    switch (read->kind) {
+        case message_kind::result:
+        case message_kind::failure:
+            return take_response(text, *read);
+        case message_kind::request:
+            return take_question(text, *read);
+        case message_kind::notification:
+            return take_notification(text, *read);
+    }
+    return drop();
+}
+
+delivery exchange_book::take_too_long(std::string_view beginning, std::size_t limit)
+{
+    const auto why = core::upstream_error(
+        errc::message_too_large,
+        "a message is over max_message, " + std::to_string(limit) + " bytes"
+    );
+    return fail(addressee_of(beginning, false), why);
+}
+
+exchange_book::open_calls::iterator exchange_book::find(const names& in, std::string_view raw)
+{
+    const auto found = in.find(plain_name(raw));
+    return found == in.end() ? calls_.end() : calls_.find(found->second);
+}
+
+exchange_book::open_call exchange_book::end(open_calls::iterator call)
+{
+    // Its questions are nobody's any more.
+    std::erase_if(questions_, [number = call->first](const auto& each) { return each.second == number; });
+    auto ended = std::move(call->second);
+    calls_.erase(call);
+    by_id_.erase(ended.upstream_id);
+    if (!ended.upstream_token.empty()) {
+        by_token_.erase(ended.upstream_token);
+    }
+    return ended;
+}
+
+delivery exchange_book::drop()
+{
+    ++dropped_;
+    return {};
+}
+
+// Who waits for it hears that it will not come.
+delivery exchange_book::fail(const addressee& whom, const core::error& why)
+{
+    const auto found = whom.answer && whom.id ? find(by_id_, std::to_string(*whom.id)) : calls_.end();
+    ++dropped_;
+    if (found == calls_.end()) {
+        return {};
+    }
+    delivery failed;
+    failed.to = destination::call;
+    failed.call = found->first;
+    failed.last = true;
+    failed.failure = why;
+    end(found);
+    return failed;
+}
+
+delivery exchange_book::take_response(std::string_view text, const message& read)
+{
+    const auto found = find(by_id_, read.id);
+    if (found == calls_.end()) {
+        return drop();
+    }
+    delivery answer;
+    answer.to = destination::call;
+    answer.call = found->first;
+    answer.last = true;
+    answer.refused = read.kind == message_kind::failure;
+    const auto call = end(found);
+    answer.text = replaced(text, {{{read.id, call.id}, {}}});
+    return answer;
+}
+
+delivery exchange_book::take_question(std::string_view text, const message& read)
+{
+    const bool unreadable_ping = read.method == "ping" && !has_reader();
+    if (settings_.shared || unreadable_ping || !may_ask(read.method)) {
+        return {.to = destination::server, .text = answer_to(read)};
+    }
+    if (questions_.size() >= settings_.most_questions) {
+        return {.to = destination::server, .text = refusal(read.id, internal_error, "Too many open requests")};
+    }
+    const auto [question, is_new] = questions_.emplace(plain_name(read.id), 0);
+    if (!is_new) {
+        return {.to = destination::server, .text = refusal(read.id, -32600, "The id is of another open request")};
+    }
+    auto asked = to_reader(text);
+    asked.question = true;
+    question->second = asked.call;
+    return asked;
+}
+
+delivery exchange_book::take_notification(std::string_view text, const message& read)
+{
+    const auto params = members_of(read.params);
+    if (read.method == "notifications/progress") {
+        return take_progress(text, params.find("progressToken"));
+    }
+    if (read.method == "notifications/cancelled") {
+        return take_withdrawn(text, params.find("requestId"));
+    }
+    const auto meta = members_of(params.object("_meta"));
+    if (const auto subscription = meta.find(subscription_id); !subscription.empty()) {
+        const auto found = find(by_id_, subscription);
+        if (found == calls_.end()) {
+            return drop();
+        }
+        auto changed = replaced(text, {{{subscription, found->second.id}, {}}});
+        return {.to = destination::call, .call = found->first, .text = std::move(changed)};
+    }
+    if (is_about_lists_or_resources(read.method)) {
+        return {.to = destination::unasked, .text = std::string{text}};
+    }
+    // Of several clients nobody knows whose call it is about.
+    return settings_.shared ? drop() : to_reader(text);
+}
+
+delivery exchange_book::take_progress(std::string_view text, std::string_view token)
+{
+    const auto found = find(by_token_, token);
+    if (found == calls_.end()) {
+        return drop();
+    }
+    auto changed = replaced(text, {{{token, found->second.token}, {}}});
+    return {.to = destination::call, .call = found->first, .text = std::move(changed)};
+}
+
+// It does not want to know any more what it asked, or it has ended a subscription.
+delivery exchange_book::take_withdrawn(std::string_view text, std::string_view id)
+{
+    const auto question = questions_.find(plain_name(id));
+    if (question != questions_.end()) {
+        const auto asked = question->second;
+        questions_.erase(question);
+        return {.to = asked == 0 ? destination::unasked : destination::call, .call = asked, .text = std::string{text}};
+    }
+    const auto found = find(by_id_, id);
+    if (found == calls_.end()) {
+        return drop();
+    }
+    delivery ended;
+    ended.to = destination::call;
+    ended.call = found->first;
+    ended.text = replaced(text, {{{id, found->second.id}, {}}});
+    return ended;
+}
+
+// All calls are of one client, which gets what is said either way; most likely it is about the only call, or about the latest.
+delivery exchange_book::to_reader(std::string_view text)
+{
+    const auto attached = [](const auto& each) { return each.second.attached; };
+    const auto latest = std::find_if(calls_.rbegin(), calls_.rend(), attached);
+    const bool several =
+        latest != calls_.rend() && std::find_if(std::next(latest), calls_.rend(), attached) != calls_.rend();
+    delivery told;
+    told.text = text;
+    if (latest == calls_.rend() || (several && listening_)) {
+        told.to = destination::unasked;
+    } else {
+        told.to = destination::call;
+        told.call = latest->first;
+    }
+    return told;
+}
+
+bool exchange_book::may_ask(std::string_view method) const
+{
+    for (const auto& [prefix, capability] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+             {"sampling/", "sampling"},
+             {"elicitation/", "elicitation"},
+             {"roots/", "roots"},
+             {"tasks/", "tasks"},
+         }) {
+        if (method.starts_with(prefix)) {
+            return std::ranges::find(settings_.declared, capability) != settings_.declared.end();
+        }
+    }
+    return true;
+}
+
+bool exchange_book::has_reader() const
+{
+    return listening_ || std::ranges::any_of(calls_, [](const auto& each) { return each.second.attached; });
+}
+
+std::vector<std::string> capability_names(std::string_view capabilities)
+{
+    std::vector<std::string> names;
+    const auto object = members_of(capabilities);
+    for (const auto& each : object.members()) {
+        if (is_object(each.value)) {
+            names.push_back(each.name);
+        }
+    }
+    return names;
+}
+
+}  // namespace mcp

@@ -1,0 +1,141 @@
+// Who waits for what on one connection to a server that carries many exchanges at once: those of one client's session, or of
+// several clients. An answer belongs to its exchange, not to its id. Sources: JSON-RPC 2.0; MCP 2025-11-25 basic/lifecycle,
+// basic/utilities (cancellation, ping, progress); 2026-07-28 basic/patterns/subscriptions. Pure: no I/O, no clock; one thread.
+#pragma once
+
+#include "core/error.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "mcp/calls/upstream_names.hpp"
+#include "mcp/protocol/message.hpp"
+#include "mcp/protocol/refused_message.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp {
+
+// One request under way, as the book numbers them: never the same twice, never 0.
+using call_number = std::uint64_t;
+
+struct book_settings {
+    bool shared = false;                // by clients that know nothing of one another
+    std::vector<std::string> declared;  // the client's capabilities by name; of a shared connection none count
+    std::size_t most_calls = 64;        // in flight
+    std::size_t most_questions = 64;    // of the server, that nobody has answered
+    message_limits messages;
+};
+
+// Where a message of the server goes.
+enum class destination : std::uint8_t {
+    call,     // to the exchange of delivery::call
+    unasked,  // to whoever listens to what the server says unasked
+    server,   // delivery::text is an answer, back to the server
+    nobody,
+};
+
+struct delivery {
+    destination to = destination::nobody;
+    call_number call = 0;
+    bool last = false;                        // it answers the call, which is over
+    bool refused = false;                     // with an error
+    bool question = false;                    // the server waits for an answer
+    std::string text = {};                    // the message as its reader gets it; empty if there is `failure`
+    std::optional<core::error> failure = {};  // the call's answer was malformed
+};
+
+class exchange_book {
+public:
+    explicit exchange_book(book_settings settings);
+
+    struct begun {
+        call_number call = 0;
+        std::string text;  // for the server
+    };
+
+    // A request of a client. Fails with overloaded: most_calls are in flight.
+    core::result<begun> begin(const client_message& request);
+
+    struct cancelled {
+        call_number call = 0;
+        std::string text;  // for the server
+    };
+
+    // A client's `notifications/cancelled`; of several calls with this id the one that began last. Its answer is dropped if it
+    // comes. Nothing: no such call of this client, or it is `initialize`.
+    std::optional<cancelled> cancel(const client_message& notification);
+
+    // The call is over; its answer is dropped if it comes. The notification that tells the server so; empty: it is `initialize`,
+    // or there is no such call.
+    std::string cancel(call_number call, std::string_view reason);
+
+    // Nobody reads the call's exchange any more. It stays under way, but no question or log message goes there.
+    void detach(call_number call);
+
+    // Whether somebody listens to what the server says unasked.
+    void set_listening(bool on) noexcept { listening_ = on; }
+
+    // A client's answer to a question of the server, which goes up as it is: the call that it was asked in; 0: in none.
+    // Nothing: nobody waits for it.
+    std::optional<call_number> take_answer(const client_message& answer);
+
+    // The question cannot be put to anybody: the server's answer instead. Empty: it is not open.
+    std::string refuse_question(std::string_view text);
+
+    // One message of the server, which is no batch.
+    delivery take(std::string_view text);
+
+    // The beginning of one that was over this limit in bytes.
+    delivery take_too_long(std::string_view beginning, std::size_t limit);
+
+    std::size_t in_flight() const noexcept { return calls_.size(); }
+
+    // Messages of the server that nobody waited for: late, twice, invented or malformed.
+    std::uint64_t dropped() const noexcept { return dropped_; }
+
+private:
+    struct open_call {
+        std::string id;     // the client's, raw
+        std::string token;  // likewise; empty: none
+        std::string upstream_id;
+        std::string upstream_token;
+        std::uint64_t client = 0;
+        bool initialize = false;
+        bool attached = true;
+    };
+    using open_calls = std::map<call_number, open_call>;
+    using names = std::map<std::string, call_number, std::less<>>;
+
+    open_calls::iterator find(const names& in, std::string_view raw);
+    open_call end(open_calls::iterator call);
+    delivery drop();
+    delivery fail(const addressee& whom, const core::error& why);
+    delivery take_response(std::string_view text, const message& read);
+    delivery take_question(std::string_view text, const message& read);
+    delivery take_notification(std::string_view text, const message& read);
+    delivery take_progress(std::string_view text, std::string_view token);
+    delivery take_withdrawn(std::string_view text, std::string_view params);
+    delivery to_reader(std::string_view text);
+    bool may_ask(std::string_view method) const;
+    bool has_reader() const;
+
+    book_settings settings_;
+    upstream_names ids_;
+    upstream_names tokens_;
+    open_calls calls_;
+    names by_id_;
+    names by_token_;
+    names questions_;  // by the server's ids; 0: put to who listens
+    call_number last_ = 0;
+    std::uint64_t dropped_ = 0;
+    bool listening_ = false;
+};
+
+// The names of the members of a client's `capabilities`, raw.
+std::vector<std::string> capability_names(std::string_view capabilities);
+
+}  // namespace mcp

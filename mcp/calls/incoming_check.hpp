@@ -1,0 +1,90 @@
+// Whether what a client posts may go any further: the header fields of MCP against the body (MCP 2025-03-26 to 2025-11-25,
+// basic/transports; 2026-07-28, basic/transports/streamable-http and basic/versioning; SEP-2243). Pure; any thread.
+#pragma once
+
+#include "core/error.hpp"
+#include "mcp/calls/client_capabilities.hpp"
+#include "mcp/calls/incoming.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mcp {
+
+// A field that may stand once in a header.
+struct head_field {
+    std::string_view value;  // without the white space around it
+    unsigned count = 0;
+
+    void add(std::string_view text) noexcept
+    {
+        value = text;
+        ++count;
+    }
+};
+
+// Which of the two types that answers have a client takes.
+struct accepted_types {
+    bool json = false;
+    bool events = false;
+
+    // Of one more field `Accept`. `*/*`, `application/*` and `text/*` count, what has `q=0` does not.
+    void add(std::string_view value) noexcept;
+};
+
+// Of a request to an MCP endpoint.
+struct head_fields {
+    head_field version;  // MCP-Protocol-Version
+    head_field method;   // Mcp-Method
+    head_field name;     // Mcp-Name
+    head_field session;  // Mcp-Session-Id
+    head_field event;    // Last-Event-ID
+    accepted_types accept;
+};
+
+// What the client is told. The status is core::http_status(code), the JSON-RPC error code core::jsonrpc_code(code).
+struct refusal {
+    core::errc code = core::errc::bad_request;
+    std::string data;      // members of the error's `data` as a raw JSON object; empty: none
+    std::string_view why;  // a constant, for the log
+};
+
+// Modern: the version in `_meta`, or a version field from 2026-07-28 on. A batch and an answer have no `_meta`.
+era era_of_post(const head_fields& head, const incoming_body& body);
+
+// The legacy version of a request: its field, or else that of its session, or else 2025-03-26.
+std::string_view legacy_version(const head_fields& head, std::string_view session_version) noexcept;
+
+// Nothing: it may go on. `body` as read_incoming() has read it from `text`; `session_version`: of the session that the request
+// is part of, empty: of none. In the order of checks:
+// - either era: not_acceptable (Accept lacks a type); parse_error and invalid_request as read_incoming() found
+// - modern: invalid_request (a batch, an answer); invalid_params (`_meta` lacks version or capabilities); header_mismatch (a
+//   field is missing, doubled, not decodable or not as in the body); version_unsupported with `supported` and `requested`;
+//   method_not_found (an unknown method, or one of the legacy era)
+// - legacy: bad_request (an unknown version; a version or session id doubled); invalid_request (a batch in another version than
+//   2025-03-26)
+// Of a legacy request without the `name` or `uri` that its method needs nothing is said: target_of() finds none.
+std::optional<refusal> check_post(
+    const head_fields& head,
+    const incoming_body& body,
+    std::string_view text,
+    std::string_view session_version = {}
+);
+
+// The same for GET and DELETE, which have no body: bad_request (a field doubled, an unknown version), not_acceptable (a GET that
+// does not take events).
+std::optional<refusal> check_get(const head_fields& head);
+std::optional<refusal> check_delete(const head_fields& head);
+
+// -32021, for what a call needs and the client has not declared.
+refusal lacking(client_capabilities required);
+
+// What stands in a field that repeats a value of the body: plain, or as `=?base64?...?=`. Nothing: neither.
+std::optional<std::string> header_text(std::string_view value);
+
+// The value for such a field: encoded if it has to be.
+std::string header_value(std::string_view text);
+
+}  // namespace mcp

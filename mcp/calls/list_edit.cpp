@@ -1,0 +1,286 @@
+#include "mcp/calls/list_edit.hpp"
+
+#include "core/json/json.hpp"
+#include "core/json/json_cursor.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+#include "mcp/protocol/raw_json.hpp"
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+using cursor_type = core::json_cursor<core::wide_bytes>;
+
+core::error unusable(std::string_view why)
+{
+    return core::upstream_error(core::errc::upstream_protocol, "a list: " + std::string{why});
+}
+
+bool is_named(std::string_view raw_name, bool escaped, std::string_view name)
+{
+    return escaped ? core::unescape_json(raw_name) == name : raw_name == name;
+}
+
+std::string_view list_member(list_kind list) noexcept
+{
+    switch (list) {
+        case list_kind::tools:
+            return "tools";
+        case list_kind::resources:
+            return "resources";
+        case list_kind::templates:
+            return "resourceTemplates";
+        case list_kind::prompts:
+            return "prompts";
+    }
+    return {};
+}
+
+std::string_view key_member(list_kind list) noexcept
+{
+    switch (list) {
+        case list_kind::tools:
+        case list_kind::prompts:
+            return "name";
+        case list_kind::resources:
+            return "uri";
+        case list_kind::templates:
+            return "uriTemplate";
+    }
+    return {};
+}
+
+// Where the members of one entry stand that the filter knows.
+struct entry_places {
+    text_range key;
+    std::vector<text_range> descriptions;
+    bool usable = true;  // an object with one key
+};
+
+entry_places places_in(std::string_view entry, std::string_view key)
+{
+    entry_places places;
+    if (!is_object(entry)) {
+        places.usable = false;
+        return places;
+    }
+    cursor_type cursor{entry, cursor_type::deepest};
+    cursor.object([&](std::string_view name, bool escaped, std::string_view value) {
+        const text_range range{static_cast<std::size_t>(value.data() - entry.data()), value.size()};
+        if (is_named(name, escaped, key)) {
+            places.usable = places.usable && places.key.empty();
+            places.key = range;
+        } else if (is_named(name, escaped, "description")) {
+            places.descriptions.push_back(range);
+        }
+        return true;
+    });
+    places.usable = places.usable && is_string(places.key.of(entry));
+    return places;
+}
+
+// What callers see of the entries of one list.
+class entry_editor {
+public:
+    entry_editor(const name_filter& filter, list_kind list)
+        : filter_{filter},
+          list_{list}
+    {
+    }
+
+    // The entry as callers see it. Nothing: they do not.
+    std::optional<std::string> shown(std::string_view entry)
+    {
+        const auto places = places_in(entry, key_member(list_));
+        if (!places.usable) {
+            return std::nullopt;
+        }
+        const auto name = *text_of(places.key.of(entry));
+        const auto seen = filter_.exposed(name);
+        if (!seen) {
+            return std::nullopt;
+        }
+        if (!names_.emplace(*seen).second) {
+            if (repeated_.size() < most_repeated_names) {
+                repeated_.emplace_back(*seen);
+            }
+            return std::nullopt;
+        }
+        return edited(entry, edits(places, name, *seen));
+    }
+
+    // Names of entries that an earlier one has; at most most_repeated_names.
+    std::vector<std::string> take_repeated() { return std::move(repeated_); }
+
+private:
+    std::vector<text_edit> edits(const entry_places& places, std::string_view name, std::string_view seen) const
+    {
+        std::vector<text_edit> all;
+        if (seen != name) {
+            all.push_back({places.key, {}});
+            core::append_json_string(all.back().text, seen);
+        }
+        const auto description = filter_.description(seen);
+        if (!description) {
+            return all;
+        }
+        std::string text;
+        core::append_json_string(text, *description);
+        for (const auto& place : places.descriptions) {
+            all.push_back({place, text});
+        }
+        if (places.descriptions.empty()) {
+            all.push_back({{places.key.at + places.key.size, 0}, R"(,"description":)" + text});
+        }
+        return all;
+    }
+
+    const name_filter& filter_;
+    list_kind list_;
+    std::set<std::string, std::less<>> names_;
+    std::vector<std::string> repeated_;
+};
+
+// Copies a message and leaves out what is hidden.
+class list_editor {
+public:
+    list_editor(const name_filter& filter, list_kind list, std::string_view message)
+        : list_{list},
+          entries_{filter, list},
+          message_{message},
+          cursor_{message, cursor_type::deepest}
+    {
+    }
+
+    core::result<edited_list> edit()
+    {
+        cursor_.skip_space();
+        if (cursor_.peek() != '{') {
+            return unusable("not an object");
+        }
+        if (!copy_members("result", '{', &list_editor::copy_result) || !cursor_.finish()) {
+            return unusable(why_.empty() ? cursor_.why() : why_);
+        }
+        copy_until(message_.size());
+        out_.repeated = entries_.take_repeated();
+        return std::move(out_);
+    }
+
+private:
+    using step = bool (list_editor::*)();
+
+    std::size_t offset() const noexcept { return static_cast<std::size_t>(cursor_.position() - message_.data()); }
+
+    bool fail(std::string_view why) noexcept
+    {
+        why_ = why;
+        return false;
+    }
+
+    void copy_until(std::size_t end)
+    {
+        out_.text.append(message_, copied_, end - copied_);
+        copied_ = end;
+    }
+
+    // One object, whose member `name` goes to `inside` if it opens with `bracket`.
+    bool copy_members(std::string_view name, char bracket, step inside)
+    {
+        if (!cursor_.open('{')) {
+            return false;
+        }
+        if (cursor_.close()) {
+            return true;
+        }
+        bool found = false;
+        do {
+            std::string_view raw_name;
+            bool escaped = false;
+            if (!cursor_.name(raw_name, escaped)) {
+                return false;
+            }
+            const bool wanted = is_named(raw_name, escaped, name);
+            if (wanted && std::exchange(found, true)) {
+                return fail("a member stands twice");
+            }
+            if (!(wanted && cursor_.peek() == bracket ? (this->*inside)() : cursor_.value())) {
+                return false;
+            }
+            cursor_.skip_space();
+        } while (cursor_.take(','));
+        return cursor_.close();
+    }
+
+    bool copy_result() { return copy_members(list_member(list_), '[', &list_editor::copy_entries); }
+
+    // Before the first entry that stays stands what stood before the first of all, before the others what stood before them.
+    bool copy_entries()
+    {
+        const auto inside = offset() + 1;
+        copy_until(inside);
+        if (!cursor_.open('[')) {
+            return false;
+        }
+        if (cursor_.close()) {
+            return true;
+        }
+        const text_range first{inside, offset() - inside};
+        std::size_t entries = 0;
+        bool any = false;
+        do {
+            const auto at = offset();
+            if (!cursor_.value()) {
+                return false;
+            }
+            if (++entries > most_entries) {
+                return fail("more entries than a page may have");
+            }
+            if (auto entry = entries_.shown(message_.substr(at, offset() - at))) {
+                out_.text += any ? message_.substr(copied_, at - copied_) : first.of(message_);
+                out_.text += *entry;
+                any = true;
+            } else {
+                ++out_.hidden;
+            }
+            copied_ = offset();
+            cursor_.skip_space();
+        } while (cursor_.take(','));
+        return cursor_.close();
+    }
+
+    list_kind list_;
+    entry_editor entries_;
+    std::string_view message_;
+    cursor_type cursor_;
+    edited_list out_;
+    std::size_t copied_ = 0;  // of `message_`; all before is in `out_`, or left out of it
+    std::string_view why_;
+};
+
+}  // namespace
+
+core::result<edited_list> edit_list(const name_filter& filter, list_kind list, std::string_view message)
+{
+    return list_editor{filter, list, message}.edit();
+}
+
+std::vector<listed_item> exposed_items(const name_filter& filter, list_kind list, const std::vector<listed_item>& items)
+{
+    if (filter.passes_all()) {
+        return items;
+    }
+    entry_editor entries{filter, list};
+    std::vector<listed_item> exposed;
+    for (const auto& each : items) {
+        if (auto raw = entries.shown(each.raw)) {
+            exposed.push_back({std::string{*filter.exposed(each.key)}, std::move(*raw)});
+        }
+    }
+    return exposed;
+}
+
+}  // namespace mcp

@@ -1,0 +1,35 @@
+// A server's list as callers see it. Pure; any thread.
+#pragma once
+
+#include "core/error.hpp"
+#include "mcp/calls/name_filter.hpp"
+#include "mcp/protocol/discovery.hpp"
+#include "mcp/protocol/message.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp {
+
+inline constexpr std::size_t most_entries = 10000;     // of one page
+inline constexpr std::size_t most_repeated_names = 8;  // that are reported
+
+struct edited_list {
+    std::string text;
+    std::size_t hidden = 0;             // entries that are left out
+    std::vector<std::string> repeated;  // names of those that an earlier entry has; at most most_repeated_names
+};
+
+// An answer to the request of a `list`, without the entries that are hidden, with exposed names and other descriptions; every
+// other byte stays. An entry that is no object, has no name or has it twice is hidden. Answers that are errors, and messages
+// that are no answers, stay as they are. Fails with upstream_protocol: not JSON, not an object, or the result or its list
+// stands twice, or the list has more than most_entries.
+core::result<edited_list> edit_list(const name_filter& filter, list_kind list, std::string_view message);
+
+// The same of what a server's lists had when they were walked.
+std::vector<listed_item>
+exposed_items(const name_filter& filter, list_kind list, const std::vector<listed_item>& items);
+
+}  // namespace mcp

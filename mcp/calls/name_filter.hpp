@@ -1,0 +1,71 @@
+// Which of a server's tools, prompts or resources callers get, and under which names (core::mcp_filter). Immutable; any thread.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/mcp_server.hpp"
+#include "mcp/calls/incoming.hpp"
+#include "mcp/calls/text_edits.hpp"
+#include "mcp/protocol/message.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mcp {
+
+// Names beyond this are hidden where there are patterns, each of which takes time in proportion to the name.
+inline constexpr std::size_t longest_matched_name = 2048;
+
+// Views that it returns are into itself or into the argument.
+class name_filter {
+public:
+    name_filter() = default;
+    explicit name_filter(core::mcp_filter filter);
+
+    // Nothing is hidden, renamed or described: lists and calls need not be looked at.
+    bool passes_all() const noexcept;
+
+    // What callers call the server's `name`. Nothing: it is hidden, by a pattern or because the configuration gives its name to
+    // another one.
+    std::optional<std::string_view> exposed(std::string_view name) const noexcept;
+
+    // What the server calls the exposed `name`. Nothing: nothing that callers see has it. Inverse of exposed().
+    std::optional<std::string_view> original(std::string_view name) const noexcept;
+
+    // What callers read instead of the server's description. Nothing: the server's.
+    std::optional<std::string_view> description(std::string_view exposed_name) const noexcept;
+
+private:
+    using pairs = std::vector<std::pair<std::string, std::string>>;
+
+    bool shown(std::string_view name) const noexcept;
+
+    std::vector<std::string> allow_;
+    std::vector<std::string> deny_;
+    pairs exposed_;       // by the server's name
+    pairs originals_;     // by the exposed name
+    pairs descriptions_;  // by the exposed name
+};
+
+// The three of an agent.
+struct name_filters {
+    name_filter tools;
+    name_filter prompts;
+    name_filter resources;  // by URI, and by URI template
+
+    explicit name_filters(const core::mcp_server& server);
+    name_filters() = default;
+
+    const name_filter& of(list_kind list) const noexcept;
+};
+
+// What has to change in a request before it goes to the server: the name or URI of tools/call, prompts/get, resources/read,
+// resources/subscribe and resources/unsubscribe, or of the reference of completion/complete. Nothing: as it is. Fails with
+// invalid_params if that is hidden or unknown, is not a string, or is a URI with other spellings (is_canonical_uri()), while
+// resources are filtered; and for changes of single resources in subscriptions/listen then; every other method passes.
+core::result<std::optional<text_edit>> admit(const name_filters& filters, const incoming& call, std::string_view body);
+
+}  // namespace mcp

@@ -1,0 +1,154 @@
+#include "mcp/calls/replay_store.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+template <class Number>
+bool take_number(std::string_view& text, int base, Number& number) noexcept
+{
+    const auto end = text.find('-');
+    const auto digits = text.substr(0, end);
+    const auto* const behind = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), behind, number, base);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return read.ec == std::errc{} && read.ptr == behind;
+}
+
+}  // namespace
+
+std::string event_position::to_text() const
+{
+    std::array<char, 16> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), stream, 16);
+    return std::to_string(worker) + '-' + std::string{digits.data(), end.ptr} + '-' + std::to_string(number);
+}
+
+std::optional<event_position> event_position::read(std::string_view text) noexcept
+{
+    event_position place;
+    auto rest = text;
+    const bool valid = take_number(rest, 10, place.worker) && take_number(rest, 16, place.stream) &&
+                       take_number(rest, 10, place.number);
+    // A text that is longer, or that begins with zeros, was not written by to_text().
+    return valid && rest.empty() && place.to_text() == text ? std::optional{place} : std::nullopt;
+}
+
+replay_store::replay_store(std::uint16_t worker, replay_limits limits, jose::random_source random)
+    : worker_{worker},
+      limits_{limits},
+      random_{std::move(random)}
+{
+}
+
+std::uint64_t replay_store::open(std::string owner)
+{
+    std::uint64_t stream = 0;
+    do {
+        std::array<unsigned char, sizeof stream> bytes{};
+        random_(bytes);
+        std::memcpy(&stream, bytes.data(), sizeof stream);
+    } while (streams_.contains(stream));
+    streams_[stream].owner = std::move(owner);
+    return stream;
+}
+
+event_position replay_store::keep(std::uint64_t stream, std::string text, core::steady_time now)
+{
+    expire(now);
+    const auto found = streams_.find(stream);
+    if (found == streams_.end()) {
+        return {worker_, stream, 0};
+    }
+    auto& state = found->second;
+    const event_position at{worker_, stream, ++state.last};
+    events_.push_back({stream, at.number, now, std::move(text)});
+    state.events.push_back(std::prev(events_.end()));
+    state.bytes += cost(events_.back());
+    bytes_ += cost(events_.back());
+    while (state.events.size() > limits_.events || state.bytes > limits_.stream_bytes) {
+        drop_first(state);
+    }
+    while (bytes_ > limits_.bytes) {
+        drop_oldest();
+    }
+    return at;
+}
+
+void replay_store::end(std::uint64_t stream)
+{
+    const auto found = streams_.find(stream);
+    if (found == streams_.end()) {
+        return;
+    }
+    found->second.ended = true;
+    if (found->second.events.empty()) {
+        streams_.erase(found);
+    }
+}
+
+void replay_store::forget(std::uint64_t stream)
+{
+    const auto found = streams_.find(stream);
+    if (found == streams_.end()) {
+        return;
+    }
+    while (!found->second.events.empty()) {
+        drop_first(found->second);
+    }
+    streams_.erase(found);
+}
+
+std::optional<replay> replay_store::after(const event_position& last, std::string_view owner, core::steady_time now)
+{
+    expire(now);
+    const auto found = streams_.find(last.stream);
+    if (last.worker != worker_ || found == streams_.end() || found->second.owner != owner || last.number == 0 ||
+        last.number > found->second.last) {
+        return std::nullopt;
+    }
+    const auto& state = found->second;
+    replay rest;
+    rest.stream = last.stream;
+    rest.ended = state.ended;
+    const auto first = state.last + 1 - state.events.size();  // the number of the first that is kept
+    rest.gap = last.number + 1 < first;
+    const auto skipped = rest.gap ? 0 : last.number + 1 - first;
+    for (auto i = static_cast<std::size_t>(skipped); i < state.events.size(); ++i) {
+        rest.events.push_back({state.events[i]->number, state.events[i]->text});
+    }
+    return rest;
+}
+
+void replay_store::expire(core::steady_time now)
+{
+    while (!events_.empty() && now - events_.front().at >= limits_.life) {
+        drop_oldest();
+    }
+}
+
+void replay_store::drop_first(stream_state& stream)
+{
+    const auto first = stream.events.front();
+    stream.events.pop_front();
+    stream.bytes -= cost(*first);
+    bytes_ -= cost(*first);
+    events_.erase(first);
+}
+
+void replay_store::drop_oldest()
+{
+    const auto found = streams_.find(events_.front().stream);
+    drop_first(found->second);
+    if (found->second.ended && found->second.events.empty()) {
+        streams_.erase(found);
+    }
+}
+
+}  // namespace mcp

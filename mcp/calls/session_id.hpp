@@ -1,0 +1,90 @@
+// The session ids that clients get, and the `requestState` of calls that wait for input. Both are sealed (jose/sealed_text.hpp):
+// agent, address and principal are part of what the seal covers and not of the text, so an id that is used for another of them
+// opens as little as a forged one. Any thread; no clock.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "jose/sealed_text.hpp"
+#include "mcp/calls/client_capabilities.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace mcp {
+
+inline constexpr std::size_t longest_upstream_id = 200;
+inline constexpr std::chrono::hours session_life{24};
+inline constexpr std::chrono::minutes input_life{5};
+
+// What lives in the memory of one worker: a program's session, one whose upstream id does not go into an id, a parked call.
+struct local_handle {
+    std::uint16_t worker = 0;
+    std::array<unsigned char, 16> random{};
+
+    friend auto operator<=>(const local_handle&, const local_handle&) = default;
+};
+
+// For whom and what an id is good. Views; only for the call that they are passed to.
+struct session_binding {
+    std::string_view agent;      // its id
+    std::string_view address;    // of its server; whatever changes when the server is another one
+    std::string_view provider;   // of the principal; empty with `principal`: nobody in particular
+    std::string_view principal;  // its id
+};
+
+struct sealed_session {
+    std::variant<std::string, local_handle> place;  // the server's own id, or where to look
+    std::string_view version;                       // one of versions(era::legacy); static
+    client_capabilities declared;
+    core::wall_time began;  // in whole seconds
+
+    friend bool operator==(const sealed_session&, const sealed_session&) = default;
+};
+
+// The call that a `requestState` is good for.
+struct input_binding {
+    std::string_view agent;
+    std::string_view provider;
+    std::string_view principal;
+    std::string_view call;  // digest_of_call()
+};
+
+// SHA-256 of method, name and arguments (raw JSON, whose white space does not count; empty: none).
+std::string digest_of_call(std::string_view method, std::string_view name, std::string_view arguments);
+
+// What logs show of a session id: 8 hexadecimal digits of its SHA-256.
+std::string tag_of(std::string_view id);
+
+class session_ids {
+public:
+    explicit session_ids(jose::text_sealer sealer);
+
+    local_handle new_handle(std::uint16_t worker) const;
+
+    // At most 512 visible ASCII characters. Nothing: the server's id is empty, longer than longest_upstream_id or not visible
+    // ASCII (0x21 to 0x7E), so that it has to stay in memory behind a new_handle(); or the version is not of the legacy era.
+    std::optional<std::string> seal(const sealed_session& session, const session_binding& binding) const;
+
+    // Fails with session_not_found, whatever is wrong: forged, changed, of an unknown key, of another agent, address or
+    // principal, session_life old or older.
+    core::result<sealed_session> open(std::string_view id, const session_binding& binding, core::wall_time now) const;
+
+    // `now` in milliseconds.
+    std::string seal_input(const local_handle& call, const input_binding& binding, core::wall_time now) const;
+
+    // Fails with input_expired, whatever is wrong; from input_life on, too. That it is good for one use only is the caller's.
+    core::result<local_handle> open_input(std::string_view state, const input_binding& binding, core::wall_time now)
+        const;
+
+private:
+    jose::text_sealer sealer_;
+};
+
+}  // namespace mcp

@@ -1,0 +1,95 @@
+#include "tests/flow/mcp_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/mcp_filter");
+
+using namespace flow;
+using namespace flow::mcp_calls;
+TEST_CASE("callers get the part of a server that its filter lets them, under the names that it gives")
+{
+    auto x = mcp_gateway([](config::settings& settings) {
+        auto& server = *settings.agents[0].mcp;
+        server.tools.deny = {"drop_*"};
+        server.tools.names = {{"read_file", "read"}};
+        server.resources.allow = {"file:///pub/*"};
+    });
+    const auto id = begin(x);
+    const field_list session{{"Mcp-Session-Id", id}};
+    const std::string tools =
+        R"({"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"drop_all"},{"name":"read_file","n":1.0}]}})";
+    const std::string shown = R"({"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"read","n":1.0}]}})";
+    const std::string list = R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})";
+    x.agent.otherwise([&](const auto&) { return answer_json(tools); });
+    CHECK(post(x, list, session).body == shown);
+    x.agent.otherwise([&](const auto&) {
+        return answer(200, "id: p\ndata: \n\nid: q\ndata: " + tools + "\n\n", {{"Content-Type", "text/event-stream"}});
+    });
+    const auto events = post(x, list, session).body;
+    CHECK(events.find(shown) != std::string::npos);
+    CHECK(events.find("drop_all") == std::string::npos);
+    CHECK(events.find("id: p\n") != std::string::npos);
+
+    x.agent.otherwise(as_server);
+    const auto before = passed_on(x).size();
+    const auto check_hidden = [&](std::string_view params, std::string_view method) {
+        const auto body = R"({"jsonrpc":"2.0","id":5,"method":")" + std::string{method} + R"(","params":)" +
+                          std::string{params} + '}';
+        const auto got = post(x, body, session);
+        check_error(got, 200, -32602, "invalid_params");
+        CHECK(json::parse(got.body)["id"] == 5);
+    };
+    check_hidden(R"({"name":"drop_all"})", "tools/call");
+    check_hidden(R"({"name":"read_file"})", "tools/call");
+    check_hidden(R"({"name":"drop\u005fall"})", "tools/call");
+    check_hidden(R"({"uri":"file:///srv/secret"})", "resources/read");
+    check_hidden(R"({"uri":"file:///pub/../srv/secret"})", "resources/read");
+    check_hidden(R"({"uri":"file:///pub/%2e%2e/srv/secret"})", "resources/subscribe");
+    check_error(
+        send(x, "GET", with(usual_fields(), {{"Mcp-Session-Id", id}, {"Last-Event-ID", "e"}})),
+        400,
+        -31400,
+        "bad_request"
+    );
+    CHECK(passed_on(x).size() == before);
+
+    CHECK(
+        post(x, R"({"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"read","arguments":{}}})", session)
+            .status == 200
+    );
+    CHECK(
+        passed_on(x).back().body ==
+        R"({"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"read_file","arguments":{}}})"
+    );
+    CHECK(
+        post(x, R"({"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":"file:///pub/a"}})", session)
+            .status == 200
+    );
+}
+
+TEST_CASE("the field that repeats the name of a tool has the server's name of it")
+{
+    const auto x =
+        mcp_gateway([](config::settings& settings) { settings.agents[0].mcp->tools.names = {{"read file", "read"}}; });
+    const std::string body =
+        R"({"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"read","arguments":{},"_meta":)"
+        R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})";
+    const field_list fields{
+        {"MCP-Protocol-Version", "2026-07-28"},
+        {"Mcp-Method", "tools/call"},
+        {"Mcp-Name", "read"},
+        {"Mcp-Param-user_id", "7"}
+    };
+    static_cast<void>(post(x, body, fields));
+    const auto got = passed_on(x).at(0);
+    CHECK(got.count("Mcp-Name") == 1);
+    CHECK(got.header("Mcp-Name") == "read file");
+    CHECK(got.header("Mcp-Param-user_id") == "7");
+    CHECK(json::parse(got.body)["params"]["name"] == "read file");
+}
+
+TEST_SUITE_END();

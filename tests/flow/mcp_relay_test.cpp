@@ -1,0 +1,254 @@
+#include "tests/flow/mcp_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/mcp_relay");
+
+using namespace flow;
+using namespace flow::mcp_calls;
+
+TEST_CASE("a session begins, is called and ends, and the server's id of it stays with the gateway")
+{
+    const auto x = mcp_gateway();
+    const auto began = post(x, initialize_body);
+    CHECK(began.status == 200);
+    CHECK(began.body == initialized);
+    const auto id = began.header("Mcp-Session-Id");
+    CHECK(began.count("Mcp-Session-Id") == 1);
+    CHECK(id.size() > 40);
+    CHECK(id.size() <= 512);
+    CHECK(id.find(server_id) == std::string::npos);
+
+    const field_list session{{"Mcp-Session-Id", id}, {"MCP-Protocol-Version", "2025-06-18"}};
+    CHECK(post(x, R"({"jsonrpc":"2.0","method":"notifications/initialized"})", session).status == 202);
+    const auto called = post(x, call_of(R"("one")"), session);
+    CHECK(called.status == 200);
+    CHECK(called.body == R"({"jsonrpc":"2.0","id":"one","result":{"content":[]}})");
+    CHECK(send(x, "DELETE", with(usual_fields(), session)).status == 200);
+
+    const auto got = passed_on(x);
+    REQUIRE(got.size() == 4);
+    CHECK(got[0].body == initialize_body);
+    CHECK(got[0].count("Mcp-Session-Id") == 0);
+    for (std::size_t i = 1; i < got.size(); ++i) {
+        CHECK(got[i].header("Mcp-Session-Id") == server_id);
+        CHECK(got[i].header("MCP-Protocol-Version") == "2025-06-18");
+        CHECK(got[i].target == "/rpc");
+    }
+    CHECK(got[2].body == call_of(R"("one")"));
+    CHECK(got[3].method == "DELETE");
+}
+
+TEST_CASE("an id that is forged, cut, of another agent or of an older gateway is 404 before the server hears of it")
+{
+    const auto x = mcp_gateway();
+    const auto id = begin(x);
+    const auto other = begin(mcp_gateway());
+    auto changed = id;
+    changed[changed.size() / 2] = changed[changed.size() / 2] == 'A' ? 'B' : 'A';
+    for (const auto& wrong : {std::string{"x"}, id.substr(0, id.size() - 1), id + "A", changed, other}) {
+        CAPTURE(wrong);
+        const auto got = post(x, call_of("1"), {{"Mcp-Session-Id", wrong}});
+        check_error(got, 404, -32001, "session_not_found");
+        CHECK(json::parse(got.body)["id"] == 1);
+    }
+    CHECK(passed_on(x).size() == 1);
+}
+
+TEST_CASE("initialize with a stale id begins anew")
+{
+    const auto x = mcp_gateway();
+    const auto got = post(x, initialize_body, {{"Mcp-Session-Id", "stale"}});
+    CHECK(got.status == 200);
+    CHECK_FALSE(got.header("Mcp-Session-Id").empty());
+}
+
+TEST_CASE("the server gets the fields of MCP, of traces and those that its record lets pass, and no credential")
+{
+    const auto x = mcp_gateway([](config::settings& settings) {
+        settings.agents[0].headers = {{"X-Team", core::secret{"words"}}};
+        settings.agents[0].mcp->forward_headers = {"X-Tenant"};
+    });
+    CHECK(
+        post(
+            x,
+            initialize_body,
+            {{"X-Tenant", "t1"},
+             {"X-Other", "o"},
+             {"X-Team", "of-caller"},
+             {"Authorization", "Bearer of-caller"},
+             {"Cookie", "c=1"},
+             {"Mcp-Param-Region", "eu"},
+             {"Forwarded", "for=1.2.3.4"},
+             {"X-Forwarded-For", "1.2.3.4"},
+             {"Tracestate", "a=b"}}
+        )
+            .status == 200
+    );
+    const auto got = passed_on(x).at(0);
+    CHECK(got.header("X-Tenant") == "t1");
+    CHECK(got.header("X-Team") == "words");
+    CHECK(got.count("X-Team") == 1);
+    CHECK(got.header("Mcp-Param-Region") == "eu");
+    CHECK(got.header("Tracestate") == "a=b");
+    CHECK(got.header("Content-Type") == "application/json");
+    CHECK(got.header("Accept") == "application/json, text/event-stream");
+    for (const auto* none : {"X-Other", "Authorization", "Cookie", "Forwarded", "X-Forwarded-For", "User-Agent"}) {
+        CAPTURE(none);
+        CHECK(got.count(none) == 0);
+    }
+}
+
+TEST_CASE("bad input goes no further than the gateway, and has MCP's status and code")
+{
+    const auto x = mcp_gateway();
+    const field_list newest{{"MCP-Protocol-Version", "2026-07-28"}};
+    check_error(post(x, "{"), 400, -32700, "parse_error");
+    check_error(post(x, "[]"), 400, -32600, "invalid_request");
+    check_error(post(x, R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})"), 400, -32600, "invalid_request");
+    check_error(post(x, call_of("1"), newest), 400, -32602, "invalid_params");
+    check_error(post(x, call_of("1"), {{"MCP-Protocol-Version", "2024-01-01"}}), 400, -31400, "bad_request");
+    check_error(send(x, "POST", {{"Accept", "application/json"}}, call_of("1")), 406, -31406, "not_acceptable");
+    check_error(post(x, call_of("1"), {{"Origin", "https://evil.example"}}), 403, -31403, "origin_forbidden");
+    check_error(post(x, call_of("1"), {{"Origin", "null"}}), 403, -31403, "origin_forbidden");
+    CHECK(send(x, "GET", {{"Accept", "text/event-stream"}}).status == 405);
+    CHECK(send(x, "DELETE", usual_fields()).status == 405);
+    CHECK(send(x, "PUT", usual_fields(), "{}").status == 405);
+    CHECK(passed_on(x).empty());
+}
+
+TEST_CASE("a message is taken up to max_message and not beyond")
+{
+    const auto x = mcp_gateway([](config::settings& settings) {
+        settings.agents[0].mcp->max_message = core::least_mcp_message;
+        settings.limits.body = 1024;
+    });
+    const auto id = begin(x);
+    for (const int more : {-1, 0, 1}) {
+        CAPTURE(more);
+        auto body = call_of("1");
+        body.insert(body.size() - 1, core::least_mcp_message + static_cast<std::size_t>(more) - body.size(), ' ');
+        const auto got = post(x, body, {{"Mcp-Session-Id", id}});
+        if (more > 0) {
+            check_error(got, 413, -31413, "body_too_large");
+        } else {
+            CHECK(got.status == 200);
+        }
+    }
+}
+
+TEST_CASE("a page of a listed origin may call and read the answer, errors too")
+{
+    const auto x = mcp_gateway([](config::settings& settings) { settings.mcp.origins = {"https://app.example"}; });
+    const field_list of_page{{"Origin", "https://app.example"}};
+    const auto asked = send(
+        x,
+        "OPTIONS",
+        with(of_page, {{"Access-Control-Request-Method", "POST"}, {"Access-Control-Request-Headers", "mcp-method"}})
+    );
+    CHECK(asked.status == 204);
+    CHECK(asked.header("Access-Control-Allow-Origin") == "https://app.example");
+    CHECK(asked.header("Access-Control-Allow-Headers") == "mcp-method");
+    CHECK(asked.header("Access-Control-Allow-Methods") == "POST, GET, DELETE, OPTIONS");
+    for (const auto& body : {initialize_body, std::string{"{"}}) {
+        const auto got = post(x, body, of_page);
+        CHECK(got.header("Access-Control-Allow-Origin") == "https://app.example");
+        CHECK(got.header("Access-Control-Expose-Headers").find("Mcp-Session-Id") != std::string::npos);
+        CHECK(got.header("Vary") == "Origin");
+    }
+    CHECK(send(x, "OPTIONS", {{"Origin", "https://evil.example"}}).status == 403);
+    CHECK(post(x, initialize_body).count("Access-Control-Allow-Origin") == 0);
+}
+
+TEST_CASE("what a browser asks before it calls costs the agent nothing")
+{
+    const auto x = mcp_gateway([](config::settings& settings) { settings.rate_limits.agent = {1, 1}; });
+    for (int i = 0; i < 5; ++i) {
+        CHECK(send(x, "OPTIONS", {}).status == 204);
+    }
+    CHECK(post(x, initialize_body).status == 200);
+}
+
+TEST_CASE("a server that refuses the gateway is 502; in a session the failure is 200 with the JSON-RPC error")
+{
+    auto x = mcp_gateway();
+    const auto id = begin(x);
+    for (const unsigned status : {401U, 403U}) {
+        x.agent.otherwise([status](const auto&) { return answer(status, "secret words"); });
+        check_error(post(x, initialize_body), 502, -32603, "upstream_status");
+        const auto got = post(x, call_of("7"), {{"Mcp-Session-Id", id}});
+        check_error(got, 200, -32603, "upstream_status");
+        CHECK(json::parse(got.body)["id"] == 7);
+        CHECK(got.body.find("secret") == std::string::npos);
+    }
+    x.agent.otherwise([](const auto&) { return reset(); });
+    check_error(post(x, call_of("8"), {{"Mcp-Session-Id", id}}), 200, -32603, "upstream_reset");
+    x.agent.otherwise([](const auto&) { return answer(404, "gone"); });
+    check_error(post(x, call_of("9"), {{"Mcp-Session-Id", id}}), 404, -32001, "session_not_found");
+    x.agent.otherwise([](const auto&) { return answer(500, "own words"); });
+    CHECK(post(x, call_of("9"), {{"Mcp-Session-Id", id}}).body == "own words");
+}
+
+TEST_CASE("events of a call and of the session's own stream leave as they come")
+{
+    auto x = mcp_gateway();
+    const auto id = begin(x);
+    x.agent.otherwise([](const auto& request) {
+        return request.header("Traceparent").empty() ? answer(404, "") : event_stream();
+    });
+    for (const auto* method : {"POST", "GET"}) {
+        CAPTURE(method);
+        http_client caller{x.port()};
+        const auto body = std::string_view{method} == "POST" ? call_of("1") : std::string{};
+        auto fields = with(usual_fields(), {{"Mcp-Session-Id", id}, {"Last-Event-ID", "e-1"}});
+        if (!body.empty()) {
+            fields.emplace_back("Content-Type", "application/json");
+        }
+        caller.send(request_text(method, "/agents/a/mcp", fields, body));
+        const auto head = caller.read_head();
+        CHECK(head.status == 200);
+        CHECK(head.header("Content-Type").starts_with("text/event-stream"));
+        CHECK(head.header("X-Accel-Buffering") == "no");
+        REQUIRE(x.agent.wait_for_streams(1));
+        x.agent.send_event(R"({"jsonrpc":"2.0","method":"notifications/progress"})");
+        CHECK_FALSE(caller.read_until("progress\"}\n\n").empty());
+        x.agent.end_streams();
+        CHECK(passed_on(x).back().header("Last-Event-ID") == "e-1");
+        CHECK(passed_on(x).back().method == method);
+    }
+}
+
+TEST_CASE("a call is written down with its method, tool and era, and a session by what stands for it")
+{
+    const auto x = mcp_gateway();
+    const auto id = begin(x);
+    CHECK(post(x, call_of("1"), {{"Mcp-Session-Id", id}}).status == 200);
+    const auto line = x.gateway.log().wait_for([](std::string_view each) {
+        return each.find(R"("rpc":"tools/call")") != std::string_view::npos;
+    });
+    REQUIRE(line.has_value());
+    const auto read = json::parse(*line);
+    CHECK(read["route"] == "mcp");
+    CHECK(read["agent"] == "a");
+    CHECK(read["tool"] == "echo");
+    CHECK(read["era"] == "legacy");
+    CHECK(read["session"].get<std::string>().size() == 8);
+    CHECK(line->find(id) == std::string::npos);
+    CHECK(line->find(server_id) == std::string::npos);
+}
+
+TEST_CASE("what is no MCP server has no such address, unless its relay_paths have it")
+{
+    const relayed plain{answer_json("{}")};
+    CHECK(send(plain, "POST", usual_fields(), initialize_body).status == 404);
+    const relayed open{answer_json("{}"), [](config::settings& settings) {
+                           settings.agents[0].relay_paths = {"/mcp"};
+                       }};
+    CHECK(send(open, "POST", usual_fields(), initialize_body).status == 200);
+}
+
+TEST_SUITE_END();

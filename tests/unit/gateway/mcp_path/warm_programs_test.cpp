@@ -1,0 +1,64 @@
+#include "gateway/mcp_path/warm_programs.hpp"
+
+#include "tests/unit/gateway/mcp_path/sessions_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/mcp_path/warm_programs");
+
+using namespace mcp_path_test;
+
+TEST_CASE("Programs wait ahead for clients, are not spoken to, and none is used twice")
+{
+    rig x;
+    x.server.warm = 2;
+    CHECK(x.sessions->warm("a") == 0);
+    const auto session = x.begin();
+    CHECK(x.sessions->warm("a") == 2);
+    REQUIRE(x.programs.started.size() == 3);
+    CHECK(x.programs.lines[0].size() == 1);
+    CHECK(x.programs.lines[1].empty());
+    x.begin();
+    CHECK(x.sessions->warm("a") == 2);
+    CHECK(x.programs.started.size() == 4);
+    CHECK(x.programs.lines[1] == std::vector{opening});
+    CHECK(x.programs.lines[2].empty());
+    x.programs.say("a greeting", 2);
+    x.programs.die(2);
+    CHECK(x.sessions->warm("a") == 1);
+    x.poll();
+    CHECK_FALSE(x.programs.runs(2));
+    CHECK(x.programs.started.size() == 4);
+    CHECK(x.sessions->end(x.key(session)).has_value());
+    x.poll();
+    CHECK_FALSE(x.programs.runs(0));
+}
+
+TEST_CASE("Programs that wait count among max_sessions, and go 10 min after the last session")
+{
+    rig x;
+    x.server.warm = 16;
+    x.server.max_sessions = 3;
+    const auto first = x.begin();
+    CHECK(x.sessions->warm("a") == 2);
+    x.begin();
+    CHECK(x.sessions->warm("a") == 1);
+    const auto third = x.begin();
+    CHECK(x.sessions->warm("a") == 0);
+    CHECK(x.programs.started.size() == 3);
+    CHECK(x.sessions->end(x.key(first)).has_value());
+    x.after(30min);
+    CHECK(x.sessions->size() == 0);
+    x.begin();
+    REQUIRE(x.sessions->warm("a") == 2);
+    x.after(30min);
+    REQUIRE(x.sessions->size() == 0);
+    x.after(10min - 1ms);
+    CHECK(x.sessions->warm("a") == 2);
+    x.after(1ms);
+    CHECK(x.sessions->warm("a") == 0);
+    CHECK(x.programs.alive.empty());
+}

@@ -1,0 +1,21 @@
+#include "mcp/calls/client_message.hpp"
+
+#include "tests/unit/mcp/calls/client_texts.hpp"
+
+#include <doctest/doctest.h>
+
+TEST_SUITE_BEGIN("mcp/calls/client_message");
+
+using mcp_test::call;
+using mcp_test::with_token;
+
+TEST_CASE("A kept message says the same when the first is gone")
+{
+    const auto copy = [] { return mcp::kept_message{call("17", with_token("3"))}; }();
+    const auto view = copy.view();
+    CHECK(view.id == "17");
+    CHECK(view.progress_token == "3");
+    CHECK(view.method == "tools/call");
+    CHECK(view.request_id.empty());
+    CHECK(mcp::one_line("{\n\"a\":\r\n1}") == "{ \"a\":  1}");
+}
