@@ -2,9 +2,7 @@
 // the same.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -21,7 +19,7 @@ import {
     ResourceUpdatedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
-import { HttpServer } from './support/mcp_programs.js';
+import { freePort, HttpServer } from './support/mcp_programs.js';
 import { startConfiguredGateway } from './support/programs.js';
 import { within } from './support/waiting.js';
 
@@ -45,15 +43,6 @@ let folder;
 let child;
 let modern;
 const urls = {};
-
-async function freePort() {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const { port } = probe.address();
-    probe.close();
-    await once(probe, 'close');
-    return port;
-}
 
 async function startEverything(port) {
     child = spawn(process.execPath, [everything, 'streamableHttp'], { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });

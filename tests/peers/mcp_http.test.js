@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +9,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
+import { freePort } from './support/mcp_programs.js';
 import { startConfiguredGateway } from './support/programs.js';
 import { within } from './support/waiting.js';
 
@@ -22,16 +22,6 @@ const kinds = {
 
 const servers = {};
 let gateway;
-
-// The server takes its port from the environment and cannot choose one.
-async function freePort() {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const { port } = probe.address();
-    probe.close();
-    await once(probe, 'close');
-    return port;
-}
 
 async function startServer({ mode }, port) {
     const child = spawn(process.execPath, [everything, mode], { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });

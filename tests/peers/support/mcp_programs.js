@@ -1,9 +1,20 @@
 // MCP servers as programs over HTTP, that a test ends and starts again where they were.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import readline from 'node:readline';
 
 import { within } from './waiting.js';
+
+// For a server that takes its port from the environment and cannot choose one.
+export async function freePort() {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const { port } = probe.address();
+    probe.close();
+    await once(probe, 'close');
+    return port;
+}
 
 // A server that says `listening <port>`. Port 0: one that it chooses; later starts take the same one.
 export class HttpServer {
