@@ -31,7 +31,7 @@ public:
     core::result<mcp::call_number>
     begin(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader, core::steady_time now);
 
-    // A client's notification or answer; an answer that nobody waits for is dropped. Fails likewise.
+    // A client's notification or answer; an answer that nobody waits for is dropped. Fails in the same ways.
     core::result<> tell(const mcp::client_message& message, core::steady_time now);
 
     // A client's `notifications/cancelled`.

@@ -100,7 +100,7 @@ public:
 private:
     struct open_call {
         std::string id;     // the client's, raw
-        std::string token;  // likewise; empty: none
+        std::string token;  // the same; empty: none
         std::string upstream_id;
         std::string upstream_token;
         std::uint64_t client = 0;

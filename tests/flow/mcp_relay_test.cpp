@@ -59,7 +59,7 @@ TEST_CASE("an id that is forged, cut, of another agent or of an older gateway is
     CHECK(passed_on(x).size() == 1);
 }
 
-TEST_CASE("initialize with a stale id begins anew")
+TEST_CASE("initialize with a stale id begins a new session")
 {
     const auto x = mcp_gateway();
     const auto got = post(x, initialize_body, {{"Mcp-Session-Id", "stale"}});

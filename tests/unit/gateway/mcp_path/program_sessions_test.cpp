@@ -171,7 +171,7 @@ TEST_CASE("What a listener did not take is there for the next one")
     CHECK(next(*listener) == changed);
 }
 
-TEST_CASE("A question that nobody comes to read is refused after 10 s")
+TEST_CASE("A question is refused if nobody has read it after 10 s")
 {
     rig x;
     const auto session = x.begin();

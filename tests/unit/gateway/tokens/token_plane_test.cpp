@@ -155,7 +155,7 @@ TEST_CASE("of the agents of a start 32 ask at once, the others with the next swe
     CHECK(x.published.size() == 100);
 }
 
-TEST_CASE("an agent that is not served any more asks for nothing, and one that is again asks anew")
+TEST_CASE("no token is asked for while an agent is not served, and another one once it is served again")
 {
     rig x;
     x.server.grant("one", 1000);
