@@ -103,7 +103,9 @@ private:
     {
         const auto* f = given.require("name", expected_name);
         auto name = f == nullptr ? std::nullopt : read_parsed(*f, expected_name, parse_name, problems_);
-        if (name && !names_.insert(*name).second) {
+        if (name == core::registration_owner) {
+            refuse(*f, "is the name that `register.token` has", "a name of its own", problems_);
+        } else if (name && !names_.insert(*name).second) {
             refuse(*f, "is the name of another provider", "a name of its own", problems_);
         }
         return name.value_or("");

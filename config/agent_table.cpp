@@ -68,6 +68,11 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "The agent [registered itself](security.md#self-registration), or may register itself again. Cardea connects to "
      "it "
      "at public addresses only, and at those of `register.allow`. Not for programs."},
+    {"registered_by",
+     text_key{&agent::registered_by, "text"},
+     {"whoever has `register.token`"},
+     "The provider and the id of the principal that may register the agent again, with a space between them. Cardea "
+     "writes it when a principal registers an agent. Only with `registered: true`."},
     {"shape",
      optional_choice<core::card_shape>{&agent::shape},
      {.setting = "cards.shape"},

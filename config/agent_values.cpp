@@ -46,7 +46,10 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                     set(type, read_choice<Enum>(f, problems));
                 },
                 [&](const url_key& type) { set(type, read_url(f, query::allowed, problems)); },
-                [&](const text_key& type) { set(type, read_line(f, "a version", problems)); },
+                [&](const text_key& type) {
+                    const bool owns = row.name == "registered_by";
+                    set(type, read_line(f, owns ? "a provider and the id of a principal" : "a version", problems));
+                },
                 [&](const key_set_key& type) {
                     set(type, std::optional{read_checked_file(f, file_kind::key_set, tls, problems)});
                 },

@@ -267,6 +267,10 @@ private:
             agent_.mcp->transport == core::mcp_transport::stdio) {
             problems_.add(registered->at, registered->path, "is of a program; expected a url, or false");
         }
+        const auto* owner = find_field(given_, "registered_by");
+        if (owner != nullptr && !agent_.registered) {
+            problems_.add(owner->at, owner->path, "stands without `registered: true`; expected both");
+        }
     }
 
     void check_overlays()

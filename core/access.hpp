@@ -210,6 +210,9 @@ enum class admin_access : std::uint8_t { loopback, open, scopes };
 // "loopback", "open", "scopes".
 std::string_view name(admin_access a) noexcept;
 
+// The token for registrations has an owner of this id and provider; no provider of the settings has that name.
+inline constexpr const char* registration_owner = "register";
+
 // Agents that register themselves.
 struct registration_settings {
     secret token;                    // whoever sends it may register agents; empty: no token does

@@ -117,6 +117,7 @@ struct agent {
     std::optional<access_policy> call;                         // who may call it; nullopt: as access.rules say
     bool disabled = false;                                     // known, but answered like an unknown agent
     bool registered = false;       // by itself, see register: reached at public addresses only
+    std::string registered_by;     // provider and id of a principal; empty: whoever has the token for registrations
     std::string version;           // the operator's note; shown, never interpreted
     std::string protocol_version;  // as the operator gives it; shown, never interpreted
     std::string metadata = "{}";   // JSON object text; shown by agents/get, never interpreted

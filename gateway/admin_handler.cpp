@@ -199,6 +199,9 @@ net::routine<model::answer> admin_handler::enroll(net::server_connection& caller
 {
     const auto here = caller.owner().get_executor();
     model::registrant by{.who = "agent/register " + rights.who, .operates = rights.writes};
+    if (rights.owner) {
+        by.owns_as = model::registered_by(*rights.owner);
+    }
     auto asked = methods_.enroll(std::move(body), std::move(by));
     auto done = co_await net::ask(here, here, std::move(asked));
     if (done.refused && done.refused->code == errc::forbidden) {

@@ -120,7 +120,7 @@ std::shared_ptr<const access_plan> access_plan::make_for_registration(
 {
     core::access_settings all;
     if (!token.empty()) {
-        const std::string own{"register"};
+        const std::string own{core::registration_owner};
         core::principal bearer;
         bearer.id = own;
         bearer.provider = own;

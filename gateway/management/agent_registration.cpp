@@ -111,18 +111,20 @@ registration read_registration(const json& body)
     return out;
 }
 
-bool is_registered(const json& definition)
+bool may_replace(const model::registrant& by, const json& stored)
 {
-    const auto* registered = core::member(definition, "registered");
-    return registered != nullptr && registered->is_boolean() && registered->get<bool>();
+    const auto* registered = core::member(stored, "registered");
+    const bool is_registered = registered != nullptr && registered->is_boolean() && registered->get<bool>();
+    return by.operates || (is_registered && core::text_member(stored, "registered_by") == by.owns_as);
 }
 
-json definition_of(const registration& asked, const json& stored, bool by_operator)
+json definition_of(const registration& asked, const json& stored, const model::registrant& by)
 {
     json out = at_the_same_origins(asked, stored) ? stored : restrictions_of(stored);
     out["url"] = asked.url;
-    if (!by_operator) {
+    if (!by.operates) {
         out["registered"] = true;
+        set_text(out, "registered_by", by.owns_as);
     }
     set_text(out, "card_url", asked.card_url);
     set_text(out, "version", asked.version);

@@ -5,6 +5,7 @@
 
 #include "config/problem.hpp"
 #include "core/json/json.hpp"
+#include "gateway/model/registration.hpp"
 
 #include <string>
 #include <string_view>
@@ -27,11 +28,11 @@ registration read_registration(const core::json& body);
 
 // The agent's definition after it has registered. `stored` is the previous one, or null. What an operator has added to it
 // (a bearer, relay_paths, ...) stays if both addresses are at the previous origins: credentials go along to no other. Unless
-// `by_operator`, the agent is one that registered itself.
-core::json definition_of(const registration& asked, const core::json& stored, bool by_operator);
+// `by` is an operator, the agent is one that registered itself, and belongs to `by`.
+core::json definition_of(const registration& asked, const core::json& stored, const model::registrant& by);
 
-// Whether a stored definition is of an agent that registered itself. One that an operator has replaced is not.
-bool is_registered(const core::json& definition);
+// Whether `by` may replace the stored definition. Who is no operator may replace those of agents that it registered itself.
+bool may_replace(const model::registrant& by, const core::json& stored);
 
 // A key of a definition's problem, such as `agent.card_url`, as the member of the registration that it came from.
 std::string registered_key(std::string_view key);

@@ -231,10 +231,10 @@ net::task<enrolled> write_methods::enroll(std::string body, model::registrant by
     const auto stored_definition = core::parse_json(record ? record->definition : "null");
     const auto before = stored_definition ? *stored_definition : json{};
     const auto version_before = record ? record->version : 0;
-    if (!by.operates && record && !is_registered(before)) {
+    if (record && !may_replace(by, before)) {
         co_return enrolled{asked.id, core::caller_error(errc::forbidden), {}};
     }
-    const auto definition = definition_of(asked, before, by.operates);
+    const auto definition = definition_of(asked, before, by);
     if (definition == before) {
         co_return enrolled{asked.id, accepted(asked, version_before, /*changed=*/false, registry_.durable()), {}};
     }

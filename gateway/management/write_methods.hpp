@@ -37,7 +37,7 @@ public:
     net::task<rpc_result> changes(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
 
     // The body of POST /agent/register. To register again with the same is no change. Who is no operator changes agents that
-    // registered themselves, and no others (forbidden).
+    // it has registered itself, and no others (forbidden).
     net::task<enrolled> enroll(std::string body, model::registrant by);
 
 private:

@@ -23,7 +23,10 @@ net::routine<> registration_endpoint::answer(request_context& request)
         co_return;
     }
     const auto* caller = request.principal();
-    model::registrant by{.who = "agent/register " + caller->provider + ' ' + caller->id};
+    model::registrant by{
+        .who = "agent/register " + caller->provider + ' ' + caller->id,
+        .owns_as = model::registered_by(*caller)
+    };
     auto asked = control_.enroll(std::string(*body), std::move(by));
     const auto here = request.caller.owner().get_executor();
     auto done = co_await net::ask(control_.executor(), here, std::move(asked));

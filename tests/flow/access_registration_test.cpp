@@ -17,12 +17,14 @@ using core::json;
 
 const field_list registrant = bearer("register-token-0123456789");
 const field_list scoped = bearer("scoped-token-0123456789");
+const field_list second_scoped = bearer("second-scoped-token-0123456789");
 
 config::settings registering(const std::string& url)
 {
     auto settings = guarded(url);
     settings.registration.token = core::secret{"register-token-0123456789"};
     settings.access.providers.push_back(token("scoped", "scoped-token-0123456789", {core::scope_register}));
+    settings.access.providers.push_back(token("second", "second-scoped-token-0123456789", {core::scope_register}));
     settings.timeouts.connect = std::chrono::milliseconds{500};
     settings.cards.timeout = std::chrono::milliseconds{500};
     return settings;
@@ -103,7 +105,7 @@ TEST_CASE("who registers agents changes those that registered themselves, and no
     check_refusal(enroll(gateway.port(), registrant, url, "seen"), 403, "agent_read_only", "seen");
     CHECK(manage(gateway, "agents/changes", json::object())["changes"].size() == 1);
     CHECK(enroll(gateway.port(), registrant, url).status == 200);
-    CHECK(enroll(gateway.port(), scoped, agent.url("/other")).status == 200);
+    CHECK(enroll(gateway.port(), registrant, agent.url("/other")).status == 200);
     CHECK(record_of(gateway, "mine")["url"] == agent.url("/other"));
     // An operator who replaces it keeps it.
     const json kept{{"id", "mine"}, {"agent", {{"url", url}}}};
@@ -112,6 +114,68 @@ TEST_CASE("who registers agents changes those that registered themselves, and no
     // On the admin listener an operator registers, with the same right as to write.
     CHECK(enroll(gateway.admin_port(), nobody, agent.url("/other")).status == 200);
     CHECK_FALSE(record_of(gateway, "mine").contains("registered"));
+}
+
+TEST_CASE("an agent that registered itself is changed by the same registrant, by no other, and by operators")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    const test_support::scratch_directory scratch;
+    auto settings = allowing(registering(agent.url("/rpc")));
+    settings.store = "sqlite:" + scratch.file("s.db");
+    settings.admin_access = core::admin_access::scopes;
+    const auto url = agent.url("/rpc");
+    const auto moved = agent.url("/moved");
+    const std::vector<std::pair<std::string, field_list>> owners{
+        {"tokens", registrant},
+        {"firsts", scoped},
+        {"seconds", second_scoped}
+    };
+    const auto others_are_refused = [&](const running_gateway& gateway) {
+        for (const auto& [id, owner] : owners) {
+            for (const auto& [other, headers] : owners) {
+                if (id != other) {
+                    CAPTURE(id);
+                    CAPTURE(other);
+                    check_refusal(enroll(gateway.port(), headers, moved, id), 403, "forbidden", id);
+                    check_refusal(enroll(gateway.admin_port(), headers, moved, id), 403, "forbidden", id);
+                }
+            }
+        }
+    };
+    {
+        const running_gateway gateway{settings};
+        for (const auto& [id, owner] : owners) {
+            CHECK(enroll(gateway.port(), owner, url, id).status == 200);
+        }
+        others_are_refused(gateway);
+        CHECK(
+            rpc(gateway.admin_port(), operators, "agents/get", R"({"id":"firsts"})").body.find("scoped scoped") !=
+            std::string::npos
+        );
+    }
+    const running_gateway again{settings};
+    others_are_refused(again);
+    for (const auto& [id, owner] : owners) {
+        CHECK(enroll(again.port(), owner, moved, id).status == 200);
+        CHECK(enroll(again.admin_port(), owner, url, id).status == 200);
+        CHECK(enroll(again.admin_port(), operators, moved, id).status == 200);
+    }
+}
+
+TEST_CASE("an agent that registered itself before owners were stored is the token's, until an operator names an owner")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    const running_gateway gateway{allowing(registering(agent.url("/rpc")))};
+    const auto url = agent.url("/rpc");
+    json written{{"id", "old"}, {"agent", {{"url", url}, {"registered", true}}}};
+    manage(gateway, "agents/upsert", written);
+    CHECK(enroll(gateway.port(), scoped, url, "old").status == 403);
+    CHECK(enroll(gateway.port(), registrant, url, "old").status == 200);
+    written["agent"]["registered_by"] = "scoped scoped";
+    manage(gateway, "agents/upsert", written);
+    CHECK(enroll(gateway.port(), registrant, url, "old").status == 403);
+    CHECK(enroll(gateway.port(), scoped, url, "old").status == 200);
+    CHECK(enroll(gateway.port(), second_scoped, url, "old").status == 403);
 }
 
 TEST_CASE("without providers the token is the only credential, and wrong ones are limited")

@@ -129,6 +129,9 @@ TEST_CASE("A provider has a type and a name")
          "34: access.providers[0].name: \"" + std::string(40, 'a') + "...\" is not the name of a provider" + expected},
         {name("\"a b\""), "34: access.providers[0].name: \"a b\" is not the name of a provider" + expected},
         {name("\"\""), "34: access.providers[0].name: is empty" + expected},
+        {name("register"),
+         "34: access.providers[0].name: \"register\" is the name that `register.token` has; expected a name of its "
+         "own\n"},
         {"static_token, " + std::string{token}, "7: access.providers[0].name: is missing" + expected},
         {"pigeon, name: a", std::string{"14: access.providers[0].type: \"pigeon\" is not a type of providers"} + types},
         {"\"\", name: a", std::string{"14: access.providers[0].type: is empty"} + types},

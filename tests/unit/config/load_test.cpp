@@ -256,6 +256,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     paid.headers = {{"X-Team", core::secret{"words"}}};
     paid.of_callers.names = {"X-Api-Key"};
     paid.registered = true;
+    paid.registered_by = "idp alice";
     REQUIRE(s.agents.size() == 9);
     CHECK(
         s.agents[6].mcp->environment ==
