@@ -4,6 +4,7 @@
 #include "gateway/access/policy.hpp"
 #include "gateway/model/registration.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace gateway {
@@ -41,7 +42,10 @@ admin_guard::admin_guard(model::control_services& control, const config::setting
       registration_gate_{control, settings.limits.failed_credentials},
       tally_{settings.audit != "off"}
 {
-    const auto note_key = [this](const core::principal& owner) { tally_.note_key(owner); };
+    const auto note_key = [this](const core::principal& owner) {
+        tally_.note_key(owner);
+        totals_.keys.note({owner.provider, owner.id}, std::chrono::system_clock::now());
+    };
     gate_.set_observer(note_key);
     registration_gate_.set_observer(note_key);
 }

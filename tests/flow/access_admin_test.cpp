@@ -124,6 +124,21 @@ TEST_CASE("with cardea:read on the admin listener agents are read, and a write i
     CHECK(audit.find("mallory-token") == std::string::npos);
 }
 
+TEST_CASE("a key that is used on the admin listener alone has a time of its last use")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    const running_gateway gateway{with_scopes(agent.url("/rpc"))};
+    const auto port = gateway.admin_port();
+    const auto used = [&] {
+        const auto page = request(port, "GET", "/metrics", reader).body;
+        return page.find("\ncardea_access_key_last_used_timestamp_seconds{provider=\"keys\",key=\"ci\"} ") !=
+               std::string::npos;
+    };
+    CHECK_FALSE(used());
+    CHECK(request(port, "GET", "/metrics", ci).status == 403);
+    CHECK(used());
+}
+
 TEST_CASE("credentials that fail on the admin listener are limited by address")
 {
     test_support::scripted_agent agent{answer_of_agent};
