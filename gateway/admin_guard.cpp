@@ -66,13 +66,14 @@ admin_guard::refuse(net::server_connection& caller, std::string_view path, admin
 {
     const std::string peer{caller.peer()};
     rights.who = peer;
+    const bool proxied = !proxies_.empty() && proxies_.trusts(peer);
+    rights.address = proxied ? traffic::client_address(peer, caller.head().fields, proxies_) : peer;
     auto& gate = gate_for(path);
     const auto plan = gate.plan();
     if (plan == nullptr || is_open(path)) {
         co_return std::nullopt;
     }
-    const bool proxied = !proxies_.empty() && proxies_.trusts(peer);
-    const auto address = proxied ? std::string{traffic::client_address(peer, caller.head().fields, proxies_)} : peer;
+    const auto& address = rights.address;
     core::result<access::caller> owner{access::caller{}};
     if (auto known = gate.identify(caller, address)) {
         owner = std::move(*known);
@@ -119,10 +120,10 @@ void admin_guard::note(const core::result<access::caller>& owner, std::optional<
     note_denial(record, failure ? access::denial_of(*record.access, *failure) : std::nullopt);
 }
 
-void admin_guard::note_forbidden(const admin_rights& rights, std::string_view address)
+void admin_guard::note_forbidden(const admin_rights& rights)
 {
     model::request_record record;
-    record.peer = address;
+    record.peer = rights.address;
     if (rights.owner) {
         record.principal = rights.owner->id;
         record.provider = rights.owner->provider;

@@ -26,6 +26,7 @@ struct admin_rights {
     bool registers = true;   // agents, as an operator if it also writes
     std::string who;         // for the audit trail
     access::caller owner{};  // null: nobody in particular
+    std::string address{};   // of the caller, behind trusted proxies too
 };
 
 class admin_guard {
@@ -42,7 +43,7 @@ public:
     refuse(net::server_connection& caller, std::string_view path, admin_rights& rights);
 
     // A request that was admitted asked for something that its owner may not do.
-    void note_forbidden(const admin_rights& rights, std::string_view address);
+    void note_forbidden(const admin_rights& rights);
 
     // How many requests were denied, and whose the others were.
     const telemetry::loop_totals& totals() const noexcept { return totals_; }

@@ -190,7 +190,7 @@ net::routine<model::answer> admin_handler::manage(net::server_connection& caller
     auto asked = methods_.handle(std::move(body), std::move(who));
     auto done = co_await traffic::ask_for(caller, caller.owner().get_executor(), std::move(asked), std::move(leaving));
     if (done.denied) {
-        guard_.note_forbidden(rights, caller.peer());
+        guard_.note_forbidden(rights);
     }
     co_return traffic::answer_of(std::move(done));
 }
@@ -205,7 +205,7 @@ net::routine<model::answer> admin_handler::enroll(net::server_connection& caller
     auto asked = methods_.enroll(std::move(body), std::move(by));
     auto done = co_await net::ask(here, here, std::move(asked));
     if (done.refused && done.refused->code == errc::forbidden) {
-        guard_.note_forbidden(rights, caller.peer());
+        guard_.note_forbidden(rights);
     }
     co_return std::move(done.reply);
 }

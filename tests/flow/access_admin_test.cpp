@@ -124,6 +124,37 @@ TEST_CASE("with cardea:read on the admin listener agents are read, and a write i
     CHECK(audit.find("mallory-token") == std::string::npos);
 }
 
+TEST_CASE("the audit names the caller behind a trusted proxy, also of what the admin listener refuses by its body")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    const test_support::scratch_directory scratch;
+    auto settings = with_scopes(agent.url("/rpc"));
+    settings.audit = "file:" + scratch.file("audit");
+    settings.trusted_proxies = {"127.0.0.1"};
+    settings.access.providers.push_back(token("scoped", "scoped-token-0123456789", {core::scope_register}));
+    const auto from = [](field_list headers, const std::string& address) {
+        headers.emplace_back("X-Forwarded-For", address);
+        return headers;
+    };
+    {
+        const running_gateway gateway{settings};
+        const auto port = gateway.admin_port();
+        const auto upsert = R"({"id":"new","agent":{"url":"http://127.0.0.1:9/"}})";
+        rpc(port, operators, "agents/upsert", upsert);
+        rpc(port, from(reader, "192.0.2.1"), "agents/upsert", upsert);
+        auto registering = from(bearer("scoped-token-0123456789"), "192.0.2.2");
+        registering.emplace_back("Content-Type", "application/json");
+        const auto* body = R"({"agent_url":"http://192.0.2.9/","name":"new","version":"1"})";
+        CHECK(request(port, "POST", "/agent/register", registering, body).status == 403);
+        CHECK(request(port, "GET", "/metrics", from(mallory, "192.0.2.3")).status == 403);
+    }
+    const auto audit = test_support::read_whole(scratch.file("audit"));
+    CHECK(audit.find(R"("address":"127.0.0.1")") == std::string::npos);
+    for (const auto* each : {R"("address":"192.0.2.1")", R"("address":"192.0.2.2")", R"("address":"192.0.2.3")"}) {
+        CHECK(audit.find(each) != std::string::npos);
+    }
+}
+
 TEST_CASE("a key that is used on the admin listener alone has a time of its last use")
 {
     test_support::scripted_agent agent{answer_of_agent};
