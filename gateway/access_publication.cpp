@@ -21,7 +21,8 @@ void publish_access(
     const bool ended = before == nullptr;
     const access::access_plans plans{
         access::access_plan::make(now.access, std::move(before), to.public_base),
-        access::access_plan::make_for_registration(now.access, now.registration.token, to.public_base)
+        access::access_plan::make_for_registration(now.access, now.registration.token, to.public_base),
+        to.admin.failures()
     };
     for (const auto& each : to.workers) {
         each->set_access(plans);

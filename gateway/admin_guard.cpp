@@ -38,8 +38,11 @@ bool may_ask(std::string_view path, const core::principal& owner, const admin_ri
 admin_guard::admin_guard(model::control_services& control, const config::settings& settings)
     : control_{control},
       proxies_{settings.trusted_proxies},
-      gate_{control, settings.limits.failed_credentials},
-      registration_gate_{control, settings.limits.failed_credentials},
+      failures_{
+          std::make_shared<access::failure_limit>(settings.limits.failed_credentials, access::keyed_hash{}({}, {})[0])
+      },
+      gate_{control},
+      registration_gate_{control},
       tally_{settings.audit != "off"}
 {
     const auto note_key = [this](const core::principal& owner) {
@@ -52,8 +55,8 @@ admin_guard::admin_guard(model::control_services& control, const config::setting
 
 void admin_guard::set_plans(access::access_plans plans)
 {
-    gate_.set_plan(std::move(plans.callers));
-    registration_gate_.set_plan(std::move(plans.registration));
+    gate_.set_plan(std::move(plans.callers), plans.failures);
+    registration_gate_.set_plan(std::move(plans.registration), std::move(plans.failures));
 }
 
 access::gate& admin_guard::gate_for(std::string_view path) noexcept

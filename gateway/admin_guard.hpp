@@ -6,6 +6,7 @@
 #include "core/access.hpp"
 #include "core/error.hpp"
 #include "gateway/access/access_plan.hpp"
+#include "gateway/access/failure_limit.hpp"
 #include "gateway/access/gate.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/control_services.hpp"
@@ -14,6 +15,7 @@
 #include "gateway/traffic/forwarded.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +39,9 @@ public:
     // From now on requests need a credential; without plans they need none. Requests under way keep what they began with.
     void set_plans(access::access_plans plans);
 
+    // Of this listener, for the other one to count with.
+    const std::shared_ptr<access::failure_limit>& failures() const noexcept { return failures_; }
+
     // The rights of a request for `path`, which outlives the routine. Fails with bad_request, unauthenticated,
     // access_unavailable, rate_limited and forbidden, which are counted and go to the audit; the answer says what is needed.
     net::routine<std::optional<model::answer>>
@@ -55,6 +60,7 @@ private:
 
     model::control_services& control_;
     traffic::proxy_trust proxies_;
+    std::shared_ptr<access::failure_limit> failures_;
     access::gate gate_;
     access::gate registration_gate_;
     telemetry::audit_tally tally_;

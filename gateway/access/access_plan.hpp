@@ -28,11 +28,13 @@ struct protected_resource {
 };
 
 class access_plan;
+class failure_limit;
 
 // What the requests of a listener need.
 struct access_plans {
     std::shared_ptr<const access_plan> callers;       // null: no credential
     std::shared_ptr<const access_plan> registration;  // of those that register agents; null: none may
+    std::shared_ptr<failure_limit> failures;          // of all listeners; not null with a plan
 };
 
 class access_plan {

@@ -10,9 +10,13 @@
 namespace gateway::access {
 namespace {
 
-std::int64_t second_of(core::steady_time now) noexcept
+constexpr unsigned half = 32;
+constexpr std::uint64_t lower_half = (std::uint64_t{1} << half) - 1;
+
+std::uint64_t second_of(core::steady_time now) noexcept
 {
-    return std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
+    const auto second = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
+    return static_cast<std::uint64_t>(second) & lower_half;
 }
 
 // Mixes all bits into all others (the finalizer of SplitMix64).
@@ -38,23 +42,29 @@ std::uint64_t number_of(std::string_view address) noexcept
     return number;
 }
 
-bool failure_limit::allows(std::string_view address, core::steady_time now) noexcept
+bool failure_limit::allows(std::string_view address, core::steady_time now) const noexcept
 {
-    const auto& of = place_of(address);
-    return of.questions < questions && (of.failures < failures_ || of.second != second_of(now));
+    const auto& of = places_[index_of(address)];
+    const auto failed = of.failed.load(std::memory_order_relaxed);
+    return of.questions.load(std::memory_order_relaxed) < questions &&
+           ((failed & lower_half) < failures_ || failed >> half < second_of(now));
 }
 
 void failure_limit::note_failure(std::string_view address, core::steady_time now) noexcept
 {
-    auto& of = place_of(address);
+    auto& failed = place_of(address).failed;
     const auto second = second_of(now);
-    of.failures = of.second == second ? of.failures + 1 : 1;
-    of.second = second;
+    auto before = failed.load(std::memory_order_relaxed);
+    std::uint64_t after = 0;
+    do {
+        // A loop whose clock is behind must not forget what the others have counted.
+        after = before >> half < second ? (second << half) + 1 : before + 1;
+    } while (!failed.compare_exchange_weak(before, after, std::memory_order_relaxed));
 }
 
-failure_limit::place& failure_limit::place_of(std::string_view address) noexcept
+std::size_t failure_limit::index_of(std::string_view address) const noexcept
 {
-    return places_[mixed(number_of(address) ^ seed_) % places];
+    return mixed(number_of(address) ^ seed_) % places;
 }
 
 }  // namespace gateway::access

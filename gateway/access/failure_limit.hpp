@@ -1,10 +1,12 @@
 // How many credentials from one address may fail, so that guesses and forged tokens cost the gateway little. An IPv6 address
-// counts with its /64. Bounded: addresses share a place now and then, and then their limit. One thread, that of a worker.
+// counts with its /64. Bounded: addresses share a place now and then, and then their limit. Any thread, without a lock: all loops
+// share one, so that it is the same limit on every listener. Credentials that are checked at one moment may all be.
 #pragma once
 
 #include "core/clock.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -16,9 +18,8 @@ std::uint64_t number_of(std::string_view address) noexcept;
 
 class failure_limit {
     struct place {
-        std::int64_t second = 0;  // of the failures
-        std::uint64_t failures = 0;
-        unsigned questions = 0;
+        std::atomic<std::uint64_t> failed{0};  // the second in the upper half, the failures in it in the lower
+        std::atomic<unsigned> questions{0};
     };
 
 public:
@@ -34,7 +35,7 @@ public:
     }
 
     // Whether one more credential of the address is looked at.
-    bool allows(std::string_view address, core::steady_time now) noexcept;
+    bool allows(std::string_view address, core::steady_time now) const noexcept;
 
     void note_failure(std::string_view address, core::steady_time now) noexcept;
 
@@ -44,9 +45,9 @@ public:
         question(failure_limit& limit, std::string_view address) noexcept
             : place_{limit.place_of(address)}
         {
-            ++place_.questions;
+            place_.questions.fetch_add(1, std::memory_order_relaxed);
         }
-        ~question() { --place_.questions; }
+        ~question() { place_.questions.fetch_sub(1, std::memory_order_relaxed); }
         question(const question&) = delete;
         question& operator=(const question&) = delete;
 
@@ -55,7 +56,8 @@ public:
     };
 
 private:
-    place& place_of(std::string_view address) noexcept;
+    std::size_t index_of(std::string_view address) const noexcept;
+    place& place_of(std::string_view address) noexcept { return places_[index_of(address)]; }
 
     std::uint64_t failures_;
     std::uint64_t seed_;

@@ -22,9 +22,10 @@ model::presented_credential presented_as(const credential& found)
 
 }  // namespace
 
-void gate::set_plan(std::shared_ptr<const access_plan> plan)
+void gate::set_plan(std::shared_ptr<const access_plan> plan, std::shared_ptr<failure_limit> failures)
 {
     plan_ = std::move(plan);
+    failures_ = std::move(failures);
     accepted_.clear();
 }
 
@@ -43,7 +44,7 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
     if (const auto* known = accepted_.find(hash, now)) {
         return *known;
     }
-    if (!failures_.allows(address, now)) {
+    if (!failures_->allows(address, now)) {
         return core::caller_error(core::errc::rate_limited, "credentials of the address failed too often");
     }
     auto judged = plan_->judge(*found, std::chrono::system_clock::now());
@@ -51,7 +52,7 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
         return std::nullopt;
     }
     if (!*judged) {
-        failures_.note_failure(address, now);
+        failures_->note_failure(address, now);
         return std::move(*judged).error();
     }
     if (observer_) {
@@ -63,6 +64,7 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
 net::routine<core::result<caller>> gate::ask(net::server_connection& connection, std::string_view address)
 {
     const auto plan = plan_;
+    const auto failures = failures_;
     const auto read = plan->reader().read(connection.head());
     const auto found = read ? *read : std::nullopt;
     if (!found) {
@@ -70,7 +72,7 @@ net::routine<core::result<caller>> gate::ask(net::server_connection& connection,
         co_return core::gateway_error(core::errc::internal, "a question about no credential");
     }
     const auto hash = hash_of(*found);
-    const failure_limit::question under_way{failures_, address};
+    const failure_limit::question under_way{*failures, address};
     auto presented = presented_as(*found);
     presented.sender = number_of(address);
     auto asked = control_.verify(std::move(presented));
@@ -78,7 +80,7 @@ net::routine<core::result<caller>> gate::ask(net::server_connection& connection,
     const auto now = connection.owner().now();
     if (!accepted) {
         if (accepted.error().code == core::errc::unauthenticated) {
-            failures_.note_failure(address, now);
+            failures->note_failure(address, now);
         }
         co_return std::move(accepted).error();
     }

@@ -24,15 +24,14 @@ using caller = std::shared_ptr<const core::principal>;
 
 class gate {
 public:
-    // `control` outlives the gate. `failures`: `limits.failed_credentials`.
-    gate(model::control_services& control, std::uint64_t failures)
-        : control_{control},
-          failures_{failures, hash_({}, {})[0]}
+    // `control` outlives the gate.
+    explicit gate(model::control_services& control)
+        : control_{control}
     {
     }
 
-    // From now on; null: callers need no credential. What was accepted before is forgotten.
-    void set_plan(std::shared_ptr<const access_plan> plan);
+    // From now on; null: callers need no credential. What was accepted before is forgotten. `failures` is not null with a plan.
+    void set_plan(std::shared_ptr<const access_plan> plan, std::shared_ptr<failure_limit> failures);
 
     // From now on it is told of each key and fixed token that is accepted, and not only remembered.
     void set_observer(std::function<void(const core::principal&)> observer) { observer_ = std::move(observer); }
@@ -57,7 +56,7 @@ private:
     std::shared_ptr<const access_plan> plan_;
     keyed_hash hash_;
     hashed_cache<caller> accepted_;
-    failure_limit failures_;
+    std::shared_ptr<failure_limit> failures_;
     std::function<void(const core::principal&)> observer_;
 };
 

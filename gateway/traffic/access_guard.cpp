@@ -55,8 +55,8 @@ std::string_view address_of(const request_context& request) noexcept
 
 void access_guard::set_plans(access::access_plans plans)
 {
-    gate_.set_plan(std::move(plans.callers));
-    registration_gate_.set_plan(std::move(plans.registration));
+    gate_.set_plan(std::move(plans.callers), plans.failures);
+    registration_gate_.set_plan(std::move(plans.registration), std::move(plans.failures));
 }
 
 access::gate& access_guard::gate_for(const request_context& request) noexcept

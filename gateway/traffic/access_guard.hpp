@@ -19,8 +19,8 @@ class access_guard {
 public:
     // References outlive the guard.
     access_guard(model::control_services& control, const config::settings& settings, const local_snapshot& known)
-        : gate_{control, settings.limits.failed_credentials},
-          registration_gate_{control, settings.limits.failed_credentials},
+        : gate_{control},
+          registration_gate_{control},
           a2x_{settings.errors.a2x},
           known_{known}
     {

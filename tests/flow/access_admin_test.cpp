@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -122,6 +124,28 @@ TEST_CASE("with cardea:read on the admin listener agents are read, and a write i
     CHECK(audit.find(R"("principal":"reader")") != std::string::npos);
     CHECK(audit.find(R"("principal":"mallory")") != std::string::npos);
     CHECK(audit.find("mallory-token") == std::string::npos);
+}
+
+TEST_CASE("credentials that fail on one listener, or for one route, count on the other")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    auto settings = with_scopes(agent.url("/rpc"));
+    settings.limits.failed_credentials = 3;
+    settings.workers = 4;
+    const running_gateway gateway{settings};
+    std::map<unsigned, unsigned> answers;
+    const auto begun = std::chrono::steady_clock::now();
+    const auto count = [&](const http_response& answer) { ++answers[answer.status]; };
+    for (int i = 0; i < 10; ++i) {
+        count(request(gateway.port(), "GET", "/agents", unknown));
+        count(request(gateway.admin_port(), "GET", "/metrics", unknown));
+        count(request(gateway.port(), "POST", "/agent/register", unknown));
+        count(request(gateway.admin_port(), "POST", "/agent/register", unknown));
+    }
+    const auto took = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begun);
+    CHECK(answers[401] >= 3);
+    CHECK(answers[401] <= 3 * (static_cast<unsigned>(took.count()) + 2));  // as many seconds may have begun
+    CHECK(answers[401] + answers[429] == 40);
 }
 
 TEST_CASE("the audit names the caller behind a trusted proxy, also of what the admin listener refuses by its body")

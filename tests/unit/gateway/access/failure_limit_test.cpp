@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -36,6 +37,37 @@ TEST_SUITE("failure limit")
         CHECK(allowed(limit, "192.0.2.1", start + 1s) == 10);
         failure_limit strict{1, 1};
         CHECK(allowed(strict, "192.0.2.1", start) == 1);
+    }
+
+    TEST_CASE("What a loop counts whose clock is behind counts for the second that others are in")
+    {
+        failure_limit limit{10, 1};
+        CHECK(allowed(limit, "192.0.2.1", start + 1s) == 10);
+        CHECK_FALSE(limit.allows("192.0.2.1", start + 999ms));
+        limit.note_failure("192.0.2.1", start + 999ms);
+        CHECK_FALSE(limit.allows("192.0.2.1", start + 1s));
+        CHECK(allowed(limit, "192.0.2.1", start + 2s) == 10);
+    }
+
+    TEST_CASE("No failure is lost that several threads count")
+    {
+        failure_limit limit{40'000, 1};
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back([&] {
+                for (int j = 0; j < 9'999; ++j) {
+                    limit.note_failure("192.0.2.1", start);
+                }
+            });
+        }
+        for (auto& each : threads) {
+            each.join();
+        }
+        for (int i = 0; i < 4; ++i) {
+            CHECK(limit.allows("192.0.2.1", start));
+            limit.note_failure("192.0.2.1", start);
+        }
+        CHECK_FALSE(limit.allows("192.0.2.1", start));
     }
 
     TEST_CASE("Most other addresses do not notice")
