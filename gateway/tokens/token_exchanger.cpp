@@ -41,9 +41,8 @@ token_exchanger::kept(const exchange& about, const model::exchange_request& aske
     if (!refused) {
         return outcome;
     }
-    return now < about.since + pause_between_refusals
-               ? std::optional<answer>{unavailable("the agent refuses one token after the other")}
-               : std::nullopt;
+    return now < about.replaces_from ? std::optional<answer>{unavailable("the agent refuses one token after the other")}
+                                     : std::nullopt;
 }
 
 net::task<token_exchanger::answer> token_exchanger::token(model::exchange_request asked)
@@ -69,6 +68,9 @@ net::task<token_exchanger::answer> token_exchanger::token(model::exchange_reques
     }
     const auto refused = asked.refused;
     if (begins) {
+        if (!refused.empty()) {
+            about->replaces_from = services_.now() + pause_between_refusals;
+        }
         about->under_way = true;
         ++under_way_;
         net::asio::co_spawn(services_.where, run(self, about, std::move(asked)), net::asio::detached);
@@ -148,7 +150,6 @@ void token_exchanger::end(exchange& about, core::result<granted_token> outcome)
     failing_ = fails;
     failed_ += fails ? 1 : 0;
     exchanged_ += outcome ? 1 : 0;
-    about.since = now;
     if (outcome) {
         about.until = now + renewal_after(outcome->life);
         about.outcome = model::exchanged_token{std::move(outcome->text), about.until};

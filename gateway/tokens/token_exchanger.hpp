@@ -39,7 +39,8 @@ public:
 
     const core::oauth_client& client() const noexcept { return client_; }
 
-    // For whose token it is, and nobody else. One that the agent refused is replaced when it is pause_between_refusals old.
+    // For whose token it is, and nobody else. Of refusals of the agent within pause_between_refusals only the first one makes
+    // the exchanger ask for another.
     // Fails with forbidden, upstream_credentials, and with overloaded over the limits.
     net::task<answer> token(model::exchange_request asked);
 
@@ -52,9 +53,9 @@ public:
 
 private:
     struct exchange {
-        std::optional<answer> outcome;  // nothing: the first is under way
-        core::steady_time since{};
-        core::steady_time until{};  // from then on it does not hold
+        std::optional<answer> outcome;      // nothing: the first is under way
+        core::steady_time until{};          // from then on it does not hold
+        core::steady_time replaces_from{};  // before, it is not replaced if the agent refuses it
         bool under_way = false;
         std::vector<net::task_signal*> waiting;
     };

@@ -149,6 +149,15 @@ struct exchanging_gateway {
     running_gateway gateway{settings()};
 };
 
+// An agent that takes all tokens but these.
+test_support::handler refusing(const std::set<std::string>& tokens)
+{
+    return [tokens](const recorded_request& asked) {
+        return tokens.contains(asked.header("Authorization")) ? test_support::answer(401, "no")
+                                                              : answer_of_agent(asked);
+    };
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -237,6 +246,53 @@ TEST_CASE("a token is not sent beyond its life")
     CHECK(with.status("alice-token") == 200);
     const auto first = with.shown();
     CHECK(becomes_true([&] { return with.status("alice-token") == 200 && with.shown() != first; }));
+}
+
+TEST_CASE("an agent that refuses a caller's token is asked once more with another one, and its second 401 is passed on")
+{
+    exchanging_gateway with;
+    CHECK(with.status("alice-token") == 200);
+    const auto first = with.shown();
+    CHECK(with.status("bob-token") == 200);
+    const auto of_bob = with.shown();
+    with.recorder.otherwise(refusing({first}));
+    CHECK(with.status("alice-token") == 200);
+    const auto second = with.shown();
+    CHECK(second.starts_with("Bearer planted-for-alice-token-"));
+    CHECK(second != first);
+    REQUIRE(with.recorder.request_count() == 4);
+    CHECK(with.recorder.request(2).header("Authorization") == first);
+    CHECK(with.recorder.request(2).body == with.recorder.request(3).body);
+    CHECK(with.recorder.request(3).count("Authorization") == 1);
+    CHECK(with.status("alice-token") == 200);
+    CHECK(with.shown() == second);
+    CHECK(
+        request(with.gateway.port(), "PUT", "/agents/words/files/a?x=1", bearer("alice-token"), "text").status == 200
+    );
+    CHECK(with.shown() == second);
+    CHECK(with.status("bob-token") == 200);
+    CHECK(with.shown() == of_bob);
+    CHECK(with.tokens.exchanges().size() == 3);
+    with.recorder.otherwise(refusing({first, second}));
+    const auto count = with.recorder.request_count();
+    const auto answer = call(with.gateway.port(), "words", bearer("alice-token"));
+    CHECK(answer.status == 401);
+    CHECK(answer.body == "no");
+    CHECK(with.recorder.request_count() == count + 1);
+    CHECK(with.tokens.exchanges().size() == 3);
+}
+
+TEST_CASE("a caller whom the OAuth server refuses when its token is renewed gets the 401 of the agent")
+{
+    exchanging_gateway with;
+    CHECK(with.status("alice-token") == 200);
+    with.recorder.otherwise([](const recorded_request&) { return test_support::answer(401, "no"); });
+    with.tokens.refuse("alice-token");
+    const auto answer = call(with.gateway.port(), "words", bearer("alice-token"));
+    CHECK(answer.status == 401);
+    CHECK(answer.body == "no");
+    CHECK(with.recorder.request_count() == 2);
+    CHECK(with.tokens.exchanges().size() == 2);
 }
 
 TEST_CASE("a caller whose own token is revoked reaches the agent no more, whatever it was exchanged for")
