@@ -16,6 +16,7 @@ struct exchange_request {
     core::secret subject;           // the caller's token
     std::string_view subject_type;  // config::exchanged_as() of its provider
     core::secret refused;           // a token that the agent did not take; empty: none
+    std::string principal{};        // whose token it is: provider and id
 };
 
 struct exchanged_token {

@@ -58,12 +58,13 @@ net::task<token_exchanger::answer> token_exchanger::token(model::exchange_reques
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    if (waiting_ >= most_waiting || (begins && under_way_ >= most_exchanges)) {
+    if (!has_place(asked.principal, begins)) {
         co_return core::gateway_error(errc::overloaded, "too many callers wait for a token of " + agent_);
     }
     if (!about) {
-        make_room();
+        make_room(asked.principal);
         about = std::make_shared<exchange>();
+        about->principal = asked.principal;
         exchanges_.emplace(key, about);
     }
     const auto refused = asked.refused;
@@ -89,19 +90,40 @@ net::task<token_exchanger::answer> token_exchanger::token(model::exchange_reques
     co_return outcome;
 }
 
-void token_exchanger::make_room()
+// Whether one more request of the principal may wait, which begins an exchange or not.
+bool token_exchanger::has_place(const std::string& principal, bool begins) const
 {
-    if (exchanges_.size() < most_kept) {
+    std::size_t waiting = 0;
+    std::size_t under_way = 0;
+    for (const auto& [key, each] : exchanges_) {
+        if (each->principal == principal) {
+            waiting += each->waiting.size();
+            under_way += each->under_way ? 1 : 0;
+        }
+    }
+    const bool may_wait = waiting_ < most_waiting && waiting < share(most_waiting);
+    return may_wait && (!begins || (under_way_ < most_exchanges && under_way < share(most_exchanges)));
+}
+
+void token_exchanger::make_room(const std::string& principal)
+{
+    const auto is_own = [&](const auto& each) { return each.second->principal == principal; };
+    const auto has_share = [&] {
+        return static_cast<std::size_t>(std::ranges::count_if(exchanges_, is_own)) >= share(most_kept);
+    };
+    if (exchanges_.size() < most_kept && !has_share()) {
         return;
     }
     const auto now = services_.now();
     std::erase_if(exchanges_, [now](const auto& each) { return !each.second->under_way && now >= each.second->until; });
-    if (exchanges_.size() < most_kept) {
+    const bool own_goes = has_share();
+    if (exchanges_.size() < most_kept && !own_goes) {
         return;
     }
     // There are fewer under way than kept.
-    const auto end_of = [](const auto& each) {
-        return each.second->under_way ? core::steady_time::max() : each.second->until;
+    const auto end_of = [&](const auto& each) {
+        const bool stays = each.second->under_way || (own_goes && !is_own(each));
+        return stays ? core::steady_time::max() : each.second->until;
     };
     exchanges_.erase(std::ranges::min_element(exchanges_, {}, end_of));
 }

@@ -31,6 +31,9 @@ public:
     static constexpr std::size_t most_exchanges = 64;  // under way
     static constexpr std::size_t most_waiting = 256;   // requests that wait for their answers
 
+    // Of each of these one principal has at most this part, so that others find a place.
+    static constexpr std::size_t share(std::size_t all) noexcept { return all / 2; }
+
     using answer = core::result<model::exchanged_token>;
 
     token_exchanger(std::string agent, core::oauth_client client, const token_services& services);
@@ -53,6 +56,7 @@ public:
 
 private:
     struct exchange {
+        std::string principal;              // who began it first
         std::optional<answer> outcome;      // nothing: the first is under way
         core::steady_time until{};          // from then on it does not hold
         core::steady_time replaces_from{};  // before, it is not replaced if the agent refuses it
@@ -61,7 +65,8 @@ private:
     };
 
     std::optional<answer> kept(const exchange& about, const model::exchange_request& asked) const;
-    void make_room();
+    bool has_place(const std::string& principal, bool begins) const;
+    void make_room(const std::string& principal);
     static net::task<>
     run(std::shared_ptr<token_exchanger> self, std::shared_ptr<exchange> about, model::exchange_request asked);
     net::task<core::result<granted_token>> ask(model::exchange_request asked);

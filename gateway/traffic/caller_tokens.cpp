@@ -37,14 +37,15 @@ core::result<shown_token> token_of_caller(const request_context& request)
     return shown_token{(*read)->text, type};
 }
 
-model::exchange_request question(const relay_call& call, const shown_token& shown, core::secret refused)
+model::exchange_request question(const relay_call& call, const shown_token& shown, std::string principal)
 {
     return {
         .agent = call.agent->record.id,
         .client = *model::oauth_client_of(call.agent->record),
         .subject = core::secret{std::string{shown.text}},
         .subject_type = shown.type,
-        .refused = std::move(refused)
+        .refused = {},
+        .principal = std::move(principal)
     };
 }
 
@@ -86,14 +87,19 @@ net::routine<core::result<>> caller_tokens::ask(request_context& request)
     if (!shown) {
         co_return shown.error();
     }
-    auto asked = control_.exchange(question(*request.call, *shown, {}));
+    const auto principal = request.principal()->provider + ' ' + request.principal()->id;
+    auto asked = control_.exchange(question(*request.call, *shown, principal));
     auto exchanged = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
     if (!exchanged) {
         co_return std::move(exchanged).error();
     }
     const auto& record = request.call->agent->record;
-    auto token =
-        std::make_shared<caller_token>(*model::oauth_client_of(record), std::move(exchanged->text), exchanged->until);
+    auto token = std::make_shared<caller_token>(
+        *model::oauth_client_of(record),
+        std::move(exchanged->text),
+        exchanged->until,
+        principal
+    );
     known_.insert(hash_(record.id, shown->text), token, token->until);
     put(request, std::move(token), shown->type);
     co_return core::result<>{};
@@ -109,7 +115,9 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
     if (!shown || !*shown) {
         co_return false;
     }
-    auto asked = control.exchange(question(call, {(*shown)->text, call.subject_type}, call.token->text));
+    auto about = question(call, {(*shown)->text, call.subject_type}, call.token->principal);
+    about.refused = call.token->text;
+    auto asked = control.exchange(std::move(about));
     auto exchanged = co_await net::ask(control.executor(), caller.owner().get_executor(), std::move(asked));
     if (exchanged) {
         call.token->text = std::move(exchanged->text);

@@ -55,6 +55,7 @@ struct caller_token {
     core::oauth_client client;  // of the agent, which it was asked for with
     core::secret text;
     core::steady_time until{};
+    std::string principal;  // whom it stands for: provider and id
 };
 
 struct relay_call {

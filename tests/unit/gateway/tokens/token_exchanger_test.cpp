@@ -38,9 +38,20 @@ struct rig : token_rig {
         server.answer = net::fetch_response{.status = status, .headers = {}, .body = R"({"error":")" + code + R"("})"};
     }
 
-    answer_place begin_for(const std::string& subject, const std::string& refused = {})
+    // Every token is a principal's of its own, unless one is named.
+    answer_place begin_for(const std::string& subject, const std::string& refused = {}, std::string principal = {})
     {
-        return begin(exchanger->token({"a", client_named("me"), core::secret{subject}, jwt, core::secret{refused}}));
+        if (principal.empty()) {
+            principal = "idp " + subject;
+        }
+        return begin(exchanger->token(
+            {"a", client_named("me"), core::secret{subject}, jwt, core::secret{refused}, std::move(principal)}
+        ));
+    }
+
+    answer_place begin_of(const std::string& principal, const std::string& subject)
+    {
+        return begin_for(subject, {}, principal);
     }
 
     static std::string text(const answer_place& place)
@@ -204,10 +215,11 @@ TEST_CASE("no more than 64 exchanges are under way, and no more than 256 request
     CHECK(x.text(waiting.back()) == "waits");
     CHECK(x.ask("one-more") == "overloaded");
     while (waiting.size() < token_exchanger::most_waiting) {
-        waiting.push_back(x.begin_for("caller-1"));
+        waiting.push_back(x.begin_for(waiting.size() % 2 == 0 ? "caller-1" : "caller-2"));
     }
     CHECK(x.text(waiting.back()) == "waits");
     CHECK(x.ask("caller-1") == "overloaded");
+    CHECK(x.ask("caller-3") == "overloaded");
     CHECK(x.asked() == 64);
     x.server.release();
     x.turn();
@@ -215,6 +227,70 @@ TEST_CASE("no more than 64 exchanges are under way, and no more than 256 request
         CHECK(x.text(each) == "one");
     }
     CHECK(x.ask("one-more") == "one");
+}
+
+TEST_CASE("one principal has at most 32 exchanges under way, and another one finds a place")
+{
+    rig x;
+    x.server.silent = true;
+    std::vector<answer_place> waiting;
+    for (std::size_t i = 0; i < 32; ++i) {
+        waiting.push_back(x.begin_of("idp mallory", "token-" + std::to_string(i)));
+        CHECK(x.text(waiting.back()) == "waits");
+    }
+    CHECK(x.text(x.begin_of("idp mallory", "one-more")) == "overloaded");
+    waiting.push_back(x.begin_of("idp mallory", "token-1"));
+    CHECK(x.text(waiting.back()) == "waits");
+    waiting.push_back(x.begin_of("other mallory", "of-another-provider"));
+    waiting.push_back(x.begin_of("idp alice", "alice"));
+    CHECK(x.text(waiting.back()) == "waits");
+    CHECK(x.asked() == 34);
+    x.server.release();
+    x.turn();
+    for (const auto& each : waiting) {
+        CHECK(x.text(each) == "one");
+    }
+    CHECK(x.text(x.begin_of("idp mallory", "one-more")) == "one");
+}
+
+TEST_CASE("at most 128 requests of one principal wait, and one of another finds a place")
+{
+    rig x;
+    x.server.silent = true;
+    std::vector<answer_place> waiting;
+    for (std::size_t i = 0; i < 128; ++i) {
+        waiting.push_back(x.begin_of("idp mallory", "token-" + std::to_string(i % 8)));
+        CHECK(x.text(waiting.back()) == "waits");
+    }
+    CHECK(x.text(x.begin_of("idp mallory", "token-1")) == "overloaded");
+    CHECK(x.text(x.begin_of("idp mallory", "one-more")) == "overloaded");
+    const auto other = x.begin_of("idp alice", "alice");
+    CHECK(x.text(other) == "waits");
+    x.server.release();
+    x.turn();
+    CHECK(x.text(other) == "one");
+    CHECK(x.text(x.begin_of("idp mallory", "one-more")) == "one");
+}
+
+TEST_CASE("at most 512 answers of one principal are kept, and those of others stay")
+{
+    rig x;
+    x.grant("short", 100);
+    CHECK(x.ask("alice") == "short");
+    CHECK(x.text(x.begin_of("idp mallory", "first")) == "short");
+    x.grant("long", 1000);
+    for (std::size_t i = 1; i < 512; ++i) {
+        x.begin_of("idp mallory", "token-" + std::to_string(i));
+    }
+    CHECK(x.asked() == 513);
+    CHECK(x.text(x.begin_of("idp mallory", "first")) == "short");
+    CHECK(x.asked() == 513);
+    CHECK(x.text(x.begin_of("idp mallory", "one-more")) == "long");
+    CHECK(x.asked() == 514);
+    CHECK(x.ask("alice") == "short");
+    CHECK(x.asked() == 514);
+    CHECK(x.text(x.begin_of("idp mallory", "first")) == "long");
+    CHECK(x.asked() == 515);
 }
 
 TEST_CASE("an exchanger that has stopped asks nobody, and whoever waits goes on")
