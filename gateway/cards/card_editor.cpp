@@ -273,10 +273,11 @@ card_editor::compare_here(std::shared_ptr<const core::agent> agent, card_pair ca
 }
 
 net::task<core::result<std::string>>
-card_editor::edit_card(std::shared_ptr<const core::agent> agent, std::string text, extended_terms terms)
+card_editor::edit_card(std::shared_ptr<const model::agent_entry> entry, std::string text, extended_terms terms)
 {
+    const std::shared_ptr<const core::agent> agent{entry, &entry->record};
     terms.bytes = text.size();
-    card_document document{.text = std::move(text), .url = agent->url, .verified = true, .timeout = settings_.timeout};
+    card_document document{std::move(text), agent->url, true, settings_.timeout, entry->addresses};
     auto accepted = co_await accept(agent, std::move(document));
     if (!accepted) {
         co_return std::move(accepted).error();
@@ -286,7 +287,7 @@ card_editor::edit_card(std::shared_ptr<const core::agent> agent, std::string tex
     if (const auto access = access_of(*agent)) {
         a2a::set_access(card.document, card.generation, *access);
     }
-    co_return co_await render_extended(std::move(agent), std::move(card), std::move(terms));
+    co_return co_await render_extended(agent, std::move(card), std::move(terms));
 }
 
 // Begun in the agent's turn.
@@ -339,9 +340,8 @@ net::task<core::result<model::edited_answer>> card_editor::edit(model::answered_
         co_return model::edited_answer{std::move(answer.text), false};
     }
     std::string document{place.result};
-    std::shared_ptr<const core::agent> agent{answer.agent, &answer.agent->record};
     extended_terms terms{.dialect = answer.where.dialect, .caller = std::move(answer.caller)};
-    auto card = co_await edit_card(std::move(agent), std::move(document), std::move(terms));
+    auto card = co_await edit_card(std::move(answer.agent), std::move(document), std::move(terms));
     if (!card) {
         co_return std::move(card).error();
     }

@@ -86,7 +86,7 @@ private:
     make_of_lists_here(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists);
     net::task<core::result<std::string>> compare_here(std::shared_ptr<const core::agent> agent, card_pair cards);
     net::task<core::result<std::string>>
-    edit_card(std::shared_ptr<const core::agent> agent, std::string text, extended_terms terms);
+    edit_card(std::shared_ptr<const model::agent_entry> entry, std::string text, extended_terms terms);
     net::task<core::result<std::string>>
     render_extended(std::shared_ptr<const core::agent> agent, a2a::card card, extended_terms terms);
     mcp::card_request card_request_of(const core::agent& agent, core::card_shape shape) const;

@@ -68,6 +68,28 @@ TEST_CASE("an extended card whose signature has to be good is refused without on
     }
 }
 
+TEST_CASE("a key set that an extended card names is held to the addresses of an agent that registered itself")
+{
+    const auto key = json_web_key::from_pem(key_text(), "k1").value();
+    const auto origin = "https://127.0.0.2:" + std::to_string(test_support::unused_port());
+    auto with_signature = card();
+    REQUIRE(a2a::sign_card(with_signature, key, origin + "/keys").has_value());
+    for (const auto* allowed : {"127.0.0.1", "127.0.0.0/8"}) {
+        CAPTURE(allowed);
+        relayed x{answer_with(with_signature), [&](config::settings& s) {
+                      s.agents[0].registered = true;
+                      s.registration.allow = {allowed};
+                      s.agents[0].signatures = core::signature_policy::verify;
+                      s.agents[0].key_set_origins = {origin};
+                  }};
+        flow::check_jsonrpc_error(flow::call(x.port(), call_body("1", new_method)), untrusted, "1");
+        const std::string why = std::string_view{allowed} == "127.0.0.1" ? "upstream_forbidden" : "upstream_refused";
+        CHECK(x.gateway.log().wait_for([&](std::string_view line) {
+            return line.find(origin + "/keys: " + why) != line.npos;
+        }));
+    }
+}
+
 TEST_CASE("an extended card of 1.0 is signed by the gateway if cards are, and one of 0.3 is not")
 {
     const test_support::scratch_directory files;
