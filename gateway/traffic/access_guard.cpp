@@ -2,6 +2,8 @@
 
 #include "gateway/access/outcome.hpp"
 #include "gateway/access/policy.hpp"
+#include "gateway/model/well_known.hpp"
+#include "gateway/traffic/path_pattern.hpp"
 
 #include <utility>
 
@@ -30,20 +32,6 @@ std::optional<model::denial> denial_of(const request_context& request) noexcept
         return denied;
     }
     return request.hidden ? std::optional{model::denial::hidden} : std::nullopt;
-}
-
-// A browser asks first, without credentials (Fetch standard, "CORS-preflight fetch"). Every agent is answered for in the same way.
-bool asks_first(const request_context& request) noexcept
-{
-    return request.to.where == model::route::mcp && request.caller.head().verb == net::http1::method::options;
-}
-
-// Whether the request has an owner to be known: what everybody may read has none.
-bool identifies(const request_context& request) noexcept
-{
-    const auto where = request.to.where;
-    return request.access && where != model::route::key_set && where != model::route::resource_metadata &&
-           !asks_first(request);
 }
 
 std::string_view address_of(const request_context& request) noexcept
@@ -82,6 +70,25 @@ bool access_guard::identify(request_context& request)
 net::routine<> access_guard::ask(request_context& request)
 {
     request.owner = co_await gate_for(request).ask(request.caller, address_of(request));
+}
+
+bool access_guard::asks_first(const request_context& request) const
+{
+    if (request.to.where != model::route::mcp || request.caller.head().verb != net::http1::method::options) {
+        return false;
+    }
+    const auto* known = known_.find(request.to.agent);
+    const bool relayed =
+        known != nullptr && !known->entry->record.mcp && fits_any(known->entry->record.relay_paths, model::mcp_path);
+    return !relayed || (request.access && !request.access->may_discover(known->entry->record, request.principal()));
+}
+
+// Whether the request has an owner to be known: what everybody may read has none.
+bool access_guard::identifies(const request_context& request) const
+{
+    const auto where = request.to.where;
+    return request.access && where != model::route::key_set && where != model::route::resource_metadata &&
+           !asks_first(request);
 }
 
 std::optional<net::routine<>> access_guard::admit_address(request_context& request) const

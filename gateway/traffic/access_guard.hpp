@@ -54,10 +54,16 @@ public:
     // the caller may know of that.
     std::optional<net::routine<>> admit(request_context& request) const;
 
+    // Whether a browser asks about an MCP server before it calls, without credentials (Fetch standard, "CORS-preflight fetch").
+    // Every agent that the caller may not know of is answered for in the same way. Not of another agent that has `/mcp` among
+    // its relay_paths. Once the owner is known.
+    bool asks_first(const request_context& request) const;
+
     // Once it is answered: notes what access denied it, and of which agent.
     static void note_denial(request_context& request) noexcept;
 
 private:
+    bool identifies(const request_context& request) const;
     std::optional<net::routine<>> admit_principal(request_context& request) const;
     std::optional<net::routine<>> admit_owner(request_context& request) const;
     std::optional<net::routine<>> admit_one_more(request_context& request) const;

@@ -199,7 +199,7 @@ net::routine<> traffic_handler::look(request_context& request)
             }
             return relays(request, "/") ? phases_->opaque.look(request) : phases_->description.answer(request);
         case model::route::mcp:
-            if (verb == method::options) {
+            if (phases_->guard.asks_first(request)) {
                 return phases_->mcp.answer_preflight(request);
             }
             if (is_mcp_server(request)) {

@@ -104,6 +104,33 @@ TEST_CASE("every route answers every caller as its rules say")
     }
 }
 
+TEST_CASE("OPTIONS of /mcp at an agent that relays it is held to the agent's rules, and tells nobody else of the agent")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    auto settings = guarded(agent.url("/rpc"));
+    for (auto& each : settings.agents) {
+        each.relay_paths = {"/mcp"};
+    }
+    const running_gateway gateway{settings};
+    const auto status = [&](const std::string& id, const field_list& headers) {
+        return request(gateway.port(), "OPTIONS", "/agents/" + id + "/mcp", headers).status;
+    };
+    for (const auto* id : {"open", "seen", "secret"}) {
+        CHECK(status(id, ci) == 200);
+    }
+    CHECK(agent.request_count() == 3);
+    CHECK(status("open", nobody) == 200);
+    CHECK(status("open", unknown) == 401);
+    CHECK(status("seen", mallory) == 403);
+    CHECK(agent.request_count() == 4);
+    for (const auto* id : {"secret", "denied", "nobody"}) {
+        for (const auto& who : {nobody, mallory, unknown}) {
+            CHECK(status(id, who) == 204);
+        }
+    }
+    CHECK(agent.request_count() == 4);
+}
+
 TEST_CASE("an agent that a caller may not know of cannot be told from one that does not exist")
 {
     guarded_gateway with;

@@ -226,6 +226,33 @@ TEST_CASE("an upload that meets the end of a used connection is not sent again, 
     }
 }
 
+TEST_CASE("OPTIONS of /mcp goes to an agent that has it among its relay_paths, and is answered for any other")
+{
+    scripted_agent agent{[](const auto&) { return answer(200, "the agent's"); }};
+    auto settings = settings_for(agent);
+    settings.agents[0].relay_paths = {"/mcp"};
+    auto& other = settings.agents.emplace_back(settings.agents[0]);
+    other.id = "b";
+    other.relay_paths = {"/x"};
+    const flow::running_gateway gateway{settings};
+    const test_support::field_list origin{{"Origin", "http://localhost:1"}, {"Access-Control-Request-Method", "PUT"}};
+    const auto passed = test_support::request(gateway.port(), "OPTIONS", "/agents/a/mcp?x=1", origin);
+    CHECK(passed.status == 200);
+    CHECK(passed.body == "the agent's");
+    CHECK(passed.header("Access-Control-Allow-Methods").empty());
+    REQUIRE(agent.request_count() == 1);
+    CHECK(agent.request(0).method == "OPTIONS");
+    CHECK(agent.request(0).target.ends_with("/mcp?x=1"));
+    CHECK(agent.request(0).header("Origin") == "http://localhost:1");
+    for (const auto* id : {"b", "nobody"}) {
+        CHECK(
+            test_support::request(gateway.port(), "OPTIONS", std::string{"/agents/"} + id + "/mcp", origin).status ==
+            204
+        );
+    }
+    CHECK(agent.request_count() == 1);
+}
+
 TEST_CASE("a path that no pattern fits is nowhere")
 {
     scripted_agent agent{[](const auto&) { return answer(200, "ok"); }};
