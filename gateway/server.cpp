@@ -197,7 +197,7 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
     tell_workers(workers_, settings_, settings);
     largest_card_ = settings_.cards.max_size;
     card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
-    sessions_->settings_changed(settings);
+    sessions_->settings_changed(settings, turns_.operators);
 }
 
 core::result<> server::open_listeners(std::vector<net::http_service*> services)

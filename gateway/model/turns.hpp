@@ -10,6 +10,9 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace gateway::model {
 
@@ -59,6 +62,21 @@ private:
     std::deque<net::task_signal*> waiting_;
     bool calling_ = false;
 };
+
+// Calls `step` with each of `names` in their order, in turns of `by`, which outlives the task, until one call returns false.
+inline net::task<>
+in_turns(turns& by, std::vector<std::string> names, std::function<bool(const std::string& name)> step)
+{
+    co_await by.wait();
+    for (const auto& each : names) {
+        if (by.over()) {
+            co_await by.wait();
+        }
+        if (!step(each)) {
+            co_return;
+        }
+    }
+}
 
 // Who asks on the admin listener, scrapes metrics or reloads does not stand in line with callers: where both have work, a turn
 // of one follows a turn of the other, however many callers there are.

@@ -9,10 +9,13 @@
 #include "mcp/transport/fallback_transport.hpp"
 #include "mcp/transport/sse_transport.hpp"
 #include "mcp/transport/stdio_transport.hpp"
+#include "net/loop/thrown.hpp"
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace gateway::sessions {
@@ -176,19 +179,31 @@ void session_plane::forget(const agent_session& session)
     });
 }
 
-void session_plane::settings_changed(const std::vector<std::string_view>& paths)
+void session_plane::settings_changed(const std::vector<std::string_view>& paths, model::turns& by)
 {
     const auto changed = [&](std::string_view path) { return std::ranges::find(paths, path) != paths.end(); };
     const bool cards = changed("cards.max_size") || changed("access");
     const bool walks = changed("mcp.walk");
-    for (const auto& [id, each] : sessions_) {
-        if (cards) {
-            each->render_again();
-        }
-        if (walks) {
-            each->set_walk(defaults_.walk);
-        }
+    if (sessions_.empty() || (!cards && !walks)) {
+        return;
     }
+    std::vector<std::string> ids;
+    for (const auto& [id, each] : sessions_) {
+        ids.push_back(id);
+    }
+    auto tell_each = model::in_turns(by, std::move(ids), [this, cards, walks, held = changes_](const std::string& id) {
+        auto* const found = find(id);
+        if (found != nullptr && cards) {
+            found->render_again();
+        }
+        if (found != nullptr && walks) {
+            found->set_walk(defaults_.walk);
+        }
+        return !stopped_;
+    });
+    net::asio::co_spawn(loop_.get_executor(), std::move(tell_each), [this](const std::exception_ptr& bug) {
+        net::log_thrown(bug, log_, "session_settings");
+    });
 }
 
 agent_session* session_plane::find(const std::string& id) const

@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/model/turns.hpp"
 #include "gateway/sessions/session_facts.hpp"
 #include "mcp/session/runner.hpp"
 #include "mcp/session/start_turns.hpp"
@@ -53,8 +54,9 @@ public:
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // These settings, by their paths, have begun to apply. If cards depend on one, all are made again: those of servers that
-    // are away when they are back. With another `mcp.walk` the lists are walked now.
-    void settings_changed(const std::vector<std::string_view>& paths);
+    // are away when they are back. With another `mcp.walk` the lists are walked now. One session after the other, in turns of
+    // `by`, which outlives the plane.
+    void settings_changed(const std::vector<std::string_view>& paths, model::turns& by);
 
     // Nothing: the agent has no session.
     std::optional<session_facts> facts(const std::string& id) const;
@@ -68,9 +70,9 @@ public:
     // What the server lists now; nothing of it is kept. Fails as refresh() does.
     net::task<mcp::look_result> look(std::string id);
 
-    // Ends all of them in order; no new one begins. busy() until they are gone.
+    // Ends all of them in order; no new one begins. busy() until they are gone, and settings_changed() has ended.
     void stop();
-    bool busy() const noexcept { return !sessions_.empty() || !leaving_.empty(); }
+    bool busy() const noexcept { return !sessions_.empty() || !leaving_.empty() || changes_.use_count() > 1; }
 
 private:
     agent_session* find(const std::string& id) const;
@@ -97,6 +99,8 @@ private:
     model::string_map<std::shared_ptr<const model::agent_entry>>
         next_;  // begins when the one that is leaving has ended
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+    std::shared_ptr<const int> changes_ =
+        std::make_shared<const int>(0);  // held by each settings_changed() that goes on
     bool stopped_ = false;
 };
 

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <string>
+#include <vector>
 
 TEST_SUITE_BEGIN("gateway/turns");
 
@@ -67,6 +70,32 @@ TEST_CASE("An operator waits for one turn of the callers, however many of them t
     CHECK(callers_done <= steps + 1);
     io.run();
     CHECK(callers_done == tasks * steps);
+}
+
+TEST_CASE("A step for each of many names is taken in its order, a turn at a time, until one says that it was the last")
+{
+    std::vector<std::string> names;
+    for (int i = 0; i < 100; ++i) {
+        names.push_back(std::to_string(i));
+    }
+    for (const std::size_t last : {std::size_t{40}, names.size()}) {
+        net::asio::io_context io;
+        gateway::model::turns by{std::chrono::microseconds{0}};
+        std::vector<std::string> seen;
+        const auto step = [&](const std::string& name) {
+            seen.push_back(name);
+            return seen.size() < last;
+        };
+        net::asio::co_spawn(io, gateway::model::in_turns(by, names, step), net::asio::detached);
+        std::size_t before = 0;
+        std::size_t most_between = 0;
+        while (io.poll_one() > 0) {
+            most_between = std::max(most_between, seen.size() - before);
+            before = seen.size();
+        }
+        CHECK(seen == std::vector(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(last)));
+        CHECK(most_between == 1);
+    }
 }
 
 TEST_CASE("A turn is over when its time is")
