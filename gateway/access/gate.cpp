@@ -27,6 +27,7 @@ void gate::set_plan(std::shared_ptr<const access_plan> plan, std::shared_ptr<fai
     plan_ = std::move(plan);
     failures_ = std::move(failures);
     accepted_.clear();
+    questions_.clear();
 }
 
 std::optional<core::result<caller>> gate::identify(net::server_connection& connection, std::string_view address)
@@ -63,25 +64,39 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
 
 net::routine<core::result<caller>> gate::ask(net::server_connection& connection, std::string_view address)
 {
-    const auto plan = plan_;
     const auto failures = failures_;
-    const auto read = plan->reader().read(connection.head());
+    const auto read = plan_->reader().read(connection.head());
     const auto found = read ? *read : std::nullopt;
     if (!found) {
         // identify() has said so already.
         co_return core::gateway_error(core::errc::internal, "a question about no credential");
     }
     const auto hash = hash_of(*found);
-    const failure_limit::question under_way{*failures, address};
-    auto presented = presented_as(*found);
-    presented.sender = number_of(address);
+    core::result<caller> owner{caller{}};
+    if (const auto same = questions_.find(hash); same != questions_.end()) {
+        // Many calls with one token are no guesses: they take one place of their address.
+        owner = co_await question::wait(same->second);
+    } else {
+        const failure_limit::question under_way{*failures, address};
+        auto presented = presented_as(*found);
+        presented.sender = number_of(address);
+        asked_question asked{*this, hash};
+        owner = co_await verify(std::move(presented), hash, connection);
+        asked.answer(owner);
+    }
+    if (!owner && owner.error().code == core::errc::unauthenticated) {
+        failures->note_failure(address, connection.owner().now());
+    }
+    co_return owner;
+}
+
+net::routine<core::result<caller>>
+gate::verify(model::presented_credential presented, hash_value hash, net::server_connection& connection)
+{
+    const auto plan = plan_;
     auto asked = control_.verify(std::move(presented));
     auto accepted = co_await net::ask(control_.executor(), connection.owner().get_executor(), std::move(asked));
-    const auto now = connection.owner().now();
     if (!accepted) {
-        if (accepted.error().code == core::errc::unauthenticated) {
-            failures->note_failure(address, now);
-        }
         co_return std::move(accepted).error();
     }
     if (observer_ && accepted->is_key) {
@@ -90,7 +105,26 @@ net::routine<core::result<caller>> gate::ask(net::server_connection& connection,
     if (plan != plan_) {
         co_return std::move(accepted->owner);  // of settings that have ended: not for the next request
     }
-    co_return keep(hash, std::move(*accepted), now);
+    co_return keep(hash, std::move(*accepted), connection.owner().now());
+}
+
+gate::asked_question::asked_question(gate& of, const hash_value& hash)
+    : gate_{of},
+      hash_{hash}
+{
+    gate_.questions_.emplace(hash_, question_);
+}
+
+gate::asked_question::~asked_question()
+{
+    // Another plan may have begun, with questions of its own.
+    const auto own = gate_.questions_.find(hash_);
+    if (own != gate_.questions_.end() && own->second == question_) {
+        gate_.questions_.erase(own);
+    }
+    if (!question_->answered()) {
+        question_->answer(core::gateway_error(core::errc::internal, "the question about a credential failed"));
+    }
 }
 
 // Of the connection itself, by the certificate that its caller has shown.

@@ -7,12 +7,14 @@
 #include "gateway/access/failure_limit.hpp"
 #include "gateway/access/hashed_cache.hpp"
 #include "gateway/access/keyed_hash.hpp"
+#include "gateway/access/shared_question.hpp"
 #include "gateway/model/control_services.hpp"
 #include "net/loop/routine.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -44,10 +46,30 @@ public:
     // question takes time, see ask(). `address` is the caller's.
     std::optional<core::result<caller>> identify(net::server_connection& connection, std::string_view address);
 
-    // The same with every question that has to be asked. Both outlive the routine.
+    // The same with every question that has to be asked; requests with one credential share one. Both outlive the routine.
     net::routine<core::result<caller>> ask(net::server_connection& connection, std::string_view address);
 
 private:
+    using question = shared_question<core::result<caller>>;
+
+    // Answers the question about a credential whatever becomes of it, and ends it.
+    class asked_question {
+    public:
+        asked_question(gate& of, const hash_value& hash);
+        ~asked_question();
+        asked_question(const asked_question&) = delete;
+        asked_question& operator=(const asked_question&) = delete;
+
+        void answer(core::result<caller> value) { question_->answer(std::move(value)); }
+
+    private:
+        gate& gate_;
+        hash_value hash_;
+        std::shared_ptr<question> question_ = std::make_shared<question>();
+    };
+
+    net::routine<core::result<caller>>
+    verify(model::presented_credential presented, hash_value hash, net::server_connection& connection);
     core::result<caller> owner_of(net::server_connection& connection);
     hash_value hash_of(const credential& found);
     caller keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now);
@@ -56,6 +78,7 @@ private:
     std::shared_ptr<const access_plan> plan_;
     keyed_hash hash_;
     hashed_cache<caller> accepted_;
+    std::map<hash_value, std::shared_ptr<question>> questions_;  // under way, about credentials, with this plan
     std::shared_ptr<failure_limit> failures_;
     std::function<void(const core::principal&)> observer_;
 };

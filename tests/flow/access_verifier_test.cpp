@@ -1,8 +1,10 @@
+#include "gateway/access/failure_limit.hpp"
 #include "tests/flow/access_fixture.hpp"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +15,7 @@ TEST_SUITE_BEGIN("flow/access verifier");
 namespace {
 
 using namespace flow;
+namespace access = gateway::access;
 using namespace std::chrono_literals;
 
 constexpr const char* alice = R"({"active":true,"principal":"alice","scopes":["words:call"]})";
@@ -140,3 +143,33 @@ TEST_CASE("a verifier that nobody can connect to makes its tokens 503")
 }
 
 TEST_SUITE_END();
+
+TEST_CASE("calls with one token that come at once share one question, and none is taken for a guess")
+{
+    test_support::scripted_agent upstream{answer_of_agent};
+    test_support::gate held;
+    const std::string answer{
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+        std::to_string(std::string_view{alice}.size()) + "\r\n\r\n" + alice
+    };
+    test_support::scripted_agent verifier{[&](const auto&) { return test_support::raw({answer}, held); }};
+    auto settings = verified(upstream.url("/rpc"), verifier.url("/v"));
+    std::get<core::http_verifier_provider>(settings.access.providers[1].type).timeout = 30s;
+    running_gateway gateway{settings};
+    std::list<test_support::http_client> callers;
+    // More than one address may ask about at a time.
+    for (unsigned i = 0; i < 2 * access::failure_limit::questions; ++i) {
+        callers.emplace_back(gateway.port())
+            .send(
+                "POST /agents/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer token-of-alice\r\n"
+                "Content-Type: application/json\r\nContent-Length: 60\r\n\r\n"
+                R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{}})"
+            );
+    }
+    REQUIRE(gateway.wait_for_metric("cardea_connections_open", static_cast<double>(callers.size())));
+    held.release(callers.size());
+    for (auto& each : callers) {
+        CHECK(each.read_response().status == 200);
+    }
+    CHECK(verifier.request_count() == 1);
+}
