@@ -11,7 +11,7 @@ template <class T>
 class boxed {
 public:
     boxed() noexcept = default;
-    boxed(T value)
+    boxed(T value)  // NOLINT(google-explicit-constructor): it is assigned to as the value itself
         : value_{std::make_unique<T>(std::move(value))}
     {
     }

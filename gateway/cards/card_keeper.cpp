@@ -69,8 +69,9 @@ net::task<std::optional<recalled_card>> card_keeper::recall(std::string agent)
     if (!found || !*found) {
         co_return std::nullopt;
     }
-    const auto age = std::chrono::duration_cast<core::duration>(now_() - (**found).fetched);
-    co_return recalled_card{std::move(**found), std::max(age, core::duration{0})};
+    auto& kept = found->value();
+    const auto age = std::chrono::duration_cast<core::duration>(now_() - kept.fetched);
+    co_return recalled_card{std::move(kept), std::max(age, core::duration{0})};
 }
 
 }  // namespace gateway::cards

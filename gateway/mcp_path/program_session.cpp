@@ -35,7 +35,6 @@ program_session::program_session(
       principal_{std::move(principal)},
       initialize_{initialize},
       once_{once},
-      stage_{stage::lost},
       began_{owner.now()},
       last_use_{began_},
       unasked_{owner.executor()}

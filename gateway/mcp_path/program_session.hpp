@@ -120,7 +120,7 @@ private:
     std::string principal_;
     mcp::kept_message initialize_;
     bool once_;
-    stage stage_;
+    stage stage_ = stage::lost;
     core::steady_time began_;
     core::steady_time last_use_;
     core::steady_time program_began_;

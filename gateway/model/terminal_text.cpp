@@ -40,7 +40,9 @@ void flatten(const core::json& value, const std::string& path, std::vector<std::
 {
     if (value.is_object() && !value.empty()) {
         for (const auto& [key, member] : value.items()) {
-            flatten(member, path.empty() ? key : path + "." + key, into);
+            auto inner = path.empty() ? key : path + '.';
+            inner += path.empty() ? "" : key;
+            flatten(member, inner, into);
         }
     } else if (value.is_array() && !value.empty()) {
         for (std::size_t i = 0; i < value.size(); ++i) {

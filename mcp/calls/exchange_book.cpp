@@ -27,15 +27,16 @@ std::string replaced(std::string_view text, std::array<replacement, 2> parts)
     }
     std::string out;
     out.reserve(text.size() + parts[0].by.size() + parts[1].by.size());
-    const char* from = text.data();
+    std::size_t from = 0;
     for (const auto& each : parts) {
         if (!each.part.empty()) {
-            out.append(from, each.part.data());
+            const auto at = static_cast<std::size_t>(each.part.data() - text.data());
+            out += text.substr(from, at - from);
             out += each.by;
-            from = each.part.data() + each.part.size();
+            from = at + each.part.size();
         }
     }
-    return out.append(from, text.data() + text.size());
+    return out.append(text.substr(from));
 }
 
 std::string refusal(std::string_view id, std::int64_t code, std::string_view reason)

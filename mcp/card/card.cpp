@@ -333,8 +333,9 @@ core::result<written_card> card_writer::write(core::card_shape shape)
             return std::move(done).error();
         }
     }
-    auto text = shape == core::card_shape::automatic ? core::result<std::string>{superset(from_, *plain_)}
-                                                     : strict(from_, *plain_, asked_);
+    const auto& plain = plain_.value();
+    auto text = shape == core::card_shape::automatic ? core::result<std::string>{superset(from_, plain)}
+                                                     : strict(from_, plain, asked_);
     if (!text) {
         return std::move(text).error();
     }

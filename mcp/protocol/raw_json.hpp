@@ -61,8 +61,9 @@ template <class Number>
 std::optional<Number> integer_of(std::string_view raw) noexcept
 {
     Number value = 0;
-    const auto* const end = raw.data() + raw.size();
-    const auto read = std::from_chars(raw.data(), end, value);
+    const auto* const begin = raw.data();
+    const auto* const end = begin + raw.size();
+    const auto read = std::from_chars(begin, end, value);
     return read.ec == std::errc{} && read.ptr == end ? std::optional{value} : std::nullopt;
 }
 

@@ -168,9 +168,9 @@ void conductor::fired(timer_name name)
 
 void conductor::all_ended()
 {
-    if (last_report_) {
+    if (const auto last = std::exchange(last_report_, std::nullopt)) {
         const auto kept = keep();
-        report(*std::exchange(last_report_, std::nullopt));
+        report(*last);
     }
 }
 

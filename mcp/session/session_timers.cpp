@@ -7,8 +7,9 @@ namespace mcp {
 session_timers::session_timers(net::loop& on, timer_observer& observer)
     : observer_{observer}
 {
-    for (auto& each : entries_) {
-        each.emplace(entry{timer{on.get_executor()}, 0, std::nullopt});
+    entries_.reserve(timer_names);
+    for (std::size_t i = 0; i < timer_names; ++i) {
+        entries_.push_back({timer{on.get_executor()}, 0, std::nullopt});
     }
 }
 
@@ -48,7 +49,7 @@ void session_timers::owe(timer_name name, core::duration after)
 void session_timers::arm_owed()
 {
     for (std::size_t i = 0; i < timer_names; ++i) {
-        if (const auto after = std::exchange(entries_[i]->owed, std::nullopt)) {
+        if (const auto after = std::exchange(entries_[i].owed, std::nullopt)) {
             arm(static_cast<timer_name>(i), *after);
         }
     }
@@ -57,13 +58,13 @@ void session_timers::arm_owed()
 void session_timers::forget_owed() noexcept
 {
     for (auto& each : entries_) {
-        each->owed.reset();
+        each.owed.reset();
     }
 }
 
 core::steady_time session_timers::expiry(timer_name name) const
 {
-    return entries_[static_cast<std::size_t>(name)]->clock.expiry();
+    return entries_[static_cast<std::size_t>(name)].clock.expiry();
 }
 
 }  // namespace mcp

@@ -6,9 +6,9 @@
 #include "mcp/session/timer.hpp"
 #include "net/loop/loop.hpp"
 
-#include <array>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace mcp {
 
@@ -47,10 +47,10 @@ private:
         std::optional<core::duration> owed;
     };
 
-    entry& at(timer_name name) { return *entries_[static_cast<std::size_t>(name)]; }
+    entry& at(timer_name name) { return entries_[static_cast<std::size_t>(name)]; }
 
     timer_observer& observer_;
-    std::array<std::optional<entry>, timer_names> entries_;
+    std::vector<entry> entries_;  // by name
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace net {
 
@@ -128,8 +129,10 @@ std::optional<core::error> curl_transfer::prepare()
 bool curl_transfer::add_headers()
 {
     for (const auto& [name, value] : request_.headers) {
-        if (!core::is_token(name) || !is_field_value(value) ||
-            !add_header_line(name + (core::trim(value).empty() ? std::string{";"} : ": " + value))) {
+        auto line = name;
+        line += core::trim(value).empty() ? ";" : ": ";
+        line += core::trim(value).empty() ? "" : value;
+        if (!core::is_token(name) || !is_field_value(value) || !add_header_line(line)) {
             return false;
         }
     }
@@ -327,7 +330,7 @@ unsigned curl_transfer::status() const noexcept
 std::optional<core::error> curl_transfer::failure(CURLcode code)
 {
     if (refused_) {
-        return std::move(*refused_);
+        return std::exchange(refused_, std::nullopt);
     }
     if (code == CURLE_OK && expecting_ != expecting::body) {
         return core::upstream_error(

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 namespace net {
 
@@ -89,9 +88,13 @@ private:
     void end_with(core::result<> how);
     void await(core::duration patience);
     void forget_deadline();
-    void arm();
-    void on_timer();
+    void arm(clock::time_point due);
+    void on_timer(clock::time_point due);
     curl_socket_t open_socket(const curl_sockaddr& to) noexcept override;
+    const std::string& body() const noexcept
+    {
+        return *request_.body;  // NOLINT(bugprone-unchecked-optional-access): libcurl reads one only where there is one
+    }
     static std::size_t on_read(char* to, std::size_t size, std::size_t count, void* self) noexcept;
     static int on_seek(void* self, curl_off_t offset, int origin) noexcept;
 
@@ -198,9 +201,7 @@ void exchange_client::transfer::set_method()
 std::size_t exchange_client::transfer::on_read(char* to, std::size_t size, std::size_t count, void* self) noexcept
 {
     auto& transfer = *static_cast<exchange_client::transfer*>(self);
-    const auto& body = *transfer.request_.body;
-    const auto some = std::min(size * count, body.size() - transfer.sent_);
-    std::memcpy(to, body.data() + transfer.sent_, some);
+    const auto some = transfer.body().copy(to, size * count, transfer.sent_);
     transfer.sent_ += some;
     return some;
 }
@@ -208,7 +209,7 @@ std::size_t exchange_client::transfer::on_read(char* to, std::size_t size, std::
 int exchange_client::transfer::on_seek(void* self, curl_off_t offset, int origin) noexcept
 {
     auto& transfer = *static_cast<exchange_client::transfer*>(self);
-    const bool inside = offset >= 0 && static_cast<std::uint64_t>(offset) <= transfer.request_.body->size();
+    const bool inside = offset >= 0 && static_cast<std::uint64_t>(offset) <= transfer.body().size();
     if (origin != SEEK_SET || !inside) {
         return CURL_SEEKFUNC_FAIL;
     }
@@ -265,8 +266,8 @@ void exchange_client::transfer::end_with(core::result<> how)
 void exchange_client::transfer::tell()
 {
     const auto self = shared_from_this();  // each call below may destroy the exchange
-    if (observer_ != nullptr && head_) {
-        const auto head = std::exchange(head_, std::nullopt);
+    const auto head = std::exchange(head_, std::nullopt);
+    if (observer_ != nullptr && head) {
         observer_->headed(*head);
     }
     if (observer_ != nullptr && !piece_.empty()) {
@@ -314,18 +315,19 @@ void exchange_client::transfer::await(core::duration patience)
 {
     due_.reset();
     if (patience > core::duration::zero()) {
-        due_ = clock::now() + patience;
-        if (!armed_ || *due_ < timer_.expiry()) {
-            arm();
+        const auto due = clock::now() + patience;
+        due_ = due;
+        if (!armed_ || due < timer_.expiry()) {
+            arm(due);
         }
     }
 }
 
 // One wait at a time; a deadline that has moved on meanwhile is waited for again.
-void exchange_client::transfer::arm()
+void exchange_client::transfer::arm(clock::time_point due)
 {
     armed_ = true;
-    timer_.expires_at(*due_);
+    timer_.expires_at(due);
     timer_.async_wait([held = weak_from_this()](const boost::system::error_code& cancelled) {
         const auto self = held.lock();
         if (self == nullptr || cancelled) {
@@ -333,15 +335,15 @@ void exchange_client::transfer::arm()
         }
         self->armed_ = false;
         if (self->due_) {
-            self->on_timer();
+            self->on_timer(*self->due_);
         }
     });
 }
 
-void exchange_client::transfer::on_timer()
+void exchange_client::transfer::on_timer(clock::time_point due)
 {
-    if (clock::now() < *due_) {
-        arm();
+    if (clock::now() < due) {
+        arm(due);
         return;
     }
     engine_.driver.remove(*this);
