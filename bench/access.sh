@@ -37,6 +37,7 @@ access_of() {
 credential_of() {
     case $1 in
         cardea-key) echo 'X-API-Key: bench-key' ;;
+        cardea-mcp | cardea-program) cat "$scratch/$1.session" ;;
         cardea-token) echo "Authorization: Bearer $(<"$scratch/token")" ;;
     esac
 }

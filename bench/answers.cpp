@@ -8,18 +8,6 @@ namespace {
 constexpr std::size_t card_bytes = 4096;
 constexpr std::size_t event_bytes = 200;
 
-// `before` + dots + `after`, `size` bytes in all.
-std::string padded(std::string_view before, std::string_view after, std::size_t size)
-{
-    if (before.size() + after.size() > size) {
-        throw std::invalid_argument{"a body of " + std::to_string(size) + " bytes is too small"};
-    }
-    std::string out{before};
-    out.append(size - before.size() - after.size(), '.');
-    out += after;
-    return out;
-}
-
 std::string express_head(std::string_view type, std::string_view more)
 {
     std::string out = "HTTP/1.1 200 OK\r\nX-Powered-By: Express\r\nContent-Type: ";
@@ -31,6 +19,17 @@ std::string express_head(std::string_view type, std::string_view more)
 }
 
 }  // namespace
+
+std::string padded(std::string_view before, std::string_view after, std::size_t size)
+{
+    if (before.size() + after.size() > size) {
+        throw std::invalid_argument{"a body of " + std::to_string(size) + " bytes is too small"};
+    }
+    std::string out{before};
+    out.append(size - before.size() - after.size(), '.');
+    out += after;
+    return out;
+}
 
 std::string whole_answer(std::string_view body)
 {

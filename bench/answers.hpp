@@ -9,6 +9,9 @@
 
 namespace bench {
 
+// `before` + dots + `after`, `size` bytes in all.
+std::string padded(std::string_view before, std::string_view after, std::size_t size);
+
 // Status 200 with this body.
 std::string whole_answer(std::string_view body);
 

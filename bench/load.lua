@@ -2,6 +2,9 @@
 -- BENCH_CREDENTIAL (a header line).
 -- At the end one line for bench/run.sh: requests, microseconds, bytes, five kinds of errors, p50 and p99 in microseconds.
 local body = os.getenv("BENCH_BODY")
+if body == "" then
+    body = nil
+end
 local etag = os.getenv("BENCH_ETAG")
 local credential = os.getenv("BENCH_CREDENTIAL") or ""
 

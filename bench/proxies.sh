@@ -4,6 +4,8 @@
 
 # shellcheck source=bench/access.sh
 . bench/access.sh
+# shellcheck source=bench/mcp.sh
+. bench/mcp.sh
 
 # What they have chosen; `most_connections` is what nginx and HAProxy set aside room for.
 : "${binaries:=}" "${scratch:=}" "${proxy_core:=}" "${load_core:=}" "${priority:=0}" "${nginx_buffering:=}" "${haproxy_delay:=}"
@@ -92,7 +94,7 @@ log: {level: $level}
 $(access_of "$2")
 cards: {ttl: 1d}
 limits: {upstream_connections: 1024, requests: 1000000000}
-agents: {bench: {url: "http://$1/a2a"}}
+agents: {bench: $(agent_of "$2" "$1")}
 END
     # The line that says where it listens has level info: without it the port must be known before.
     address=127.0.0.1:$(free_port)
@@ -211,7 +213,7 @@ start_proxy() {
     [[ $1 != *-* ]] || log=${1#*-}
     case ${1%%-*}-$log in
         cardea-batches | cardea-none | cardea-workers) start_cardea "$2" "$1" "$log" ;;
-        cardea-key | cardea-token) start_cardea "$2" "$1" batches ;;
+        cardea-key | cardea-token | cardea-mcp | cardea-program) start_cardea "$2" "$1" batches ;;
         nginx-batches | nginx-lines | nginx-none) start_nginx "$2" "$1" "$log" ;;
         haproxy-batches | haproxy-lines) start_haproxy "$2" "$1" lines ;;
         haproxy-none) start_haproxy "$2" "$1" none ;;

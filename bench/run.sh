@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|access|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
+#   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|access|mcp|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
-# cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token; floor (bench/floor.cpp) is what the kernel alone costs.
+# cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token; cardea-mcp and
+# cardea-program have an MCP server behind them; floor (bench/floor.cpp) is what the kernel alone costs.
 # Exit code 1 if a round had an error or a wrong answer, 2 if nothing can be measured here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -40,7 +41,7 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | cards | sse | large | tls | workers | access | open | slow | start | sessions | memory | management)
+            call | call512 | card | card304 | cards | sse | large | tls | workers | access | mcp | open | slow | start | sessions | memory | management)
                 scenarios+=("$1")
                 shift
                 ;;
@@ -94,7 +95,7 @@ invalid() {
 
 # measure ROUND INDEX: one proxy under load, one line of the table and one of $scratch/results.
 measure() {
-    local round=$1 name=${proxies[$2]} at=${addresses[$2]} log lines=0 problem='' events=0
+    local round=$1 name=${proxies[$2]} at=${addresses[$2]} log lines=0 problem='' events=0 body
     local line count microseconds bytes errors p50 p99 ticks per_thousand rate memory units
     read -r -a pids <<<"${processes[$2]}"
     log=$scratch/$name.log
@@ -102,12 +103,13 @@ measure() {
     [ -n "$BENCH_ETAG" ] || unset BENCH_ETAG
     BENCH_CREDENTIAL=$(credential_of "$name")
     export BENCH_CREDENTIAL
-    load "$at" "$target" "$warmup" >/dev/null
+    body=$(body_of "$name")
+    BENCH_BODY=$body load "$at" "$(target_of "$name")" "$warmup" >/dev/null
     sleep 0.3
     [ ! -e "$log" ] || : >"$log"
     [ "$scenario" != sse ] || events=$(events_sent)
     ticks=$(cpu_ticks "${pids[@]}")
-    line=$(load "$at" "$target" "$seconds")
+    line=$(BENCH_BODY=$body load "$at" "$(target_of "$name")" "$seconds")
     ticks=$(($(cpu_ticks "${pids[@]}") - ticks))
     memory=$(peak_memory "${pids[@]}")
     [ "$scenario" != sse ] || events=$(($(events_sent) - events))
@@ -196,6 +198,10 @@ prepare() {
             title="relayed call whose caller is identified: POST of 400 bytes, answer of 1 KiB"
             make_token
             ;;
+        mcp)
+            title="call of an A2A agent, of an MCP server over HTTP and of one that is a program: POST of 400 bytes, answer of 1 KiB"
+            start_mcp_agent
+            ;;
         large)
             title="relayed call: POST of 400 bytes, answer of 64 KiB"
             least_bytes=65536
@@ -241,6 +247,11 @@ make_certificate() {
 # Whether the proxy gives what the agent gives: speed is no excuse for a wrong answer.
 check_answers() {
     local name=$1 at=$2 got=$scratch/got wanted=$scratch/wanted status etag='' credential
+    if is_mcp "$name"; then
+        begin_session "$name" "$at"
+        etags+=('')
+        return
+    fi
     credential=$(credential_of "$name")
     if [ -n "${BENCH_BODY:-}" ]; then
         curl -sSf --max-time 10 --json @"$BENCH_BODY" "http://$agent/a2a" >"$wanted"
@@ -271,7 +282,12 @@ run_scenario() {
     for i in "${!proxies[@]}"; do
         start_proxy "${proxies[i]}" "$agent"
         addresses+=("$address")
-        processes+=("$(processes_of "$started" | tr '\n' ' ')")
+        # What Cardea starts are agents.
+        if [[ ${proxies[i]} = cardea* ]]; then
+            processes+=("$started")
+        else
+            processes+=("$(processes_of "$started" | tr '\n' ' ')")
+        fi
         check_answers "${proxies[i]}" "$address"
     done
     printf '\n%s: %s; %d connections\n' "$scenario" "$title" "$connections"
@@ -299,6 +315,7 @@ choose_proxies() {
         proxies+=("$name")
     done
     [ "$scenario" != workers ] || proxies=(cardea cardea-workers)
+    [ "$scenario" != mcp ] || proxies=(cardea cardea-mcp cardea-program)
     [ "$scenario" != access ] || proxies=(cardea cardea-key cardea-token)
     [ "${#proxies[@]}" -gt 0 ] || die "none of these proxies can do $scenario: ${chosen[*]}"
 }

@@ -3,11 +3,13 @@
 //   POST (any target)          a JSON-RPC answer of --body bytes, or, with --events N, a stream of N server-sent events
 //                              of 200 bytes, one every --interval microseconds; with --mixed 1 only if message/stream
 //                              is asked for
+//                              with --mcp 1 what an MCP server with one session answers; other methods then have no meaning
 //   GET …/agent-card.json      an agent card of 4 KiB
 //   GET /count                 how much was answered, as JSON
 // with the header fields of an agent that runs on Node.js and Express. On start it prints the port. It trusts its peers:
 // nothing but the proxies of a bench may reach it.
 #include "bench/answers.hpp"
+#include "bench/mcp_answers.hpp"
 #include "bench/request.hpp"
 #include "bench/sockets.hpp"
 
@@ -40,13 +42,15 @@ struct options {
     std::uint64_t events = 0;
     std::int64_t interval = 2000;  // microseconds
     unsigned mixed = 0;
+    unsigned mcp = 0;
 };
 
 struct connection {
     int descriptor = -1;
     std::size_t received = 0;
     std::uint64_t events_left = 0;
-    std::string_view unsent;  // lives as long as the upstream
+    std::string_view unsent;  // lives as long as the upstream, or is `made`
+    std::string made;
     std::array<char, request_bytes> bytes;
 };
 
@@ -55,6 +59,7 @@ public:
     explicit upstream(const options& chosen)
         : chosen_{chosen},
           answer_{call_answer(chosen.body)},
+          mcp_{chosen.body},
           stream_head_{event_stream_head()},
           event_{event_chunk()},
           last_event_{event_chunk() + "0\r\n\r\n"},
@@ -99,12 +104,14 @@ private:
     bool receive(connection& c);
     bool answer_received(connection& c);
     bool answer(connection& c, const request& what);
+    bool answer_mcp(connection& c, const request& what);
     bool send_static(connection& c, std::string_view bytes);
     bool send_count(connection& c);
     void close(connection& c);
 
     const options chosen_;
     const std::string answer_;
+    mcp_answers mcp_;
     const std::string stream_head_;
     const std::string event_;
     const std::string last_event_;
@@ -191,8 +198,31 @@ bool upstream::receive(connection& c)
     return got < 0 && errno == EAGAIN;
 }
 
+bool upstream::answer_mcp(connection& c, const request& what)
+{
+    const std::string_view whole{c.bytes.data(), what.length};
+    const auto answer = what.method == "POST" ? mcp_.of(whole.substr(whole.find("\r\n\r\n"))) : std::string_view{};
+    if (what.method == "GET") {
+        return send_static(c, "HTTP/1.1 405 Method Not Allowed\r\nAllow: POST, DELETE\r\nContent-Length: 0\r\n\r\n");
+    }
+    if (answer.empty()) {
+        return send_static(c, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+    }
+    ++answers_;
+    c.made =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nMcp-Session-Id: "
+        "bench-8f4c1a52b7d94d1e\r\nContent-Length: ";
+    c.made += std::to_string(answer.size());
+    c.made += "\r\n\r\n";
+    c.made += answer;
+    return send_static(c, c.made);
+}
+
 bool upstream::answer(connection& c, const request& what)
 {
+    if (chosen_.mcp != 0 && !what.target.ends_with("/agent-card.json")) {
+        return answer_mcp(c, what);
+    }
     if (what.method == "GET" && what.target == "/count") {
         return send_count(c);
     }
@@ -280,6 +310,8 @@ options read_options(const std::vector<std::string_view>& arguments)
             out.events = read_number<decltype(out.events)>(value);
         } else if (arguments[i] == "--interval") {
             out.interval = read_number<decltype(out.interval)>(value);
+        } else if (arguments[i] == "--mcp") {
+            out.mcp = read_number<decltype(out.mcp)>(value);
         } else if (arguments[i] == "--mixed") {
             out.mixed = read_number<decltype(out.mixed)>(value);
         } else {
