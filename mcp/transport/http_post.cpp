@@ -51,7 +51,7 @@ void http_post::start()
     request.url = course_.at;
     const bool names = resuming_ || (!wire_.modern() && message_.method != "initialize");
     named_session_ = names && !wire_.session_id.empty();
-    exchange_ = wire_.client.start(std::move(request), *this);
+    exchange_ = wire_.start(std::move(request), *this);
 }
 
 // Others may have been on their way to the same place, and been sent on before. Where a GET leads is its own.

@@ -30,7 +30,7 @@ void http_stream::start()
     named_session_ = gets() && !wire_.session_id.empty();
     auto request = gets() ? wire_.listen(events_.last_id()) : wire_.post(listen_);
     request.url = course_.at;
-    exchange_ = wire_.client.start(std::move(request), *this);
+    exchange_ = wire_.start(std::move(request), *this);
 }
 
 // Where a GET leads is its own: messages go to where they are taken.

@@ -217,6 +217,7 @@ void http_transport::close(bool end_session)
     }
     auto request = wire_.request("DELETE", nullptr);
     request.head_timeout = settings_->end_session_timeout;
+    wire_.show_token(request);  // nothing waits for another one
     ending_ = wire_.client.start(std::move(request), *this);
 }
 

@@ -4,6 +4,7 @@
 #include "core/url.hpp"
 #include "jose/base64url.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/transport/authorized_exchange.hpp"
 
 #include <algorithm>
 #include <array>
@@ -216,6 +217,21 @@ net::exchange_request http_wire::listen(std::string_view last_event_id) const
     out.head_timeout = settings.server.request_timeout;
     out.idle_timeout = out.head_timeout;
     return out;
+}
+
+std::unique_ptr<net::exchange> http_wire::start(net::exchange_request request, net::exchange_observer& observer)
+{
+    if (!settings.tokens) {
+        return client.start(std::move(request), observer);
+    }
+    return std::make_unique<authorized_exchange>(*this, std::move(request), observer);
+}
+
+void http_wire::show_token(net::exchange_request& to) const
+{
+    if (!token.empty()) {
+        to.headers.emplace_back("Authorization", "Bearer " + token.reveal());
+    }
 }
 
 std::optional<stream_event> event_reader::next()

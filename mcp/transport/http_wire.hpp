@@ -6,9 +6,11 @@
 #include "core/ip.hpp"
 #include "core/mcp_server.hpp"
 #include "core/redaction.hpp"
+#include "core/secret.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
+#include "net/loop/types.hpp"
 #include "net/sse/sse_events.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -16,15 +18,22 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace mcp {
 
 using loop_timer = net::asio::
     basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
+
+// Gives the token to show a server, another one than `refused`, which the server did not take; empty: any. Waits for one that is
+// being asked for. Outlives the transports.
+using token_supply = std::function<net::task<core::result<core::secret>>(core::secret refused)>;
 
 // How a server is reached over HTTP.
 struct http_settings {
@@ -32,6 +41,7 @@ struct http_settings {
     net::tls_client_files tls;
     core::mcp_server server;
     std::vector<std::pair<std::string, core::secret>> headers = {};  // sent with every request
+    token_supply tokens = {};                                        // for a bearer with every request; null: none
     core::secret query = {};                                   // a further parameter of every address; empty: none
     std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
     core::redaction secrets = {};                              // of what is told in the server's words
@@ -92,6 +102,7 @@ struct http_wire {
     std::optional<dialect> speaks = std::nullopt;  // once settled
     std::string session_id = {};                   // of the legacy era; never logged
     std::string moved_to = {};                     // where a redirect has led on this connection
+    core::secret token = {};                       // the latest of settings.tokens; empty: none yet
 
     bool modern() const noexcept { return speaks && speaks->modern(); }
     const std::string& url() const noexcept { return moved_to.empty() ? settings.url : moved_to; }
@@ -100,6 +111,12 @@ struct http_wire {
     net::exchange_request request(std::string_view http_method, const outgoing* message) const;
     net::exchange_request post(const outgoing& message) const;
     net::exchange_request listen(std::string_view last_event_id) const;  // GET
+
+    // As exchange_client::start(); with a token, if there are `tokens`, for which it waits.
+    std::unique_ptr<net::exchange> start(net::exchange_request request, net::exchange_observer& observer);
+
+    // Adds the latest token, if there was one.
+    void show_token(net::exchange_request& to) const;
 };
 
 struct stream_event {

@@ -34,7 +34,7 @@ protected:
 class sse_post final : private net::exchange_observer {
 public:
     // References outlive it.
-    sse_post(sse_post_owner& owner, outgoing message, const http_wire& wire, std::string& endpoint)
+    sse_post(sse_post_owner& owner, outgoing message, http_wire& wire, std::string& endpoint)
         : owner_{owner},
           message_{std::move(message)},
           wire_{wire},
@@ -68,7 +68,7 @@ private:
     {
         auto request = wire_.post(message_);
         request.url = course_.at;
-        exchange_ = wire_.client.start(std::move(request), *this);
+        exchange_ = wire_.start(std::move(request), *this);
     }
 
     bool follow(const net::exchange_head& head)
@@ -125,7 +125,7 @@ private:
 
     sse_post_owner& owner_;
     outgoing message_;
-    const http_wire& wire_;
+    http_wire& wire_;
     std::string& endpoint_;
     http_course course_;
     loop_timer deadline_;
@@ -198,7 +198,7 @@ void sse_transport::open()
             lose(core::upstream_error(errc::upstream_timeout, "no endpoint was named"));
         }
     });
-    stream_ = wire_.client.start(wire_.listen({}), *this);
+    stream_ = wire_.start(wire_.listen({}), *this);
 }
 
 core::result<> sse_transport::send(outgoing message)
@@ -248,7 +248,7 @@ void sse_transport::headed(const net::exchange_head& head)
     if (!target.empty()) {
         ++redirects_;
         wire_.moved_to = std::move(target);
-        stream_ = wire_.client.start(wire_.listen({}), *this);
+        stream_ = wire_.start(wire_.listen({}), *this);
         return;
     }
     streams_ = head.status == 200 && head.has_type("text/event-stream");
