@@ -178,7 +178,7 @@ constexpr auto access_keys = std::to_array<access_key>({
      form::oauth2_map,
      "none",
      "Cardea gets tokens from an OAuth server and sends them as `Authorization: Bearer`. Not for "
-     "MCP servers."},
+     "MCP servers that are programs."},
 
     {basic, "username", form::text, is_required, "The name. It has no colon."},
     {basic, "password", form::secret, "none", "The password."},

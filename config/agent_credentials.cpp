@@ -375,8 +375,13 @@ void check_credentials(const core::agent& agent, const std::string& path, place 
     if (agent.mcp && passed != core::caller_credentials{}) {
         problems.add(at, path + ".caller_credentials", "is for A2A agents; calls of MCP servers are not passed on");
     }
-    if (agent.mcp && std::holds_alternative<core::boxed<core::oauth_client>>(agent.credentials)) {
-        problems.add(at, path + ".credentials.oauth2", "is for A2A agents; expected another kind of credentials");
+    const auto* const client = std::get_if<core::boxed<core::oauth_client>>(&agent.credentials);
+    if (agent.mcp && client != nullptr && agent.url.empty()) {
+        constexpr auto why = "is sent over HTTP, and this MCP server is a program; expected a server with a url";
+        problems.add(at, path + ".credentials.oauth2", why);
+    } else if (agent.mcp && client != nullptr && (*client)->grant == core::oauth_grant::token_exchange) {
+        constexpr auto why = "is for A2A agents; expected client_credentials, because the session is the gateway's own";
+        problems.add(at, path + ".credentials.oauth2.grant", why);
     }
 }
 

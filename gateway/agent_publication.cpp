@@ -56,11 +56,13 @@ make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry
     );
 }
 
-void supply_tokens(tokens::token_plane& from, cards::card_source& cards)
+void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions)
 {
-    cards.set_tokens([&from](std::string id, core::secret refused) {
+    const auto supply = [&from](std::string id, core::secret refused) {
         return from.token(std::move(id), std::move(refused));
-    });
+    };
+    cards.set_tokens(supply);
+    sessions.set_tokens(supply);
 }
 
 }  // namespace gateway

@@ -35,7 +35,7 @@ void publish_agents(agent_audience audience, std::string public_base);
 std::unique_ptr<tokens::token_plane>
 make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log);
 
-// Gives the tokens of agents to whoever asks the agents for something on the gateway's own behalf. References outlive the loop.
-void supply_tokens(tokens::token_plane& from, cards::card_source& cards);
+// Gives the tokens of agents to those who ask the agents for something on the gateway's own behalf. References outlive the loop.
+void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions);
 
 }  // namespace gateway

@@ -130,7 +130,7 @@ core::result<> server::start()
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
-    supply_tokens(*agent_tokens_, *source_);
+    supply_tokens(*agent_tokens_, *source_, *sessions_);
     directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
     credentials_ = std::make_unique<access::credential_verifier>(
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},

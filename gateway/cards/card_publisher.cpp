@@ -78,7 +78,7 @@ void card_publisher::renew(card_slot& slot, core::duration fresh_for)
 void card_publisher::fail(card_slot& slot, core::error why)
 {
     constexpr std::size_t longest = 1000;  // of a detail, which may quote what the agent sent
-    why.detail = model::secrets_of(slot.agent->record).apply(why.detail, longest);
+    why.detail = model::secrets_of(slot.agent->record, {slot.agent->token.reveal()}).apply(why.detail, longest);
     log_.write(
         core::log_level::warn,
         "card_fetch_failed",

@@ -6,7 +6,7 @@
 
 namespace gateway::model {
 
-core::redaction secrets_of(const core::agent& record)
+core::redaction secrets_of(const core::agent& record, std::initializer_list<std::string_view> tokens)
 {
     auto sent = credentials_of(record);
     sent.headers.insert(sent.headers.end(), record.card_headers.begin(), record.card_headers.end());
@@ -17,6 +17,9 @@ core::redaction secrets_of(const core::agent& record)
         sent.headers.emplace_back(key->name, key->value);
     } else if (const auto* client = oauth_client_of(record)) {
         sent.headers.emplace_back("Authorization", client->client_secret);
+    }
+    for (const auto token : tokens) {
+        sent.headers.emplace_back("Authorization", core::secret{std::string{token}});
     }
     return core::redaction_of(
         record.mcp.value_or(core::mcp_server{}),

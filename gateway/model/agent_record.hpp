@@ -4,10 +4,13 @@
 #include "core/agent.hpp"
 #include "core/redaction.hpp"
 
+#include <initializer_list>
+#include <string_view>
+
 namespace gateway::model {
 
-// What the agent is given to keep, be it an MCP server or not.
-core::redaction secrets_of(const core::agent& record);
+// What the agent is given to keep, be it an MCP server or not. `tokens`: of its OAuth server.
+core::redaction secrets_of(const core::agent& record, std::initializer_list<std::string_view> tokens = {});
 
 // Whether both mean the same session with an MCP server, however else they differ: what is asked, how and with what.
 bool same_session(const core::agent& a, const core::agent& b);

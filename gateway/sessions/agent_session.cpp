@@ -18,12 +18,13 @@ agent_session::agent_session(
     std::shared_ptr<const model::agent_entry> agent,
     mcp::runner_settings settings,
     mcp::transport_factory connect,
+    std::shared_ptr<core::redaction> secrets,
     std::function<void(const agent_session& session)> ended
 )
     : services_{services},
       agent_{std::move(agent)},
       ended_{std::move(ended)},
-      secrets_{model::secrets_of(agent_->record)},
+      secrets_{std::move(secrets)},
       runner_{services_.control, std::move(settings), std::move(connect), *this, services_.log, agent_->record.id}
 {
 }
@@ -42,7 +43,7 @@ session_facts agent_session::facts() const
     facts.queued = runner_.queued();
     facts.losses = losses_;
     if (const auto& lists = runner_.latest()) {
-        const auto shown = [&](std::string_view words) { return model::shown_words(secrets_, words); };
+        const auto shown = [&](std::string_view words) { return model::shown_words(*secrets_, words); };
         facts.era = mcp::name(lists->server.speaks);
         facts.version = lists->server.protocol_version;
         facts.server_name = shown(lists->server.name);
@@ -60,8 +61,13 @@ std::optional<core::error> agent_session::trouble() const
 
 void agent_session::set_agent(std::shared_ptr<const model::agent_entry> agent, core::duration usual_walk)
 {
-    if (agent->record != agent_->record) {
-        agent_ = std::move(agent);
+    const bool same = agent->record == agent_->record;
+    if (agent->token != agent_->token) {
+        // The server may still repeat the previous one.
+        *secrets_ = model::secrets_of(agent->record, {agent->token.reveal(), agent_->token.reveal()});
+    }
+    agent_ = std::move(agent);
+    if (!same) {
         render_again();
         set_walk(usual_walk);
     }

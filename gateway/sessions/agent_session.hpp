@@ -31,12 +31,14 @@ struct session_services {
 
 class agent_session final : private mcp::runner_observer {
 public:
-    // `ended` is called once, from within the session, when its runner has stopped: the session is destroyed after that call.
+    // `secrets` are those of the agent, and shared with whoever tells what the server says. `ended` is called once, from within the
+    // session, when its runner has stopped: the session is destroyed after that call.
     agent_session(
         session_services services,
         std::shared_ptr<const model::agent_entry> agent,
         mcp::runner_settings settings,
         mcp::transport_factory connect,
+        std::shared_ptr<core::redaction> secrets,
         std::function<void(const agent_session& session)> ended
     );
 
@@ -47,7 +49,7 @@ public:
     // Why it has no card; nothing: it has one.
     std::optional<core::error> trouble() const;
 
-    // Another record of the agent, for which this session stays. `usual_walk`: mcp.walk.
+    // Another record of the agent, for which this session stays, or another token. `usual_walk`: mcp.walk.
     void set_agent(std::shared_ptr<const model::agent_entry> agent, core::duration usual_walk);
     void set_walk(core::duration usual_walk);
 
@@ -75,7 +77,7 @@ private:
     session_services services_;
     std::shared_ptr<const model::agent_entry> agent_;
     std::function<void(const agent_session& session)> ended_;
-    core::redaction secrets_;
+    std::shared_ptr<core::redaction> secrets_;
     bool leaving_ = false;
     bool served_ = false;
     bool owes_card_ = false;  // what is listed makes none, or may make another one

@@ -1,6 +1,7 @@
 #include "gateway/sessions/session_plane.hpp"
 
 #include "gateway/model/agent_record.hpp"
+#include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/sessions/agent_session.hpp"
 #include "gateway/sessions/session_settings.hpp"
@@ -123,31 +124,39 @@ void session_plane::begin_next(const std::string& id)
 
 void session_plane::add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    auto factory = reach(id, *agent);
+    const auto secrets = std::make_shared<core::redaction>(model::secrets_of(agent->record, {agent->token.reveal()}));
+    auto factory = reach(id, *agent, secrets);
     if (factory == nullptr) {
         return;
     }
+    auto settings = runner_settings_of(agent->record, &turns_, defaults_.walk);
+    settings.secrets = secrets;
     auto& session = sessions_[id];
     session = std::make_unique<agent_session>(
         session_services{loop_, cards_, log_},
         agent,
-        runner_settings_of(agent->record, &turns_, defaults_.walk),
+        std::move(settings),
         std::move(factory),
+        secrets,
         [this](const agent_session& ended) { forget(ended); }
     );
     session->runner().begin();
 }
 
-mcp::transport_factory session_plane::reach(const std::string& id, const model::agent_entry& agent)
+mcp::transport_factory session_plane::reach(
+    const std::string& id,
+    const model::agent_entry& agent,
+    std::shared_ptr<const core::redaction> secrets
+)
 {
     const auto& record = agent.record;
     switch (record.mcp->transport) {
         case core::mcp_transport::stdio:
             return mcp::stdio_factory(loop_, *record.mcp, inherited_, id, log_);
         case core::mcp_transport::streamable_http:
-            return mcp::fallback_factory(loop_, exchanges_, http_settings_of(agent));
+            return mcp::fallback_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
         case core::mcp_transport::sse:
-            return mcp::sse_factory(loop_, exchanges_, http_settings_of(agent));
+            return mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
         case core::mcp_transport::unsupported:
             break;
     }
@@ -157,6 +166,19 @@ mcp::transport_factory session_plane::reach(const std::string& id, const model::
         {{"agent", id}, {"reason", "the gateway runs no packages; expected a command or a url"}}
     );
     return nullptr;
+}
+
+mcp::http_settings
+session_plane::over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets)
+{
+    auto settings = http_settings_of(agent);
+    settings.secrets = std::move(secrets);
+    if (model::oauth_client_of(agent.record) != nullptr) {
+        settings.tokens = [this, id = agent.record.id](core::secret refused) {
+            return tokens_(id, std::move(refused));
+        };
+    }
+    return settings;
 }
 
 void session_plane::retire(std::unique_ptr<agent_session> session)

@@ -5,17 +5,21 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/redaction.hpp"
+#include "core/secret.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/turns.hpp"
 #include "gateway/sessions/session_facts.hpp"
 #include "mcp/session/runner.hpp"
 #include "mcp/session/start_turns.hpp"
+#include "mcp/transport/http_wire.hpp"
 #include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -45,6 +49,13 @@ public:
         program_settings programs
     );
     ~session_plane();
+
+    // As tokens::token_plane::token(): of agents whose credentials come from an OAuth server. The agent's entry has each token by the
+    // time that it comes.
+    using token_supply = std::function<net::task<core::result<core::secret>>(std::string id, core::secret refused)>;
+
+    // Before the first agent with such credentials.
+    void set_tokens(token_supply tokens) { tokens_ = std::move(tokens); }
 
     void set_agents(const model::snapshot& now);
 
@@ -81,7 +92,9 @@ private:
 
     void add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
     // Null: in no way that the gateway knows.
-    mcp::transport_factory reach(const std::string& id, const model::agent_entry& agent);
+    mcp::transport_factory
+    reach(const std::string& id, const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
+    mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
     void retire(std::unique_ptr<agent_session> session);
     void forget(const agent_session& session);
     bool leaves(const std::string& id) const;
@@ -93,6 +106,7 @@ private:
     const core::logger& log_;
     const config::mcp_settings& defaults_;
     std::vector<std::pair<std::string, std::string>> inherited_;
+    token_supply tokens_;
     mcp::start_turns turns_;
     model::string_map<std::unique_ptr<agent_session>> sessions_;
     std::list<std::unique_ptr<agent_session>> leaving_;

@@ -1,6 +1,5 @@
 #include "gateway/sessions/session_settings.hpp"
 
-#include "gateway/model/agent_record.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "gateway/model/version.hpp"
@@ -35,7 +34,6 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
 {
     const auto& server = *record.mcp;
     mcp::runner_settings settings;
-    settings.secrets = model::secrets_of(record);
     settings.turns = server.transport == core::mcp_transport::stdio ? turns : nullptr;
     auto& states = settings.states;
     states.era = policy_of(server);
@@ -62,7 +60,6 @@ mcp::http_settings http_settings_of(const model::agent_entry& agent)
     settings.addresses = agent.addresses;
     settings.tls = model::tls_files(record);
     settings.server = *record.mcp;
-    settings.secrets = model::secrets_of(record);
     auto sent = model::credentials_of(record);
     settings.url = record.url;
     settings.query = std::move(sent.query);

@@ -1,4 +1,4 @@
-// What an agent's record means for the session with it. Pure.
+// What an agent's record means for the session with it, but for its secrets and tokens, which change. Pure.
 #pragma once
 
 #include "core/agent.hpp"

@@ -21,6 +21,14 @@ session_event event_of(event_kind kind, const connection& about)
     return event;
 }
 
+// Without a token a handshake is not sent; a session that stands can wait for one.
+bool is_unreachable(errc code, purpose use) noexcept
+{
+    const bool no_token = code == errc::upstream_credentials && use == purpose::handshake;
+    return no_token || code == errc::upstream_refused || code == errc::upstream_unresolved ||
+           code == errc::upstream_tls;
+}
+
 }  // namespace
 
 conversation::conversation(
@@ -292,8 +300,7 @@ void conversation::failed(connection& from, std::uint64_t request, const core::e
     const auto kept = host_.keep();
     auto told = why;
     told.detail = notes_.shown(why);
-    const bool nobody_there =
-        why.code == errc::upstream_refused || why.code == errc::upstream_unresolved || why.code == errc::upstream_tls;
+    const bool nobody_there = is_unreachable(why.code, *use);
     if (why.code == errc::upstream_timeout && *use != purpose::handshake && !dialect_.modern()) {
         requests_.cancel(request);
     }

@@ -39,7 +39,11 @@ std::string_view words_for(session_reason why) noexcept
 
 }  // namespace
 
-operator_notes::operator_notes(const core::logger& log, std::string agent, core::redaction secrets)
+operator_notes::operator_notes(
+    const core::logger& log,
+    std::string agent,
+    std::shared_ptr<const core::redaction> secrets
+)
     : log_{log},
       agent_{std::move(agent)},
       secrets_{std::move(secrets)}
@@ -49,7 +53,7 @@ operator_notes::operator_notes(const core::logger& log, std::string agent, core:
 std::string operator_notes::shown(std::string_view words) const
 {
     constexpr std::size_t longest = 700;
-    return secrets_.apply(words, longest);
+    return secrets_->apply(words, longest);
 }
 
 std::string operator_notes::shown(const core::error& why) const

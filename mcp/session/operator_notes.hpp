@@ -9,6 +9,7 @@
 #include "mcp/session/session_state.hpp"
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ namespace mcp {
 class operator_notes {
 public:
     // References outlive it. `agent` is for the log.
-    operator_notes(const core::logger& log, std::string agent, core::redaction secrets);
+    operator_notes(const core::logger& log, std::string agent, std::shared_ptr<const core::redaction> secrets);
 
     std::string shown(std::string_view words) const;
     std::string shown(const core::error& why) const;
@@ -56,7 +57,7 @@ private:
 
     const core::logger& log_;
     std::string agent_;
-    core::redaction secrets_;
+    std::shared_ptr<const core::redaction> secrets_;
     std::array<std::string, session_reasons> words_;  // of each trouble that there is or is about to be
     std::string detail_;
     session_state state_ = session_state::configured;

@@ -27,7 +27,8 @@ struct runner_settings {
     discovery_limits lists;
     tool_headers headers = tool_headers::ignored;  // checked: of servers over streamable HTTP
     client_info client;
-    core::redaction secrets;       // of what is told and logged in the server's words
+    // Of what is told and logged in the server's words; may change.
+    std::shared_ptr<const core::redaction> secrets = std::make_shared<const core::redaction>();
     start_turns* turns = nullptr;  // one is waited for before a connection is opened; null: none is
 };
 

@@ -118,11 +118,11 @@ std::string refusal_text(const net::exchange_head& head, std::string_view method
     text.append(" to ").append(method.empty() ? "an answer" : method);
     if (const auto challenge = head.field("www-authenticate");
         asks_for_credentials(head.status) && !challenge.empty()) {
-        text += "; WWW-Authenticate: " + quoted(challenge, settings.secrets);
+        text += "; WWW-Authenticate: " + quoted(challenge, *settings.secrets);
     }
     if (const auto location = head.field("location"); head.status >= 300 && head.status < 400 && !location.empty()) {
         const bool kept = head.status == 307 || head.status == 308;
-        text += "; Location: " + quoted(address_of(location), settings.secrets);
+        text += "; Location: " + quoted(address_of(location), *settings.secrets);
         text += kept ? " (followed only within the origin, and three times)" : " (only 307 and 308 are followed)";
     }
     return text;
@@ -130,7 +130,7 @@ std::string refusal_text(const net::exchange_head& head, std::string_view method
 
 std::string refusal_body(unsigned status, std::string_view body, const http_settings& settings)
 {
-    const auto text = asks_for_credentials(status) ? quoted(body, settings.secrets) : std::string{};
+    const auto text = asks_for_credentials(status) ? quoted(body, *settings.secrets) : std::string{};
     return text.empty() ? text : "; " + text;
 }
 

@@ -44,7 +44,8 @@ struct http_settings {
     token_supply tokens = {};                                        // for a bearer with every request; null: none
     core::secret query = {};                                   // a further parameter of every address; empty: none
     std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
-    core::redaction secrets = {};                              // of what is told in the server's words
+    // Of what is told in the server's words.
+    std::shared_ptr<const core::redaction> secrets = std::make_shared<const core::redaction>();
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
     core::duration longest_retry{30'000};           // after several that failed
     core::duration shortest_retry{100};             // of what the server says

@@ -214,12 +214,21 @@ TEST_CASE("an agent does not get one header field from two")
     }
 }
 
-TEST_CASE("an MCP server has no token of an OAuth server and none of callers' credentials")
+TEST_CASE("An MCP server over HTTP may have the gateway's own token of an OAuth server, and no credentials of callers")
 {
     CHECK(problem_of("protocol: mcp\n    credentials: {basic: {username: a, password: b}}") == "");
+    const auto client = "credentials: {oauth2: {" + std::string{oauth} + "client_secret: s";
+    CHECK(problem_of("protocol: mcp\n    " + client + "}}") == "");
+    CHECK(problem_of("protocol: mcp\n    type: sse\n    " + client + "}}") == "");
     CHECK(
-        said_of("protocol: mcp\n    credentials: {oauth2: {" + std::string{oauth} + "client_secret: s}}") ==
-        "credentials.oauth2: is for A2A agents; expected another kind of credentials"
+        said_of("protocol: mcp\n    " + client + ", grant: token_exchange}}") ==
+        "credentials.oauth2.grant: is for A2A agents; expected client_credentials, because the session is the "
+        "gateway's own"
+    );
+    const auto program = "mcpServers:\n  a:\n    command: x\n    " + client + "}}\n";
+    CHECK(
+        lines(config::load(program, "c.yml", variables, files).problems)
+            .find("a.credentials.oauth2: is sent over HTTP, and this MCP server is a program") != std::string::npos
     );
     CHECK(
         said_of("protocol: mcp\n    caller_credentials: passthrough") ==

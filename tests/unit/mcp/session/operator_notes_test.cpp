@@ -29,7 +29,7 @@ struct notebook {
 
     kept_lines sink;
     core::logger log{sink, core::log_level::debug};
-    mcp::operator_notes notes{log, "words", core::redaction{{"opensesame"}}};
+    mcp::operator_notes notes{log, "words", std::make_shared<core::redaction>(std::vector<std::string>{"opensesame"})};
 };
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST_CASE("a walk that fails is told, and the first one ends the session")
 TEST_CASE("a server that repeats what it was given does not bring it into the log, nor to who waits for its lists")
 {
     rig x;
-    x.settings.secrets = core::redaction{{"hunter2-hunter2"}};
+    x.settings.secrets = std::make_shared<core::redaction>(std::vector<std::string>{"hunter2-hunter2"});
     const auto normal = x.server.answer;
     // The second one is across the cut.
     const auto rude = "no: hunter2-hunter2 " + std::string(670, '-') + "hunter2-hunter2";

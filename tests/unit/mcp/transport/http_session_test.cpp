@@ -184,7 +184,7 @@ TEST_CASE("a tool that has to be rejected is not listed, and each walk tells onc
     x.settings.states.era = mcp::era_policy::modern;
     x.settings.states.ping_interval = core::duration{0};
     x.settings.headers = mcp::tool_headers::checked;
-    x.settings.secrets = core::redaction{{"s3cret"}};
+    x.settings.secrets = std::make_shared<core::redaction>(std::vector<std::string>{"s3cret"});
     x.start_at(agent.url("/mcp"));
     REQUIRE(x.wait_until([&] { return x.runner->counts().walks == 1; }));
     const auto& latest = *x.runner->latest();

@@ -199,7 +199,7 @@ TEST_CASE(
           {302U, std::string{"/login/s3cret-s3cret?next=/mcp"}, std::string{"/login/********"}}}) {
         scripted_agent agent{always(answer(status, "", {{"Location", location}}))};
         transport_rig x{agent.url("/mcp")};
-        x.settings.secrets = core::redaction{{"s3cret-s3cret"}};
+        x.settings.secrets = std::make_shared<core::redaction>(std::vector<std::string>{"s3cret-s3cret"});
         x.open();
         REQUIRE(x.wire->send(ask(7, "initialize")).has_value());
         REQUIRE(x.wait_for("failed 7 upstream_status"));
@@ -217,7 +217,7 @@ TEST_CASE("401 and 403 are told with the challenge and the beginning of the body
         const auto body = "No\r\n  access for " + secret + std::string(160, '.') + secret + " more";
         scripted_agent agent{always(answer(status, body, {{"WWW-Authenticate", "Bearer realm=\"" + secret + "\""}}))};
         transport_rig x{agent.url("/mcp")};
-        x.settings.secrets = core::redaction{{secret}};
+        x.settings.secrets = std::make_shared<core::redaction>(std::vector<std::string>{secret});
         x.open();
         REQUIRE(x.wire->send(ask(7, "initialize")).has_value());
         REQUIRE(x.wait_for("failed 7 session_misconfigured"));
