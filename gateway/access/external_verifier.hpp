@@ -4,13 +4,12 @@
 #include "core/access.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/access/question_line.hpp"
+#include "gateway/access/asked_provider.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/types.hpp"
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,32 +21,26 @@ public:
     external_verifier(net::fetcher& fetcher, std::function<core::wall_time()> wall);
 
     // The first provider of this type counts; others are passed over.
-    void set_providers(const std::vector<core::access_provider>& providers);
+    void set_providers(const std::vector<core::access_provider>& providers) { provider_.set_providers(providers); }
 
     // False: there is no such provider.
-    bool is_configured() const noexcept { return provider_ != nullptr; }
+    bool is_configured() const noexcept { return provider_.is_configured(); }
 
     // Whose the token is. Fails with unauthenticated if the service says that it is nobody's, and with access_unavailable if it
     // does not say so clearly, in time and below the limits of question_line, or if there is no such provider any more.
     net::task<core::result<model::accepted_credential>> verify(std::string token);
 
     // No question begins any more.
-    void stop() noexcept { stopped_ = true; }
+    void stop() noexcept { provider_.stop(); }
 
 private:
-    struct provider {
-        std::string name;
-        core::http_verifier_provider settings;
-    };
-    using provider_pointer = std::shared_ptr<const provider>;
+    using asked = asked_provider<core::http_verifier_provider>;
 
-    net::task<core::result<model::accepted_credential>> ask(provider_pointer by, std::string token);
+    net::task<core::result<model::accepted_credential>> ask(asked::provider_pointer by, std::string token);
 
     net::fetcher& fetcher_;
     std::function<core::wall_time()> wall_;
-    provider_pointer provider_;  // null: there is none
-    std::shared_ptr<question_line> questions_;
-    bool stopped_ = false;
+    asked provider_;
 };
 
 }  // namespace gateway::access

@@ -1,75 +1,42 @@
 #include "gateway/access/sts_verifier.hpp"
 
 #include "gateway/access/sts_token.hpp"
-#include "jose/digest.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
-#include <variant>
 
 namespace gateway::access {
-namespace {
-
-core::error unavailable(const char* why)
-{
-    return core::gateway_error(core::errc::access_unavailable, std::string{"STS: "} + why);
-}
-
-}  // namespace
 
 sts_verifier::sts_verifier(net::fetcher& fetcher, std::function<core::wall_time()> wall)
     : fetcher_{fetcher},
       wall_{std::move(wall)},
-      questions_{std::make_shared<question_line>()}
+      provider_{"STS"}
 {
-}
-
-void sts_verifier::set_providers(const std::vector<core::access_provider>& providers)
-{
-    provider_pointer first;
-    for (const auto& each : providers) {
-        const auto* settings = std::get_if<core::aws_sigv4_provider>(&each.type);
-        if (settings != nullptr && !first) {
-            first = std::make_shared<const provider>(provider{each.name, *settings});
-        }
-    }
-    const bool same = first && provider_ && first->name == provider_->name && first->settings == provider_->settings;
-    if (!same) {
-        provider_ = std::move(first);
-        questions_ = std::make_shared<question_line>();
-    }
 }
 
 bool sts_verifier::recognises(const std::string& token) const
 {
-    return provider_ && token.starts_with(sts_token_prefix);
+    return provider_.is_configured() && token.starts_with(sts_token_prefix);
 }
 
 net::task<core::result<model::accepted_credential>> sts_verifier::verify(std::string token)
 {
-    const auto by = provider_;
-    if (!by || stopped_) {
-        co_return unavailable("there is none");
-    }
-    auto key = jose::sha256(token);
-    std::function<net::task<question_line::answer>()> question = [this, by, text = std::move(token)] {
-        return ask(by, text);
+    asked::question question = [this](asked::provider_pointer by, std::string text) {
+        return ask(std::move(by), std::move(text));
     };
-    auto answer = co_await questions_->ask(std::move(key), std::move(question));
-    if (by != provider_) {
-        co_return unavailable("the provider has changed meanwhile");
-    }
+    auto answer = co_await provider_.ask(std::move(token), std::move(question));
     co_return answer;
 }
 
-net::task<core::result<model::accepted_credential>> sts_verifier::ask(provider_pointer by, std::string token)
+net::task<core::result<model::accepted_credential>> sts_verifier::ask(asked::provider_pointer by, std::string token)
 {
     auto question = read_sts_token(token, by->settings, wall_());
     if (!question) {
         co_return question.error();
     }
-    if (stopped_) {
-        co_return unavailable("the gateway stops");
+    if (provider_.stopped()) {
+        co_return provider_.unavailable("the gateway stops");
     }
     const auto answer = co_await fetcher_.fetch(std::move(question->request));
     auto owner = read_sts_answer(answer, by->name);

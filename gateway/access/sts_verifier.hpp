@@ -4,13 +4,12 @@
 #include "core/access.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/access/question_line.hpp"
+#include "gateway/access/asked_provider.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/types.hpp"
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,7 @@ public:
     sts_verifier(net::fetcher& fetcher, std::function<core::wall_time()> wall);
 
     // The first provider of type aws_sigv4 counts; others are passed over.
-    void set_providers(const std::vector<core::access_provider>& providers);
+    void set_providers(const std::vector<core::access_provider>& providers) { provider_.set_providers(providers); }
 
     // Whether there is such a provider and this is a token for it. Nothing of it has been checked.
     bool recognises(const std::string& token) const;
@@ -32,22 +31,16 @@ public:
     net::task<core::result<model::accepted_credential>> verify(std::string token);
 
     // No question begins any more.
-    void stop() noexcept { stopped_ = true; }
+    void stop() noexcept { provider_.stop(); }
 
 private:
-    struct provider {
-        std::string name;
-        core::aws_sigv4_provider settings;
-    };
-    using provider_pointer = std::shared_ptr<const provider>;
+    using asked = asked_provider<core::aws_sigv4_provider>;
 
-    net::task<core::result<model::accepted_credential>> ask(provider_pointer by, std::string token);
+    net::task<core::result<model::accepted_credential>> ask(asked::provider_pointer by, std::string token);
 
     net::fetcher& fetcher_;
     std::function<core::wall_time()> wall_;
-    provider_pointer provider_;  // null: there is none
-    std::shared_ptr<question_line> questions_;
-    bool stopped_ = false;
+    asked provider_;
 };
 
 }  // namespace gateway::access
