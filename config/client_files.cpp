@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view of_client = "has no effect: only MCP clients use it";
 constexpr std::string_view all_tools = "has no effect: the card lists every tool of the server";
 constexpr std::string_view no_login =
-    "has no effect: Cardea does not sign in to MCP servers; set `headers` if the server wants a token";
+    "has no effect: Cardea signs in to MCP servers only with `headers` and `credentials`";
 
 constexpr auto server_keys = std::to_array<client_key>({
     {"alwaysAllow", of_client},

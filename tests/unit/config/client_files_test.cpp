@@ -74,7 +74,7 @@ std::string ids(const config::settings& s)
 constexpr const char* of_client = "has no effect: only MCP clients use it\n";
 constexpr const char* all_tools = "has no effect: the card lists every tool of the server\n";
 constexpr const char* no_login =
-    "has no effect: Cardea does not sign in to MCP servers; set `headers` if the server wants a token\n";
+    "has no effect: Cardea signs in to MCP servers only with `headers` and `credentials`\n";
 constexpr const char* no_unit = "has no effect: it has no unit; `timeouts.request` sets this time here, such as 30s\n";
 
 struct outcome {
