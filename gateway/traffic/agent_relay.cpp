@@ -135,7 +135,7 @@ net::routine<> agent_relay::pass(request_context& request)
     co_await respond_call_error(request, std::move(*outcome.failure));
 }
 
-bool agent_relay::stream_began(relay& stream)
+bool agent_relay::stream_began(open_stream& stream)
 {
     if (open_streams_ >= settings_.limits.streams) {
         return false;

@@ -14,7 +14,7 @@ namespace gateway::traffic {
 
 struct request_context;
 
-class agent_relay final : private stream_observer {
+class agent_relay final : public stream_observer {
 public:
     // References outlive the object.
     agent_relay(
@@ -30,10 +30,11 @@ public:
     // Cuts the event streams that are open, and those that begin from now on.
     void end_streams();
 
-private:
-    bool stream_began(relay& stream) override;
+    // Of any answer on this worker.
+    bool stream_began(open_stream& stream) override;
     void stream_ended() override { --open_streams_; }
 
+private:
     net::routine<bool> find_token(request_context& request);
     net::routine<bool> find_caller_token(request_context& request);
     std::optional<core::error> objection(const request_context& request) const;
@@ -45,7 +46,7 @@ private:
     telemetry::worker_metrics& metrics_;
     std::uint64_t open_streams_ = 0;
     bool ending_streams_ = false;
-    boost::intrusive::list<relay, boost::intrusive::constant_time_size<false>> streams_;
+    boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>> streams_;
 };
 
 }  // namespace gateway::traffic

@@ -1,0 +1,30 @@
+// An answer that is a stream of events and is under way, so that a shutdown can end it. On the thread of its caller's loop.
+#pragma once
+
+#include "gateway/model/snapshot.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+namespace gateway::traffic {
+
+// The observer may keep it in a list for as long as it lives.
+class open_stream
+    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+public:
+    virtual ~open_stream() = default;
+
+    // It ends once the caller has taken what came of it or takes nothing more.
+    virtual void end_stream() = 0;
+    virtual const model::agent_entry& agent() const noexcept = 0;
+};
+
+// Told when an answer turns out to be a stream of events.
+class stream_observer {
+public:
+    virtual ~stream_observer() = default;
+    // False: it is one too many, and is not passed on.
+    virtual bool stream_began(open_stream& stream) = 0;
+    virtual void stream_ended() = 0;  // one that began
+};
+
+}  // namespace gateway::traffic
