@@ -105,8 +105,8 @@ void text_queue::tell()
             return;
         }
         told_ = false;
-        if (wake_ != nullptr) {
-            wake_->set();
+        if (const auto wake = wake_) {
+            wake();
         }
     });
 }

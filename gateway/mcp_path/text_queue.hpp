@@ -1,9 +1,8 @@
 // Messages of a server on their way to one reader: those of one call, or those that are said unasked. The reader looks, then
-// waits for its signal; letting go of the queue is how it leaves. On the thread of one loop.
+// waits to be woken; letting go of the queue is how it leaves. On the thread of one loop.
 #pragma once
 
 #include "core/error.hpp"
-#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
 #include <cstddef>
@@ -12,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gateway::mcp_path {
@@ -40,9 +40,9 @@ public:
     bool over() const noexcept { return closed_ && texts_.empty(); }
     const std::optional<core::error>& failure() const noexcept { return failure_; }
 
-    // `wake` is set on the loop, never from within a call of the reader's, when there is something to look at; it outlives the
-    // queue or is replaced. Null: nobody waits.
-    void set_wake(net::signal* wake) noexcept { wake_ = wake; }
+    // `wake` is called on the loop, never from within a call of the reader's, when there is something to look at; it may let go
+    // of the queue. Empty: nobody waits.
+    void set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
 
     // The writer's side. False: a question that cannot be taken.
     bool push(std::string text, text_kind kind);
@@ -76,7 +76,7 @@ private:
     bool closed_ = false;
     bool told_ = false;
     std::optional<core::error> failure_;
-    net::signal* wake_ = nullptr;
+    std::function<void()> wake_;
     std::function<void(text_queue&)> left_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };

@@ -140,22 +140,7 @@ private:
         if (era_of(said) == era::modern) {
             return std::nullopt;
         }
-        return unsupported(said);
-    }
-
-    static refusal unsupported(std::string_view version)
-    {
-        std::string supported{"["};
-        for (const auto each : modern_versions) {
-            core::append_json_string(supported, each);
-            supported += ',';
-        }
-        close(supported, ']');
-        std::string data{"{"};
-        append_member(data, "supported", supported);
-        append_text_member(data, "requested", core::cut_utf8(version, longest_shown_version));
-        close(data, '}');
-        return {core::errc::version_unsupported, std::move(data), "an unknown version"};
+        return unsupported(said, era::modern);
     }
 
     std::optional<refusal> check_name() const
@@ -291,6 +276,21 @@ std::optional<refusal> check_delete(const head_fields& head)
         return refused(core::errc::method_not_allowed, "DELETE in the modern era");
     }
     return check_fields(head);
+}
+
+refusal unsupported(std::string_view version, era spoken)
+{
+    std::string supported{"["};
+    for (const auto each : versions(spoken)) {
+        core::append_json_string(supported, each);
+        supported += ',';
+    }
+    close(supported, ']');
+    std::string data{"{"};
+    append_member(data, "supported", supported);
+    append_text_member(data, "requested", core::cut_utf8(version, longest_shown_version));
+    close(data, '}');
+    return {core::errc::version_unsupported, std::move(data), "a version that is not spoken"};
 }
 
 refusal lacking(client_capabilities required)

@@ -78,6 +78,9 @@ std::optional<refusal> check_post(
 std::optional<refusal> check_get(const head_fields& head);
 std::optional<refusal> check_delete(const head_fields& head);
 
+// -32022: `version` was asked for, and what is spoken are the versions of this era.
+refusal unsupported(std::string_view version, era spoken);
+
 // -32021, for what a call needs and the client has not declared.
 refusal lacking(client_capabilities required);
 

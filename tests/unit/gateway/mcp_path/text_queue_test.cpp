@@ -2,6 +2,7 @@
 
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
+#include "net/loop/signal.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +19,7 @@ using gateway::mcp_path::text_queue;
 net::routine<> read_all(std::shared_ptr<text_queue> queue, std::string* into)
 {
     net::signal wake;
-    queue->set_wake(&wake);
+    queue->set_wake([&wake] { wake.set(); });
     while (!queue->over()) {
         while (auto text = queue->take()) {
             *into += *text;
@@ -27,7 +28,7 @@ net::routine<> read_all(std::shared_ptr<text_queue> queue, std::string* into)
             co_await wake.wait();
         }
     }
-    queue->set_wake(nullptr);
+    queue->set_wake({});
 }
 
 }  // namespace
