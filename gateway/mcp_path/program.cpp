@@ -6,13 +6,20 @@
 
 namespace gateway::mcp_path {
 
-program::program(mcp::start_turns& turns, const mcp::transport_factory& make)
-    : wire_{make(*this)},
-      turn_{turns.ask([this] {
-          stage_ = stage::opens;
-          wire_->open();
-      })}
+program::program(mcp::start_turns* turns, const mcp::transport_factory& make)
+    : wire_{make(*this)}
 {
+    if (turns == nullptr) {
+        open();
+    } else {
+        turn_ = turns->ask([this] { open(); });
+    }
+}
+
+void program::open()
+{
+    stage_ = stage::opens;
+    wire_->open();
 }
 
 core::result<> program::send(std::string text)

@@ -1,4 +1,4 @@
-// One program that a server is, from its turn to start until it is gone. It belongs to one session, or waits for one. On the
+// One program that a server is, or a connection to one that speaks HTTP+SSE, from its turn to start until it is gone. It belongs to one session, or waits for one. On the
 // thread of its loop.
 #pragma once
 
@@ -32,8 +32,8 @@ public:
 
 class program final : private mcp::transport_observer {
 public:
-    // It starts when its turn comes. `turns` outlives it.
-    program(mcp::start_turns& turns, const mcp::transport_factory& make);
+    // It starts when its turn comes; null: at once, as what is no program of this machine. `turns` outlives it.
+    program(mcp::start_turns* turns, const mcp::transport_factory& make);
 
     // Null: nobody, as it is at first.
     void set_observer(program_observer* observer) noexcept { observer_ = observer; }
@@ -45,6 +45,7 @@ public:
     // It serves: what starts behind it need not wait for it any more.
     void ready();
 
+    bool runs() const noexcept { return stage_ == stage::runs; }
     bool ended() const noexcept { return stage_ == stage::ended; }
 
     // Ends it in order; nothing is observed any more. `gone` is called once, not from within this call, when nothing of it is left.
@@ -52,6 +53,8 @@ public:
 
 private:
     enum class stage : unsigned char { waits, opens, runs, stops, ended };
+
+    void open();
 
     void connected() override;
     void received(std::string_view text) override;

@@ -138,6 +138,12 @@ std::unique_ptr<program> program_calls::fail(const core::error& why)
     return std::move(program_);
 }
 
+std::unique_ptr<program> program_calls::abandon()
+{
+    calls_.clear();
+    return std::move(program_);
+}
+
 std::optional<core::steady_time> program_calls::opens_since() const
 {
     const auto found = std::ranges::find_if(calls_, [](const auto& each) { return each.second.initialize; });

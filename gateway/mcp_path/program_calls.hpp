@@ -9,6 +9,7 @@
 #include "mcp/calls/exchange_book.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,8 +54,12 @@ public:
     // All of them, and the program is another's.
     std::unique_ptr<program> fail(const core::error& why);
 
+    // The same of the call that is `initialize`, which goes to another program: nobody is told.
+    std::unique_ptr<program> abandon();
+
     void ready() { program_->ready(); }
     bool any() const noexcept { return !calls_.empty(); }
+    std::size_t count() const noexcept { return calls_.size(); }
 
     // `initialize` waits for its answer since then.
     std::optional<core::steady_time> opens_since() const;

@@ -26,13 +26,13 @@ mcp::book_settings book_settings_of(const core::mcp_server& server, const mcp::c
 program_session::program_session(
     session_owner& owner,
     std::shared_ptr<const model::agent_entry> agent,
-    std::string principal,
+    session_name name,
     const mcp::client_message& initialize,
     bool once
 )
     : owner_{owner},
       agent_{std::move(agent)},
-      principal_{std::move(principal)},
+      name_{std::move(name)},
       initialize_{initialize},
       once_{once},
       began_{owner.now()},
@@ -49,14 +49,20 @@ program_session::~program_session() = default;
 std::shared_ptr<text_queue> program_session::open()
 {
     auto reader = std::make_shared<text_queue>(owner_.executor());
+    opening_ = reader;
     begin_program(stage::opens, reader);
-    // Nobody has heard of the session yet, and nobody will.
-    reader->on_left([this, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
+    end_if_left(*reader);
+    return reader;
+}
+
+// Nobody has heard of the session yet, and nobody will.
+void program_session::end_if_left(text_queue& reader)
+{
+    reader.on_left([this, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
         if (!alive.expired()) {
             end(session_end::deleted, core::caller_error(errc::caller_gone));
         }
     });
-    return reader;
 }
 
 // What the program before it was asked is no business of this one.
@@ -65,10 +71,11 @@ void program_session::begin_program(stage opening, const std::shared_ptr<text_qu
     stage_ = opening;
     program_began_ = owner_.now();
     auto started = owner_.take_program(*this);
+    waited_ = started->runs();
     started->set_observer(this);
     const auto initialize = initialize_.view();
     calls_ = std::make_unique<program_calls>(std::move(started), book_settings_of(*agent_->record.mcp, initialize));
-    if (auto sent = calls_->begin(initialize, reader, program_began_); !sent) {
+    if (auto sent = calls_->begin(initialize, reader, program_began_); !sent && !begin_another()) {
         if (reader != nullptr) {
             reader->fail(sent.error());
         }
@@ -174,7 +181,9 @@ void program_session::said_too_much(std::string_view beginning, std::size_t limi
 
 void program_session::ended(core::error why)
 {
-    lose(why);
+    if (!begin_another()) {
+        lose(why);
+    }
 }
 
 void program_session::came(std::optional<mcp::delivery> told)
@@ -258,6 +267,23 @@ void program_session::put_own(std::string_view method, std::string_view params)
     own.id = own.text.substr(head.size(), id.size());
     const auto ignored = calls_->begin(own, nullptr, owner_.now());
     static_cast<void>(ignored);
+}
+
+// A program that waited has ended without an answer to `initialize`: that is of no concern to the client, and another one gets it.
+bool program_session::begin_another()
+{
+    const bool opens = stage_ == stage::opens || stage_ == stage::opens_again;
+    if (!waited_ || !opens || calls_->count() > 1) {
+        return false;
+    }
+    const auto reader = stage_ == stage::opens ? opening_.lock() : nullptr;
+    const auto ended = std::move(calls_);
+    owner_.retire(ended->abandon());
+    begin_program(stage_, reader);
+    if (reader != nullptr && stage_ == stage::opens) {
+        end_if_left(*reader);
+    }
+    return true;
 }
 
 void program_session::lose(const core::error& why)

@@ -27,6 +27,12 @@ namespace gateway::mcp_path {
 
 class program_session;
 
+// Whose a session is, and what it is found by.
+struct session_name {
+    std::string handle;
+    std::string principal;
+};
+
 class session_owner {
 public:
     virtual ~session_owner() = default;
@@ -53,7 +59,7 @@ public:
     program_session(
         session_owner& owner,
         std::shared_ptr<const model::agent_entry> agent,
-        std::string principal,
+        session_name name,
         const mcp::client_message& initialize,
         bool once
     );
@@ -87,7 +93,7 @@ public:
     core::steady_time began() const noexcept { return began_; }
     core::steady_time last_use() const noexcept { return last_use_; }
     const model::agent_entry& agent() const noexcept { return *agent_; }
-    const std::string& principal() const noexcept { return principal_; }
+    const session_name& name() const noexcept { return name_; }
 
 private:
     // `opens`: the answer to the client's own `initialize` has not come; `opens_again`: to that of the gateway; `lost`: there is no
@@ -105,6 +111,8 @@ private:
     void ended(core::error why) override;
 
     void begin_program(stage opening, const std::shared_ptr<text_queue>& reader);
+    void end_if_left(text_queue& reader);
+    bool begin_another();
     void hold(const mcp::client_message& request, std::shared_ptr<text_queue> reader);
     bool cancel_held(const mcp::client_message& notification);
     void came(std::optional<mcp::delivery> told);
@@ -117,13 +125,15 @@ private:
 
     session_owner& owner_;
     std::shared_ptr<const model::agent_entry> agent_;
-    std::string principal_;
+    session_name name_;
     mcp::kept_message initialize_;
     bool once_;
     stage stage_ = stage::lost;
     core::steady_time began_;
     core::steady_time last_use_;
     core::steady_time program_began_;
+    bool waited_ = false;                   // the program has, for a client, and may have ended meanwhile
+    std::weak_ptr<text_queue> opening_;     // of the answer to the client's `initialize`
     std::unique_ptr<program_calls> calls_;  // of the program; null: there is none
     std::list<held_request> held_;
     unasked_messages unasked_;

@@ -18,24 +18,31 @@ using core::errc;
 
 constexpr core::duration sweep_every{1000};
 
-// Not to be guessed, and of no other process: 128 bits as hex.
+// Not to be guessed, and of no other process: 128 bits.
 std::string new_handle()
 {
-    constexpr std::string_view digits = "0123456789abcdef";
     std::random_device source;
     std::string handle;
     for (int word = 0; word < 4; ++word) {
         auto bits = source();
-        for (int digit = 0; digit < 8; ++digit, bits >>= 4U) {
-            handle += digits[bits & 15U];
+        for (int byte = 0; byte < 4; ++byte, bits >>= 8U) {
+            handle += static_cast<char>(bits & 255U);
         }
     }
     return handle;
 }
 
-std::size_t most_sessions(const core::mcp_server& server)
+// Else a connection to a server that runs elsewhere.
+bool is_program(const core::agent& record)
 {
-    return server.max_sessions.value_or(program_sessions::usual_sessions);
+    return record.mcp->transport == core::mcp_transport::stdio;
+}
+
+std::size_t most_sessions(const core::agent& record)
+{
+    return record.mcp->max_sessions.value_or(
+        is_program(record) ? program_sessions::usual_sessions : program_sessions::usual_connections
+    );
 }
 
 // As a client would send it that declares what the call's own did.
@@ -144,10 +151,11 @@ core::result<std::string> program_sessions::add(
     services_.log
         .write(core::log_level::debug, "mcp_client_session", {{"agent", agent->record.id}, {"state", "begun"}});
     auto handle = new_handle();
+    session_name name{.handle = handle, .principal = std::move(principal)};
     session_owner& owner = *this;
     sessions_.emplace(
         handle,
-        std::make_unique<program_session>(owner, std::move(agent), std::move(principal), initialize, once)
+        std::make_unique<program_session>(owner, std::move(agent), std::move(name), initialize, once)
     );
     return handle;
 }
@@ -160,8 +168,8 @@ program_sessions::agent_programs& program_sessions::programs_of(const std::share
         auto retire_used = [this](std::unique_ptr<program> used) { retire(std::move(used)); };
         programs = std::make_unique<agent_programs>(
             agent,
-            services_.turns,
-            services_.reach(agent->record),
+            is_program(agent->record) ? &services_.turns : nullptr,
+            services_.reach(*agent),
             std::move(retire_used)
         );
     }
@@ -173,7 +181,7 @@ program_sessions::agent_programs& program_sessions::programs_of(const std::share
 core::result<> program_sessions::make_room(const std::string& agent_id)
 {
     const auto& programs = *agents_.find(agent_id)->second;
-    if (programs.sessions < most_sessions(*programs.agent->record.mcp)) {
+    if (programs.sessions < most_sessions(programs.agent->record)) {
         return {};
     }
     program_session* oldest = nullptr;
@@ -198,10 +206,10 @@ void program_sessions::keep_warm(const std::string& agent_id)
         return;
     }
     auto& programs = *found->second;
-    const auto& server = *programs.agent->record.mcp;
-    const auto most = most_sessions(server);
+    const auto& record = programs.agent->record;
+    const auto most = most_sessions(record);
     const auto room = programs.sessions < most ? most - programs.sessions : 0;
-    programs.warm.keep(std::min<std::size_t>(server.warm, room));
+    programs.warm.keep(is_program(record) ? std::min<std::size_t>(record.mcp->warm, room) : 0);
 }
 
 std::size_t program_sessions::warm(const std::string& agent_id) const
@@ -214,7 +222,7 @@ program_session* program_sessions::find(const session_key& key) const
 {
     const auto found = sessions_.find(key.handle);
     if (found == sessions_.end() || found->second->agent().record.id != key.agent_id ||
-        found->second->principal() != key.principal) {
+        found->second->name().principal != key.principal) {
         return nullptr;
     }
     return found->second.get();
@@ -351,7 +359,7 @@ void program_sessions::over(program_session& session, session_end why)
         --programs->second->sessions;
         programs->second->last_use = now();
     }
-    const auto found = std::ranges::find_if(sessions_, [&](const auto& each) { return each.second.get() == &session; });
+    const auto found = sessions_.find(session.name().handle);
     if (found == sessions_.end()) {
         return;
     }

@@ -36,7 +36,7 @@ struct session_key {
 };
 
 struct begun_session {
-    std::string handle;
+    std::string handle;                  // 16 bytes of chance
     std::shared_ptr<text_queue> answer;  // to `initialize`
 };
 
@@ -56,15 +56,16 @@ struct session_counts {
 struct program_services {
     net::loop& loop;
     mcp::start_turns& turns;
-    // How the programs of an agent are reached.
-    std::function<mcp::transport_factory(const core::agent& record)> reach;
+    // How the programs of an agent are reached; it is one of those that are.
+    std::function<mcp::transport_factory(const model::agent_entry& agent)> reach;
     std::function<core::steady_time()> clock;
     const core::logger& log;
 };
 
 class program_sessions final : private session_owner {
 public:
-    static constexpr std::size_t usual_sessions = 16;  // of an agent, programs that wait included
+    static constexpr std::size_t usual_sessions = 16;         // of an agent, programs that wait included
+    static constexpr std::size_t usual_connections = 10'000;  // of one that is no program
     static constexpr core::duration evictable = std::chrono::seconds{60};
     static constexpr core::duration longest_idle = std::chrono::minutes{30};
     static constexpr core::duration longest_life = std::chrono::hours{24};
@@ -112,7 +113,7 @@ private:
     struct agent_programs {
         agent_programs(
             std::shared_ptr<const model::agent_entry> of,
-            mcp::start_turns& turns,
+            mcp::start_turns* turns,
             mcp::transport_factory make,
             warm_programs::retire_function retire
         )

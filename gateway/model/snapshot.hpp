@@ -47,6 +47,13 @@ struct agent_entry {
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
 
+    // It is an MCP server whose sessions with callers live in this process: a program, or one that speaks HTTP+SSE.
+    bool has_program_sessions() const noexcept
+    {
+        return record.mcp && (record.mcp->transport == core::mcp_transport::stdio ||
+                              record.mcp->transport == core::mcp_transport::sse);
+    }
+
     // It takes calls of A2A.
     bool takes_a2a() const noexcept { return upstream && record.speaks == core::protocol::a2a; }
 };

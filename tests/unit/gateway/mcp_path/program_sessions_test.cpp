@@ -52,7 +52,7 @@ TEST_CASE("A session is found by its handle for its agent and its principal only
 {
     rig x;
     const auto session = x.begin();
-    CHECK(session.size() == 32);
+    CHECK(session.size() == 16);
     CHECK(x.begin() != session);
     const client_text call{message("1", "tools/list")};
     for (const auto& key : {
@@ -198,14 +198,14 @@ TEST_CASE("When all places are taken, the session goes that is idle for longest,
     const auto asked = x.request(second, message("1", "tools/call"));
     x.now += 1ms;
     const auto third = x.begin();
-    CHECK(third.size() == 32);
+    CHECK(third.size() == 16);
     CHECK(x.ended(session_end::evicted) == 1);
     CHECK(x.request(first, message("1", "tools/list")) == nullptr);
     // One is used, and the other has a call.
     x.now += 59'999ms;
     CHECK(x.begin() == "session_limit");
     x.now += 1ms;
-    CHECK(x.begin().size() == 32);
+    CHECK(x.begin().size() == 16);
     CHECK(x.request(third, message("1", "tools/list")) == nullptr);
     CHECK(x.request(second, message("2", "tools/list")) != nullptr);
 }
@@ -214,7 +214,7 @@ TEST_CASE("Of an agent that does not say how many, 16 programs run at once")
 {
     rig x;
     for (int each = 0; each < 16; ++each) {
-        REQUIRE(x.begin().size() == 32);
+        REQUIRE(x.begin().size() == 16);
     }
     CHECK(x.begin() == "session_limit");
     CHECK(x.programs.started.size() == 16);
@@ -323,7 +323,7 @@ TEST_CASE("The sessions of an agent that changes or goes end in order, those of 
     SUBCASE("a client brings it along")
     {
         x.server.command = "other";
-        CHECK(x.begin().size() == 32);
+        CHECK(x.begin().size() == 16);
         x.sessions->set_agent("a", nullptr);
     }
     CHECK(x.sessions->size() == 0);

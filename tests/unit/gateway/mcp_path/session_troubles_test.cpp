@@ -31,7 +31,8 @@ void run_shell(rig& x, const std::string& script = shell_server)
 {
     x.server.command = "sh";
     x.server.arguments = {"-c", script};
-    x.reach = [&x](const core::agent& record) {
+    x.reach = [&x](const gateway::model::agent_entry& agent) {
+        const auto& record = agent.record;
         return mcp::stdio_factory(x.loop, *record.mcp, mcp::inherited_environment(), record.id, x.log);
     };
 }

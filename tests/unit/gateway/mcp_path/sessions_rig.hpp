@@ -234,13 +234,12 @@ public:
         made.warm = 0;
         return made;
     }();
-    std::function<mcp::transport_factory(const core::agent&)> reach = [this](const core::agent&) {
-        return programs.factory();
-    };
+    std::function<mcp::transport_factory(const gateway::model::agent_entry&)> reach =
+        [this](const gateway::model::agent_entry&) { return programs.factory(); };
     std::unique_ptr<program_sessions> sessions = std::make_unique<program_sessions>(gateway::mcp_path::program_services{
         loop,
         turns,
-        [this](const core::agent& record) { return reach(record); },
+        [this](const gateway::model::agent_entry& agent) { return reach(agent); },
         [this] { return now; },
         log,
     });

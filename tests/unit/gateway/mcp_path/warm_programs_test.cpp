@@ -37,6 +37,40 @@ TEST_CASE("Programs wait ahead for clients, are not spoken to, and none is used 
     CHECK_FALSE(x.programs.runs(0));
 }
 
+TEST_CASE(
+    "A program that waited and ends without an answer to initialize is replaced, and the client hears nothing of it"
+)
+{
+    rig x;
+    x.server.warm = 1;
+    const auto session = x.begin();
+    REQUIRE(x.programs.started.size() == 2);
+    x.programs.opens = false;
+    const auto begun = x.sessions->begin(x.new_entry(), "p", client_text{opening});
+    REQUIRE(begun.has_value());
+    x.poll();
+    CHECK(x.programs.lines[1] == std::vector{opening});
+    x.programs.opens = true;
+    x.programs.die(1);
+    x.poll();
+    CHECK(begun->answer->take() == opened);
+    CHECK_FALSE(x.programs.runs(1));
+    // The same behind a session that recovers.
+    x.begin();
+    REQUIRE(x.programs.started.size() == 5);
+    x.programs.opens = false;
+    x.programs.die(0);
+    const auto asked = x.request(session, message("1", "tools/list"));
+    REQUIRE(x.programs.started.size() == 5);
+    CHECK(x.programs.lines[4] == std::vector{opening});
+    x.programs.opens = true;
+    x.programs.die(4);
+    x.poll();
+    REQUIRE(x.programs.started.size() > 5);
+    x.programs.say(answer_text("1"), 5);
+    CHECK(next(asked) == answer_text("1"));
+}
+
 TEST_CASE("Programs that wait count among max_sessions, and go 10 min after the last session")
 {
     rig x;

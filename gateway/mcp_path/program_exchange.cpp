@@ -1,0 +1,111 @@
+#include "gateway/mcp_path/program_exchange.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace gateway::mcp_path {
+
+class program_exchange::caller_end final : public model::program_reader {
+public:
+    explicit caller_end(std::shared_ptr<program_exchange> of)
+        : of_{std::move(of)}
+    {
+    }
+
+    ~caller_end() override
+    {
+        of_->wake_ = nullptr;
+        if (!of_->over_) {
+            const auto there = of_->there_;
+            net::asio::post(there, [of = std::move(of_)] { of->queue_.reset(); });
+        }
+    }
+    caller_end(const caller_end&) = delete;
+    caller_end& operator=(const caller_end&) = delete;
+
+    std::optional<model::program_batch> take() override { return std::exchange(of_->batch_, std::nullopt); }
+
+    void next() override
+    {
+        net::asio::post(of_->there_, [of = of_] {
+            of->wanted_ = true;
+            of->look();
+        });
+    }
+
+private:
+    std::shared_ptr<program_exchange> of_;
+};
+
+std::unique_ptr<model::program_reader> program_exchange::reader()
+{
+    return std::make_unique<caller_end>(shared_from_this());
+}
+
+void program_exchange::follow(std::shared_ptr<text_queue> queue, std::string handle)
+{
+    queue_ = std::move(queue);
+    handle_ = std::move(handle);
+    // The queue is the exchange's own, and dies with it at the latest.
+    queue_->set_wake([this] { look(); });
+    look();
+}
+
+void program_exchange::listen(std::shared_ptr<text_queue> queue)
+{
+    wanted_ = false;
+    follow(std::move(queue));
+    send({});
+}
+
+void program_exchange::finish(core::result<> outcome)
+{
+    model::program_batch batch;
+    batch.over = true;
+    if (!outcome) {
+        batch.failure = std::move(outcome).error();
+    }
+    send(std::move(batch));
+}
+
+void program_exchange::look()
+{
+    if (!wanted_ || queue_ == nullptr) {
+        return;
+    }
+    model::program_batch batch;
+    while (auto text = queue_->take()) {
+        batch.texts.push_back(std::move(*text));
+    }
+    batch.over = queue_->over();
+    if (batch.texts.empty() && !batch.over) {
+        return;
+    }
+    batch.failure = queue_->failure();
+    batch.handle = std::exchange(handle_, {});
+    wanted_ = false;
+    if (batch.over) {
+        queue_.reset();
+    }
+    send(std::move(batch));
+}
+
+void program_exchange::send(model::program_batch batch)
+{
+    net::asio::post(here_, [self = shared_from_this(), sent = std::move(batch)]() mutable {
+        self->came(std::move(sent));
+    });
+}
+
+// The reader may be destroyed while it is woken.
+void program_exchange::came(model::program_batch batch)
+{
+    over_ = batch.over;
+    if (wake_ != nullptr) {
+        batch_ = std::move(batch);
+        wake_->set();
+    }
+}
+
+}  // namespace gateway::mcp_path

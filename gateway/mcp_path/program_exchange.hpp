@@ -1,0 +1,56 @@
+// One request of a caller on another loop, and what comes of it (gateway/model/program_port.hpp). Both loops hold it: what a
+// function touches is said with it.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "gateway/model/program_port.hpp"
+#include "net/loop/signal.hpp"
+#include "net/loop/types.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace gateway::mcp_path {
+
+class program_exchange final : public std::enable_shared_from_this<program_exchange> {
+public:
+    // `there`: the loop of the sessions. `here`: that of the caller, where `wake` is set until the reader is destroyed.
+    program_exchange(net::executor there, net::executor here, net::signal& wake)
+        : there_{there},
+          here_{here},
+          wake_{&wake}
+    {
+    }
+
+    // For the caller, on its loop. Once.
+    std::unique_ptr<model::program_reader> reader();
+
+    // On the loop of the sessions, one of these and once.
+    void follow(std::shared_ptr<text_queue> queue, std::string handle = {});  // of a session that begins
+    void listen(std::shared_ptr<text_queue> queue);
+    void finish(core::result<> outcome);
+
+private:
+    class caller_end;
+
+    void look();
+    void send(model::program_batch batch);
+    void came(model::program_batch batch);
+
+    net::executor there_;
+    net::executor here_;
+
+    // On the loop of the sessions.
+    std::shared_ptr<text_queue> queue_;  // null: nothing comes any more
+    std::string handle_;
+    bool wanted_ = true;
+
+    // On the loop of the caller.
+    net::signal* wake_;  // null: the reader has gone
+    std::optional<model::program_batch> batch_;
+    bool over_ = false;
+};
+
+}  // namespace gateway::mcp_path

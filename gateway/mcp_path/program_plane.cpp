@@ -1,0 +1,109 @@
+#include "gateway/mcp_path/program_plane.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+using core::errc;
+using model::program_act;
+
+session_key key_of(const model::program_request& asked)
+{
+    return {asked.handle, asked.agent, asked.principal};
+}
+
+}  // namespace
+
+program_plane::program_plane(program_services services)
+    : there_{services.loop.get_executor()},
+      sessions_{std::move(services)}
+{
+}
+
+std::unique_ptr<model::program_reader>
+program_plane::open(model::program_request asked, net::executor here, net::signal& wake)
+{
+    auto exchange = std::make_shared<program_exchange>(there_, here, wake);
+    auto reader = exchange->reader();
+    net::asio::post(there_, [this, exchange = std::move(exchange), asked = std::move(asked)] {
+        carry_out(asked, *exchange);
+    });
+    return reader;
+}
+
+void program_plane::set_agents(const model::snapshot& now)
+{
+    for (const auto& [id, agent] : now.agents) {
+        set_agent(id, agent);
+    }
+}
+
+void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    const bool served = agent != nullptr && agent->has_program_sessions();
+    if (served) {
+        agents_[id] = agent;
+    } else {
+        agents_.erase(id);
+    }
+    sessions_.set_agent(id, served ? agent : nullptr);
+}
+
+void program_plane::carry_out(const model::program_request& asked, program_exchange& exchange)
+{
+    switch (asked.act) {
+        case program_act::begin:
+            return begin(asked, exchange);
+        case program_act::tell:
+            return exchange.finish(sessions_.tell(key_of(asked), asked.message->view()));
+        case program_act::end:
+            return exchange.finish(sessions_.end(key_of(asked)));
+        case program_act::call:
+        case program_act::request:
+        case program_act::listen:
+            break;
+    }
+    auto queue = ask(asked);
+    if (!queue) {
+        exchange.finish(std::move(queue).error());
+    } else if (asked.act == program_act::listen) {
+        exchange.listen(std::move(*queue));
+    } else {
+        exchange.follow(std::move(*queue));
+    }
+}
+
+// With the record that holds now: a worker may know an older one for a moment, whose sessions have ended.
+void program_plane::begin(const model::program_request& asked, program_exchange& exchange)
+{
+    const auto agent = agents_.find(asked.agent);
+    if (agent == agents_.end()) {
+        return exchange.finish(core::caller_error(errc::agent_not_found));
+    }
+    auto begun = sessions_.begin(agent->second, asked.principal, asked.message->view());
+    if (!begun) {
+        return exchange.finish(std::move(begun).error());
+    }
+    exchange.follow(std::move(begun->answer), std::move(begun->handle));
+}
+
+core::result<std::shared_ptr<text_queue>> program_plane::ask(const model::program_request& asked)
+{
+    if (asked.act == program_act::listen) {
+        return sessions_.listen(key_of(asked));
+    }
+    if (asked.act == program_act::request) {
+        return sessions_.request(key_of(asked), asked.message->view());
+    }
+    const auto agent = agents_.find(asked.agent);
+    if (agent == agents_.end()) {
+        return core::caller_error(errc::agent_not_found);
+    }
+    const single_call single{.request = asked.message->view(), .version = asked.version, .capabilities = {}};
+    return sessions_.call(agent->second, asked.principal, single);
+}
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,42 @@
+// The sessions of callers with programs, as the workers reach them. On the thread of the control loop but for open().
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/mcp_path/program_exchange.hpp"
+#include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/model/program_port.hpp"
+#include "gateway/model/snapshot.hpp"
+
+#include <memory>
+#include <string>
+
+namespace gateway::mcp_path {
+
+class program_plane final : public model::program_port {
+public:
+    // References outlive it, and it the workers.
+    explicit program_plane(program_services services);
+
+    std::unique_ptr<model::program_reader> open(model::program_request asked, net::executor here, net::signal& wake)
+        override;
+
+    void set_agents(const model::snapshot& now);
+
+    // Null: it is gone. The sessions end that were made of a record that has changed.
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+
+    // Ends all sessions in order. busy() until their programs are gone.
+    void stop() { sessions_.stop(); }
+    bool busy() const noexcept { return sessions_.busy(); }
+
+private:
+    void carry_out(const model::program_request& asked, program_exchange& exchange);
+    void begin(const model::program_request& asked, program_exchange& exchange);
+    core::result<std::shared_ptr<text_queue>> ask(const model::program_request& asked);
+
+    net::executor there_;
+    model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that have such sessions
+    program_sessions sessions_;
+};
+
+}  // namespace gateway::mcp_path

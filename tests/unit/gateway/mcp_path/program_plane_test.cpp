@@ -1,0 +1,234 @@
+#include "gateway/mcp_path/program_plane.hpp"
+
+#include "net/loop/signal.hpp"
+#include "tests/unit/gateway/mcp_path/sessions_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/mcp_path/program_plane");
+
+using namespace mcp_path_test;
+using gateway::model::program_act;
+using gateway::model::program_batch;
+using gateway::model::program_reader;
+using gateway::model::program_request;
+
+namespace {
+
+class plane_rig : public rig {
+public:
+    plane_rig() { plane.set_agent("a", new_entry()); }
+    ~plane_rig()
+    {
+        plane.stop();
+        poll();
+    }
+
+    static program_request asked(program_act act, const std::string& handle, const std::string& text = {})
+    {
+        program_request out;
+        out.act = act;
+        out.agent = "a";
+        out.principal = "p";
+        out.handle = handle;
+        out.version = "2025-06-18";
+        if (!text.empty()) {
+            const client_text read{text};
+            const mcp::client_message& view = read;
+            out.message.emplace(view);
+        }
+        return out;
+    }
+
+    std::unique_ptr<program_reader> open(program_request what)
+    {
+        auto reader = plane.open(std::move(what), loop.get_executor(), wake);
+        poll();
+        return reader;
+    }
+
+    std::string begin_session()
+    {
+        const auto reader = open(asked(program_act::begin, "", opening));
+        auto batch = reader->take();
+        REQUIRE(batch.has_value());
+        CHECK(batch->texts == std::vector{opened});
+        CHECK(batch->over);
+        return batch->handle;
+    }
+
+    std::string failure_of(program_request what)
+    {
+        const auto reader = open(std::move(what));
+        const auto batch = reader->take();
+        return batch && batch->over && batch->failure ? std::string{core::name(batch->failure->code)} : "none";
+    }
+
+    net::signal wake;
+    gateway::mcp_path::program_plane plane{gateway::mcp_path::program_services{
+        loop,
+        turns,
+        [this](const gateway::model::agent_entry&) { return programs.factory(); },
+        [this] { return now; },
+        log,
+    }};
+};
+
+}  // namespace
+
+TEST_CASE("A session begins, is called, told, and ends by its handle, for its principal only")
+{
+    plane_rig x;
+    const auto session = x.begin_session();
+    CHECK(session.size() == 16);
+    CHECK(x.failure_of(x.asked(program_act::tell, session, message("", "notifications/initialized"))) == "none");
+    const auto reader = x.open(x.asked(program_act::request, session, message("1", "tools/list")));
+    CHECK_FALSE(reader->take().has_value());
+    x.programs.say(answer_text("1"));
+    x.poll();
+    const auto batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->texts == std::vector{answer_text("1")});
+    CHECK(batch->over);
+    CHECK_FALSE(batch->failure.has_value());
+    for (const auto act : {program_act::request, program_act::tell, program_act::listen, program_act::end}) {
+        auto of_another = x.asked(act, session, message("2", "tools/list"));
+        of_another.principal = "q";
+        CHECK(x.failure_of(std::move(of_another)) == "session_not_found");
+        CHECK(x.failure_of(x.asked(act, "0123456789abcdef", message("2", "tools/list"))) == "session_not_found");
+    }
+    CHECK(x.failure_of(x.asked(program_act::end, session)) == "none");
+    CHECK(x.failure_of(x.asked(program_act::end, session)) == "session_not_found");
+}
+
+TEST_CASE("What comes while a caller writes is one batch, which comes when it is asked for, and no longer than a queue")
+{
+    plane_rig x;
+    const auto session = x.begin_session();
+    const auto reader = x.open(x.asked(program_act::request, session, message("1", "tools/call")));
+    const auto said = message("", "notifications/message");
+    x.programs.say(said);
+    x.poll();
+    auto batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->texts.size() == 1);
+    CHECK_FALSE(batch->over);
+    for (std::size_t i = 0; i <= text_queue::most_texts; ++i) {
+        x.programs.say(said);
+    }
+    x.poll();
+    CHECK_FALSE(reader->take().has_value());
+    reader->next();
+    x.poll();
+    batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->texts.size() == text_queue::most_texts);
+    reader->next();
+    x.poll();
+    CHECK_FALSE(reader->take().has_value());
+    x.programs.die();
+    x.poll();
+    batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->over);
+    CHECK(batch->failure->code == errc::upstream_reset);
+}
+
+TEST_CASE("A listener hears at once that it listens, and then what is said unasked")
+{
+    plane_rig x;
+    const auto session = x.begin_session();
+    const auto reader = x.open(x.asked(program_act::listen, session));
+    auto batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->texts.empty());
+    CHECK_FALSE(batch->over);
+    reader->next();
+    const auto changed = message("", "notifications/tools/list_changed");
+    x.programs.say(changed);
+    x.poll();
+    batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->texts == std::vector{changed});
+    const auto second = x.open(x.asked(program_act::listen, session));
+    reader->next();
+    x.poll();
+    CHECK(reader->take()->over);
+}
+
+TEST_CASE("A caller that leaves while its session begins has none, and one that leaves a call cancels nothing")
+{
+    plane_rig x;
+    x.programs.opens = false;
+    auto reader = x.open(x.asked(program_act::begin, "", opening));
+    CHECK(x.programs.runs(0));
+    reader.reset();
+    x.poll();
+    CHECK_FALSE(x.programs.runs(0));
+    x.programs.opens = true;
+    const auto session = x.begin_session();
+    reader = x.open(x.asked(program_act::request, session, message("1", "tools/call")));
+    reader.reset();
+    x.poll();
+    CHECK(x.programs.lines[1].size() == 2);
+    x.programs.say(answer_text("1"), 1);
+    CHECK(x.failure_of(x.asked(program_act::end, session)) == "none");
+}
+
+TEST_CASE("An answer that comes after its caller has left wakes nobody")
+{
+    plane_rig x;
+    const auto session = x.begin_session();
+    auto wake = std::make_unique<net::signal>();
+    auto reader =
+        x.plane.open(x.asked(program_act::request, session, message("1", "tools/call")), x.loop.get_executor(), *wake);
+    x.poll();
+    x.programs.say(answer_text("1"));
+    reader.reset();
+    wake.reset();
+    x.poll();
+    CHECK(x.failure_of(x.asked(program_act::end, session)) == "none");
+}
+
+TEST_CASE("A changed or removed agent ends its sessions, and one that is no program's has none")
+{
+    plane_rig x;
+    const auto session = x.begin_session();
+    const auto reader = x.open(x.asked(program_act::request, session, message("1", "tools/call")));
+    x.server.arguments = {"changed"};
+    x.plane.set_agent("a", x.new_entry());
+    x.poll();
+    CHECK(reader->take()->failure->code == errc::upstream_reset);
+    CHECK(x.failure_of(x.asked(program_act::request, session, message("2", "tools/list"))) == "session_not_found");
+    x.begin_session();
+    x.plane.set_agent("a", nullptr);
+    CHECK(x.failure_of(x.asked(program_act::begin, "", opening)) == "agent_not_found");
+    CHECK(x.failure_of(x.asked(program_act::call, "", message("1", "tools/list"))) == "agent_not_found");
+    x.server.transport = core::mcp_transport::streamable_http;
+    x.plane.set_agent("a", x.new_entry());
+    CHECK(x.failure_of(x.asked(program_act::begin, "", opening)) == "agent_not_found");
+}
+
+TEST_CASE("Callers on a loop of their own are told there")
+{
+    plane_rig x;
+    net::loop callers;
+    net::signal wake;
+    const auto reader = x.plane.open(x.asked(program_act::begin, "", opening), callers.get_executor(), wake);
+    std::thread control{[&] { x.poll(); }};
+    control.join();
+    CHECK_FALSE(reader->take().has_value());
+    callers.io().poll();
+    const auto batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->texts.size() == 1);
+}
+
+TEST_SUITE_END();
