@@ -25,6 +25,7 @@ void publish_agents(agent_audience audience, std::string public_base)
         audience.tokens.set_agent(id, agent);
         audience.cards.set_agent(id, agent);
         audience.sessions.set_agent(id, agent);
+        audience.programs.set_agent(id, agent);
     });
     audience.cards.set_pathfinder([audience](const std::string& id, const std::string& url) {
         audience.registry.route(id, url);
@@ -32,6 +33,7 @@ void publish_agents(agent_audience audience, std::string public_base)
     audience.tokens.set_agents(*now);
     audience.cards.set_agents(now);
     audience.sessions.set_agents(*now);
+    audience.programs.set_agents(*now);
 }
 
 std::unique_ptr<tokens::token_plane>
@@ -54,6 +56,18 @@ make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry
             }
         }
     );
+}
+
+std::unique_ptr<mcp_path::program_plane>
+make_program_plane(net::loop& control, sessions::session_plane& sessions, const core::logger& log)
+{
+    return std::make_unique<mcp_path::program_plane>(mcp_path::program_services{
+        control,
+        sessions.turns(),
+        [&sessions](const model::agent_entry& agent) { return sessions.reach(agent); },
+        std::chrono::steady_clock::now,
+        log
+    });
 }
 
 void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions)

@@ -56,6 +56,17 @@ std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::prov
     return samples;
 }
 
+void add_own_facts(telemetry::gateway_sample& now, const reload_counts& reloads)
+{
+    if (auto process = telemetry::read_process_stats()) {
+        now.process = *process;
+    }
+    now.config_reloads = reloads.applied;
+    now.config_refusals = reloads.refused;
+    now.config_since = reloads.last_success;
+    now.config_refused_last = reloads.refused_last;
+}
+
 // What callers reach.
 std::string public_base_of(const config::settings& settings, const std::string& bound)
 {
@@ -128,6 +139,7 @@ core::result<> server::start()
     cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
+    programs_ = make_program_plane(control_, *sessions_, log_);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
@@ -166,7 +178,7 @@ core::result<> server::start()
         return started;
     }
     settings_ended({"access", "rate_limits", "mcp.session_keys"});
-    publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_}, public_base_);
+    publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *programs_, *directory_}, public_base_);
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
          [this](const auto& settings) { settings_ended(settings); }}
@@ -308,6 +320,7 @@ net::task<> server::drain_and_stop()
     }
     reloader_->stop();
     sessions_->stop();
+    programs_->stop();
     cards_->stop();
     card_thread_->stop();
     credentials_->stop();
@@ -316,7 +329,8 @@ net::task<> server::drain_and_stop()
     co_await wait_until_empty(net::never);
     admin_listener_->close();
     admin_service_->abort();
-    while (admin_service_->open() > 0 || keeper_->busy() || cards_->busy() || reloader_->busy() || sessions_->busy()) {
+    while (admin_service_->open() > 0 || keeper_->busy() || cards_->busy() || reloader_->busy() || sessions_->busy() ||
+           programs_->busy()) {
         co_await pause();
     }
     for (const auto& each : workers_) {
@@ -365,14 +379,7 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());
-    const auto& reloads = reloader_->counts();
-    now.config_reloads = reloads.applied;
-    now.config_refusals = reloads.refused;
-    now.config_since = reloads.last_success;
-    now.config_refused_last = reloads.refused_last;
-    if (auto process = telemetry::read_process_stats()) {
-        now.process = *process;
-    }
+    add_own_facts(now, reloader_->counts());
     const metrics_feed::sources
         from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, admin_->guard().totals(), turns_.operators};
     return std::make_unique<metrics_feed>(from, std::move(now));

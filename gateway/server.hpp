@@ -14,6 +14,7 @@
 #include "gateway/certificate_watch.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
+#include "gateway/mcp_path/program_plane.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
@@ -93,6 +94,7 @@ private:
     {
         return credentials_->verify(std::move(presented));
     }
+    model::program_port& programs() override { return *programs_; }
     void audit(model::audit_notes notes) override { audit_.add(notes); }
     net::task<std::shared_ptr<const model::agent_entry>> agent_with_token(std::string agent_id, core::secret refused)
         override
@@ -148,6 +150,7 @@ private:
         std::make_shared<const access::card_schemes>(core::access_settings{});
     model::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
+    std::unique_ptr<mcp_path::program_plane> programs_;
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<gateway::tokens::token_plane> agent_tokens_;
     std::unique_ptr<gateway::management::directory> directory_;

@@ -9,6 +9,7 @@
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/presented_credential.hpp"
+#include "gateway/model/program_port.hpp"
 #include "gateway/model/registration.hpp"
 #include "gateway/model/rpc_answer.hpp"
 #include "gateway/model/side_thread.hpp"
@@ -52,6 +53,9 @@ public:
 
     // Whose this credential is, by the providers that need time to say so. Fails with unauthenticated and access_unavailable.
     virtual net::task<core::result<accepted_credential>> verify(presented_credential presented) = 0;
+
+    // The sessions of callers that live in this process. Any thread may ask for it.
+    virtual program_port& programs() = 0;
 
     // What a worker has for the audit. Any thread may call it, now and then.
     virtual void audit(audit_notes notes) = 0;

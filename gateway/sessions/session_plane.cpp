@@ -125,8 +125,13 @@ void session_plane::begin_next(const std::string& id)
 void session_plane::add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     const auto secrets = std::make_shared<core::redaction>(model::secrets_of(agent->record, {agent->token.reveal()}));
-    auto factory = reach(id, *agent, secrets);
+    auto factory = reach(*agent, secrets);
     if (factory == nullptr) {
+        log_.write(
+            core::log_level::warn,
+            "mcp_package_unsupported",
+            {{"agent", id}, {"reason", "the gateway runs no packages; expected a command or a url"}}
+        );
         return;
     }
     auto settings = runner_settings_of(agent->record, &turns_, defaults_.walk);
@@ -143,16 +148,18 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
     session->runner().begin();
 }
 
-mcp::transport_factory session_plane::reach(
-    const std::string& id,
-    const model::agent_entry& agent,
-    std::shared_ptr<const core::redaction> secrets
-)
+mcp::transport_factory session_plane::reach(const model::agent_entry& agent)
+{
+    return reach(agent, std::make_shared<core::redaction>(model::secrets_of(agent.record, {agent.token.reveal()})));
+}
+
+mcp::transport_factory
+session_plane::reach(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets)
 {
     const auto& record = agent.record;
     switch (record.mcp->transport) {
         case core::mcp_transport::stdio:
-            return mcp::stdio_factory(loop_, *record.mcp, inherited_, id, log_);
+            return mcp::stdio_factory(loop_, *record.mcp, inherited_, record.id, log_);
         case core::mcp_transport::streamable_http:
             return mcp::fallback_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
         case core::mcp_transport::sse:
@@ -160,11 +167,6 @@ mcp::transport_factory session_plane::reach(
         case core::mcp_transport::unsupported:
             break;
     }
-    log_.write(
-        core::log_level::warn,
-        "mcp_package_unsupported",
-        {{"agent", id}, {"reason", "the gateway runs no packages; expected a command or a url"}}
-    );
     return nullptr;
 }
 

@@ -81,6 +81,12 @@ public:
     // What the server lists now; nothing of it is kept. Fails as refresh() does.
     net::task<mcp::look_result> look(std::string id);
 
+    // How the agent's server is reached. Null: in no way that the gateway knows.
+    mcp::transport_factory reach(const model::agent_entry& agent);
+
+    // For programs that others start.
+    mcp::start_turns& turns() noexcept { return turns_; }
+
     // Ends all of them in order; no new one begins. busy() until they are gone, and settings_changed() has ended.
     void stop();
     bool busy() const noexcept { return !sessions_.empty() || !leaving_.empty() || changes_.use_count() > 1; }
@@ -91,9 +97,7 @@ private:
     core::error absent(const std::string& id) const;
 
     void add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
-    // Null: in no way that the gateway knows.
-    mcp::transport_factory
-    reach(const std::string& id, const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
+    mcp::transport_factory reach(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
     mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
     void retire(std::unique_ptr<agent_session> session);
     void forget(const agent_session& session);

@@ -18,6 +18,12 @@ void mcp_answer::expect_begin(
     ids_ = std::move(ids);
 }
 
+std::string mcp_answer::begin_here(mcp::local_handle place)
+{
+    begins_.place = place;
+    return ids_->seal(begins_, binding_).value_or("");
+}
+
 core::result<> mcp_answer::accept(const net::http1::response_head& head)
 {
     if (head.status == 401 || head.status == 403) {

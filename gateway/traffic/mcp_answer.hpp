@@ -35,6 +35,9 @@ public:
     void
     expect_begin(mcp::sealed_session begins, mcp::session_binding binding, std::shared_ptr<const mcp::session_ids> ids);
 
+    // The same of a session that lives in this process, whose id it returns: visible ASCII.
+    std::string begin_here(mcp::local_handle place);
+
     // Fails with upstream_status (the server asks who the gateway is), session_not_found, and upstream_protocol (what cannot be
     // a session's id).
     core::result<> accept(const net::http1::response_head& head) override;

@@ -58,8 +58,8 @@ net::routine<> mcp_endpoint::look(request_context& request)
     if (!request.may_call) {
         return respond_forbidden(request);
     }
-    if (!request.agent->upstream) {
-        const auto* const why = "the server is a program, or speaks HTTP+SSE";
+    if (!request.agent->upstream && !request.agent->has_program_sessions()) {
+        const auto* const why = "the server is in a package that the gateway does not run";
         return respond_call_error(request, core::gateway_error(errc::not_implemented, why));
     }
     switch (request.caller.head().verb) {
@@ -167,14 +167,14 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     request.record.mcp_method = message.method;
     const bool legacy = *request.record.era == mcp::era::legacy;
     const bool begins = legacy && message.method == mcp::client_method::initialize;
-    std::string session_of_server;
+    std::optional<mcp::sealed_session> session;
     std::string_view version;
     if (legacy && !begins && fields.session.count == 1) {
-        auto session = open_session(request, fields.session.value);
-        if (!session) {
-            return respond_call_error(request, std::move(session).error());
+        auto opened = open_session(request, fields.session.value);
+        if (!opened) {
+            return respond_call_error(request, std::move(opened).error());
         }
-        session_of_server = std::get<std::string>(std::move(session->place));
+        session = std::move(*opened);
         version = session->version;
     }
     if (const auto why = mcp::check_post(fields, read, body, version)) {
@@ -192,17 +192,20 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
         request.tool = message.text(mcp::routed::name, body, room).value_or("");
         request.record.tool = request.tool;
     }
-    auto passed = body;
+    std::optional<mcp::text_edit> renamed;
     if (request.agent->filters) {
         auto edit = filter(request, read, body);
         if (!edit) {
             return refuse_hidden(request, std::move(edit).error());
         }
-        passed = request.edited_body.empty() ? body : std::string_view{request.edited_body};
+        renamed = std::move(*edit);
     }
-    write_head(request, session_of_server);
+    if (request.agent->has_program_sessions()) {
+        return set_program_call(request, {fields, read, body, renamed, session});
+    }
+    write_head(request, session ? std::get<std::string>(session->place) : std::string{});
     write_name(request, fields.name);
-    auto& call = set_call(request, passed);
+    auto& call = set_call(request, renamed ? std::string_view{request.edited_body} : body);
     call.edit = request.edit.get();
     call.repeatable = safe_to_repeat(message.method);
     call.streaming = true;
@@ -234,8 +237,8 @@ void mcp_endpoint::write_name(request_context& request, const mcp::head_field& n
 }
 
 // What of the message has to change because something of the server is hidden or has another name, and what of its answer.
-core::result<> mcp_endpoint::filter(request_context& request, const mcp::incoming_body& read, std::string_view body)
-    const
+core::result<std::optional<mcp::text_edit>>
+mcp_endpoint::filter(request_context& request, const mcp::incoming_body& read, std::string_view body) const
 {
     if (read.is_batch) {
         return core::caller_error(errc::invalid_request, "a batch, of a server whose lists are edited");
@@ -253,7 +256,7 @@ core::result<> mcp_endpoint::filter(request_context& request, const mcp::incomin
         const auto here = request.caller.owner().get_executor();
         request.edit = std::make_unique<list_edit>(request.agent, *list, control_.long_bodies(), here);
     }
-    return {};
+    return edit;
 }
 
 // A GET or DELETE, which is about a session.
@@ -281,6 +284,10 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         co_await respond_call_error(request, std::move(session).error());
         co_return;
     }
+    if (request.agent->has_program_sessions()) {
+        set_program_call(request, listens ? model::program_act::listen : model::program_act::end, *session);
+        co_return;
+    }
     write_head(request, std::get<std::string>(session->place));
     auto& call = set_call(request, {});
     call.repeatable = listens;
@@ -294,7 +301,7 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
 core::result<mcp::sealed_session> mcp_endpoint::open_session(request_context& request, std::string_view id) const
 {
     auto session = ids_->open(id, binding_of(request), std::chrono::system_clock::now());
-    if (session && !std::holds_alternative<std::string>(session->place)) {
+    if (session && std::holds_alternative<std::string>(session->place) == request.agent->has_program_sessions()) {
         return core::caller_error(errc::session_not_found);
     }
     if (session) {

@@ -1,12 +1,13 @@
-// /agents/<id>/mcp: messages to an MCP server over streamable HTTP (MCP, basic/transports). They pass as bytes, in the era that
-// the caller speaks; the id of a session is the server's own, sealed (mcp/calls/session_id.hpp), so that any worker can serve
-// it. One thread.
+// /agents/<id>/mcp: messages to an MCP server (MCP, basic/transports). They pass as bytes, in the era that the caller speaks. The
+// id of a session is sealed (mcp/calls/session_id.hpp): the server's own over streamable HTTP, so that any worker can serve it, or
+// what a session with a program is found by (program_call.hpp). One thread.
 #pragma once
 
 #include "gateway/traffic/endpoint.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/incoming_check.hpp"
 #include "mcp/calls/session_id.hpp"
+#include "mcp/calls/text_edits.hpp"
 
 #include <memory>
 #include <optional>
@@ -37,7 +38,8 @@ private:
     net::routine<mcp::incoming_body> read_long_message(request_context& request, std::string_view body);
     std::optional<net::routine<>>
     prepare(request_context& request, const mcp::incoming_body& read, std::string_view body);
-    core::result<> filter(request_context& request, const mcp::incoming_body& read, std::string_view body) const;
+    core::result<std::optional<mcp::text_edit>>
+    filter(request_context& request, const mcp::incoming_body& read, std::string_view body) const;
     net::routine<> pass_bodiless(request_context& request);
     core::result<mcp::sealed_session> open_session(request_context& request, std::string_view id) const;
     void expect_begin(request_context& request, const mcp::incoming& message, std::string_view body) const;

@@ -8,6 +8,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/traffic/answer_edit.hpp"
 #include "gateway/traffic/mcp_answer.hpp"
+#include "gateway/traffic/program_call.hpp"
 #include "gateway/traffic/relay.hpp"
 #include "gateway/traffic/router.hpp"
 #include "net/server/server_connection.hpp"
@@ -39,6 +40,7 @@ struct request_context {
     std::shared_ptr<const model::agent_entry> agent{};   // null: none is known
     std::shared_ptr<const model::agent_entry> hidden{};  // the one that the caller may not know of, if there is one
     std::optional<relay_call> call{};                    // what remains to be relayed; nullopt: the request is answered
+    std::optional<program_call> program{};               // what remains to be passed to a program's session
     std::optional<model::card_position> managed{};       // an extended card of the gateway's own remains to be answered
     std::optional<mcp_answer> mcp{};                     // of a message to an MCP server: what its answer has to be
     std::unique_ptr<answer_edit> edit{};                 // what call->edit points to

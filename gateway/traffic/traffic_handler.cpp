@@ -21,6 +21,7 @@
 #include "gateway/traffic/not_found_endpoint.hpp"
 #include "gateway/traffic/opaque_endpoint.hpp"
 #include "gateway/traffic/path_pattern.hpp"
+#include "gateway/traffic/program_relay.hpp"
 #include "gateway/traffic/registration_endpoint.hpp"
 #include "gateway/traffic/resource_metadata_endpoint.hpp"
 
@@ -101,6 +102,9 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         co_await look(request);
         if (request.call) {
             co_await phases_->relay.pass(request);
+        } else if (request.program) {
+            program_relay relay{request, phases_->control, phases_->settings, phases_->relay};
+            co_await relay.run();
         } else if (request.managed) {
             co_await phases_->managed_card.answer(request, *request.managed);
         }

@@ -1,0 +1,150 @@
+#include "gateway/traffic/program_call.hpp"
+
+#include "gateway/traffic/request_context.hpp"
+#include "gateway/traffic/responder.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+using model::program_act;
+
+// The first version whose clients take an event without data for what it is.
+constexpr std::string_view first_primed = "2025-11-25";
+
+// The two parts have no control characters.
+std::string owner_of(const request_context& request)
+{
+    const auto* caller = request.principal();
+    return caller == nullptr ? std::string{} : caller->provider + '\n' + caller->id;
+}
+
+std::string handle_of(const mcp::sealed_session& session)
+{
+    const auto& place = std::get<mcp::local_handle>(session.place);
+    return {place.random.begin(), place.random.end()};
+}
+
+// Where a part of the body stands when the edit has been made: it lies before the edit, behind it or around it.
+mcp::text_range moved(mcp::text_range range, const std::optional<mcp::text_edit>& edit)
+{
+    if (!edit || range.empty()) {
+        return range;
+    }
+    const auto grown = edit->text.size() - edit->place.size;  // modulo 2^64
+    if (range.at >= edit->place.at + edit->place.size) {
+        range.at += grown;
+    } else if (range.at + range.size > edit->place.at) {
+        range.size += grown;
+    }
+    return range;
+}
+
+mcp::kept_message kept(const request_context& request, const program_message& what)
+{
+    const auto& message = what.read.message;
+    const auto text = what.edit ? std::string_view{request.edited_body} : what.body;
+    const auto part = [&](mcp::routed member) { return moved(message[member], what.edit).of(text); };
+    std::string room;
+    mcp::client_message all;
+    all.text = moved(message.whole, what.edit).of(text);
+    all.method = message.text(mcp::routed::method, what.body, room).value_or("");
+    all.id = part(mcp::routed::id);
+    all.params = part(mcp::routed::params);
+    all.progress_token = part(mcp::routed::progress_token);
+    all.request_id = part(mcp::routed::request_id);
+    return mcp::kept_message{all};
+}
+
+net::routine<> accept(request_context& request)
+{
+    model::answer accepted;
+    accepted.status = 202;
+    return respond(request, std::move(accepted));
+}
+
+net::routine<> refuse(request_context& request, std::string_view said)
+{
+    auto answer = model::not_implemented_answer(request.record.agent, request.call_id, said);
+    return respond_error(request, core::gateway_error(errc::not_implemented, std::string{said}), std::move(answer));
+}
+
+// A client that speaks both eras goes on in the one that is listed.
+net::routine<> refuse_modern(request_context& request)
+{
+    const auto why = mcp::unsupported(mcp::latest(mcp::era::modern), mcp::era::legacy);
+    auto answer = model::mcp_error_answer(why.code, request.record.agent, request.call_id, why.data);
+    return respond_error(request, core::gateway_error(why.code, "the modern era, with a program"), std::move(answer));
+}
+
+// Of legacy_version(), which may be a view into the head.
+std::string_view static_version(std::string_view version)
+{
+    const auto known = mcp::versions(mcp::era::legacy);
+    const auto found = std::ranges::find(known, version);
+    return found == known.end() ? mcp::latest(mcp::era::legacy) : *found;
+}
+
+}  // namespace
+
+std::optional<net::routine<>> set_program_call(request_context& request, const program_message& what)
+{
+    const auto& server = *request.agent->record.mcp;
+    const auto& message = what.read.message;
+    const bool asks = message.kind == mcp::incoming_kind::request;
+    const bool begins = message.method == mcp::client_method::initialize;
+    const bool alone = !what.session && !begins;
+    const bool shared =
+        server.sessions == core::mcp_sessions::shared || (alone && server.sessionless == core::mcp_sessionless::shared);
+    if (request.record.era == mcp::era::modern) {
+        return refuse_modern(request);
+    }
+    if (what.read.is_batch) {
+        return refuse(request, "Programs and servers that speak HTTP+SSE get no batches.");
+    }
+    if (shared) {
+        return refuse(request, "Such a server has no `shared` sessions with callers.");
+    }
+    if (alone && server.sessionless == core::mcp_sessionless::refuse) {
+        return respond_call_error(request, core::caller_error(errc::bad_request, "a message without a session"));
+    }
+    if (alone && !asks) {
+        // Nothing waits for it: each call has a session of its own.
+        return accept(request);
+    }
+    const auto version = mcp::legacy_version(what.head, what.session ? what.session->version : std::string_view{});
+    auto& call = request.program.emplace();
+    call.asked.agent = request.agent->record.id;
+    call.asked.principal = owner_of(request);
+    call.asked.message.emplace(kept(request, what));
+    call.primed = version >= first_primed;
+    if (what.session) {
+        call.asked.act = asks ? program_act::request : program_act::tell;
+        call.asked.handle = handle_of(*what.session);
+    } else if (begins) {
+        call.asked.act = program_act::begin;
+        call.primed = false;  // the version is not agreed on yet
+    } else {
+        call.asked.act = program_act::call;
+        call.asked.version = static_version(version);
+    }
+    return std::nullopt;
+}
+
+void set_program_call(request_context& request, program_act act, const mcp::sealed_session& session)
+{
+    auto& call = request.program.emplace();
+    call.asked.act = act;
+    call.asked.agent = request.agent->record.id;
+    call.asked.principal = owner_of(request);
+    call.asked.handle = handle_of(session);
+    call.primed = session.version >= first_primed;
+}
+
+}  // namespace gateway::traffic

@@ -1,0 +1,39 @@
+// What a checked message of an MCP client asks of a session that lives in this process (gateway/model/program_port.hpp). One thread.
+#pragma once
+
+#include "gateway/model/program_port.hpp"
+#include "mcp/calls/incoming.hpp"
+#include "mcp/calls/incoming_check.hpp"
+#include "mcp/calls/session_id.hpp"
+#include "mcp/calls/text_edits.hpp"
+#include "net/loop/routine.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace gateway::traffic {
+
+struct request_context;
+
+// What remains to be passed on.
+struct program_call {
+    model::program_request asked;
+    bool primed = false;  // a stream of events begins with one that is empty (MCP 2025-11-25, basic/transports)
+};
+
+// A body that has been checked. References; only for the call that it is passed to.
+struct program_message {
+    const mcp::head_fields& head;
+    const mcp::incoming_body& read;
+    std::string_view body;
+    const std::optional<mcp::text_edit>& edit;          // that made request.edited_body of it
+    const std::optional<mcp::sealed_session>& session;  // that it belongs to
+};
+
+// Sets request.program, or returns the answer to a message that goes no further.
+std::optional<net::routine<>> set_program_call(request_context& request, const program_message& what);
+
+// The same of a GET or a DELETE.
+void set_program_call(request_context& request, model::program_act act, const mcp::sealed_session& session);
+
+}  // namespace gateway::traffic

@@ -1,0 +1,279 @@
+#include "gateway/traffic/program_relay.hpp"
+
+#include "core/json/jsonrpc_server.hpp"
+#include "gateway/traffic/request_context.hpp"
+#include "gateway/traffic/responder.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+using model::program_act;
+
+model::stream_end how_ended(const core::error& why) noexcept
+{
+    if (why.from == core::side::caller) {
+        return model::stream_end::caller;
+    }
+    if (why.code == errc::draining) {
+        return model::stream_end::drain;
+    }
+    return why.code == errc::upstream_timeout ? model::stream_end::idle : model::stream_end::upstream;
+}
+
+}  // namespace
+
+program_relay::program_relay(
+    request_context& request,
+    model::control_services& control,
+    const config::settings& settings,
+    stream_observer& observer
+)
+    : request_{request},
+      control_{control},
+      settings_{settings},
+      observer_{observer},
+      wait_{request.caller, /*streaming=*/true},
+      stream_{request.caller},
+      share_{request.caller.bodies()}
+{
+}
+
+program_relay::~program_relay()
+{
+    if (announced_) {
+        observer_.stream_ended();
+    }
+}
+
+const model::agent_entry& program_relay::agent() const noexcept
+{
+    return *request_.agent;
+}
+
+net::routine<> program_relay::run()
+{
+    auto& caller = request_.caller;
+    auto& asked = request_.program->asked;
+    const auto act = asked.act;
+    const bool soon = act == program_act::request || act == program_act::call;
+    const auto until = soon ? caller.owner().now() + longest_silence : net::never;
+    reader_ = control_.programs().open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());
+    auto came = co_await next_batch(until);
+    caller.clock().stop();
+    if (came && *came) {
+        request_.record.upstream_first_byte = caller.owner().now() - caller.started();
+    }
+    if (!came) {
+        co_await respond_call_error(request_, std::move(came).error());
+    } else if (*came && batch_.failure && batch_.texts.empty()) {
+        co_await respond_call_error(request_, std::move(*batch_.failure));
+    } else {
+        co_await answer(act, *came);
+    }
+}
+
+// Waits for the next batch. False: none has come by then.
+net::routine<core::result<bool>> program_relay::next_batch(core::steady_time until)
+{
+    for (;;) {
+        if (auto batch = reader_->take()) {
+            batch_ = std::move(*batch);
+            co_return true;
+        }
+        const auto how = co_await wait_.until(until);
+        if (how == woken::late) {
+            co_return false;
+        }
+        if (how != woken::by_event) {
+            co_return interrupted(how, "a program's answer");
+        }
+    }
+}
+
+net::routine<> program_relay::answer(program_act act, bool came)
+{
+    switch (act) {
+        case program_act::tell:
+            return answer_whole(202);
+        case program_act::end:
+            return answer_whole(200);
+        case program_act::begin:
+        case program_act::call:
+        case program_act::request:
+        case program_act::listen:
+            break;
+    }
+    const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
+    return whole ? answer_whole(200) : stream(came);
+}
+
+net::routine<> program_relay::answer_whole(unsigned status)
+{
+    model::answer answer;
+    answer.status = status;
+    if (!batch_.texts.empty()) {
+        auto ready = co_await prepare_batch();
+        if (!ready) {
+            co_await respond_call_error(request_, std::move(ready).error());
+            co_return;
+        }
+        answer.fields = session_fields();
+        answer.body = std::move(batch_.texts.front());
+    }
+    co_await respond(request_, std::move(answer));
+}
+
+// The session's id, if one begins and the server has not refused it.
+std::string program_relay::session_fields()
+{
+    std::string fields;
+    if (batch_.handle.empty() || batch_.texts.empty()) {
+        return fields;
+    }
+    const bool refused = batch_.over && mcp::members_of(batch_.texts.back()).find("result").empty();
+    if (!refused) {
+        mcp::local_handle place;
+        std::ranges::copy(batch_.handle, place.random.begin());
+        net::http1::head_writer{fields}.field("Mcp-Session-Id", request_.mcp->begin_here(place));
+    }
+    return fields;
+}
+
+// Makes of the answer what callers may see of it, if it is a list. What fails is gone from the batch.
+net::routine<core::result<>> program_relay::prepare_batch()
+{
+    std::uint64_t size = 0;
+    for (const auto& each : batch_.texts) {
+        size += each.size();
+    }
+    if (!share_.set(size)) {
+        batch_.texts.clear();
+        co_return core::gateway_error(errc::overloaded, "bodies");
+    }
+    if (request_.edit == nullptr || !batch_.over || batch_.texts.empty()) {
+        co_return core::result<>{};
+    }
+    auto whole = std::move(batch_.texts.back());
+    auto edited = co_await request_.edit->edit(std::move(whole));
+    if (!edited) {
+        batch_.texts.pop_back();
+        co_return std::move(edited).error();
+    }
+    batch_.texts.back() = std::move(edited->text);
+    co_return core::result<>{};
+}
+
+net::routine<> program_relay::stream(bool came)
+{
+    if (!observer_.stream_began(*this)) {
+        co_await respond_call_error(request_, core::gateway_error(errc::overloaded, "streams"));
+        co_return;
+    }
+    announced_ = true;
+    auto& caller = request_.caller;
+    auto& record = request_.record;
+    record.status = 200;
+    record.stream = model::stream_end::complete;
+    record.first_byte = std::chrono::steady_clock::now() - caller.started();
+    auto fields = came ? session_fields() : std::string{};
+    add_cross_origin_fields(fields, request_.mcp->origin());
+    stream_.begin(fields, request_.program->primed);
+    caller.release_request();
+    auto done = co_await pass_batches(came);
+    if (!done) {
+        record.stream = how_ended(done.error());
+        if (done.error().code == errc::caller_gone) {
+            caller.cut();
+        }
+        note_failure(request_, std::move(done).error());
+    }
+}
+
+// Fails with what the caller was told in the stream, and with caller_gone.
+net::routine<core::result<>> program_relay::pass_batches(bool came)
+{
+    if (!came) {
+        auto sent = co_await stream_.send_head();
+        if (!sent) {
+            co_return sent;
+        }
+    }
+    for (;;) {
+        if (came) {
+            auto passed = co_await pass_batch();
+            if (!passed || batch_.over) {
+                co_return passed;
+            }
+            reader_->next();
+        }
+        const auto silence = settings_.timeouts.stream_keep_alive;
+        const auto comment_due = silence > core::duration{} ? stream_.last_sent() + silence : net::never;
+        auto next = co_await next_batch(comment_due);
+        request_.caller.clock().stop();
+        if (!next) {
+            auto failure = std::move(next).error();
+            if (failure.code != errc::caller_gone) {
+                co_return co_await send_failure(std::move(failure));
+            }
+            co_return failure;
+        }
+        came = *next;
+        if (!came) {
+            auto sent = co_await stream_.send_comment();
+            if (!sent) {
+                co_return sent;
+            }
+        }
+    }
+}
+
+net::routine<core::result<>> program_relay::pass_batch()
+{
+    auto ready = co_await prepare_batch();
+    if (!ready && !batch_.failure) {
+        batch_.failure = std::move(ready).error();
+        batch_.over = true;
+    }
+    const auto count = batch_.texts.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool last = batch_.over && !batch_.failure && i + 1 == count;
+        auto sent = co_await stream_.send(std::move(batch_.texts[i]), last);
+        if (!sent) {
+            co_return sent;
+        }
+    }
+    if (batch_.failure) {
+        co_return co_await send_failure(std::move(*batch_.failure));
+    }
+    core::result<> sent;
+    if (count == 0 && batch_.over) {
+        sent = co_await stream_.send_end();
+    } else if (count == 0) {
+        sent = co_await stream_.send_head();
+    }
+    co_return sent;
+}
+
+// Ends the stream with it: whoever called is told, whoever listens is not.
+net::routine<core::result<>> program_relay::send_failure(core::error failure)
+{
+    core::result<> sent;
+    if (request_.call_id.empty()) {
+        sent = co_await stream_.send_end();
+    } else {
+        auto text = core::jsonrpc_error_body(request_.call_id, failure.code, request_.record.agent);
+        sent = co_await stream_.send(std::move(text), /*last=*/true);
+    }
+    if (!sent) {
+        co_return sent;
+    }
+    co_return failure;
+}
+
+}  // namespace gateway::traffic

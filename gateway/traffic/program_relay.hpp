@@ -1,0 +1,69 @@
+// One message of a caller passed on to a session that lives in this process, and what comes of it passed back: as JSON if the
+// answer comes first and soon, else as a stream of events (MCP 2025-11-25, basic/transports). The next messages are asked
+// for when the caller has taken the ones before. On the thread of the caller's loop.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/model/program_port.hpp"
+#include "gateway/traffic/exchange_wait.hpp"
+#include "gateway/traffic/message_stream.hpp"
+#include "gateway/traffic/open_stream.hpp"
+#include "net/loop/routine.hpp"
+#include "net/loop/shared_budget.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace gateway::traffic {
+
+struct request_context;
+
+class program_relay final : public open_stream {
+public:
+    // An answer that takes longer is a stream of events; that to `initialize` is waited for.
+    static constexpr core::duration longest_silence = std::chrono::seconds{1};
+
+    // References outlive it. request.program is set.
+    program_relay(
+        request_context& request,
+        model::control_services& control,
+        const config::settings& settings,
+        stream_observer& observer
+    );
+    ~program_relay() override;
+
+    // Answers the request.
+    net::routine<> run();
+
+    // The caller is told that the gateway ends, and the stream is whole.
+    void end_stream() override { wait_.end(); }
+    const model::agent_entry& agent() const noexcept override;
+
+private:
+    net::routine<core::result<bool>> next_batch(core::steady_time until);
+    net::routine<> answer(model::program_act act, bool came);
+    net::routine<> answer_whole(unsigned status);
+    net::routine<> stream(bool came);
+    net::routine<core::result<>> pass_batches(bool came);
+    net::routine<core::result<>> pass_batch();
+    net::routine<core::result<>> prepare_batch();
+    net::routine<core::result<>> send_failure(core::error failure);
+    std::string session_fields();
+
+    request_context& request_;
+    model::control_services& control_;
+    const config::settings& settings_;
+    stream_observer& observer_;
+    exchange_wait wait_;
+    message_stream stream_;
+    net::budget_share share_;
+    std::unique_ptr<model::program_reader> reader_;
+    model::program_batch batch_;
+    bool announced_ = false;  // to the observer
+};
+
+}  // namespace gateway::traffic
