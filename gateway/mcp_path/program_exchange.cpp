@@ -18,7 +18,7 @@ public:
         of_->wake_ = nullptr;
         if (!of_->over_) {
             const auto there = of_->there_;
-            net::asio::post(there, [of = std::move(of_)] { of->queue_.reset(); });
+            net::asio::post(there, [of = std::move(of_)] { of->let_go(); });
         }
     }
     caller_end(const caller_end&) = delete;
@@ -47,7 +47,6 @@ void program_exchange::follow(std::shared_ptr<text_queue> queue, std::string han
 {
     queue_ = std::move(queue);
     handle_ = std::move(handle);
-    // The queue is the exchange's own, and dies with it at the latest.
     queue_->set_wake([this] { look(); });
     look();
 }
@@ -86,9 +85,17 @@ void program_exchange::look()
     batch.handle = std::exchange(handle_, {});
     wanted_ = false;
     if (batch.over) {
-        queue_.reset();
+        let_go();
     }
     send(std::move(batch));
+}
+
+// A session may keep the queue of a request that waits for its program.
+void program_exchange::let_go()
+{
+    if (const auto queue = std::exchange(queue_, nullptr)) {
+        queue->set_wake({});
+    }
 }
 
 void program_exchange::send(model::program_batch batch)

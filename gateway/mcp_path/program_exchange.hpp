@@ -36,6 +36,7 @@ private:
     class caller_end;
 
     void look();
+    void let_go();
     void send(model::program_batch batch);
     void came(model::program_batch batch);
 

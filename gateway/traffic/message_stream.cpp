@@ -1,11 +1,11 @@
 #include "gateway/traffic/message_stream.hpp"
 
 #include "gateway/model/answer.hpp"
+#include "mcp/calls/client_message.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/sse/sse.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace gateway::traffic {
@@ -46,8 +46,8 @@ net::routine<core::result<>> message_stream::send_head()
 net::routine<core::result<>> message_stream::send(std::string message, bool last)
 {
     // A line end in it would end the field.
-    std::ranges::replace_if(message, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    co_return co_await write(event_begin, message, event_end, last);
+    const auto line = mcp::one_line(std::move(message));
+    co_return co_await write(event_begin, line, event_end, last);
 }
 
 net::routine<core::result<>> message_stream::send_comment()

@@ -102,6 +102,9 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     const bool alone = !what.session && !begins;
     const bool shared =
         server.sessions == core::mcp_sessions::shared || (alone && server.sessionless == core::mcp_sessionless::shared);
+    if (server.era == core::mcp_era::modern) {
+        return refuse(request, "Programs get messages of the legacy era only, which this one does not speak.");
+    }
     if (request.record.era == mcp::era::modern) {
         return refuse_modern(request);
     }

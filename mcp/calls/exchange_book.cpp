@@ -26,7 +26,7 @@ std::string replaced(std::string_view text, std::array<replacement, 2> parts)
         std::swap(parts[0], parts[1]);
     }
     std::string out;
-    out.reserve(text.size() + parts[0].by.size() + parts[1].by.size());
+    out.reserve(text.size() + parts[0].by.size() + parts[1].by.size() + 1);  // and the line end that a program needs
     std::size_t from = 0;
     for (const auto& each : parts) {
         if (!each.part.empty()) {

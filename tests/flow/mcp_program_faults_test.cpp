@@ -175,6 +175,13 @@ TEST_CASE("A client of the modern era is told which versions a program speaks, a
     CHECK(x.programs().empty());
 }
 
+TEST_CASE("A program that speaks the modern era only gets no messages: 501")
+{
+    const program_gateway x{[](config::settings& settings) { settings.agents[0].mcp->era = core::mcp_era::modern; }};
+    check_error(x.post(initialize_body), 501, -31501, "not_implemented");
+    CHECK(x.programs().empty());
+}
+
 TEST_CASE("Shared sessions with programs are 501")
 {
     const program_gateway x{[](config::settings& settings) {
