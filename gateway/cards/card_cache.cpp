@@ -112,6 +112,7 @@ void succeed(
     auto card = std::make_shared<model::published_card>();
     card->bytes = std::move(bytes);
     card->whole = state.whole;
+    card->tools = state.tools;
     card->caching = state.caching;
     card->modified = state.modified;
     card->fetched_at = now;

@@ -231,6 +231,7 @@ net::task<core::result<served_card>> card_editor::make_of_lists_here(
     }
     const core::json_limits limits{.bytes = settings_.max_size, .depth = 64};
     const auto shape = agent->shape.value_or(settings_.shape);
+    const auto listed = lists;
     if (agent->mcp) {
         lists = exposed_lists(lists, *agent->mcp);
     }
@@ -247,6 +248,7 @@ net::task<core::result<served_card>> card_editor::make_of_lists_here(
         if (is_extended_here(*agent)) {
             served->whole = std::make_shared<const model::whole_card>(model::whole_card{{}, lists});
         }
+        add_tools(*served, *listed, *lists, *agent);
         add_bytes(*served, std::move(*rendered), shape, *agent);
     }
     co_return served;

@@ -52,6 +52,8 @@ void card_publisher::publish(card_slot& slot, served_card card, core::steady_tim
         change(state, loop_.http_date());
     }
     state.whole = std::move(card.whole);
+    state.tools = std::move(card.tools);
+    note_hidden(slot, card.hidden);
     // Else the same object, so that memory holds the text once.
     succeed(state, changed ? card.bytes : state.card->bytes, fetched_at, fresh_for, settings_);
     status.card = state.card;
@@ -110,6 +112,16 @@ void card_publisher::note_address(card_slot& slot, const std::optional<a2a::card
         );
     }
     noted = problem;
+}
+
+void card_publisher::note_hidden(card_slot& slot, const std::optional<hidden_tools>& hidden) const
+{
+    slot.status.hidden_tools = hidden ? std::optional{hidden->count} : std::nullopt;
+    const auto displaced = hidden ? hidden->displaced : std::string{};
+    if (!displaced.empty() && displaced != slot.status.displaced_tools) {
+        log_.write(core::log_level::warn, "mcp_tool_hidden", {{"agent", slot.id()}, {"tools", displaced}});
+    }
+    slot.status.displaced_tools = displaced;
 }
 
 // What callers are told from now on. Never the card itself, nor what an agent was given and says in it.

@@ -60,6 +60,7 @@ public:
     void fail(card_slot& slot, core::error why);
 
 private:
+    void note_hidden(card_slot& slot, const std::optional<hidden_tools>& hidden) const;
     void note_address(card_slot& slot, const std::optional<a2a::card_problem>& problem) const;
     void log_published(const std::string& id, const served_card& card) const;
 

@@ -5,6 +5,7 @@
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/shown_words.hpp"
 #include "jose/digest.hpp"
+#include "mcp/calls/name_filter.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -112,6 +113,38 @@ void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape
     card.log.sha256 = jose::sha256_hex(card.bytes->body);
     card.losses = told(rendered.losses, secrets);
     card.refusals = told(rendered.refusals, secrets);
+}
+
+void add_tools(
+    served_card& card,
+    const mcp::server_lists& listed,
+    const mcp::server_lists& exposed,
+    const core::agent& record
+)
+{
+    constexpr std::size_t named = 8;
+    auto names = std::make_shared<model::tool_names>();
+    for (const auto& tool : exposed[mcp::list_kind::tools]) {
+        if (names->size() < model::most_tool_names && tool.key.size() <= model::longest_tool_name) {
+            names->push_back(tool.key);
+        }
+    }
+    std::ranges::sort(*names);
+    card.tools = std::move(names);
+    const mcp::name_filter filter{record.mcp ? record.mcp->tools : core::mcp_filter{}};
+    if (filter.passes_all()) {
+        return;
+    }
+    const auto secrets = model::secrets_of(record);
+    const auto& all = listed[mcp::list_kind::tools];
+    auto& hidden = card.hidden.emplace();
+    hidden.count = all.size() - exposed[mcp::list_kind::tools].size();
+    std::size_t displaced = 0;
+    for (const auto& tool : all) {
+        if (displaced < named && filter.displaces(tool.key)) {
+            hidden.displaced += (displaced++ == 0 ? "" : ", ") + model::shown_words(secrets, tool.key);
+        }
+    }
 }
 
 }  // namespace gateway::cards

@@ -44,9 +44,17 @@ struct told_refusal {
     std::string detail;
 };
 
+// Tools of an MCP server that callers do not get.
+struct hidden_tools {
+    std::size_t count = 0;
+    std::string displaced;  // names of up to 8 that are hidden because another one has their name
+};
+
 struct served_card {
     std::shared_ptr<const model::card_bytes> bytes;
     std::shared_ptr<const model::whole_card> whole;  // null: no extended card is made of it
+    std::shared_ptr<const model::tool_names> tools;  // of an MCP server; null: of none
+    std::optional<hidden_tools> hidden;              // by the agent's filter; nullopt: it has none
     core::card_shape shape = core::card_shape::automatic;
     a2a::card_facts facts;  // name, description and version are cut
     model::card_words words;
@@ -72,5 +80,13 @@ core::result<served_card> describe(
 
 // Adds what rendering gave: bytes, shape, signed_by, losses, refusals and the log's `sha256`.
 void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape, const core::agent& record);
+
+// Adds what is said of an MCP server's tools: `listed` by the server, of which callers get those that are `exposed`.
+void add_tools(
+    served_card& card,
+    const mcp::server_lists& listed,
+    const mcp::server_lists& exposed,
+    const core::agent& record
+);
 
 }  // namespace gateway::cards

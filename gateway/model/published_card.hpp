@@ -5,11 +5,13 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcp {
 struct server_lists;
@@ -22,6 +24,12 @@ struct whole_card {
     std::string text;                                // JSON: the agent's card, repaired; its URLs are the agent's own
     std::shared_ptr<const mcp::server_lists> lists;  // of an MCP server, instead; null: there is a text
 };
+
+// Names of an MCP server's tools as callers see them, sorted: those that may be labels of metrics.
+using tool_names = std::vector<std::string>;
+
+inline constexpr std::size_t most_tool_names = 200;
+inline constexpr std::size_t longest_tool_name = 128;  // bytes; a longer one is no label
 
 struct card_bytes {
     std::string body;
@@ -69,6 +77,7 @@ enum class card_caching : std::uint8_t {
 struct published_card {
     std::shared_ptr<const card_bytes> bytes;
     std::shared_ptr<const whole_card> whole = nullptr;  // null: no extended card is made of it
+    std::shared_ptr<const tool_names> tools = nullptr;  // of an MCP server; null: of none
     card_caching caching = card_caching::while_fresh;
     // When callers were first told what it says (HTTP-date); empty: another card was published within that second.
     std::string modified = {};

@@ -5,6 +5,7 @@
 #include "a2a/method.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/model/session_end.hpp"
 #include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/version.hpp"
 
@@ -76,7 +77,10 @@ struct request_record {
     std::optional<mcp::client_method> mcp_method;  // of a message to an MCP server
     std::optional<mcp::era> era;                   // that the caller spoke in it
     std::string_view tool;                         // that was called, as the caller names it; empty: none
+    bool tool_listed = false;                      // by the server, as callers see its list: `tool` may be a label
     std::string_view session;                      // 8 hex digits that stand for the session in lines; empty: none
+    bool session_begun = false;                    // the caller got `session`
+    std::optional<session_end> session_ended;      // `session` is over for the caller
     std::string_view management_method;            // of the bounded set of management methods, or "other", or empty
     unsigned status = 0;                           // as sent; 499 when the caller left before
     std::optional<access_outcome> access;          // nullopt: callers need no credential

@@ -3,6 +3,7 @@
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "core/utf8.hpp"
+#include "gateway/telemetry/mcp_counters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -160,7 +161,7 @@ void access_log::append_line(const model::request_record& record, core::wall_tim
     } else if (record.rpc_method) {
         append_name(lines_, R"(,"rpc":")", a2a::name(*record.rpc_method));
     } else if (record.mcp_method) {
-        append_name(lines_, R"(,"rpc":")", mcp::name(*record.mcp_method));
+        append_name(lines_, R"(,"rpc":")", method_label(*record.mcp_method));
     }
     if (!record.tool.empty()) {
         append_text(R"(,"tool":)", record.tool, limits_.principal);

@@ -1,10 +1,14 @@
 // The families of the metrics page that have series of agents.
+#include "gateway/telemetry/mcp_counters.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 
 #include <array>
 
 namespace gateway::telemetry {
 namespace {
+
+// A tool of this name shares the series of those that have none.
+constexpr std::string_view other_tool = "other";
 
 void add_requests(family& into, const agent_sample& of)
 {
@@ -86,6 +90,55 @@ void add_card_age(family& into, const agent_sample& of)
 void add_card_changes(family& into, const agent_sample& of)
 {
     into.add_some({{"agent", of.id}}, of.card->changes);
+}
+
+void add_messages_of_callers(family& into, const agent_sample& of)
+{
+    const auto* posted = of.counters->messages();
+    for (std::size_t method = 0; posted != nullptr && method < mcp_counters::methods; ++method) {
+        for (std::size_t speaks = 0; speaks < mcp_counters::eras; ++speaks) {
+            each(posted->requests[method][speaks], [&](call_outcome outcome, std::uint64_t n) {
+                into.add_some(
+                    {{"agent", of.id},
+                     {"method", method_label(static_cast<mcp::client_method>(method))},
+                     {"era", mcp::name(static_cast<mcp::era>(speaks))},
+                     {"outcome", name(outcome)}},
+                    n
+                );
+            });
+        }
+    }
+}
+
+void add_message_times(family& into, const agent_sample& of)
+{
+    if (const auto* posted = of.counters->messages()) {
+        into.add({{"agent", of.id}}, posted->duration);
+    }
+}
+
+void add_tool_calls(family& into, const agent_sample& of)
+{
+    const auto* posted = of.counters->messages();
+    if (posted == nullptr) {
+        return;
+    }
+    std::uint64_t others = posted->other_tools;
+    for (const auto& [tool, n] : posted->tools) {
+        if (tool == other_tool) {
+            others += n;
+        } else {
+            into.add({{"agent", of.id}, {"tool", tool}}, n);
+        }
+    }
+    into.add_some({{"agent", of.id}, {"tool", other_tool}}, others);
+}
+
+void add_hidden_tools(family& into, const agent_sample& of)
+{
+    if (of.card->hidden_tools) {
+        into.add({{"agent", of.id}}, static_cast<std::uint64_t>(*of.card->hidden_tools));
+    }
 }
 
 void add_session_up(family& into, const agent_sample& of)
@@ -237,6 +290,23 @@ constexpr auto all_families = std::to_array<agent_family>({
      gauge,
      session,
      add_write_queue},
+    {"cardea_mcp_requests_total",
+     "Messages that callers posted to an MCP server, by method, era and outcome.",
+     counter,
+     counters,
+     add_messages_of_callers},
+    {"cardea_mcp_request_seconds",
+     "Time from a message's start to the end of its answer, without subscriptions/listen.",
+     histogram,
+     counters,
+     add_message_times},
+    {"cardea_mcp_tool_calls_total",
+     "Calls of an MCP server's tools that it lists, at most 200 an agent; else other.",
+     counter,
+     counters,
+     add_tool_calls},
+    {"cardea_mcp_tools_hidden", "Tools that an MCP server lists and callers do not get.", gauge, card, add_hidden_tools
+    },
     {"cardea_agent_token_refreshes_total",
      "Tokens that an agent's OAuth server was asked for, by outcome: ok, failed.",
      counter,

@@ -83,6 +83,20 @@ void add_access(page& into, const loop_totals& sum)
     into.add(std::move(limited));
 }
 
+void add_client_sessions(page& into, const loop_totals& sum, const gateway_sample& gateway)
+{
+    auto ended =
+        counter("cardea_mcp_client_sessions_ended_total", "Callers' sessions with MCP servers that are over, by why.");
+    each(sum.sessions_ended, [&](model::session_end reason, std::uint64_t n) {
+        ended.add_some({{"reason", model::name(reason)}}, n);
+    });
+    into.add(std::move(ended));
+    auto recovered =
+        counter("cardea_mcp_recoveries_total", "Sessions that an MCP server had lost and that have begun again.");
+    recovered.add_some({}, gateway.recovered_sessions);
+    into.add(std::move(recovered));
+}
+
 void add_gateway(page& into, const gateway_sample& gateway)
 {
     auto build = gauge("cardea_build_info", "1, with the version and the compiler as labels.");
@@ -163,6 +177,7 @@ std::string process_metrics(const loop_totals& loops, const gateway_sample& gate
     add_http(all, loops);
     add_handshakes(all, loops);
     add_access(all, loops);
+    add_client_sessions(all, loops, gateway);
     add_gateway(all, gateway);
     add_reloads(all, gateway);
     add_process(all, gateway);

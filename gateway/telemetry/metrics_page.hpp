@@ -29,6 +29,8 @@ struct card_sample {
     std::vector<std::pair<core::errc, std::uint64_t>> failures{};
     std::uint64_t changes = 0;
     std::optional<core::duration> age{};  // since it was fetched; nullopt: there is no card
+    std::optional<std::size_t> hidden_tools{
+    };  // of the server that it was made of; nullopt: of none, or none is hidden
 };
 
 // What the session plane knows of one agent's session. Names are of static tables.
@@ -72,6 +74,7 @@ struct gateway_sample {
     std::uint64_t idle_upstream_connections = 0;
     std::uint64_t dropped_log_lines = 0;
     std::uint64_t dropped_audit_lines = 0;
+    std::uint64_t recovered_sessions = 0;  // of callers with MCP servers
     std::vector<key_set_sample> key_sets;
     std::uint64_t config_reloads = 0;   // that were carried out
     std::uint64_t config_refusals = 0;  // that were not

@@ -1,5 +1,7 @@
 #include "gateway/telemetry/worker_metrics.hpp"
 
+#include "gateway/telemetry/mcp_counters.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -168,9 +170,15 @@ void call_counters::merge(const call_counters& other)
     streams_ended.merge(other.streams_ended);
 }
 
+agent_counters::agent_counters() = default;
+agent_counters::agent_counters(agent_counters&& other) noexcept = default;
+agent_counters& agent_counters::operator=(agent_counters&& other) noexcept = default;
+agent_counters::~agent_counters() = default;
+
 agent_counters::agent_counters(const agent_counters& other)
     : cards_{other.cards_},
-      calls_{other.calls_ ? std::make_unique<call_counters>(*other.calls_) : nullptr}
+      calls_{other.calls_ ? std::make_unique<call_counters>(*other.calls_) : nullptr},
+      mcp_{other.mcp_ ? std::make_unique<mcp_counters>(*other.mcp_) : nullptr}
 {
 }
 
@@ -182,8 +190,19 @@ call_counters& agent_counters::called()
     return *calls_;
 }
 
+mcp_counters& agent_counters::posted_to()
+{
+    if (mcp_ == nullptr) {
+        mcp_ = std::make_unique<mcp_counters>();
+    }
+    return *mcp_;
+}
+
 void agent_counters::count(const model::request_record& record)
 {
+    if (record.mcp_method) {
+        posted_to().count(record);
+    }
     if (record.card) {
         cards_.add(*record.card);
     }
@@ -220,6 +239,9 @@ void agent_counters::merge(const agent_counters& other)
     if (other.calls_ != nullptr) {
         called().merge(*other.calls_);
     }
+    if (other.mcp_ != nullptr) {
+        posted_to().merge(*other.mcp_);
+    }
 }
 
 void loop_totals::merge(const loop_totals& other)
@@ -231,6 +253,7 @@ void loop_totals::merge(const loop_totals& other)
     }
     keys.merge(other.keys);
     denied.merge(other.denied);
+    sessions_ended.merge(other.sessions_ended);
     limited.merge(other.limited);
     request_bytes.merge(other.request_bytes);
     response_bytes.merge(other.response_bytes);
@@ -248,6 +271,9 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
     }
     if (record.over) {
         totals_.limited.add(*record.over);
+    }
+    if (record.session_ended) {
+        totals_.sessions_ended.add(*record.session_ended);
     }
     if (record.agent.empty()) {
         return;

@@ -76,6 +76,7 @@ using errc_counters = enum_counters<core::errc, core::errc::internal>;
 using stream_end_counters = enum_counters<model::stream_end, model::stream_end::drain>;
 using card_use_counters = enum_counters<model::card_use, model::card_use::negative>;
 using outcome_counters = enum_counters<call_outcome, call_outcome::gateway_error>;
+using session_end_counters = enum_counters<model::session_end, model::session_end::draining>;
 
 // Upper bounds, inclusive. What lies above the last one is only in the count and the sum.
 inline constexpr std::array<std::chrono::microseconds, 15> histogram_bounds{
@@ -137,18 +138,21 @@ struct call_counters {
     void merge(const call_counters& other);
 };
 
+struct mcp_counters;
+
 // What is counted of one agent. An agent whose card is read and which nobody calls stays small.
 class agent_counters {
 public:
-    agent_counters() = default;
+    agent_counters();
     agent_counters(const agent_counters& other);
-    agent_counters(agent_counters&&) = default;
+    agent_counters(agent_counters&& other) noexcept;
     agent_counters& operator=(const agent_counters&) = delete;
-    agent_counters& operator=(agent_counters&&) = default;
-    ~agent_counters() = default;
+    agent_counters& operator=(agent_counters&& other) noexcept;
+    ~agent_counters();
 
     const card_use_counters& cards() const noexcept { return cards_; }
     const call_counters* calls() const noexcept { return calls_.get(); }  // null: never called
+    const mcp_counters* messages() const noexcept { return mcp_.get(); }  // null: no caller posted one of MCP
 
     void count(const model::request_record& record);
     void stream_started();
@@ -158,10 +162,12 @@ private:
     friend class worker_metrics;
 
     call_counters& called();
+    mcp_counters& posted_to();
     bool streaming() const noexcept { return calls_ != nullptr && calls_->streams_active > 0; }
 
     card_use_counters cards_;
     std::unique_ptr<call_counters> calls_;
+    std::unique_ptr<mcp_counters> mcp_;
     bool forgotten_ = false;
 };
 
@@ -173,6 +179,7 @@ struct loop_totals {
     key_uses keys;
     limit_counters limited;
     denial_counters denied;
+    session_end_counters sessions_ended;  // of callers with MCP servers
     route_counters request_bytes;
     route_counters response_bytes;
     std::size_t agents = 0;  // that have counters
@@ -185,7 +192,7 @@ class worker_metrics {
 public:
     // Every record goes here exactly once. `known`, if given, is agent(record.agent), looked up before. What the gateway
     // answered about a card counts as a use of the card; requests, durations, streams and upstream errors of an agent
-    // are those of route::call.
+    // are those of route::call. Messages to an MCP server are records with mcp_method.
     void count(const model::request_record& record, agent_counters* known = nullptr);
 
     void count_handshake(tls_handshake how) noexcept { totals_.handshakes.add(how); }

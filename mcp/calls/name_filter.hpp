@@ -32,6 +32,9 @@ public:
     // another one.
     std::optional<std::string_view> exposed(std::string_view name) const noexcept;
 
+    // Callers do not get the server's `name` because the configuration gives it to another one.
+    bool displaces(std::string_view name) const noexcept { return shown(name) && !exposed(name); }
+
     // What the server calls the exposed `name`. Nothing: nothing that callers see has it. Inverse of exposed().
     std::optional<std::string_view> original(std::string_view name) const noexcept;
 

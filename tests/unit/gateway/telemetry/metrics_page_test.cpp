@@ -62,6 +62,21 @@ gateway::model::request_record a_card_request(std::string_view agent, gateway::m
     return record;
 }
 
+gateway::model::request_record a_tool_call(std::string_view agent, std::string_view tool)
+{
+    gateway::model::request_record record;
+    record.where = gateway::model::route::mcp;
+    record.http_method = "POST";
+    record.agent = agent;
+    record.mcp_method = mcp::client_method::tools_call;
+    record.era = mcp::era::legacy;
+    record.tool = tool;
+    record.tool_listed = true;
+    record.status = 200;
+    record.total = 30ms;
+    return record;
+}
+
 gateway::telemetry::session_sample a_session()
 {
     gateway::telemetry::session_sample made;
@@ -396,6 +411,88 @@ cardea_mcp_write_queue_bytes{agent="b"} 0
     );
 }
 
+TEST_CASE("Messages to MCP servers are added up by agent, method, era and outcome")
+{
+    gateway::telemetry::worker_metrics one;
+    gateway::telemetry::worker_metrics other;
+    one.count(a_tool_call("m1", "search"));
+    other.count(a_tool_call("m1", "search"));
+    auto failed = a_tool_call("m1", "search");
+    failed.era = mcp::era::modern;
+    failed.code = core::errc::upstream_reset;
+    failed.from = core::side::upstream;
+    other.count(failed);
+    auto answer = a_tool_call("m2", "");
+    answer.mcp_method = mcp::client_method::other;
+    other.count(answer);
+    auto listens = a_tool_call("m2", "");
+    listens.mcp_method = mcp::client_method::listen;
+    other.count(listens);
+    const auto page = page_of({&one, &other});
+    const auto requests = family(page, "cardea_mcp_requests_total");
+    const std::string m1 = R"(cardea_mcp_requests_total{agent="m1",method="tools/call",)";
+    CHECK(requests.find(m1 + R"(era="legacy",outcome="ok"} 2)") != std::string::npos);
+    CHECK(requests.find(m1 + R"(era="modern",outcome="upstream_error"} 1)") != std::string::npos);
+    CHECK(requests.find(R"({agent="m2",method="other",era="legacy",outcome="ok"} 1)") != std::string::npos);
+    CHECK(page.find("\ncardea_mcp_request_seconds_count{agent=\"m1\"} 3\n") != std::string::npos);
+    CHECK(page.find("\ncardea_mcp_request_seconds_count{agent=\"m2\"} 1\n") != std::string::npos);
+    CHECK(page.find("\ncardea_mcp_tool_calls_total{agent=\"m1\",tool=\"search\"} 3\n") != std::string::npos);
+    CHECK(page.find("cardea_mcp_tool_calls_total{agent=\"m2\"") == std::string::npos);
+}
+
+TEST_CASE("200 tools of an agent have a series, others and those that are not listed share one")
+{
+    for (const int tools : {199, 200, 201}) {
+        CAPTURE(tools);
+        gateway::telemetry::worker_metrics one;
+        gateway::telemetry::worker_metrics other;
+        for (int i = 0; i < tools; ++i) {
+            const auto name = "t" + std::to_string(i);
+            auto& loop = i % 2 == 0 ? one : other;
+            loop.count(a_tool_call("a", name));
+        }
+        auto unlisted = a_tool_call("a", "made up");
+        unlisted.tool_listed = false;
+        one.count(unlisted);
+        one.count(a_tool_call("a", "other"));
+        const auto page = page_of({&one, &other});
+        const auto series = lines_of(family(page, "cardea_mcp_tool_calls_total"));
+        CHECK(page.find("made up") == std::string::npos);
+        const auto others = "\ncardea_mcp_tool_calls_total{agent=\"a\",tool=\"other\"} ";
+        CHECK(page.find(others + std::to_string(tools - 197) + "\n") != std::string::npos);
+        CHECK(series.size() == 2 + 200);
+    }
+}
+
+TEST_CASE("A tool that has a series keeps it when it is not listed any more")
+{
+    gateway::telemetry::worker_metrics loop;
+    auto call = a_tool_call("a", "search");
+    loop.count(call);
+    call.tool_listed = false;
+    loop.count(call);
+    const auto page = page_of({&loop});
+    CHECK(page.find("\ncardea_mcp_tool_calls_total{agent=\"a\",tool=\"search\"} 2\n") != std::string::npos);
+}
+
+TEST_CASE("Sessions of callers that are over are counted by why, over all loops")
+{
+    gateway::telemetry::worker_metrics one;
+    gateway::telemetry::worker_metrics other;
+    auto ended = a_tool_call("m1", "");
+    ended.session_ended = gateway::model::session_end::deleted;
+    one.count(ended);
+    other.count(ended);
+    ended.session_ended = gateway::model::session_end::lost;
+    other.count(ended);
+    gateway::telemetry::gateway_sample gateway;
+    gateway.recovered_sessions = 7;
+    const auto page = page_of({&one, &other}, gateway);
+    CHECK(page.find("\ncardea_mcp_recoveries_total 7\n") != std::string::npos);
+    CHECK(page.find("\ncardea_mcp_client_sessions_ended_total{reason=\"deleted\"} 2\n") != std::string::npos);
+    CHECK(page.find("\ncardea_mcp_client_sessions_ended_total{reason=\"lost\"} 1\n") != std::string::npos);
+}
+
 TEST_CASE("the gateway and its process are described")
 {
     gateway::telemetry::gateway_sample sample;
@@ -483,6 +580,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
     gateway::telemetry::worker_metrics metrics;
     for (const auto* agent : {"a", "b-1", "c.d_e"}) {
         metrics.count(a_call(agent, 4ms));
+        metrics.count(a_tool_call(agent, "search"));
         metrics.count(a_failed_call(agent));
         metrics.stream_started(agent);
         metrics.count(a_stream(agent, gateway::model::stream_end::idle));
@@ -491,7 +589,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
     gateway::telemetry::gateway_sample sample;
     sample.process = gateway::telemetry::process_stats{};
     planes known;
-    known.cards["a"] = {.fetched = 1, .changes = 1, .age = 1ms};
+    known.cards["a"] = {.fetched = 1, .changes = 1, .age = 1ms, .hidden_tools = 1};
     known.tokens["a"] = {.age = 1ms, .renewed = 1, .failed = 1};
     known.sessions = {{"m2", a_session()}, {"m1", a_session()}};
     for (const auto& page : {page_of({}), page_of({&metrics, &metrics}, sample, known)}) {
@@ -513,7 +611,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 45);
+        CHECK(described.size() == 51);
         CHECK(page.ends_with('\n'));
     }
 }

@@ -1,0 +1,42 @@
+// What is counted of the messages that callers post to one MCP server. Values of one loop; copies may travel.
+#pragma once
+
+#include "gateway/model/request_record.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
+#include "mcp/calls/client_method.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace gateway::telemetry {
+
+// "tools/call"; "other" for what is no known method: an answer, a batch, what cannot be read.
+std::string_view method_label(mcp::client_method method) noexcept;
+
+struct mcp_counters {
+    static constexpr std::size_t methods = static_cast<std::size_t>(mcp::client_method::other) + 1;
+    static constexpr std::size_t eras = static_cast<std::size_t>(mcp::era::modern) + 1;
+
+    // Series of tools, each of which the server lists or has listed.
+    static constexpr std::size_t most_tools = 200;
+
+    std::array<std::array<outcome_counters, eras>, methods> requests{};
+    histogram duration;  // without `subscriptions/listen`: how long that lasts is no delay
+    std::map<std::string, std::uint64_t, std::less<>> tools;
+    std::uint64_t other_tools = 0;
+
+    // Allocates only for a tool that is called for the first time.
+    void count(const model::request_record& record);
+    void merge(const mcp_counters& other);
+
+private:
+    void add_tool(std::string_view name, std::uint64_t n);
+};
+
+}  // namespace gateway::telemetry
