@@ -26,6 +26,9 @@ void publish_agents(agent_audience audience, std::string public_base)
         audience.cards.set_agent(id, agent);
         audience.sessions.set_agent(id, agent);
         audience.programs.set_agent(id, agent);
+        if (agent == nullptr) {
+            audience.callers.forget(id);
+        }
     });
     audience.cards.set_pathfinder([audience](const std::string& id, const std::string& url) {
         audience.registry.route(id, url);

@@ -6,6 +6,7 @@
 #include "gateway/cards/card_source.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/registry.hpp"
+#include "gateway/mcp_path/http_sessions.hpp"
 #include "gateway/mcp_path/program_plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/tokens/token_plane.hpp"
@@ -27,6 +28,7 @@ struct agent_audience {
     sessions::session_plane& sessions;
     mcp_path::program_plane& programs;
     management::directory& directory;
+    mcp_path::http_sessions& callers;
 };
 
 // Tells everybody of the registry's agents, and of what changes from now on. What is referred to lives on until the control loop

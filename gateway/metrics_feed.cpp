@@ -77,6 +77,15 @@ telemetry::session_sample sample_of(const sessions::session_facts& session)
 
 }  // namespace
 
+std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::provider_key_set>& key_sets)
+{
+    std::vector<telemetry::key_set_sample> samples;
+    for (const auto& [provider, facts] : key_sets) {
+        samples.push_back({provider, facts.age});
+    }
+    return samples;
+}
+
 metrics_feed::metrics_feed(sources from, telemetry::gateway_sample gateway)
     : from_{from},
       gateway_{std::move(gateway)},

@@ -2,6 +2,7 @@
 // however many agents there are. On the control loop's thread; asks the workers by posting.
 #pragma once
 
+#include "gateway/access/credential_verifier.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/model/turns.hpp"
@@ -20,6 +21,9 @@
 #include <vector>
 
 namespace gateway {
+
+// How old the keys are that providers' tokens are checked with.
+std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::provider_key_set>& key_sets);
 
 class metrics_feed {
 public:

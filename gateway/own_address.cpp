@@ -31,6 +31,12 @@ bool leads_to(const config::endpoint& listener, const config::endpoint& address)
 
 }  // namespace
 
+std::string public_base_of(const config::settings& settings, const std::string& bound)
+{
+    const std::string own = (settings.tls.empty() ? "http://" : "https://") + bound;
+    return settings.public_url.empty() ? own : settings.public_url;
+}
+
 bool is_own_address(const std::string& url, const config::settings& settings)
 {
     const auto origin = core::origin_of(url);

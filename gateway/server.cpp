@@ -1,11 +1,12 @@
 #include "gateway/server.hpp"
 
 #include "config/exposure.hpp"
-#include "gateway/access/card_schemes.hpp"
 #include "gateway/access_publication.hpp"
 #include "gateway/agent_publication.hpp"
+#include "gateway/caller_sessions.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/version.hpp"
+#include "gateway/own_address.hpp"
 #include "gateway/telemetry/process_stats.hpp"
 #include "gateway/worker_settings.hpp"
 #include "mcp/transport/stdio_transport.hpp"
@@ -47,33 +48,6 @@ std::size_t open_connections(worker_list workers) noexcept
     return open;
 }
 
-std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::provider_key_set>& key_sets)
-{
-    std::vector<telemetry::key_set_sample> samples;
-    for (const auto& [provider, facts] : key_sets) {
-        samples.push_back({provider, facts.age});
-    }
-    return samples;
-}
-
-void add_own_facts(telemetry::gateway_sample& now, const reload_counts& reloads)
-{
-    if (auto process = telemetry::read_process_stats()) {
-        now.process = *process;
-    }
-    now.config_reloads = reloads.applied;
-    now.config_refusals = reloads.refused;
-    now.config_since = reloads.last_success;
-    now.config_refused_last = reloads.refused_last;
-}
-
-// What callers reach.
-std::string public_base_of(const config::settings& settings, const std::string& bound)
-{
-    const std::string own = (settings.tls.empty() ? "http://" : "https://") + bound;
-    return settings.public_url.empty() ? own : settings.public_url;
-}
-
 // Snapshots from now on say with which keys.
 core::result<> start_cards(
     const config::card_settings& settings,
@@ -91,6 +65,19 @@ core::result<> start_cards(
     }
     thread.start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
     return {};
+}
+
+void describe(telemetry::gateway_sample& now, const reload_counts& reloads)
+{
+    now.version = model::version();
+    now.compiler = model::compiler();
+    now.config_reloads = reloads.applied;
+    now.config_refusals = reloads.refused;
+    now.config_since = reloads.last_success;
+    now.config_refused_last = reloads.refused_last;
+    if (auto process = telemetry::read_process_stats()) {
+        now.process = *process;
+    }
 }
 
 // The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken down would
@@ -140,6 +127,7 @@ core::result<> server::start()
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     programs_ = make_program_plane(control_, *sessions_, log_);
+    callers_ = make_caller_sessions(control_, workers_, log_);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
@@ -178,7 +166,10 @@ core::result<> server::start()
         return started;
     }
     settings_ended({"access", "rate_limits", "mcp.session_keys"});
-    publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *programs_, *directory_}, public_base_);
+    publish_agents(
+        {workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *programs_, *directory_, *callers_},
+        public_base_
+    );
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
          [this](const auto& settings) { settings_ended(settings); }}
@@ -321,6 +312,7 @@ net::task<> server::drain_and_stop()
     reloader_->stop();
     sessions_->stop();
     programs_->stop();
+    callers_->stop();
     cards_->stop();
     card_thread_->stop();
     credentials_->stop();
@@ -369,8 +361,7 @@ net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights 
 std::unique_ptr<metrics_feed> server::metrics()
 {
     telemetry::gateway_sample now;
-    now.version = model::version();
-    now.compiler = model::compiler();
+    describe(now, reloader_->counts());
     now.started = started_;
     now.ready = ready_;
     now.agents = cards_->agents();
@@ -378,8 +369,8 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.refused_connections = traffic_listener_->refused();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     now.dropped_audit_lines = audit_.dropped();
+    now.recovered_sessions = callers_->recovered() + programs_->counts().recovered;
     now.key_sets = samples_of(credentials_->key_sets());
-    add_own_facts(now, reloader_->counts());
     const metrics_feed::sources
         from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, admin_->guard().totals(), turns_.operators};
     return std::make_unique<metrics_feed>(from, std::move(now));

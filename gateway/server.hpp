@@ -14,6 +14,7 @@
 #include "gateway/certificate_watch.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
+#include "gateway/mcp_path/http_sessions.hpp"
 #include "gateway/mcp_path/program_plane.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -90,6 +91,7 @@ private:
     net::executor card_executor() override { return card_thread_->editor().executor(); }
     std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
     model::side_thread& long_bodies() override { return long_bodies_; }
+    model::client_sessions& caller_sessions() override { return *callers_; }
     net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented) override
     {
         return credentials_->verify(std::move(presented));
@@ -150,6 +152,7 @@ private:
         std::make_shared<const access::card_schemes>(core::access_settings{});
     model::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
+    std::unique_ptr<mcp_path::http_sessions> callers_;
     std::unique_ptr<mcp_path::program_plane> programs_;
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<gateway::tokens::token_plane> agent_tokens_;

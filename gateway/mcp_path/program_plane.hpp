@@ -29,6 +29,9 @@ public:
     void stop() { sessions_.stop(); }
     bool busy() const noexcept { return sessions_.busy(); }
 
+    // Since the start.
+    const session_counts& counts() const noexcept { return sessions_.counts(); }
+
 private:
     void carry_out(const model::program_request& asked, program_exchange& exchange);
     void begin(const model::program_request& asked, program_exchange& exchange);

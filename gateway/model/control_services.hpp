@@ -7,6 +7,7 @@
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/card_answer.hpp"
+#include "gateway/model/client_sessions.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/presented_credential.hpp"
 #include "gateway/model/program_port.hpp"
@@ -50,6 +51,9 @@ public:
 
     // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
     virtual side_thread& long_bodies() = 0;
+
+    // What is known of callers' sessions with MCP servers over HTTP.
+    virtual client_sessions& caller_sessions() = 0;
 
     // Whose this credential is, by the providers that need time to say so. Fails with unauthenticated and access_unavailable.
     virtual net::task<core::result<accepted_credential>> verify(presented_credential presented) = 0;

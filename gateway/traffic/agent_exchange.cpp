@@ -1,5 +1,6 @@
 #include "gateway/traffic/agent_exchange.hpp"
 
+#include "gateway/traffic/body_reader.hpp"
 #include "gateway/traffic/forwarding.hpp"
 
 #include <chrono>
@@ -12,6 +13,7 @@ using core::errc;
 using net::http1::framing;
 
 constexpr int most_interim_answers = 8;
+constexpr core::duration longest_peek{1'000};
 
 }  // namespace
 
@@ -270,6 +272,36 @@ net::routine<core::result<>> agent_exchange::read_head()
         const auto how = co_await wait_.until(until);
         if (how != woken::by_event) {
             co_return interrupted(how, "answer");
+        }
+    }
+}
+
+net::routine<std::string> agent_exchange::peek_body(std::size_t limit)
+{
+    const auto until = caller_.owner().now() + longest_peek;
+    for (;;) {
+        body_reader reader{head().body, head().content_length};
+        std::string body;
+        auto rest = side().received().substr(head_length_);
+        while (!reader.done() && !rest.empty()) {
+            const auto piece = reader.take(rest);
+            if (!piece || piece->data.size() > limit - body.size()) {
+                co_return std::string{};
+            }
+            body += piece->data;
+            rest.remove_prefix(piece->used);
+        }
+        if (reader.done()) {
+            co_return body;
+        }
+        // The head is read in place, so that the buffer cannot grow.
+        if (side().ended() || side().full()) {
+            co_return std::string{};
+        }
+        side().arm();
+        const auto how = co_await wait_.until(until);
+        if (how != woken::by_event) {
+            co_return std::string{};
         }
     }
 }

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace gateway::traffic {
 
@@ -42,6 +43,9 @@ public:
     const net::http1::response_head& head() const noexcept { return lease_->parser().head(); }
     net::stream& side() noexcept { return lease_->side(); }
     void consume_head() noexcept { side().consume(head_length_); }
+
+    // What has come of the body, if it is whole within so many bytes and soon; else empty. It stays to be read.
+    net::routine<std::string> peek_body(std::size_t limit);
 
     // The whole request is with the agent.
     bool request_done() const noexcept { return request_done_; }

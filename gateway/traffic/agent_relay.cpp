@@ -124,6 +124,12 @@ net::routine<> agent_relay::pass(request_context& request)
         record.upstream_first_byte = *outcome.first_byte - request.caller.started();
         record.first_byte = *record.upstream_first_byte;
     }
+    if (outcome.replaced) {
+        co_await request.repair->end_session();
+        model::answer done;
+        co_await respond(request, std::move(done));
+        co_return;
+    }
     if (!outcome.failure) {
         co_return;
     }

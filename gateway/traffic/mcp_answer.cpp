@@ -1,6 +1,7 @@
 #include "gateway/traffic/mcp_answer.hpp"
 
 #include "gateway/traffic/event_stream.hpp"
+#include "mcp/transport/http_wire.hpp"
 #include "net/http1/head_writer.hpp"
 
 namespace gateway::traffic {
@@ -10,9 +11,11 @@ using core::errc;
 void mcp_answer::expect_begin(
     mcp::sealed_session begins,
     mcp::session_binding binding,
-    std::shared_ptr<const mcp::session_ids> ids
+    std::shared_ptr<const mcp::session_ids> ids,
+    model::client_sessions& kept
 )
 {
+    kept_ = &kept;
     begins_ = std::move(begins);
     binding_ = binding;
     ids_ = std::move(ids);
@@ -21,7 +24,8 @@ void mcp_answer::expect_begin(
 std::string mcp_answer::begin_here(mcp::local_handle place)
 {
     begins_.place = place;
-    return ids_->seal(begins_, binding_).value_or("");
+    sealed_ = ids_->seal(begins_, binding_).value_or("");
+    return sealed_;
 }
 
 core::result<> mcp_answer::accept(const net::http1::response_head& head)
@@ -38,13 +42,36 @@ core::result<> mcp_answer::accept(const net::http1::response_head& head)
     if (!ids_ || id == nullptr || head.status >= 300) {
         return {};
     }
-    begins_.place = std::string{*id};
-    auto sealed = ids_->seal(begins_, binding_);
-    if (!sealed) {
+    if (!mcp::is_session_id(*id) || !seal(std::string{*id})) {
         return core::upstream_error(errc::upstream_protocol, "a session id that is too long or not visible ASCII");
     }
-    sealed_ = std::move(*sealed);
     return {};
+}
+
+// An id that is too long stays here, behind a handle that fits.
+bool mcp_answer::seal(std::string upstream)
+{
+    const bool fits = upstream.size() <= mcp::longest_upstream_id;
+    if (fits) {
+        begins_.place = std::move(upstream);
+    } else {
+        begins_.place = ids_->new_handle(0);
+    }
+    auto sealed = ids_->seal(begins_, binding_);
+    if (!sealed) {
+        return false;
+    }
+    sealed_ = std::move(*sealed);
+    if (!fits) {
+        kept_->keep(std::string{binding_.agent}, mcp::digest_of_session(sealed_), std::move(upstream));
+    }
+    return true;
+}
+
+bool mcp_answer::replaces(const net::http1::response_head& head) const
+{
+    const bool has_ended = head.status >= 200 && head.status < 300;
+    return ends_ && (has_ended || head.status == 404 || head.status == 405);
 }
 
 void mcp_answer::add_fields(std::string& fields) const

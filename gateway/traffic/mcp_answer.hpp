@@ -4,6 +4,8 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/model/client_sessions.hpp"
+#include "gateway/model/session_end.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "mcp/calls/session_id.hpp"
 
@@ -30,10 +32,20 @@ public:
     // The message belongs to a session: 404 says that the server has lost it.
     void expect_session() noexcept { in_session_ = true; }
 
+    // The message ends the session: whether or not the server knows it, or knows that message, the caller gets 200.
+    void expect_end() noexcept { ends_ = true; }
+
     // The message is `initialize`. The session that the answer names is `begins` but for its place; `ids` seal it for the
-    // binding, whose views outlive the answer.
-    void
-    expect_begin(mcp::sealed_session begins, mcp::session_binding binding, std::shared_ptr<const mcp::session_ids> ids);
+    // binding, whose views outlive the answer. A place that cannot be sealed is kept in `kept`.
+    void expect_begin(
+        mcp::sealed_session begins,
+        mcp::session_binding binding,
+        std::shared_ptr<const mcp::session_ids> ids,
+        model::client_sessions& kept
+    );
+
+    // The session is over for the caller.
+    void set_ended(model::session_end why) noexcept { ended_ = why; }
 
     // The same of a session that lives in this process, whose id it returns: visible ASCII.
     std::string begin_here(mcp::local_handle place);
@@ -42,18 +54,31 @@ public:
     // a session's id).
     core::result<> accept(const net::http1::response_head& head) override;
 
+    bool replaces(const net::http1::response_head& head) const override;
+
     void add_fields(std::string& fields) const override;
+
+    // Of the session that the answer began, as the caller got it; empty: none.
+    std::string_view begun() const noexcept { return sealed_; }
+
+    // As set_ended(); nullopt: it goes on, or there is none.
+    std::optional<model::session_end> ended() const noexcept { return ended_; }
 
     std::string_view origin() const noexcept { return origin_; }
 
 private:
+    bool seal(std::string upstream);
+
     std::string origin_;
     mcp::sealed_session begins_;
     mcp::session_binding binding_;
     std::shared_ptr<const mcp::session_ids> ids_;  // null: it is no `initialize`
+    model::client_sessions* kept_ = nullptr;       // with `ids_`
     std::string sealed_;
+    std::optional<model::session_end> ended_;
     bool forbidden_;
     bool in_session_ = false;
+    bool ends_ = false;
     bool lacks_no_buffering_ = false;
 };
 

@@ -5,8 +5,8 @@
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/model/sent_credentials.hpp"
-#include "gateway/traffic/list_edit.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
+#include "gateway/traffic/mcp_message.hpp"
 #include "mcp/calls/origin.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <utility>
 #include <variant>
 
@@ -73,6 +74,41 @@ net::routine<> mcp_endpoint::look(request_context& request)
     }
 }
 
+void mcp_endpoint::account(request_context& request)
+{
+    auto& record = request.record;
+    if (const auto begun = request.mcp->begun(); !begun.empty() && !record.code) {
+        request.session_tag = mcp::tag_of(mcp::digest_of_session(begun));
+        record.session = request.session_tag;
+        record.session_begun = true;
+    }
+    record.session_ended = request.mcp->ended();
+    if (!request.state_params.empty() && !record.code && record.status < 300) {
+        control_.caller_sessions().note(
+            request.agent->record.id,
+            *request.repair->session(),
+            mcp::name(*record.mcp_method),
+            std::move(request.state_params)
+        );
+    }
+    if (request.agent && (record.status == 404 || record.status == 405)) {
+        moved_.forget(*request.agent);
+    }
+    const auto* known = record.tool.empty() ? nullptr : known_.find(record.agent);
+    if (known != nullptr && known->card != nullptr && known->card->tools != nullptr) {
+        record.tool_listed = std::ranges::binary_search(*known->card->tools, record.tool, std::less<>{});
+    }
+}
+
+void mcp_endpoint::ask_about(const mcp::session_digest& id, bool ask)
+{
+    if (ask) {
+        asked_about_.insert(id);
+    } else {
+        asked_about_.erase(id);
+    }
+}
+
 // A page of another origin is told so by its browser, which does not let it read an answer without CORS fields.
 void mcp_endpoint::note_origin(request_context& request) const
 {
@@ -119,6 +155,7 @@ net::routine<> mcp_endpoint::answer_preflight(request_context& request) const
 
 net::routine<> mcp_endpoint::post(request_context& request)
 {
+    request.record.mcp_method = mcp::client_method::other;  // until it has been read
     if (!model::takes_json(request.caller.head())) {
         co_await respond_call_error(request, core::caller_error(errc::unsupported_media_type));
         co_return;
@@ -140,7 +177,25 @@ net::routine<> mcp_endpoint::post(request_context& request)
     }
     if (auto refusal = prepare(request, read, *body)) {
         co_await std::move(*refusal);
+        co_return;
     }
+    co_await find_session(request);
+}
+
+// Of a session of which its id does not say enough. If there is none, the request is answered.
+net::routine<> mcp_endpoint::find_session(request_context& request) const
+{
+    const auto& id = request.repair->session();
+    if (request.program || !id || !(request.repair->is_kept() || asked_about_.contains(*id))) {
+        co_return;
+    }
+    auto found = co_await request.repair->find_session();
+    if (!found) {
+        request.call.reset();
+        co_await respond_call_error(request, std::move(found).error());
+        co_return;
+    }
+    request.call->session = request.session_field;
 }
 
 net::routine<mcp::incoming_body> mcp_endpoint::read_long_message(request_context& request, std::string_view body)
@@ -167,15 +222,14 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     request.record.mcp_method = message.method;
     const bool legacy = *request.record.era == mcp::era::legacy;
     const bool begins = legacy && message.method == mcp::client_method::initialize;
-    std::optional<mcp::sealed_session> session;
+    request.repair.emplace(request, control_, moved_);
     std::string_view version;
     if (legacy && !begins && fields.session.count == 1) {
-        auto opened = open_session(request, fields.session.value);
-        if (!opened) {
-            return respond_call_error(request, std::move(opened).error());
+        auto session = open_session(request, fields);
+        if (!session) {
+            return respond_call_error(request, std::move(session).error());
         }
-        session = std::move(*opened);
-        version = session->version;
+        version = *session;
     }
     if (const auto why = mcp::check_post(fields, read, body, version)) {
         return refuse(request, *why);
@@ -194,69 +248,38 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     }
     std::optional<mcp::text_edit> renamed;
     if (request.agent->filters) {
-        auto edit = filter(request, read, body);
+        auto edit = edit_for_server(request, read, body, control_.long_bodies());
         if (!edit) {
             return refuse_hidden(request, std::move(edit).error());
         }
         renamed = std::move(*edit);
     }
     if (request.agent->has_program_sessions()) {
-        return set_program_call(request, {fields, read, body, renamed, session});
+        return set_program_call(request, {fields, read, body, renamed, request.repair->sealed()});
     }
-    write_head(request, session ? std::get<std::string>(session->place) : std::string{});
+    if (is_request && legacy && !begins) {
+        request.repair->set_cancellable();
+    }
+    note_state(request, message, body);
+    write_head(request);
     write_name(request, fields.name);
-    auto& call = set_call(request, renamed ? std::string_view{request.edited_body} : body);
-    call.edit = request.edit.get();
-    call.repeatable = safe_to_repeat(message.method);
-    call.streaming = true;
-    call.silence =
-        message.method == mcp::client_method::listen ? longest_silence : request.agent->record.mcp->call_timeout;
-    call.session = request.session_field;
-    call.terms = &*request.mcp;
+    write_call(request, message, renamed ? std::string_view{request.edited_body} : body);
     return std::nullopt;
 }
 
-// As servers answer a call of what they do not have: what is hidden does not differ from what is unknown.
-net::routine<> mcp_endpoint::refuse_hidden(request_context& request, core::error failure)
+// How long its answer may take, and what is done about a server that does not act.
+void mcp_endpoint::write_call(request_context& request, const mcp::incoming& message, std::string_view passed)
 {
-    auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id);
-    if (failure.code == errc::invalid_params && !request.call_id.empty()) {
-        answer.status = 200;
-    }
-    return respond_error(request, std::move(failure), std::move(answer));
-}
-
-// `Mcp-Name` repeats what the body says, and so has the server's name where callers use another one.
-void mcp_endpoint::write_name(request_context& request, const mcp::head_field& name)
-{
-    if (name.count == 1) {
-        const auto value =
-            request.server_name.empty() ? std::string{name.value} : mcp::header_value(request.server_name);
-        net::http1::head_writer{request.session_field}.field("Mcp-Name", value);
-    }
-}
-
-// What of the message has to change because something of the server is hidden or has another name, and what of its answer.
-core::result<std::optional<mcp::text_edit>>
-mcp_endpoint::filter(request_context& request, const mcp::incoming_body& read, std::string_view body) const
-{
-    if (read.is_batch) {
-        return core::caller_error(errc::invalid_request, "a batch, of a server whose lists are edited");
-    }
-    auto edit = mcp::admit(*request.agent->filters, read.message, body);
-    if (!edit) {
-        return std::move(edit).error();
-    }
-    if (*edit) {
-        request.edited_body = mcp::edited(body, {&**edit, 1});
-        request.server_name = core::unescape_json(std::string_view{(*edit)->text}.substr(1, (*edit)->text.size() - 2));
-    }
-    const auto list = list_of(read.message.method);
-    if (list && !request.agent->filters->of(*list).passes_all()) {
-        const auto here = request.caller.owner().get_executor();
-        request.edit = std::make_unique<list_edit>(request.agent, *list, control_.long_bodies(), here);
-    }
-    return edit;
+    const auto& server = *request.agent->record.mcp;
+    const bool listens = message.method == mcp::client_method::listen;
+    auto& call = set_call(request, passed);
+    call.edit = request.edit.get();
+    call.repeatable = safe_to_repeat(message.method);
+    call.streaming = true;
+    call.silence = listens ? longest_silence : server.call_timeout;
+    call.session = request.session_field;
+    call.terms = &*request.mcp;
+    call.repair = &*request.repair;
 }
 
 // A GET or DELETE, which is about a session.
@@ -279,38 +302,54 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         co_await refuse_method(request, "POST");
         co_return;
     }
-    auto session = open_session(request, fields.session.value);
+    request.repair.emplace(request, control_, moved_);
+    auto session = open_session(request, fields);
     if (!session) {
         co_await respond_call_error(request, std::move(session).error());
         co_return;
     }
     if (request.agent->has_program_sessions()) {
-        set_program_call(request, listens ? model::program_act::listen : model::program_act::end, *session);
+        set_program_call(
+            request,
+            listens ? model::program_act::listen : model::program_act::end,
+            *request.repair->sealed()
+        );
         co_return;
     }
-    write_head(request, std::get<std::string>(session->place));
+    if (!listens) {
+        request.mcp->expect_end();
+    }
+    write_head(request);
     auto& call = set_call(request, {});
     call.repeatable = listens;
     call.streaming = listens;
     call.silence = listens ? longest_silence : core::duration{};
     call.session = request.session_field;
     call.terms = &*request.mcp;
+    call.repair = &*request.repair;
+    co_await find_session(request);
 }
 
-// Fails with session_not_found.
-core::result<mcp::sealed_session> mcp_endpoint::open_session(request_context& request, std::string_view id) const
+// Its version. Fails with session_not_found.
+core::result<std::string_view> mcp_endpoint::open_session(request_context& request, const mcp::head_fields& fields)
+    const
 {
-    auto session = ids_->open(id, binding_of(request), std::chrono::system_clock::now());
-    if (session && std::holds_alternative<std::string>(session->place) == request.agent->has_program_sessions()) {
-        return core::caller_error(errc::session_not_found);
+    auto session = ids_->open(fields.session.value, binding_of(request), std::chrono::system_clock::now());
+    if (!session) {
+        return std::move(session).error();
     }
-    if (session) {
-        request.session_tag = mcp::tag_of(id);
-        request.record.session = request.session_tag;
-        request.words = call_words::mcp_session;
-        request.mcp->expect_session();
+    if (request.agent->has_program_sessions() && !std::holds_alternative<mcp::local_handle>(session->place)) {
+        return core::caller_error(errc::session_not_found, "a session of another kind of server");
     }
-    return session;
+    const auto version = session->version;
+    const auto id = mcp::digest_of_session(fields.session.value);
+    request.session_tag = mcp::tag_of(id);
+    request.record.session = request.session_tag;
+    request.words = call_words::mcp_session;
+    request.mcp->expect_session();
+    request.forwarded = forwarded_fields(request);
+    request.repair->set_session(id, std::move(*session), fields.version.value);
+    return version;
 }
 
 // The server chooses the version; what is sealed is the one that the client asks for, and only counts where a later request
@@ -326,7 +365,7 @@ void mcp_endpoint::expect_begin(request_context& request, const mcp::incoming& m
     }
     begins.declared = mcp::client_capabilities::read(message.raw(mcp::routed::capabilities, body));
     begins.began = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    request.mcp->expect_begin(std::move(begins), binding_of(request), ids_);
+    request.mcp->expect_begin(std::move(begins), binding_of(request), ids_, control_.caller_sessions());
 }
 
 net::routine<> mcp_endpoint::refuse(request_context& request, const mcp::refusal& why)
@@ -335,15 +374,12 @@ net::routine<> mcp_endpoint::refuse(request_context& request, const mcp::refusal
     return respond_error(request, core::caller_error(why.code, std::string{why.why}), std::move(answer));
 }
 
-void mcp_endpoint::write_head(request_context& request, std::string_view session)
+void mcp_endpoint::write_head(request_context& request) const
 {
     const auto& agent = *request.agent;
     net::http1::head_writer head{request.head};
-    head.request_line(request.caller.head().verb, model::with_query(agent.upstream->path, agent.query_key));
+    head.request_line(request.caller.head().verb, model::with_query(moved_.of(agent), agent.query_key));
     request.head += agent.fixed_fields;
-    if (!session.empty()) {
-        net::http1::head_writer{request.session_field}.field("Mcp-Session-Id", session);
-    }
 }
 
 }  // namespace gateway::traffic

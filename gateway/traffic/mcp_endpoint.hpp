@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,22 +34,28 @@ public:
     // What a browser asks before it calls, whatever the agent; without credentials.
     net::routine<> answer_preflight(request_context& request) const;
 
+    // What its record says of a message to an MCP server and of the session that it is part of, when it is answered.
+    void account(request_context& request);
+
+    // Where this session is known of which its id does not say enough: from now on, or not any more.
+    void ask_about(const mcp::session_digest& id, bool ask);
+
 private:
     net::routine<> post(request_context& request);
     net::routine<mcp::incoming_body> read_long_message(request_context& request, std::string_view body);
     std::optional<net::routine<>>
     prepare(request_context& request, const mcp::incoming_body& read, std::string_view body);
-    core::result<std::optional<mcp::text_edit>>
-    filter(request_context& request, const mcp::incoming_body& read, std::string_view body) const;
+    static void write_call(request_context& request, const mcp::incoming& message, std::string_view passed);
     net::routine<> pass_bodiless(request_context& request);
-    core::result<mcp::sealed_session> open_session(request_context& request, std::string_view id) const;
+    core::result<std::string_view> open_session(request_context& request, const mcp::head_fields& fields) const;
+    net::routine<> find_session(request_context& request) const;
     void expect_begin(request_context& request, const mcp::incoming& message, std::string_view body) const;
-    static net::routine<> refuse_hidden(request_context& request, core::error failure);
-    static void write_name(request_context& request, const mcp::head_field& name);
     static net::routine<> refuse(request_context& request, const mcp::refusal& why);
-    static void write_head(request_context& request, std::string_view session);
+    void write_head(request_context& request) const;
 
     std::shared_ptr<const mcp::session_ids> ids_;
+    std::set<mcp::session_digest> asked_about_;
+    moved_paths moved_;
 };
 
 }  // namespace gateway::traffic

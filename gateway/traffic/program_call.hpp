@@ -26,8 +26,8 @@ struct program_message {
     const mcp::head_fields& head;
     const mcp::incoming_body& read;
     std::string_view body;
-    const std::optional<mcp::text_edit>& edit;          // that made request.edited_body of it
-    const std::optional<mcp::sealed_session>& session;  // that it belongs to
+    const std::optional<mcp::text_edit>& edit;  // that made request.edited_body of it
+    const mcp::sealed_session* session;         // that it belongs to; null: none
 };
 
 // Sets request.program, or returns the answer to a message that goes no further.

@@ -75,6 +75,9 @@ net::routine<relay_outcome> relay::run()
             done = co_await agent_.begin();
         }
     }
+    if (done && call_.repair != nullptr) {
+        done = co_await repair();
+    }
     if (done) {
         outcome_.status = agent_.head().status;
         outcome_.first_byte = agent_.first_byte();
@@ -86,6 +89,9 @@ net::routine<relay_outcome> relay::run()
     }
     if (!done) {
         agent_.discard();
+        if (done.error().code == errc::upstream_timeout && call_.repair != nullptr) {
+            call_.repair->gave_up(call_);
+        }
         if (wait_.ended()) {
             done = interrupted(woken::ended, "body");
         }
@@ -130,8 +136,40 @@ net::routine<bool> relay::renew_token()
     co_return same;
 }
 
+// Sends the call again as often as that helps.
+net::routine<core::result<>> relay::repair()
+{
+    for (;;) {
+        const auto wanted = call_.repair->interest(agent_.head());
+        if (!wanted) {
+            co_return core::result<>{};
+        }
+        std::string body;
+        if (*wanted > 0) {
+            body = co_await agent_.peek_body(*wanted);
+        }
+        const auto again = co_await call_.repair->repair(call_, agent_.head(), std::move(body));
+        if (!again) {
+            co_return again.error();
+        }
+        if (!*again) {
+            co_return core::result<>{};
+        }
+        agent_.discard();
+        auto done = co_await agent_.begin();
+        if (!done) {
+            co_return done;
+        }
+    }
+}
+
 net::routine<core::result<>> relay::pass_answer()
 {
+    if (call_.terms != nullptr && call_.terms->replaces(agent_.head())) {
+        outcome_.replaced = true;
+        agent_.discard();
+        co_return core::result<>{};
+    }
     const auto& head = agent_.head();
     const bool reads = call_.verb == method::get || call_.verb == method::head;
     if (head.status >= 300 && head.status < 400 && !(head.status == 304 && reads)) {

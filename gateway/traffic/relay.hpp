@@ -33,6 +33,7 @@ public:
 private:
     bool may_renew_token() const noexcept;
     net::routine<bool> renew_token();
+    net::routine<core::result<>> repair();
     net::routine<core::result<>> pass_answer();
     net::routine<core::result<>> pass_body();
     net::routine<core::result<>> edit_answer(answer_edit& edit);

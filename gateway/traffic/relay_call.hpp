@@ -10,7 +10,9 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/traffic/forwarding.hpp"
 #include "net/http1/head.hpp"
+#include "net/loop/routine.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,10 +40,32 @@ struct relay_settings {
     model::control_services& control;  // knows the tokens of agents
 };
 
+struct relay_call;
+
+// What can be done when the agent says that it has not carried a call out, or says nothing.
+class call_repair {
+public:
+    virtual ~call_repair() = default;
+
+    // Whether an answer with this head may say so, and how many bytes of its body have to be read for that; nothing: it does not.
+    virtual std::optional<std::size_t> interest(const net::http1::response_head& head) const = 0;
+
+    // True: `call` has changed and is to be sent again. False: the answer is for the caller. Fails with what the caller gets
+    // instead. `body` is empty if it was not wanted, is longer, or does not come in time.
+    virtual net::routine<core::result<bool>>
+    repair(relay_call& call, const net::http1::response_head& head, std::string body) = 0;
+
+    // The agent has not answered in time, and nobody waits any more.
+    virtual void gave_up(const relay_call& call) = 0;
+};
+
 // What a route demands of the answer to a call, and adds to it.
 class answer_terms {
 public:
     virtual ~answer_terms() = default;
+
+    // The caller gets an answer of the gateway's own instead of this one.
+    virtual bool replaces(const net::http1::response_head& head) const = 0;
 
     // Before anything of the answer goes to the caller, which gets the failure instead.
     virtual core::result<> accept(const net::http1::response_head& head) = 0;
@@ -72,6 +96,7 @@ struct relay_call {
         nullptr;                                      // that the agent does not get; outlives the relay; null: none
     std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one
     answer_terms* terms = nullptr;                    // outlives the relay; null: none
+    call_repair* repair = nullptr;                    // outlives the relay; null: none
     core::duration silence{};                         // of the agent during its answer; 0: timeouts.upstream_idle
     std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
     std::string_view subject_type{};             // of the caller's own token, with `token`
@@ -93,6 +118,7 @@ std::string token_line(const core::secret& token);
 struct relay_outcome {
     std::optional<core::error> failure;           // nullopt: the whole answer is out
     bool answered = false;                        // a head went to the caller; with a failure, the answer was cut
+    bool replaced = false;                        // answer_terms::replaces(): nothing went to the caller
     unsigned status = 0;                          // of the agent's answer; 0: no head of it came
     std::optional<model::stream_end> stream;      // the answer was an event stream
     std::optional<core::steady_time> first_byte;  // of the agent's answer

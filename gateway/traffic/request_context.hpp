@@ -8,6 +8,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/traffic/answer_edit.hpp"
 #include "gateway/traffic/mcp_answer.hpp"
+#include "gateway/traffic/mcp_repair.hpp"
 #include "gateway/traffic/program_call.hpp"
 #include "gateway/traffic/relay.hpp"
 #include "gateway/traffic/router.hpp"
@@ -18,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gateway::traffic {
 
@@ -43,16 +45,20 @@ struct request_context {
     std::optional<program_call> program{};               // what remains to be passed to a program's session
     std::optional<model::card_position> managed{};       // an extended card of the gateway's own remains to be answered
     std::optional<mcp_answer> mcp{};                     // of a message to an MCP server: what its answer has to be
-    std::unique_ptr<answer_edit> edit{};                 // what call->edit points to
-    std::string edited_body{};                           // what call->body points into, unless it is as it came
-    std::string call_id{};                               // the raw JSON-RPC id, which outlives the body; empty: none
-    std::string head{};                                  // what call->head points into, unless it is agent->call_head
-    std::string detail{};                                // what record.detail points into
-    std::string session_field{};                         // what call->session points into
-    std::string server_name{};                           // of what is called, if callers use another one
-    std::string tool{};                                  // what record.tool points into
-    std::string session_tag{};                           // what record.session points into
-    std::string client{};                                // what record.client points into
+    std::optional<mcp_repair> repair{};  // of the same: what can be done about a server that has not acted
+    std::vector<std::pair<std::string, core::secret>> forwarded{
+    };  // fields of the caller that the server gets in any message
+    std::unique_ptr<answer_edit> edit{};  // what call->edit points to
+    std::string edited_body{};            // what call->body points into, unless it is as it came
+    std::string call_id{};                // the raw JSON-RPC id, which outlives the body; empty: none
+    std::string head{};                   // what call->head points into, unless it is agent->call_head
+    std::string detail{};                 // what record.detail points into
+    std::string session_field{};          // what call->session points into
+    std::string server_name{};            // of what is called, if callers use another one
+    std::string tool{};                   // what record.tool points into
+    std::string state_params{};           // raw, of what a session that begins again has to be told again
+    std::string session_tag{};            // what record.session points into
+    std::string client{};                 // what record.client points into
 
     // Null: an anonymous caller.
     const core::principal* principal() const noexcept { return owner ? owner->get() : nullptr; }

@@ -243,10 +243,35 @@ void traffic_handler::account(request_context& request)
     request.record.bytes_in = request.caller.request_bytes();
     request.record.bytes_out = request.caller.answer_bytes();
     request.record.total = std::chrono::steady_clock::now() - request.caller.started();
+    if (request.mcp) {
+        phases_->mcp.account(request);
+    }
     access_guard::note_denial(request);
     phases_->metrics.count(request.record);
     phases_->tally.note(request.record);
     lines_.write(request.record, std::chrono::system_clock::now());
+    write_session(request.record);
+}
+
+void traffic_handler::write_session(const model::request_record& record) const
+{
+    if (record.session_begun) {
+        log_.write(
+            core::log_level::debug,
+            "mcp_client_session",
+            {{"agent", record.agent}, {"session", record.session}, {"state", "begun"}}
+        );
+    }
+    if (record.session_ended) {
+        log_.write(
+            core::log_level::debug,
+            "mcp_client_session",
+            {{"agent", record.agent},
+             {"session", record.session},
+             {"state", "ended"},
+             {"reason", model::name(*record.session_ended)}}
+        );
+    }
 }
 
 void traffic_handler::failed(std::string_view problem) noexcept
@@ -305,6 +330,11 @@ void traffic_handler::set_access(access::access_plans plans)
 void traffic_handler::set_session_ids(std::shared_ptr<const mcp::session_ids> ids)
 {
     phases_->mcp.set_session_ids(std::move(ids));
+}
+
+void traffic_handler::ask_about(const mcp::session_digest& id, bool ask)
+{
+    phases_->mcp.ask_about(id, ask);
 }
 
 void traffic_handler::set_rate_limits(std::shared_ptr<access::rate_limiter> limits)

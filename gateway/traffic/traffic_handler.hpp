@@ -4,6 +4,7 @@
 
 #include "net/server/server_connection.hpp"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +20,8 @@ class logger;
 
 namespace mcp {
 class session_ids;
-}
+using session_digest = std::array<unsigned char, 16>;
+}  // namespace mcp
 
 namespace net {
 class upstream_pool;
@@ -34,6 +36,7 @@ namespace gateway::model {
 class control_services;
 struct agent_entry;
 struct published_card;
+struct request_record;
 struct snapshot;
 }  // namespace gateway::model
 
@@ -77,6 +80,9 @@ public:
     // What sessions with MCP servers are named by; before the first request.
     void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);
 
+    // As mcp_endpoint::ask_about().
+    void ask_about(const mcp::session_digest& id, bool ask);
+
     // Gives away what the audit has to know, now and then.
     void hand_over();
 
@@ -94,6 +100,7 @@ private:
     bool is_mcp_server(const request_context& request) const;
     bool relays(const request_context& request, std::string_view path) const;
     void account(request_context& request);
+    void write_session(const model::request_record& record) const;
 
     telemetry::access_log& lines_;
     const core::logger& log_;

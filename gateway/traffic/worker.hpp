@@ -62,6 +62,7 @@ public:
     void set_access(access::access_plans plans);
     void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);  // null: nothing is limited
     void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);   // before the first request
+    void ask_about(mcp::session_digest id, bool ask);                    // traffic_handler::ask_about()
     void drain();
     void end_streams();
     void abort();

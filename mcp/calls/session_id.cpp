@@ -1,5 +1,6 @@
 #include "mcp/calls/session_id.hpp"
 
+#include "core/ascii.hpp"
 #include "jose/digest.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/version.hpp"
@@ -152,9 +153,22 @@ std::string digest_of_call(std::string_view method, std::string_view name, std::
     return jose::sha256(all);
 }
 
-std::string tag_of(std::string_view id)
+session_digest digest_of_session(std::string_view id)
 {
-    return jose::sha256_hex(id).substr(0, 8);
+    session_digest digest{};
+    const auto whole = jose::sha256(id);
+    std::ranges::copy(std::string_view{whole}.substr(0, digest.size()), digest.begin());
+    return digest;
+}
+
+std::string tag_of(const session_digest& id)
+{
+    std::string tag;
+    for (std::size_t i = 0; i < 4; ++i) {
+        tag += core::hex_digits[id[i] >> 4U];
+        tag += core::hex_digits[id[i] & 0x0FU];
+    }
+    return tag;
 }
 
 session_ids::session_ids(jose::text_sealer sealer)

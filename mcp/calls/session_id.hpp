@@ -59,8 +59,13 @@ struct input_binding {
 // SHA-256 of method, name and arguments (raw JSON, whose white space does not count; empty: none).
 std::string digest_of_call(std::string_view method, std::string_view name, std::string_view arguments);
 
+// The first half of the SHA-256 of a session id: what stands for it wherever it is not kept.
+using session_digest = std::array<unsigned char, 16>;
+
+session_digest digest_of_session(std::string_view id);
+
 // What logs show of a session id: 8 hexadecimal digits of its SHA-256.
-std::string tag_of(std::string_view id);
+std::string tag_of(const session_digest& id);
 
 class session_ids {
 public:

@@ -1,5 +1,5 @@
 // One message on its way to a server over streamable HTTP, and what comes back for it: an answer, or a stream with it, which
-// is taken up again if it ends before. Seen by http_transport.cpp only.
+// is taken up again if it ends before. Seen by what speaks to a server without a transport, and by http_transport.cpp.
 #pragma once
 
 #include "mcp/transport/http_wire.hpp"

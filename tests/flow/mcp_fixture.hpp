@@ -49,6 +49,29 @@ inline script as_server(const recorded_request& request)
     return answer_json(R"({"jsonrpc":"2.0","id":)" + body["id"].dump() + R"(,"result":{"content":[]}})");
 }
 
+// The same, and it answers the gateway's own session: it has the tools `echo`, `search` and `find`.
+inline script listing_server(const recorded_request& request)
+{
+    if (!request.header("Traceparent").empty()) {
+        return as_server(request);
+    }
+    const auto body = json::parse(request.body, nullptr, /*allow_exceptions=*/false);
+    const auto method = body.is_object() ? body.value("method", "") : std::string{};
+    const auto result = [&](std::string_view text) {
+        return answer_json(R"({"jsonrpc":"2.0","id":)" + body["id"].dump() + R"(,"result":)" + std::string{text} + '}');
+    };
+    if (method == "initialize") {
+        return result(
+            R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}})"
+        );
+    }
+    if (method == "tools/list") {
+        return result(R"({"tools":[{"name":"echo","inputSchema":{}},{"name":"search","inputSchema":{}},)"
+                      R"({"name":"find","inputSchema":{}}]})");
+    }
+    return request.method == "POST" && !body.contains("id") ? answer(202, "") : answer(405, "");
+}
+
 inline void make_mcp(config::settings& settings)
 {
     auto& record = settings.agents[0];
@@ -83,15 +106,21 @@ inline field_list with(field_list fields, const field_list& further)
 }
 
 inline http_response
-send(const relayed& x, std::string_view method, const field_list& fields, std::string_view body = {})
+send_to(std::uint16_t port, std::string_view method, const field_list& fields, std::string_view body = {})
 {
-    http_client caller{x.port()};
+    http_client caller{port};
     auto all = fields;
     if (!body.empty()) {
         all.emplace_back("Content-Type", "application/json");
     }
     caller.send(request_text(method, "/agents/a/mcp", all, body));
     return caller.read_response();
+}
+
+inline http_response
+send(const relayed& x, std::string_view method, const field_list& fields, std::string_view body = {})
+{
+    return send_to(x.port(), method, fields, body);
 }
 
 inline http_response post(const relayed& x, std::string_view body, const field_list& further = {})

@@ -188,7 +188,8 @@ TEST_CASE("a server that refuses the gateway is 502; in a session the failure is
     x.agent.otherwise([](const auto&) { return reset(); });
     check_error(post(x, call_of("8"), {{"Mcp-Session-Id", id}}), 200, -32603, "upstream_reset");
     x.agent.otherwise([](const auto&) { return answer(404, "gone"); });
-    check_error(post(x, call_of("9"), {{"Mcp-Session-Id", id}}), 404, -32001, "session_not_found");
+    // A lost session, and `initialize` is refused too.
+    check_error(post(x, call_of("9"), {{"Mcp-Session-Id", id}}), 200, -32603, "upstream_status");
     x.agent.otherwise([](const auto&) { return answer(500, "own words"); });
     CHECK(post(x, call_of("9"), {{"Mcp-Session-Id", id}}).body == "own words");
 }
@@ -239,6 +240,51 @@ TEST_CASE("a call is written down with its method, tool and era, and a session b
     CHECK(read["session"].get<std::string>().size() == 8);
     CHECK(line->find(id) == std::string::npos);
     CHECK(line->find(server_id) == std::string::npos);
+}
+
+TEST_CASE("Messages are counted by agent, method, era and outcome")
+{
+    const auto x = mcp_gateway();
+    const auto id = begin(x);
+    CHECK(post(x, call_of("1"), {{"Mcp-Session-Id", id}}).status == 200);
+    CHECK(post(x, "{").status == 400);
+    check_error(post(x, call_of("1"), {{"Mcp-Session-Id", "x"}}), 404, -32001, "session_not_found");
+    const std::string of_a = R"(cardea_mcp_requests_total{agent="a",method=")";
+    for (const auto* series :
+         {R"(initialize",era="legacy",outcome="ok"})",
+          R"(tools/call",era="legacy",outcome="ok"})",
+          R"(tools/call",era="legacy",outcome="caller_error"})",
+          R"(other",era="legacy",outcome="caller_error"})"}) {
+        CAPTURE(series);
+        CHECK(x.gateway.wait_for_metric(of_a + series, 1));
+    }
+    CHECK(x.gateway.wait_for_metric(R"(cardea_mcp_request_seconds_count{agent="a"})", 4));
+}
+
+TEST_CASE("Calls of a tool are counted under its name if the server lists it and callers get it")
+{
+    const relayed x{listing_server, [](config::settings& settings) {
+                        make_mcp(settings);
+                        auto& server = *settings.agents[0].mcp;
+                        server.start = core::mcp_start::eager;
+                        server.tools.names = {{"search", "find"}};
+                    }};
+    REQUIRE(x.gateway.wait_for_metric(R"(cardea_mcp_tools_hidden{agent="a"})", 1));
+    const auto told = x.gateway.log().wait_for([](std::string_view each) {
+        return each.find(R"("event":"mcp_tool_hidden")") != std::string_view::npos;
+    });
+    REQUIRE(told.has_value());
+    CHECK(json::parse(*told)["tools"] == "find");
+    const auto id = begin(x);
+    for (const auto* tool : {"echo", "find", "echo", "made-up"}) {
+        const auto body =
+            R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + std::string{tool} + "\"}}";
+        CHECK(post(x, body, {{"Mcp-Session-Id", id}}).status == 200);
+    }
+    const std::string of_a = R"(cardea_mcp_tool_calls_total{agent="a",tool=")";
+    CHECK(x.gateway.wait_for_metric(of_a + R"(echo"})", 2));
+    CHECK(x.gateway.wait_for_metric(of_a + R"(find"})", 1));
+    CHECK(x.gateway.wait_for_metric(of_a + R"(other"})", 1));
 }
 
 TEST_CASE("what is no MCP server has no such address, unless its relay_paths have it")

@@ -1,0 +1,357 @@
+#include "gateway/mcp_path/http_sessions.hpp"
+
+#include "mcp/protocol/message.hpp"
+#include "mcp/transport/http_post.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+using core::errc;
+
+constexpr std::size_t longest_params = 4096;  // of a request that is kept to be told again
+
+std::size_t bytes_of(const restored_state& state)
+{
+    std::size_t all = 0;
+    state.each([&](std::string_view method, std::string_view params) { all += method.size() + params.size(); });
+    return all;
+}
+
+}  // namespace
+
+// One attempt, and those who wait for it.
+struct http_sessions::recovering {
+    model::session_call call;
+    std::unique_ptr<session_recovery> attempt;  // null: it waits for its turn, or is over
+    std::optional<core::result<std::string>> outcome;
+    std::vector<net::task_signal*> waiting;
+};
+
+// One `notifications/cancelled` on its way.
+class http_sessions::cancelling final : private mcp::http_post_owner {
+public:
+    cancelling(
+        http_sessions& of,
+        std::shared_ptr<const mcp::http_settings> settings,
+        const model::session_call& in,
+        mcp::outgoing message
+    )
+        : of_{of},
+          settings_{std::move(settings)},
+          wire_{of.services_.loop, of.exchanges_, *settings_}
+    {
+        wire_.session_id = in.upstream;
+        wire_.speaks = mcp::dialect{std::string{in.version}, of.services_.client};
+        mcp::http_post_owner& owner = *this;
+        post_ = std::make_unique<mcp::http_post>(wire_, owner, std::move(message), false);
+    }
+
+    void begin() { post_->begin(); }
+
+private:
+    void take(std::string_view /*text*/) override {}
+    void settled(mcp::http_post& /*post*/) override { end(); }
+    void over(mcp::http_post& /*post*/, std::optional<core::error> /*why*/, std::optional<mcp::era> /*says*/) override
+    {
+        // A notification has no answer, and nobody waits for it.
+        end();
+    }
+    void forgotten() override { end(); }
+
+    void end()
+    {
+        std::erase_if(of_.cancels_, [this](const auto& each) { return each.get() == this; });
+    }
+
+    http_sessions& of_;
+    std::shared_ptr<const mcp::http_settings> settings_;
+    mcp::http_wire wire_;
+    std::unique_ptr<mcp::http_post> post_;
+};
+
+http_sessions::http_sessions(http_session_services services)
+    : services_{std::move(services)},
+      exchanges_{services_.loop.io(), services_.client.name + '/' + services_.client.version}
+{
+}
+
+http_sessions::~http_sessions() = default;
+
+template <class Function>
+void http_sessions::later(Function then)
+{
+    net::asio::post(
+        services_.loop.get_executor(),
+        [alive = std::weak_ptr<bool>{alive_}, then = std::move(then)]() mutable {
+            if (!alive.expired()) {
+                then();
+            }
+        }
+    );
+}
+
+bool http_sessions::is_due(const entry& each, core::steady_time now) const noexcept
+{
+    const bool idle = each.upstream && !each.over && now - each.used >= longest_idle;
+    return !each.under_way && (idle || now - each.began >= longest_life);
+}
+
+void http_sessions::drop(agent_sessions& from, shelf::iterator which)
+{
+    if (is_marked(*which)) {
+        services_.mark(which->id, false);
+    }
+    from.bytes -= which->bytes;
+    from.by_id.erase(which->id);
+    from.all.erase(which);
+}
+
+// Null: nothing is known of it.
+http_sessions::entry* http_sessions::look(const std::string& agent, const mcp::session_digest& id)
+{
+    const auto in = agents_.find(agent);
+    if (in == agents_.end()) {
+        return nullptr;
+    }
+    const auto found = in->second.by_id.find(id);
+    if (found == in->second.by_id.end()) {
+        return nullptr;
+    }
+    const auto now = services_.clock();
+    if (is_due(*found->second, now)) {
+        drop(in->second, found->second);
+        return nullptr;
+    }
+    found->second->used = now;
+    in->second.all.splice(in->second.all.begin(), in->second.all, found->second);
+    return &*found->second;
+}
+
+http_sessions::entry& http_sessions::touch(const std::string& agent, const mcp::session_digest& id)
+{
+    if (auto* const known = look(agent, id)) {
+        return *known;
+    }
+    auto& in = agents_[agent];
+    make_room(in);
+    const auto now = services_.clock();
+    in.all.push_front(entry{.id = id, .began = now, .used = now});
+    in.by_id.emplace(id, in.all.begin());
+    return in.all.front();
+}
+
+void http_sessions::make_room(agent_sessions& in)
+{
+    const auto now = services_.clock();
+    while (!in.all.empty() && (in.all.size() >= most_sessions || in.bytes > most_bytes || is_due(in.all.back(), now))) {
+        drop(in, std::prev(in.all.end()));
+    }
+}
+
+net::task<core::result<std::optional<std::string>>> http_sessions::find(std::string agent, mcp::session_digest id)
+{
+    const auto* const known = look(agent, id);
+    if (known == nullptr) {
+        co_return std::optional<std::string>{};
+    }
+    if (known->over) {
+        co_return core::caller_error(errc::session_not_found, "the client has ended it");
+    }
+    co_return known->upstream;
+}
+
+net::task<bool> http_sessions::end(std::string agent, mcp::session_digest id)
+{
+    auto& known = touch(agent, id);
+    const bool ends = !std::exchange(known.over, true);
+    if (ends) {
+        known.state = {};
+        agents_.find(agent)->second.bytes -= std::exchange(known.bytes, 0);
+        services_.mark(id, true);
+    }
+    co_return ends;
+}
+
+void http_sessions::keep(std::string agent, mcp::session_digest id, std::string upstream)
+{
+    later([this, agent = std::move(agent), id, upstream = std::move(upstream)]() mutable {
+        touch(agent, id).upstream = std::move(upstream);
+        services_.mark(id, true);
+    });
+}
+
+void http_sessions::note(std::string agent, mcp::session_digest id, std::string_view method, std::string params)
+{
+    if (params.size() > longest_params) {
+        return;
+    }
+    later([this, agent = std::move(agent), id, method = std::string{method}, params = std::move(params)] {
+        auto& known = touch(agent, id);
+        if (known.over) {
+            return;
+        }
+        mcp::client_message request;
+        request.method = method;
+        request.params = params;
+        static_cast<void>(known.state.note(request));  // beyond its limit it is not told again
+        auto& in = agents_.find(agent)->second;
+        in.bytes -= known.bytes;
+        known.bytes = bytes_of(known.state);
+        in.bytes += known.bytes;
+    });
+}
+
+std::shared_ptr<const mcp::http_settings> http_sessions::settings_for(const model::session_call& call) const
+{
+    auto settings = services_.settings(*call.agent);
+    settings.headers.insert(settings.headers.end(), call.fields.begin(), call.fields.end());
+    return std::make_shared<const mcp::http_settings>(std::move(settings));
+}
+
+void http_sessions::cancel(model::session_call in, std::string request_id)
+{
+    later([this, call = std::move(in), id = std::move(request_id)] {
+        if (stopped_ || cancels_.size() >= most_cancels) {
+            return;
+        }
+        auto text = R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id +
+                    R"(,"reason":"no answer in time"}})";
+        mcp::outgoing message{std::move(text), 0, "notifications/cancelled"};
+        cancels_.push_back(std::make_unique<cancelling>(*this, settings_for(call), call, std::move(message)));
+        cancels_.back()->begin();
+    });
+}
+
+net::task<core::result<std::string>> http_sessions::recover(model::session_call lost)
+{
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    auto& known = touch(lost.agent->record.id, lost.id);
+    if (known.over) {
+        co_return core::caller_error(errc::session_not_found, "the client has ended it");
+    }
+    if (known.upstream && *known.upstream != lost.upstream) {
+        co_return *known.upstream;
+    }
+    auto attempt = known.under_way;
+    if (attempt == nullptr) {
+        if (waiting_.size() >= most_waiting) {
+            co_return core::gateway_error(errc::overloaded, "too many sessions are begun again");
+        }
+        attempt = std::make_shared<recovering>();
+        attempt->call = std::move(lost);
+        known.under_way = attempt;
+        waiting_.push_back(attempt);
+        begin_next();
+    }
+    if (!attempt->outcome) {
+        net::task_signal ended;
+        attempt->waiting.push_back(&ended);
+        co_await ended.wait();
+    }
+    co_return *attempt->outcome;
+}
+
+void http_sessions::begin_next()
+{
+    while (!waiting_.empty() && running_.size() < most_recoveries) {
+        const auto attempt = waiting_.front();
+        running_.splice(running_.end(), waiting_, waiting_.begin());
+        begin(attempt);
+    }
+}
+
+void http_sessions::begin(const std::shared_ptr<recovering>& attempt)
+{
+    const auto& call = attempt->call;
+    session_recovery::terms terms{call.version, call.agreed, call.declared, services_.client, {}};
+    if (const auto* const known = look(call.agent->record.id, call.id)) {
+        known->state.each([&](std::string_view method, std::string_view params) {
+            terms.requests.emplace_back(method, params);
+        });
+    }
+    attempt->attempt = std::make_unique<session_recovery>(
+        services_.loop,
+        exchanges_,
+        settings_for(call),
+        std::move(terms),
+        [this, of = std::weak_ptr{attempt}](core::result<std::string> outcome) {
+            if (const auto ended = of.lock()) {
+                recovery_ended(ended, std::move(outcome));
+            }
+        }
+    );
+    attempt->attempt->begin();
+}
+
+void http_sessions::recovery_ended(const std::shared_ptr<recovering>& attempt, core::result<std::string> outcome)
+{
+    const auto& call = attempt->call;
+    running_.remove(attempt);
+    attempt->attempt.reset();
+    auto& known = touch(call.agent->record.id, call.id);
+    known.under_way.reset();
+    if (known.over) {
+        outcome = core::caller_error(errc::session_not_found, "the client has ended it");
+    } else if (outcome) {
+        known.upstream = *outcome;
+        services_.mark(call.id, true);
+        ++recovered_;
+        write_recovered(*attempt);
+    }
+    attempt->outcome = std::move(outcome);
+    begin_next();
+    for (auto* const each : std::exchange(attempt->waiting, {})) {
+        each->set();
+    }
+}
+
+void http_sessions::write_recovered(const recovering& attempt) const
+{
+    services_.log.write(
+        core::log_level::info,
+        "mcp_recovered",
+        {{"agent", attempt.call.agent->record.id}, {"session", mcp::tag_of(attempt.call.id)}}
+    );
+}
+
+void http_sessions::forget(const std::string& agent)
+{
+    const auto in = agents_.find(agent);
+    if (in == agents_.end()) {
+        return;
+    }
+    while (!in->second.all.empty()) {
+        drop(in->second, in->second.all.begin());
+    }
+    agents_.erase(in);
+}
+
+void http_sessions::stop()
+{
+    stopped_ = true;
+    cancels_.clear();
+    auto all = std::exchange(running_, {});
+    all.splice(all.end(), waiting_);
+    for (const auto& attempt : all) {
+        attempt->attempt.reset();
+        attempt->outcome = core::gateway_error(errc::draining);
+        for (auto* const each : std::exchange(attempt->waiting, {})) {
+            each->set();
+        }
+    }
+}
+
+std::size_t http_sessions::known(const std::string& agent) const
+{
+    const auto in = agents_.find(agent);
+    return in == agents_.end() ? 0 : in->second.all.size();
+}
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,121 @@
+#include "gateway/mcp_path/session_recovery.hpp"
+
+#include "core/ascii.hpp"
+#include "core/json/json.hpp"
+#include "mcp/protocol/raw_json.hpp"
+
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+using core::errc;
+
+std::string request_text(std::uint64_t id, std::string_view method, std::string_view params)
+{
+    auto text = R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")";
+    text.append(method).append(R"(","params":)").append(params) += '}';
+    return text;
+}
+
+std::string initialize_params(const session_recovery::terms& of)
+{
+    auto text = std::string{R"({"protocolVersion":")"}.append(of.version) + R"(","capabilities":)";
+    text += of.declared.to_text() + R"(,"clientInfo":{"name":)";
+    core::append_json_string(text, of.client.name);
+    text += R"(,"version":)";
+    core::append_json_string(text, of.client.version);
+    return text + "}}";
+}
+
+}  // namespace
+
+session_recovery::session_recovery(
+    net::loop& on,
+    net::exchange_client& client,
+    std::shared_ptr<const mcp::http_settings> settings,
+    terms of,
+    function done
+)
+    : settings_{std::move(settings)},
+      wire_{on, client, *settings_},
+      terms_{std::move(of)},
+      done_{std::move(done)}
+{
+}
+
+void session_recovery::begin()
+{
+    const auto id = ++last_id_;
+    send({request_text(id, "initialize", initialize_params(terms_)), id, "initialize"});
+}
+
+void session_recovery::send(mcp::outgoing message)
+{
+    mcp::http_post_owner& owner = *this;
+    const bool first = message.method == "initialize";
+    post_ = std::make_unique<mcp::http_post>(wire_, owner, std::move(message), first);
+    post_->begin();
+}
+
+// Of what comes only the answer to `initialize` is read; it is told before it is settled().
+void session_recovery::take(std::string_view text)
+{
+    const auto read = mcp::read_message(text, {.bytes = static_cast<std::size_t>(settings_->server.max_message)});
+    if (spoken_.empty() && read && read->answered() == last_id_) {
+        spoken_ = read->kind == mcp::message_kind::result ? mcp::members_of(read->result).text("protocolVersion")
+                                                          : std::string{};
+    }
+}
+
+void session_recovery::settled(mcp::http_post& post)
+{
+    if (post.method() != "initialize") {
+        return next();
+    }
+    const bool fits = terms_.agreed ? spoken_ == terms_.version : mcp::era_of(spoken_) == mcp::era::legacy;
+    if (!fits) {
+        // The client has agreed to something else, and hears of it when it begins again.
+        return end(core::upstream_error(errc::session_not_found, "the server speaks another version now"));
+    }
+    wire_.speaks = mcp::dialect{spoken_, terms_.client};
+    send({mcp::initialized_notification(), 0, "notifications/initialized"});
+}
+
+void session_recovery::next()
+{
+    if (told_ == terms_.requests.size()) {
+        return end(std::move(wire_.session_id));
+    }
+    const auto& [method, params] = terms_.requests[told_++];
+    const auto id = ++last_id_;
+    send({request_text(id, method, params), id, method});
+}
+
+// What the server does not take again, it does without; one that does not answer is not asked for the rest.
+void session_recovery::over(mcp::http_post& post, std::optional<core::error> why, std::optional<mcp::era> /*says*/)
+{
+    if (!why) {
+        return;
+    }
+    if (post.method() == "initialize") {
+        return end(std::move(*why));
+    }
+    if (why->code == errc::upstream_timeout) {
+        told_ = terms_.requests.size();
+    }
+    next();
+}
+
+void session_recovery::forgotten()
+{
+    end(core::upstream_error(errc::session_not_found, "the server has lost the new session too"));
+}
+
+void session_recovery::end(core::result<std::string> outcome)
+{
+    const auto done = std::move(done_);
+    done(std::move(outcome));
+}
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,70 @@
+// One attempt to begin a session with an MCP server over HTTP again: `initialize` as the client declared itself, then what the
+// server was told for the session. On the thread of one loop.
+#pragma once
+
+#include "core/error.hpp"
+#include "mcp/calls/client_capabilities.hpp"
+#include "mcp/transport/http_post.hpp"
+#include "mcp/transport/http_wire.hpp"
+#include "net/client/exchange.hpp"
+#include "net/loop/loop.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gateway::mcp_path {
+
+class session_recovery final : private mcp::http_post_owner {
+public:
+    struct terms {
+        std::string_view version;  // of the legacy era; static
+        bool agreed = true;        // the server has to speak this one again; else any of the era
+        mcp::client_capabilities declared;
+        mcp::client_info client;
+        std::vector<std::pair<std::string, std::string>> requests;  // method and raw params, in order
+    };
+
+    // Gets the server's id of the new session, or why there is none: session_not_found (another version), or as `initialize`
+    // failed. Called once, from within what is told; may destroy the recovery.
+    using function = std::function<void(core::result<std::string> outcome)>;
+
+    // References outlive it.
+    session_recovery(
+        net::loop& on,
+        net::exchange_client& client,
+        std::shared_ptr<const mcp::http_settings> settings,
+        terms of,
+        function done
+    );
+    ~session_recovery() = default;
+    session_recovery(const session_recovery&) = delete;
+    session_recovery& operator=(const session_recovery&) = delete;
+
+    void begin();
+
+private:
+    void take(std::string_view text) override;
+    void settled(mcp::http_post& post) override;
+    void over(mcp::http_post& post, std::optional<core::error> why, std::optional<mcp::era> says) override;
+    void forgotten() override;
+
+    void send(mcp::outgoing message);
+    void next();
+    void end(core::result<std::string> outcome);
+
+    std::shared_ptr<const mcp::http_settings> settings_;
+    mcp::http_wire wire_;
+    terms terms_;
+    function done_;
+    std::size_t told_ = 0;  // of terms_.requests
+    std::uint64_t last_id_ = 0;
+    std::string spoken_;  // the version that the server chose; empty: it has not answered yet
+    std::unique_ptr<mcp::http_post> post_;
+};
+
+}  // namespace gateway::mcp_path

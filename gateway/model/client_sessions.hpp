@@ -1,0 +1,61 @@
+// What this process knows of callers' sessions with MCP servers over HTTP beside what their ids say: which are over, where the
+// server has begun one again, ids that are too long to be sealed, and what has to be told again. On the control loop, but for
+// what says otherwise. Sessions are named by the digest of the id that the caller has.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/secret.hpp"
+#include "mcp/calls/client_capabilities.hpp"
+#include "mcp/calls/session_id.hpp"
+#include "net/loop/types.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gateway::model {
+
+struct agent_entry;
+
+// One session, and how its server is spoken to.
+struct session_call {
+    std::shared_ptr<const agent_entry> agent;
+    mcp::session_digest id{};
+    std::string upstream;      // the server's id of it, as the request named it
+    std::string_view version;  // of the legacy era, as the request says; static
+    bool agreed = true;        // client and server have agreed on `version`; else it is what the client asked for
+    mcp::client_capabilities declared;
+    std::vector<std::pair<std::string, core::secret>> fields;  // that the server gets from this caller
+};
+
+class client_sessions {
+public:
+    virtual ~client_sessions() = default;
+
+    // The server's id of it, instead of the one that the caller's id holds; nothing: that one is right. Fails with
+    // session_not_found: it is over.
+    virtual net::task<core::result<std::optional<std::string>>> find(std::string agent, mcp::session_digest id) = 0;
+
+    // Begins it again, as the client began it, because the server does not know `upstream` any more; gives the server's new id
+    // (empty: it uses none). All who ask at once share one attempt. Fails with session_not_found (it is over, or the server now
+    // speaks another version), with overloaded and draining, and as the server's `initialize` does.
+    virtual net::task<core::result<std::string>> recover(session_call lost) = 0;
+
+    // It is over for the client. False: it was before.
+    virtual net::task<bool> end(std::string agent, mcp::session_digest id) = 0;
+
+    // The server's id of a session whose own id cannot hold it. Any thread.
+    virtual void keep(std::string agent, mcp::session_digest id, std::string upstream) = 0;
+
+    // The server took this request, which the next session has to be told again: `logging/setLevel`, `resources/subscribe` and
+    // `resources/unsubscribe`, with raw params. Any thread.
+    virtual void note(std::string agent, mcp::session_digest id, std::string_view method, std::string params) = 0;
+
+    // Tells the server that nobody waits for its answer to the request with this raw id. Any thread.
+    virtual void cancel(session_call in, std::string request_id) = 0;
+};
+
+}  // namespace gateway::model

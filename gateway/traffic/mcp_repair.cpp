@@ -1,0 +1,205 @@
+#include "gateway/traffic/mcp_repair.hpp"
+
+#include "core/ascii.hpp"
+#include "core/url.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/traffic/request_context.hpp"
+#include "mcp/protocol/http_evidence.hpp"
+#include "mcp/protocol/message.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+using net::http1::method;
+
+constexpr std::string_view session_field = "Mcp-Session-Id";
+
+bool names(const std::vector<std::string>& some, std::string_view name) noexcept
+{
+    return std::ranges::any_of(some, [&](const std::string& each) { return core::equal_ignoring_case(each, name); });
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, core::secret>> forwarded_fields(const request_context& request)
+{
+    std::vector<std::pair<std::string, core::secret>> passed;
+    const auto& agent = *request.agent;
+    if (agent.record.mcp->forward_headers.empty()) {
+        return passed;
+    }
+    for (const auto& field : request.caller.head().fields) {
+        if (names(agent.record.mcp->forward_headers, field.name) && !names(agent.own_fields, field.name)) {
+            passed.emplace_back(field.name, core::secret{std::string{field.value}});
+        }
+    }
+    return passed;
+}
+
+void mcp_repair::set_session(const mcp::session_digest& id, mcp::sealed_session session, std::string_view version)
+{
+    id_ = id;
+    session_ = std::move(session);
+    for (const auto known : mcp::versions(mcp::era::legacy)) {
+        if (known == version) {
+            session_.version = known;
+            agreed_ = true;
+        }
+    }
+    if (auto* const upstream = std::get_if<std::string>(&session_.place)) {
+        upstream_ = std::move(*upstream);
+    }
+    name_session();
+}
+
+// The field is the first line of what is written of the session; other fields of the message stand behind it.
+void mcp_repair::name_session()
+{
+    auto& fields = request_.session_field;
+    std::string_view rest{fields};
+    if (core::equal_ignoring_case(rest.substr(0, session_field.size()), session_field)) {
+        rest.remove_prefix(rest.find("\r\n") + 2);
+    }
+    std::string text;
+    if (!upstream_.empty()) {
+        net::http1::head_writer{text}.field(session_field, upstream_);
+    }
+    text += rest;
+    fields = std::move(text);
+}
+
+net::routine<core::result<>> mcp_repair::find_session()
+{
+    auto asked = control_.caller_sessions().find(request_.agent->record.id, *id_);
+    const auto here = request_.caller.owner().get_executor();
+    auto known = co_await net::ask(control_.executor(), here, std::move(asked));
+    if (!known) {
+        co_return std::move(known).error();
+    }
+    if (*known) {
+        upstream_ = std::move(**known);
+        name_session();
+    } else if (!std::holds_alternative<std::string>(session_.place)) {
+        co_return core::caller_error(errc::session_not_found, "another process or nobody has it");
+    }
+    co_return core::result<>{};
+}
+
+net::routine<> mcp_repair::end_session()
+{
+    auto asked = control_.caller_sessions().end(request_.agent->record.id, *id_);
+    const auto here = request_.caller.owner().get_executor();
+    const bool ends = co_await net::ask(control_.executor(), here, std::move(asked));
+    if (ends) {
+        request_.mcp->set_ended(
+            request_.caller.head().verb == method::delete_ ? model::session_end::deleted : model::session_end::lost
+        );
+    }
+}
+
+std::optional<std::size_t> mcp_repair::interest(const net::http1::response_head& head) const
+{
+    if (head.status == 307 || head.status == 308) {
+        return redirects_ < most_redirects ? std::optional<std::size_t>{0} : std::nullopt;
+    }
+    const bool may_be_lost = id_ && request_.caller.head().verb != method::delete_ && !begun_again_;
+    if (may_be_lost && head.status == 404) {
+        return 0;
+    }
+    return may_be_lost && head.status == 400 ? std::optional{longest_refusal} : std::nullopt;
+}
+
+net::routine<core::result<bool>>
+mcp_repair::repair(relay_call& call, const net::http1::response_head& head, std::string body)
+{
+    if (head.status == 307 || head.status == 308) {
+        co_return follow(call, head);
+    }
+    const auto read = mcp::read_message(body);
+    if (!mcp::says_session_lost(head.status, read ? &*read : nullptr)) {
+        co_return false;
+    }
+    paths_.forget(*call.agent);
+    if (call.agent->record.mcp->on_lost == core::mcp_loss::tell) {
+        co_await end_session();
+        co_return core::upstream_error(errc::session_not_found, "the server has lost the session");
+    }
+    co_return co_await begin_again(call);
+}
+
+// Only within the origin, and with method and body kept (RFC 9110 sections 15.4.8 and 15.4.9), as the gateway's own session
+// does. Where a GET leads is its own.
+bool mcp_repair::follow(relay_call& call, const net::http1::response_head& head)
+{
+    const auto* location = net::http1::find(head.fields, "Location");
+    const auto origin = core::origin_of(call.agent->call_url);
+    if (location == nullptr || origin.empty()) {
+        return false;
+    }
+    const auto line = call.head.substr(0, call.head.find("\r\n"));
+    const auto at = line.find(' ') + 1;
+    const auto target = core::resolved(origin + std::string{line.substr(at, line.rfind(' ') - at)}, *location);
+    if (core::origin_of(target) != origin) {
+        return false;
+    }
+    ++redirects_;
+    path_ = target.substr(target.find('/', target.find("//") + 2));
+    std::string text;
+    net::http1::head_writer{text}.request_line(call.verb, path_);
+    text += call.head.substr(line.size() + 2);
+    request_.head = std::move(text);
+    call.head = request_.head;
+    if (call.verb == method::post) {
+        paths_.set(*call.agent, path_);
+    }
+    return true;
+}
+
+net::routine<core::result<bool>> mcp_repair::begin_again(relay_call& call)
+{
+    begun_again_ = true;
+    auto asked = control_.caller_sessions().recover(call_of(call));
+    const auto here = request_.caller.owner().get_executor();
+    auto begun = co_await net::ask(control_.executor(), here, std::move(asked));
+    if (!begun) {
+        if (begun.error().code == errc::session_not_found) {
+            co_await end_session();
+        }
+        co_return std::move(begun).error();
+    }
+    upstream_ = std::move(*begun);
+    name_session();
+    call.session = request_.session_field;
+    co_return true;
+}
+
+model::session_call mcp_repair::call_of(const relay_call& call) const
+{
+    model::session_call out;
+    out.agent = call.agent;
+    out.id = id_.value_or(mcp::session_digest{});
+    out.upstream = upstream_;
+    out.version = session_.version.empty() ? mcp::latest(mcp::era::legacy) : session_.version;
+    out.agreed = agreed_;
+    out.declared = session_.declared;
+    out.fields = request_.forwarded;
+    if (call.token) {
+        out.fields.emplace_back("Authorization", core::secret{"Bearer " + call.token->text.reveal()});
+    }
+    return out;
+}
+
+void mcp_repair::gave_up(const relay_call& call)
+{
+    if (cancellable_) {
+        control_.caller_sessions().cancel(call_of(call), request_.call_id);
+    }
+}
+
+}  // namespace gateway::traffic

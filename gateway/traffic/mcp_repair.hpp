@@ -1,0 +1,87 @@
+// What is done when an MCP server has not carried a message out: it has lost the session, which is begun again behind the
+// caller's id, or it is to be found at another path. Also how it hears that nobody waits any more. One thread.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/model/client_sessions.hpp"
+#include "gateway/traffic/moved_paths.hpp"
+#include "gateway/traffic/relay_call.hpp"
+#include "mcp/calls/session_id.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gateway::model {
+class control_services;
+}
+
+namespace gateway::traffic {
+
+struct request_context;
+
+class mcp_repair final : public call_repair {
+public:
+    static constexpr unsigned most_redirects = 3;         // of one message
+    static constexpr std::size_t longest_refusal = 4096;  // of an answer 400 that may say that the session is lost
+
+    // References outlive it. The agent of the request is set.
+    mcp_repair(request_context& request, model::control_services& control, moved_paths& paths)
+        : request_{request},
+          control_{control},
+          paths_{paths}
+    {
+    }
+
+    // The message is part of this session, whose id the caller named. `version`: of its field; empty: it has none.
+    void set_session(const mcp::session_digest& id, mcp::sealed_session session, std::string_view version);
+
+    // The message is a legacy request that the server can be told to give up.
+    void set_cancellable() noexcept { cancellable_ = true; }
+
+    // Takes the server's own id from where sessions are known that their ids do not say enough of. Fails with
+    // session_not_found.
+    net::routine<core::result<>> find_session();
+
+    // The session is over for the caller, whatever the server says to it.
+    net::routine<> end_session();
+
+    const std::optional<mcp::session_digest>& session() const noexcept { return id_; }
+
+    // What the id of the session says but for the server's own id, if that stood in it; null: it is part of none.
+    const mcp::sealed_session* sealed() const noexcept { return id_ ? &session_ : nullptr; }
+
+    // The id of the session does not hold the server's own.
+    bool is_kept() const noexcept { return !std::holds_alternative<std::string>(session_.place); }
+
+    std::optional<std::size_t> interest(const net::http1::response_head& head) const override;
+    net::routine<core::result<bool>> repair(relay_call& call, const net::http1::response_head& head, std::string body)
+        override;
+    void gave_up(const relay_call& call) override;
+
+private:
+    bool follow(relay_call& call, const net::http1::response_head& head);
+    net::routine<core::result<bool>> begin_again(relay_call& call);
+    model::session_call call_of(const relay_call& call) const;
+    void name_session();
+
+    request_context& request_;
+    model::control_services& control_;
+    moved_paths& paths_;
+    std::optional<mcp::session_digest> id_;
+    mcp::sealed_session session_;
+    std::string upstream_;  // the server's id of the session; empty: it uses none, or is not known yet
+    std::string path_;      // where a redirect has led; empty: nowhere
+    unsigned redirects_ = 0;
+    bool agreed_ = false;  // session_.version is what the caller speaks
+    bool begun_again_ = false;
+    bool cancellable_ = false;
+};
+
+// The caller's fields that the record of its agent lets pass.
+std::vector<std::pair<std::string, core::secret>> forwarded_fields(const request_context& request);
+
+}  // namespace gateway::traffic

@@ -1,0 +1,50 @@
+// Where MCP servers want to be called instead of at their address: a path on the same origin to which one has redirected a call.
+// Of one worker; one thread.
+#pragma once
+
+#include "gateway/model/snapshot.hpp"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace gateway::traffic {
+
+class moved_paths {
+public:
+    static constexpr std::size_t most = 1000;  // over that all are forgotten: a redirect costs one round trip
+
+    // The path and query of calls of this agent, whose address is of HTTP.
+    const std::string& of(const model::agent_entry& agent) const
+    {
+        const auto found = moved_.find(agent.record.id);
+        const bool moved = found != moved_.end() && found->second.from == agent.call_url;
+        return moved ? found->second.path : agent.upstream->path;
+    }
+
+    void set(const model::agent_entry& agent, std::string path)
+    {
+        if (moved_.size() >= most) {
+            moved_.clear();
+        }
+        moved_.insert_or_assign(agent.record.id, place{agent.call_url, std::move(path)});
+    }
+
+    // The server does not know that path any more.
+    void forget(const model::agent_entry& agent)
+    {
+        if (const auto found = moved_.find(agent.record.id); found != moved_.end()) {
+            moved_.erase(found);
+        }
+    }
+
+private:
+    struct place {
+        std::string from;  // of the agent as it was then
+        std::string path;
+    };
+
+    model::string_map<place> moved_;
+};
+
+}  // namespace gateway::traffic
