@@ -89,6 +89,8 @@ struct mcp_server {
     std::uint64_t warm = 1;                     // of stdio: programs that are started ahead
     std::optional<std::uint64_t> max_sessions;  // of callers, at once; nothing: 16 programs, or 10,000 sessions of HTTP
     duration call_timeout = std::chrono::minutes{10};  // of silence during a call
+    duration longest_call = std::chrono::hours{1};     // in all; not configurable
+    duration silent_call = std::chrono::seconds{10};   // until a tool's caller gets events; not configurable
     mcp_filter tools;
     mcp_filter prompts;
     mcp_filter resources;                      // by URI

@@ -3,6 +3,7 @@
 #include "gateway/traffic/body_reader.hpp"
 #include "gateway/traffic/forwarding.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -28,7 +29,8 @@ agent_exchange::agent_exchange(
       pool_{pool},
       wait_{wait},
       settings_{settings},
-      call_{call}
+      call_{call},
+      due_{call.longest > core::duration{} ? caller.owner().now() + call.longest : core::steady_time::max()}
 {
 }
 
@@ -259,7 +261,7 @@ core::result<> agent_exchange::parse_head()
 
 net::routine<core::result<>> agent_exchange::read_head()
 {
-    const auto until = caller_.owner().now() + call_.agent->head_timeout;
+    const auto until = std::min(caller_.owner().now() + call_.agent->head_timeout, due_);
     for (;;) {
         auto parsed = parse_head();
         if (!parsed || first_byte_) {
@@ -269,8 +271,14 @@ net::routine<core::result<>> agent_exchange::read_head()
             co_return core::upstream_error(errc::upstream_reset, side().read_error().message());
         }
         side().arm();
-        const auto how = co_await wait_.until(until);
-        if (how != woken::by_event) {
+        const auto silent_until = watch_ != nullptr ? watch_->due() : core::steady_time::max();
+        const auto how = co_await wait_.until(std::min(until, silent_until));
+        if (how == woken::late && silent_until < until) {
+            auto told = co_await watch_->break_silence();
+            if (!told) {
+                co_return told;
+            }
+        } else if (how != woken::by_event) {
             co_return interrupted(how, "answer");
         }
     }

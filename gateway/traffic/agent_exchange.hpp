@@ -17,6 +17,14 @@
 
 namespace gateway::traffic {
 
+// What happens while the head of an answer does not come.
+class silence_watch {
+public:
+    virtual ~silence_watch() = default;
+    virtual core::steady_time due() const = 0;  // the end of time: never
+    virtual net::routine<core::result<>> break_silence() = 0;
+};
+
 class agent_exchange {
 public:
     // References outlive the exchange.
@@ -30,6 +38,12 @@ public:
     ~agent_exchange();
     agent_exchange(const agent_exchange&) = delete;
     agent_exchange& operator=(const agent_exchange&) = delete;
+
+    // Before begin(): who is asked while the agent is silent; outlives the exchange.
+    void set_watch(silence_watch& watch) noexcept { watch_ = &watch; }
+
+    // When the answer has to be whole.
+    core::steady_time answer_due() const noexcept { return due_; }
 
     // Again after discard(): with what call() is then. Connects, sends the request and reads the answer up to the end of its head. Fails with an upstream_ code, with
     // request_timeout or a fault of a body that is passed through, or as a wait does: interrupted().
@@ -75,6 +89,8 @@ private:
     exchange_wait& wait_;
     const relay_settings& settings_;
     const relay_call& call_;
+    silence_watch* watch_ = nullptr;
+    core::steady_time due_ = core::steady_time::max();
     net::upstream_lease lease_;
     net::http1::chunk_header request_chunk_{0};
     std::optional<core::steady_time> first_byte_;

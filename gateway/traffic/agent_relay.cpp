@@ -133,6 +133,10 @@ net::routine<> agent_relay::pass(request_context& request)
     if (!outcome.failure) {
         co_return;
     }
+    if (outcome.told) {
+        note_failure(request, std::move(*outcome.failure));
+        co_return;
+    }
     if (outcome.answered || outcome.failure->code == errc::caller_gone) {
         request.caller.cut();
         note_failure(request, std::move(*outcome.failure));

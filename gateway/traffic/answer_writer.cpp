@@ -2,6 +2,8 @@
 
 #include "net/http1/head_writer.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace gateway::traffic {
@@ -62,6 +64,19 @@ bool answer_writer::add(std::string_view data)
         add_framed(data);
         return true;
     }
+    if (wrapping_ != wrap::none) {
+        auto& text = wrapped_[chunks_];
+        text = std::exchange(wrapping_, wrap::within) == wrap::before ? "data: " : "";
+        const auto begin = text.size();
+        text += data;
+        std::replace_if(
+            text.begin() + static_cast<std::ptrdiff_t>(begin),
+            text.end(),
+            [](char c) { return c == '\r' || c == '\n'; },
+            ' '
+        );
+        data = text;
+    }
     const auto passed = events_->pass(data);
     if (!passed.bytes.rest.empty()) {
         add_framed(passed.bytes.held, passed.bytes.rest);
@@ -76,8 +91,17 @@ void answer_writer::add_comment()
     }
 }
 
+void answer_writer::add_event(std::string_view text)
+{
+    add_framed(text);
+}
+
 void answer_writer::add_end()
 {
+    if (wrapping_ == wrap::within) {
+        out_.add(chunked_ ? "2\r\n\n\n\r\n0\r\n\r\n" : "\n\n");
+        return;
+    }
     if (chunked_) {
         out_.add(net::http1::last_chunk);
     }

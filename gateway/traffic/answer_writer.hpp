@@ -29,6 +29,13 @@ public:
     // Before the body, if it is a stream of events in no content coding. As event_stream::event_stream().
     void expect_events(std::uint64_t limit, core::duration keep_alive);
 
+    // After expect_events(): the body is JSON and goes out as one event, which ends with it. Line ends in it, which stand only
+    // between values, become spaces.
+    void wrap_as_event() noexcept { wrapping_ = wrap::before; }
+
+    // An event of the gateway's own, between those of the stream. `text` is on one line and outlives the write.
+    void add_event(std::string_view text);
+
     // Replaces `text` by the status line and the fields of an answer that go on, with a date.
     void write_fields(
         std::string& text,
@@ -63,6 +70,9 @@ public:
     // A head went to the caller: a failure can only be told by a cut.
     bool begun() const noexcept { return begun_; }
 
+    // Nothing of an event is out without its end, so that another can follow. Of a stream of events.
+    bool between_events() const noexcept { return events_ && events_->between_events(); }
+
     // When a comment has to go out if nothing else does; the end of time if none.
     core::steady_time comment_due() const noexcept
     {
@@ -77,7 +87,11 @@ private:
     net::pieces out_;
     std::array<net::http1::chunk_header, 2> chunk_headers_{net::http1::chunk_header{0}, net::http1::chunk_header{0}};
     std::size_t chunks_ = 0;  // in out_
-    bool chunked_ = false;    // the caller gets chunks
+    enum class wrap : std::uint8_t { none, before, within };
+
+    std::array<std::string, 2> wrapped_;  // pieces of the body in `out_`, while it is wrapped
+    wrap wrapping_ = wrap::none;
+    bool chunked_ = false;  // the caller gets chunks
     bool begun_ = false;
 };
 

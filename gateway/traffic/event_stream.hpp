@@ -34,6 +34,9 @@ public:
     // The caller was written to.
     void wrote(core::steady_time now) noexcept { written_ = now; }
 
+    // No event is under way.
+    bool between_events() const noexcept { return scanner_.at_boundary(); }
+
     // When a comment has to go out if nothing else does; the end of time while an event is under way.
     core::steady_time comment_due() const noexcept;
 

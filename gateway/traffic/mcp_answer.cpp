@@ -37,7 +37,10 @@ core::result<> mcp_answer::accept(const net::http1::response_head& head)
     if (head.status == 404 && in_session_) {
         return core::upstream_error(errc::session_not_found, "the server has lost the session");
     }
-    lacks_no_buffering_ = is_event_stream(head) && net::http1::find(head.fields, "X-Accel-Buffering") == nullptr;
+    const bool streams = is_event_stream(head);
+    const auto* caching = net::http1::find(head.fields, "Cache-Control");
+    lacks_no_buffering_ = streams && net::http1::find(head.fields, "X-Accel-Buffering") == nullptr;
+    lacks_no_transform_ = streams && (caching == nullptr || caching->find("no-transform") == std::string_view::npos);
     const auto* id = net::http1::find(head.fields, "Mcp-Session-Id");
     if (!ids_ || id == nullptr || head.status >= 300) {
         return {};
@@ -82,6 +85,9 @@ void mcp_answer::add_fields(std::string& fields) const
     }
     if (lacks_no_buffering_) {
         out.field("X-Accel-Buffering", "no");
+    }
+    if (lacks_no_transform_) {
+        out.field("Cache-Control", "no-transform");
     }
     add_cross_origin_fields(fields, origin_);
 }

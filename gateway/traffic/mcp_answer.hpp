@@ -80,6 +80,7 @@ private:
     bool in_session_ = false;
     bool ends_ = false;
     bool lacks_no_buffering_ = false;
+    bool lacks_no_transform_ = false;
 };
 
 // The fields that answers to a page of this origin have; nothing for none.

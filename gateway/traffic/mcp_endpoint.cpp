@@ -277,6 +277,10 @@ void mcp_endpoint::write_call(request_context& request, const mcp::incoming& mes
     call.repeatable = safe_to_repeat(message.method);
     call.streaming = true;
     call.silence = listens ? longest_silence : server.call_timeout;
+    call.longest = listens ? core::duration{} : server.longest_call;
+    if (message.method == mcp::client_method::tools_call && message.kind == mcp::incoming_kind::request) {
+        call.patience = server.silent_call;
+    }
     call.session = request.session_field;
     call.terms = &*request.mcp;
     call.repair = &*request.repair;

@@ -2,6 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "core/url.hpp"
+#include "gateway/model/answer.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "mcp/protocol/http_evidence.hpp"
@@ -200,6 +201,14 @@ void mcp_repair::gave_up(const relay_call& call)
     if (cancellable_) {
         control_.caller_sessions().cancel(call_of(call), request_.call_id);
     }
+}
+
+std::string mcp_repair::failure_text(const core::error& why) const
+{
+    if (request_.call_id.empty()) {
+        return {};
+    }
+    return model::mcp_error_answer(why.code, request_.record.agent, request_.call_id).body;
 }
 
 }  // namespace gateway::traffic

@@ -61,6 +61,7 @@ public:
     net::routine<core::result<bool>> repair(relay_call& call, const net::http1::response_head& head, std::string body)
         override;
     void gave_up(const relay_call& call) override;
+    std::string failure_text(const core::error& why) const override;
 
 private:
     bool follow(relay_call& call, const net::http1::response_head& head);

@@ -54,13 +54,15 @@ relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_set
       call_{std::move(call)},
       wait_{caller, call_.streaming},
       agent_{caller, pool, wait_, settings_, call_},
-      writer_{caller}
+      writer_{caller},
+      early_{*this, caller, writer_, settings_, call_}
 {
+    agent_.set_watch(early_);
 }
 
 relay::~relay()
 {
-    if (announced_) {
+    if (announced_ || early_.begun()) {
         settings_.observer.stream_ended();
     }
 }
@@ -78,10 +80,16 @@ net::routine<relay_outcome> relay::run()
     if (done && call_.repair != nullptr) {
         done = co_await repair();
     }
+    if (early_.begun()) {
+        outcome_.status = 200;
+        outcome_.stream = model::stream_end::complete;
+    }
     if (done) {
-        outcome_.status = agent_.head().status;
+        outcome_.status = early_.begun() ? 200 : agent_.head().status;
         outcome_.first_byte = agent_.first_byte();
-        if (call_.edit != nullptr) {
+        if (early_.begun()) {
+            done = co_await pass_early();
+        } else if (call_.edit != nullptr) {
             done = co_await edit_answer(*call_.edit);
         } else {
             done = co_await pass_answer();
@@ -97,6 +105,8 @@ net::routine<relay_outcome> relay::run()
         }
         if (outcome_.stream) {
             outcome_.stream = how_ended(done.error());
+            auto why = done.error();
+            co_await tell_failure(std::move(why));
         }
         outcome_.failure = std::move(done).error();
     }
@@ -208,6 +218,47 @@ net::routine<core::result<>> relay::pass_answer()
     co_return done;
 }
 
+// Of an answer before which the caller has got events.
+net::routine<core::result<>> relay::pass_early()
+{
+    const auto& head = agent_.head();
+    if (call_.terms != nullptr) {
+        auto accepted = call_.terms->accept(head);
+        if (!accepted) {
+            co_return accepted;
+        }
+    }
+    auto adopted = early_.adopt(head);
+    if (!adopted) {
+        co_return adopted;
+    }
+    body_ = {head.body, head.content_length};
+    agent_.consume_head();
+    auto done = co_await pass_body();
+    if (done) {
+        agent_.give_back();
+    }
+    co_return done;
+}
+
+// Between two events a caller can be told of a failure in a stream, if it is one that leaves nothing to resume.
+net::routine<> relay::tell_failure(core::error why)
+{
+    const bool final = why.code == errc::upstream_timeout || (early_.begun() && why.code != errc::draining);
+    if (!final || why.from == core::side::caller || call_.repair == nullptr || !writer_.between_events()) {
+        co_return;
+    }
+    auto text = call_.repair->failure_text(why);
+    if (text.empty()) {
+        co_return;
+    }
+    text = "data: " + text + "\n\n";
+    writer_.add_event(text);
+    writer_.add_end();
+    const auto sent = co_await caller_.send(writer_.take());
+    outcome_.told = sent.has_value();
+}
+
 // With the answer's framing known, which decides whether comments can be put in. False: one stream too many.
 bool relay::expect_events()
 {
@@ -264,7 +315,7 @@ net::routine<core::result<>> relay::pass_body()
 {
     auto& side = agent_.side();
     const auto silence = call_.silence > core::duration{} ? call_.silence : settings_.timeouts.upstream_idle;
-    auto silent_until = caller_.owner().now() + silence;
+    auto silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
     for (;;) {
         if (wait_.ended() && !writer_.begun()) {
             co_return interrupted(woken::ended, "body");
@@ -297,7 +348,7 @@ net::routine<core::result<>> relay::pass_body()
         }
         if (side.received().empty() && !side.ended()) {
             if (*used > 0) {
-                silent_until = caller_.owner().now() + silence;
+                silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
             }
             const auto comment_due = writer_.comment_due();
             side.arm();

@@ -6,6 +6,7 @@
 #include "gateway/traffic/agent_exchange.hpp"
 #include "gateway/traffic/answer_writer.hpp"
 #include "gateway/traffic/body_reader.hpp"
+#include "gateway/traffic/early_events.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
 #include "gateway/traffic/open_stream.hpp"
 #include "gateway/traffic/relay_call.hpp"
@@ -35,6 +36,8 @@ private:
     net::routine<bool> renew_token();
     net::routine<core::result<>> repair();
     net::routine<core::result<>> pass_answer();
+    net::routine<core::result<>> pass_early();
+    net::routine<> tell_failure(core::error why);
     net::routine<core::result<>> pass_body();
     net::routine<core::result<>> edit_answer(answer_edit& edit);
     bool expect_events();
@@ -49,6 +52,7 @@ private:
     agent_exchange agent_;
     body_reader body_;
     answer_writer writer_;
+    early_events early_;
     bool announced_ = false;  // to the observer
 };
 

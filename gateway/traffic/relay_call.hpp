@@ -57,6 +57,9 @@ public:
 
     // The agent has not answered in time, and nobody waits any more.
     virtual void gave_up(const relay_call& call) = 0;
+
+    // What a caller that has got a stream of events is told of a failure: the data of an event, on one line.
+    virtual std::string failure_text(const core::error& why) const = 0;
 };
 
 // What a route demands of the answer to a call, and adds to it.
@@ -98,6 +101,8 @@ struct relay_call {
     answer_terms* terms = nullptr;                    // outlives the relay; null: none
     call_repair* repair = nullptr;                    // outlives the relay; null: none
     core::duration silence{};                         // of the agent during its answer; 0: timeouts.upstream_idle
+    core::duration longest{};                         // until the end of its answer, whatever comes meanwhile; 0: none
+    core::duration patience{};                   // with a repair: until the caller gets events instead; 0: it waits
     std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
     std::string_view subject_type{};             // of the caller's own token, with `token`
     std::optional<model::card_position> card{};  // the answer holds one: agent_relay makes an edit of that
@@ -118,6 +123,7 @@ std::string token_line(const core::secret& token);
 struct relay_outcome {
     std::optional<core::error> failure;           // nullopt: the whole answer is out
     bool answered = false;                        // a head went to the caller; with a failure, the answer was cut
+    bool told = false;                            // the failure went to the caller, as an event
     bool replaced = false;                        // answer_terms::replaces(): nothing went to the caller
     unsigned status = 0;                          // of the agent's answer; 0: no head of it came
     std::optional<model::stream_end> stream;      // the answer was an event stream

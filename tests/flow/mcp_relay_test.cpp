@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -214,6 +215,9 @@ TEST_CASE("events of a call and of the session's own stream leave as they come")
         CHECK(head.status == 200);
         CHECK(head.header("Content-Type").starts_with("text/event-stream"));
         CHECK(head.header("X-Accel-Buffering") == "no");
+        CHECK(std::ranges::any_of(head.headers, [](const auto& field) {
+            return field.first == "Cache-Control" && field.second.find("no-transform") != std::string::npos;
+        }));
         REQUIRE(x.agent.wait_for_streams(1));
         x.agent.send_event(R"({"jsonrpc":"2.0","method":"notifications/progress"})");
         CHECK_FALSE(caller.read_until("progress\"}\n\n").empty());

@@ -1,0 +1,49 @@
+// A caller that would wait in silence for the head of an answer gets a stream of events at once: comments until the answer is
+// there, and then the answer as an event (MCP 2025-03-26 to 2026-07-28, basic/transports). On the thread of the caller's loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/traffic/agent_exchange.hpp"
+#include "gateway/traffic/answer_writer.hpp"
+#include "gateway/traffic/relay_call.hpp"
+#include "net/server/server_connection.hpp"
+
+namespace gateway::traffic {
+
+class relay;
+
+class early_events final : public silence_watch {
+public:
+    // For `stream`, which the observer of the settings is told of when it begins. References outlive it.
+    early_events(
+        relay& stream,
+        net::server_connection& caller,
+        answer_writer& writer,
+        const relay_settings& settings,
+        const relay_call& call
+    );
+
+    core::steady_time due() const override;
+    net::routine<core::result<>> break_silence() override;
+
+    // The head is out.
+    bool begun() const noexcept { return begun_; }
+
+    // Of the agent's answer, once that has begun(): events go on as they are, JSON becomes one. Fails with upstream_status and
+    // upstream_protocol: it is neither.
+    core::result<> adopt(const net::http1::response_head& head);
+
+private:
+    void write_head() const;
+
+    relay& stream_;
+    net::server_connection& caller_;
+    answer_writer& writer_;
+    const relay_settings& settings_;
+    const relay_call& call_;
+    core::steady_time due_;
+    bool begun_ = false;
+};
+
+}  // namespace gateway::traffic
