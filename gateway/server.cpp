@@ -161,6 +161,7 @@ core::result<> server::start()
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
+    session_key_ = own_session_key(store_.engine(), log_);
     registry_->set_audit(audit_.trail());
     if (auto started = start_cards(settings_.cards, *card_thread_, *registry_, public_base_); !started) {
         return started;
@@ -197,7 +198,7 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
         card_thread_->editor().set_access(schemes_);
         cards_->make_again(access::card_schemes::difference(before, schemes_), turns_.operators);
     }
-    tell_workers(workers_, settings_, settings);
+    tell_workers(workers_, settings_, settings, session_key_);
     largest_card_ = settings_.cards.max_size;
     card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
     sessions_->settings_changed(settings, turns_.operators);

@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/secret.hpp"
 #include "gateway/access/card_schemes.hpp"
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/admin_handler.hpp"
@@ -143,6 +144,7 @@ private:
     model::turn_lines turns_;  // of the control loop
     auditor audit_;
     model::store_thread store_;
+    core::secret session_key_;  // of a configuration without one; since start()
     std::unique_ptr<net::curl_fetcher> fetcher_;
     std::unique_ptr<cards::card_thread> card_thread_;
     std::unique_ptr<cards::card_source> source_;

@@ -1,10 +1,12 @@
 #include "gateway/worker_settings.hpp"
 
+#include "core/ascii.hpp"
 #include "gateway/access/rate_limiter.hpp"
 #include "jose/sealed_text.hpp"
 #include "mcp/calls/session_id.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace gateway {
@@ -18,22 +20,27 @@ void limit_rates(worker_list workers, const core::rate_limits& limits)
     }
 }
 
+// As it could be written in a file of `mcp.session_keys`.
 core::secret new_session_key()
 {
-    std::string bytes(jose::sealing_key_bytes, '\0');
-    jose::system_random({reinterpret_cast<unsigned char*>(bytes.data()), bytes.size()});
-    return core::secret{std::move(bytes)};
+    std::array<unsigned char, jose::sealing_key_bytes> bytes{};
+    jose::system_random(bytes);
+    std::string text;
+    for (const auto each : bytes) {
+        text += core::hex_digits[each >> 4U];
+        text += core::hex_digits[each & 0x0FU];
+    }
+    return core::secret{std::move(text)};
 }
 
-void publish_session_ids(worker_list workers, const config::mcp_settings& settings)
+void publish_session_ids(worker_list workers, const config::mcp_settings& settings, const core::secret& own_key)
 {
     std::vector<core::secret> keys;
     for (const auto& text : settings.session_keys) {
         keys.push_back(jose::sealing_key(text.reveal()).value());
     }
     if (keys.empty()) {
-        static const auto own = new_session_key();
-        keys.push_back(own);
+        keys.push_back(jose::sealing_key(own_key.reveal()).value());
     }
     const auto ids = std::make_shared<const mcp::session_ids>(jose::text_sealer{keys});
     for (const auto& each : workers) {
@@ -43,14 +50,35 @@ void publish_session_ids(worker_list workers, const config::mcp_settings& settin
 
 }  // namespace
 
-void tell_workers(worker_list workers, const config::settings& now, const std::vector<std::string_view>& changed)
+void tell_workers(
+    worker_list workers,
+    const config::settings& now,
+    const std::vector<std::string_view>& changed,
+    const core::secret& own_key
+)
 {
     if (std::ranges::any_of(changed, [](auto path) { return path.starts_with("rate_limits"); })) {
         limit_rates(workers, now.rate_limits);
     }
     if (std::ranges::find(changed, "mcp.session_keys") != changed.end()) {
-        publish_session_ids(workers, now.mcp);
+        publish_session_ids(workers, now.mcp, own_key);
     }
+}
+
+core::secret own_session_key(store::engine& records, const core::logger& log)
+{
+    auto made = new_session_key();
+    auto kept = records.session_key(made);
+    if (kept && jose::sealing_key(kept->reveal())) {
+        return std::move(*kept);
+    }
+    const auto why = kept ? core::gateway_error(core::errc::store_failed, "is no key") : kept.error();
+    log.write(
+        core::log_level::warn,
+        "session_key_persist_failed",
+        {{"code", core::name(why.code)}, {"detail", why.detail}}
+    );
+    return made;
 }
 
 }  // namespace gateway

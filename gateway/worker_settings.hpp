@@ -2,9 +2,11 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/log.hpp"
 #include "core/rate_limits.hpp"
 #include "core/secret.hpp"
 #include "gateway/traffic/worker.hpp"
+#include "store/engine.hpp"
 
 #include <memory>
 #include <span>
@@ -16,7 +18,15 @@ namespace gateway {
 using worker_list = std::span<const std::unique_ptr<traffic::worker>>;
 
 // Of the settings that have changed, by their paths: `rate_limits`, from which counting starts from zero, and `mcp.session_keys`;
-// without any of these session ids are sealed with a key that the process makes once.
-void tell_workers(worker_list workers, const config::settings& now, const std::vector<std::string_view>& changed);
+// without any of these session ids are sealed with `own_key`.
+void tell_workers(
+    worker_list workers,
+    const config::settings& now,
+    const std::vector<std::string_view>& changed,
+    const core::secret& own_key
+);
+
+// The key of a gateway that is given none, which stays with its store; if that does not take it, with this process.
+core::secret own_session_key(store::engine& records, const core::logger& log);
 
 }  // namespace gateway

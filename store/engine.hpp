@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/secret.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -88,6 +89,10 @@ public:
 
     // Nothing if there is none, or if it is damaged: a card can be fetched again.
     virtual core::result<std::optional<kept_card>> card(std::string agent) = 0;
+
+    // The text of the key that session ids are sealed with: the one that is there, or else `made`, which is there from now on.
+    // A damaged one is replaced.
+    virtual core::result<core::secret> session_key(core::secret made) = 0;
 };
 
 inline constexpr std::uint64_t changes_kept = 100'000;

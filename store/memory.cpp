@@ -82,6 +82,14 @@ public:
         return found == cards_.end() ? std::nullopt : std::optional<kept_card>{found->second};
     }
 
+    core::result<core::secret> session_key(core::secret made) override
+    {
+        if (key_.empty()) {
+            key_ = std::move(made);
+        }
+        return key_;
+    }
+
 private:
     std::uint64_t version_of(const std::string& id) const
     {
@@ -102,6 +110,7 @@ private:
     std::map<std::string, kept_card> cards_;
     std::deque<change> trail_;
     std::uint64_t latest_ = 0;
+    core::secret key_;
 };
 
 }  // namespace

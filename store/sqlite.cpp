@@ -63,6 +63,7 @@ public:
     }
 
     core::result<> keep_cards(std::vector<kept_card> cards) override;
+    core::result<core::secret> session_key(core::secret made) override;
 
     core::result<std::optional<kept_card>> card(std::string agent) override
     {
@@ -283,6 +284,22 @@ core::result<> sqlite::keep_cards(std::vector<kept_card> cards)
         return 0;
     });
     return kept ? core::result<>{} : core::result<>{kept.error()};
+}
+
+core::result<core::secret> sqlite::session_key(core::secret made)
+{
+    auto there = read<std::optional<core::secret>>([&] { return read_session_key(*db_); });
+    if (!there) {
+        return std::move(there).error();
+    }
+    if (*there) {
+        return std::move(**there);
+    }
+    const auto kept = write(need::growth, [&]() -> core::result<std::uint64_t> {
+        auto done = write_session_key(*db_, made);
+        return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
+    });
+    return kept ? core::result<core::secret>{std::move(made)} : core::result<core::secret>{kept.error()};
 }
 
 }  // namespace

@@ -10,6 +10,8 @@ namespace {
 
 using core::errc;
 
+constexpr std::string_view session_key_name = "session";
+
 std::int64_t to_number(core::wall_time at)
 {
     return std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
@@ -228,6 +230,27 @@ core::result<> write_card(sqlite_connection& db, const kept_card& card)
         row.with(card.document).with(sum);
     }
     return row.done();
+}
+
+core::result<std::optional<core::secret>> read_session_key(sqlite_connection& db)
+{
+    query row{db, "SELECT text, sum FROM keys WHERE name = ?"};
+    const auto there = row.with(session_key_name).step();
+    if (!there) {
+        return there.error();
+    }
+    if (!*there) {
+        return std::optional<core::secret>{};
+    }
+    core::secret found{row.text(0)};
+    const bool whole = row.number(1) == checksum{}.with(found.reveal()).value();
+    return whole ? std::optional{std::move(found)} : std::nullopt;
+}
+
+core::result<> write_session_key(sqlite_connection& db, const core::secret& text)
+{
+    query row{db, "INSERT OR REPLACE INTO keys (name, text, sum) VALUES (?, ?, ?)"};
+    return row.with(session_key_name).with(text.reveal()).with(checksum{}.with(text.reveal()).value()).done();
 }
 
 }  // namespace store

@@ -28,4 +28,8 @@ core::result<std::uint64_t> remove_record(sqlite_connection& db, std::string_vie
 
 core::result<> write_card(sqlite_connection& db, const kept_card& card);
 
+// Nothing for a row that is not what was written.
+core::result<std::optional<core::secret>> read_session_key(sqlite_connection& db);
+core::result<> write_session_key(sqlite_connection& db, const core::secret& text);
+
 }  // namespace store

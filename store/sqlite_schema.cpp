@@ -21,6 +21,7 @@ constexpr std::array migrations{
     "CREATE TABLE cards (agent TEXT PRIMARY KEY, source TEXT NOT NULL, document TEXT NOT NULL, url TEXT NOT NULL,"
     " etag TEXT NOT NULL, last_modified TEXT NOT NULL, fetched INTEGER NOT NULL, fresh_for INTEGER NOT NULL,"
     " sum INTEGER NOT NULL) STRICT;",
+    "CREATE TABLE keys (name TEXT PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;",
 };
 
 core::error not_usable(std::string why)

@@ -1,5 +1,6 @@
 // What becomes of callers' sessions when MCP servers lose them, end them, or name them at length.
 #include "tests/flow/mcp_session_server.hpp"
+#include "tests/support/scratch.hpp"
 
 #include <doctest/doctest.h>
 
@@ -228,6 +229,26 @@ TEST_CASE("A session whose server's id has up to 1024 characters can be used, ho
     }
     const session_rig r{{}, 1025};
     check_error(post(*r.x, initialize_body), 502, -32603, "upstream_protocol");
+}
+
+TEST_CASE("A session outlives a restart of a gateway that has a store and no keys")
+{
+    const test_support::scratch_directory scratch;
+    session_server server;
+    scripted_agent agent{server.as_handler()};
+    const auto start = [&] {
+        auto settings = quick_settings();
+        settings.agents.push_back(a2a_agent("a", agent.url("/rpc")));
+        make_mcp(settings);
+        settings.store = "sqlite:" + scratch.file("s.db");
+        return std::make_unique<running_gateway>(std::move(settings));
+    };
+    auto gateway = start();
+    const auto begun = send_to(gateway->port(), "POST", usual_fields(), initialize_body);
+    const field_list session{{"Mcp-Session-Id", begun.header("Mcp-Session-Id")}};
+    gateway.reset();
+    gateway = start();
+    CHECK(send_to(gateway->port(), "POST", with(usual_fields(), session), call_of("1")).status == 200);
 }
 
 TEST_CASE("A server that sends calls to another path of its own gets them there, also those that follow")

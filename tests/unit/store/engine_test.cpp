@@ -197,4 +197,12 @@ TEST_CASE("a card that is still right is renewed without its document, if it is 
     });
 }
 
+TEST_CASE("The key of sessions is the one that was there first")
+{
+    each_engine([](store::engine& engine) {
+        CHECK(engine.session_key(core::secret{"one"})->reveal() == "one");
+        CHECK(engine.session_key(core::secret{"two"})->reveal() == "one");
+    });
+}
+
 TEST_SUITE_END();

@@ -165,20 +165,20 @@ TEST_CASE("a file that is no store, of a newer version, or only the rest of one 
     SUBCASE("a newer version's")
     {
         opened(path).reset();
-        run_sql(path, "PRAGMA user_version=2");
-        said = ": has the schema 2 of another cardea; this one knows 1 to 1";
+        run_sql(path, "PRAGMA user_version=3");
+        said = ": has the schema 3 of another cardea; this one knows 1 to 2";
     }
     SUBCASE("one that has not been finished")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=0");
-        said = ": has the schema 0 of another cardea; this one knows 1 to 1";
+        said = ": has the schema 0 of another cardea; this one knows 1 to 2";
     }
     SUBCASE("one with a negative schema")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=-1");
-        said = ": has the schema -1 of another cardea; this one knows 1 to 1";
+        said = ": has the schema -1 of another cardea; this one knows 1 to 2";
     }
     SUBCASE("the log of a file that is gone")
     {
@@ -272,6 +272,29 @@ TEST_CASE("a damaged file is refused, or every record in it is what was written"
         }
     }
     CHECK(refused > rounds / 2);
+}
+
+TEST_CASE("The key of sessions outlives the process, and a damaged one is replaced")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    CHECK(store::open_sqlite({.path = path}).value()->session_key(core::secret{"one"})->reveal() == "one");
+    CHECK(store::open_sqlite({.path = path}).value()->session_key(core::secret{"two"})->reveal() == "one");
+    run_sql(path, "UPDATE keys SET text = 'damaged'");
+    CHECK(store::open_sqlite({.path = path}).value()->session_key(core::secret{"two"})->reveal() == "two");
+    CHECK(store::open_sqlite({.path = path}).value()->session_key(core::secret{"three"})->reveal() == "two");
+}
+
+TEST_CASE("A store of the first schema gets a place for the key of sessions and keeps its agents")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    REQUIRE(store::open_sqlite({.path = path}).value()->put("a", "{}", {"admin", {}, {}}).has_value());
+    run_sql(path, "DROP TABLE keys");
+    run_sql(path, "PRAGMA user_version=1");
+    const auto opened = store::open_sqlite({.path = path}).value();
+    CHECK(opened->load()->size() == 1);
+    CHECK(opened->session_key(core::secret{"one"})->reveal() == "one");
 }
 
 TEST_SUITE_END();

@@ -61,6 +61,7 @@ public:
     }
     core::result<> keep_cards(std::vector<store::kept_card>) override { return {}; }
     core::result<std::optional<store::kept_card>> card(std::string) override { return std::nullopt; }
+    core::result<core::secret> session_key(core::secret made) override { return made; }
 
     fault how = fault::none;
     std::function<void()> meanwhile;  // once, on the store's thread while whoever asked waits for it
