@@ -371,6 +371,7 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.recovered_sessions = callers_->recovered() + programs_->counts().recovered;
+    now.sessions_ended = programs_->counts().ended;
     now.key_sets = samples_of(credentials_->key_sets());
     const metrics_feed::sources
         from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, admin_->guard().totals(), turns_.operators};

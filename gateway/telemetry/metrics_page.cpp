@@ -88,7 +88,7 @@ void add_client_sessions(page& into, const loop_totals& sum, const gateway_sampl
     auto ended =
         counter("cardea_mcp_client_sessions_ended_total", "Callers' sessions with MCP servers that are over, by why.");
     each(sum.sessions_ended, [&](model::session_end reason, std::uint64_t n) {
-        ended.add_some({{"reason", model::name(reason)}}, n);
+        ended.add_some({{"reason", model::name(reason)}}, n + gateway.sessions_ended[static_cast<std::size_t>(reason)]);
     });
     into.add(std::move(ended));
     auto recovered =

@@ -9,6 +9,7 @@
 #include "gateway/telemetry/process_stats.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -74,7 +75,8 @@ struct gateway_sample {
     std::uint64_t idle_upstream_connections = 0;
     std::uint64_t dropped_log_lines = 0;
     std::uint64_t dropped_audit_lines = 0;
-    std::uint64_t recovered_sessions = 0;  // of callers with MCP servers
+    std::uint64_t recovered_sessions = 0;                             // of callers with MCP servers
+    std::array<std::uint64_t, model::session_ends> sessions_ended{};  // of callers with programs, by session_end
     std::vector<key_set_sample> key_sets;
     std::uint64_t config_reloads = 0;   // that were carried out
     std::uint64_t config_refusals = 0;  // that were not
