@@ -8,6 +8,7 @@
 #include "config/signatures.hpp"
 #include "core/json/json_patch.hpp"
 #include "gateway/cards/managed_card.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/tls_files.hpp"
 
@@ -82,9 +83,9 @@ net::task<core::result<served_card>> card_editor::make(std::shared_ptr<const cor
 }
 
 net::task<core::result<served_card>>
-card_editor::make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists)
+card_editor::make_of_lists(std::shared_ptr<const core::agent> agent, listed_card listed)
 {
-    return ask(make_of_lists_here(std::move(agent), std::move(lists)));
+    return ask(make_of_lists_here(std::move(agent), std::move(listed)));
 }
 
 net::task<core::result<std::string>> card_editor::compare(std::shared_ptr<const core::agent> agent, card_pair cards)
@@ -187,6 +188,7 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     }
     const auto bytes = document.text.size();
     const auto url = document.url;
+    const auto secrets = model::secrets_of(*agent, {document.token.reveal()});
     auto accepted = co_await accept(agent, std::move(document));
     if (!accepted) {
         co_return std::move(accepted).error();
@@ -200,7 +202,7 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     if (const auto access = access_of(*agent)) {
         a2a::set_access(accepted->card.document, accepted->card.generation, *access);
     }
-    auto served = describe(accepted->card, *agent);
+    auto served = describe(accepted->card, secrets);
     served.whole = std::move(whole);
     served.address = model::call_address_of(*agent, accepted->card.document, url);
     served.signature = std::move(accepted->signature);
@@ -216,14 +218,12 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     if (!rendered) {
         co_return std::move(rendered).error();
     }
-    add_bytes(served, std::move(*rendered), shape, *agent);
+    add_bytes(served, std::move(*rendered), shape, secrets);
     co_return served;
 }
 
-net::task<core::result<served_card>> card_editor::make_of_lists_here(
-    std::shared_ptr<const core::agent> agent,
-    std::shared_ptr<const mcp::server_lists> lists
-)
+net::task<core::result<served_card>>
+card_editor::make_of_lists_here(std::shared_ptr<const core::agent> agent, listed_card listed)
 {
     co_await turns_.next(agent->id);
     if (stopped_) {
@@ -231,10 +231,7 @@ net::task<core::result<served_card>> card_editor::make_of_lists_here(
     }
     const core::json_limits limits{.bytes = settings_.max_size, .depth = 64};
     const auto shape = agent->shape.value_or(settings_.shape);
-    const auto listed = lists;
-    if (agent->mcp) {
-        lists = exposed_lists(lists, *agent->mcp);
-    }
+    const auto lists = agent->mcp ? exposed_lists(listed.lists, *agent->mcp) : listed.lists;
     const auto shown = visible_lists(lists, {agent->skills, nullptr});
     auto asked = card_request_of(*agent, shape);
     card_renderer renderer{*shown, std::move(asked), signing_of(*agent)};
@@ -243,13 +240,14 @@ net::task<core::result<served_card>> card_editor::make_of_lists_here(
         co_return std::move(rendered).error();
     }
     co_await turns_.next(agent->id);
-    auto served = describe(*shown, *agent, *rendered, limits);
+    const auto secrets = model::secrets_of(*agent, {listed.token.reveal()});
+    auto served = describe(*shown, secrets, *rendered, limits);
     if (served) {
         if (is_extended_here(*agent)) {
             served->whole = std::make_shared<const model::whole_card>(model::whole_card{{}, lists});
         }
-        add_tools(*served, *listed, *lists, *agent);
-        add_bytes(*served, std::move(*rendered), shape, *agent);
+        add_tools(*served, *listed.lists, *lists, agent->mcp ? agent->mcp->tools : core::mcp_filter{}, secrets);
+        add_bytes(*served, std::move(*rendered), shape, secrets);
     }
     co_return served;
 }
@@ -279,7 +277,7 @@ card_editor::edit_card(std::shared_ptr<const model::agent_entry> entry, std::str
 {
     const std::shared_ptr<const core::agent> agent{entry, &entry->record};
     terms.bytes = text.size();
-    card_document document{std::move(text), agent->url, true, settings_.timeout, entry->addresses};
+    card_document document{std::move(text), agent->url, entry->token, true, settings_.timeout, entry->addresses};
     auto accepted = co_await accept(agent, std::move(document));
     if (!accepted) {
         co_return std::move(accepted).error();

@@ -64,8 +64,8 @@ public:
 
     net::task<core::result<served_card>> make(std::shared_ptr<const core::agent> agent, card_document document)
         override;
-    net::task<core::result<served_card>>
-    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) override;
+    net::task<core::result<served_card>> make_of_lists(std::shared_ptr<const core::agent> agent, listed_card listed)
+        override;
     net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair cards) override;
 
     // On the thread that runs `io`: what has not begun fails from now on.
@@ -83,7 +83,7 @@ private:
 
     net::task<core::result<served_card>> make_here(std::shared_ptr<const core::agent> agent, card_document document);
     net::task<core::result<served_card>>
-    make_of_lists_here(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists);
+    make_of_lists_here(std::shared_ptr<const core::agent> agent, listed_card listed);
     net::task<core::result<std::string>> compare_here(std::shared_ptr<const core::agent> agent, card_pair cards);
     net::task<core::result<std::string>>
     edit_card(std::shared_ptr<const model::agent_entry> entry, std::string text, extended_terms terms);

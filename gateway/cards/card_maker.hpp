@@ -3,6 +3,7 @@
 
 #include "core/clock.hpp"
 #include "core/ip.hpp"
+#include "core/secret.hpp"
 #include "gateway/cards/served_card.hpp"
 #include "net/loop/types.hpp"
 
@@ -14,11 +15,18 @@ namespace gateway::cards {
 // A card's text, as its agent or the operator wrote it.
 struct card_document {
     std::string text;
-    std::string url = {};  // where it was found
+    std::string url = {};     // where it was found
+    core::secret token = {};  // of the agent's OAuth server, that it was asked for with
     // Whether it has to be signed as the agent's rules ask for, and how long it may take to fetch the keys.
     bool verified = false;
     core::duration timeout{};
     std::shared_ptr<const core::address_rule> addresses = {};  // where the keys may be; null: at any address
+};
+
+// What an MCP server lists.
+struct listed_card {
+    std::shared_ptr<const mcp::server_lists> lists;
+    core::secret token = {};  // of the agent's OAuth server, that the server got
 };
 
 // Two cards as JSON text.
@@ -40,7 +48,7 @@ public:
 
     // Of what an MCP server lists. Fails with card_too_large, card_unrewritable and internal.
     virtual net::task<core::result<served_card>>
-    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) = 0;
+    make_of_lists(std::shared_ptr<const core::agent> agent, listed_card listed) = 0;
 
     // What changes between two cards of the agent: a JSON Patch (RFC 6902), as text.
     virtual net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair cards) = 0;

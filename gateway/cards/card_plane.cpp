@@ -60,6 +60,7 @@ void card_plane::set_agent(const std::string& id, std::shared_ptr<const model::a
     if (found != slots_.end()) {
         auto& known = found->second->agent;
         if (agent != nullptr && agent->record == known->record) {
+            known = std::move(agent);  // its token may be another one
             return;
         }
         if (agent != nullptr && model::same_session(known->record, agent->record)) {

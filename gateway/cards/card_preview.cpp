@@ -14,7 +14,8 @@ net::task<core::result<card_preview>>
 card_previewer::preview_lists(slot_pointer slot, std::shared_ptr<const mcp::server_lists> lists)
 {
     auto record = slot->record();
-    auto card = co_await maker_.make_of_lists(std::move(record), std::move(lists));
+    listed_card listed{std::move(lists), slot->agent->token};
+    auto card = co_await maker_.make_of_lists(std::move(record), std::move(listed));
     co_return co_await compared(std::move(slot), std::move(card));
 }
 

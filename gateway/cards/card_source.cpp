@@ -5,6 +5,7 @@
 #include "core/ascii.hpp"
 #include "core/url.hpp"
 #include "gateway/cards/card_cache.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/tls_files.hpp"
@@ -218,6 +219,9 @@ card_source::fetch_with_credentials(core::agent agent, std::string url, card_val
         auto fetched = co_await fetch_followed(std::move(request));
         const bool refuses = fetched && fetched->answer.status == 401 && !token->empty() && refused.empty();
         if (!refuses || stopped_) {
+            if (fetched) {
+                fetched->token = *token;
+            }
             co_return fetched;
         }
         refused = *token;
@@ -254,14 +258,22 @@ card_source::fetch_one(core::agent agent, std::string url, card_validators last,
         );
     }
     const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
-    card_document
-        document{.text = answer.body, .url = fetched->url, .verified = true, .timeout = left, .addresses = addresses};
+    const auto secrets = model::secrets_of(agent, {fetched->token.reveal()});
+    card_document document{
+        .text = answer.body,
+        .url = fetched->url,
+        .token = fetched->token,
+        .verified = true,
+        .timeout = left,
+        .addresses = addresses
+    };
     auto card = co_await maker_.make(std::make_shared<const core::agent>(std::move(agent)), std::move(document));
     if (!card) {
         auto why = std::move(card).error();
         if (why.code == errc::card_not_json || why.code == errc::card_invalid || why.code == errc::card_too_large) {
             why.detail = config::shown_url(url) + ": " + why.detail;
         }
+        why.detail = secrets.apply(why.detail);
         co_return why;
     }
     found.card = std::move(*card);

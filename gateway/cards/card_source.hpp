@@ -61,7 +61,8 @@ private:
 
     struct followed {
         net::fetch_response answer;
-        std::string url;  // of the answer
+        std::string url;       // of the answer
+        core::secret token{};  // that it was asked for with
     };
 
     // The token that a card of this agent at this URL is fetched with; empty: none is needed there.

@@ -205,7 +205,7 @@ net::task<> fetched_cards::accept_kept(slot_pointer slot)
     auto& kept = found->card;
     auto record = slot->record();
     const auto fetched_at = out_.now() - found->age;
-    card_document document{.text = std::move(kept.document), .url = kept.url};
+    card_document document{.text = std::move(kept.document), .url = kept.url, .token = slot->agent->token};
     auto card = co_await maker_.make(std::move(record), std::move(document));
     // One that is not accepted any more is as good as none.
     if (card && !slot->gone) {

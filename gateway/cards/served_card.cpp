@@ -1,7 +1,6 @@
 #include "gateway/cards/served_card.hpp"
 
 #include "core/utf8.hpp"
-#include "gateway/model/agent_record.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/shown_words.hpp"
 #include "jose/digest.hpp"
@@ -57,9 +56,8 @@ std::vector<told_refusal> told(const std::vector<card_refusal>& refusals, const 
 
 }  // namespace
 
-served_card describe(const a2a::card& card, const core::agent& record)
+served_card describe(const a2a::card& card, const core::redaction& secrets)
 {
-    const auto secrets = model::secrets_of(record);
     served_card served;
     served.facts = a2a::facts(card);
     served.words = model::words_of(card.document);
@@ -83,7 +81,7 @@ served_card describe(const a2a::card& card, const core::agent& record)
 
 core::result<served_card> describe(
     const mcp::server_lists& lists,
-    const core::agent& record,
+    const core::redaction& secrets,
     const rendered_card& rendered,
     core::json_limits limits
 )
@@ -95,18 +93,16 @@ core::result<served_card> describe(
     if (lists.server.version.empty()) {
         card->problems.push_back({"version", "empty: 0.0.0 is served", a2a::problem_severity::warning});
     }
-    auto served = describe(*card, record);
+    auto served = describe(*card, secrets);
     // Their paths name members as the server calls them.
-    const auto secrets = model::secrets_of(record);
     for (auto& each : served.problems) {
         each.path = model::shown_words(secrets, each.path);
     }
     return served;
 }
 
-void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape, const core::agent& record)
+void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape, const core::redaction& secrets)
 {
-    const auto secrets = model::secrets_of(record);
     card.shape = shape;
     card.bytes = std::move(rendered.bytes);
     card.signed_by = std::move(rendered.signed_by);
@@ -119,7 +115,8 @@ void add_tools(
     served_card& card,
     const mcp::server_lists& listed,
     const mcp::server_lists& exposed,
-    const core::agent& record
+    const core::mcp_filter& tools,
+    const core::redaction& secrets
 )
 {
     constexpr std::size_t named = 8;
@@ -131,11 +128,10 @@ void add_tools(
     }
     std::ranges::sort(*names);
     card.tools = std::move(names);
-    const mcp::name_filter filter{record.mcp ? record.mcp->tools : core::mcp_filter{}};
+    const mcp::name_filter filter{tools};
     if (filter.passes_all()) {
         return;
     }
-    const auto secrets = model::secrets_of(record);
     const auto& all = listed[mcp::list_kind::tools];
     auto& hidden = card.hidden.emplace();
     hidden.count = all.size() - exposed[mcp::list_kind::tools].size();

@@ -5,6 +5,7 @@
 #include "a2a/card/card.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
+#include "core/redaction.hpp"
 #include "gateway/cards/card_renderer.hpp"
 #include "gateway/cards/card_verifier.hpp"
 #include "gateway/model/agent_filter.hpp"
@@ -68,25 +69,27 @@ struct served_card {
 };
 
 // What can be said of a card before it is rendered: facts, words, problems, and the log's words but for `sha256`.
-served_card describe(const a2a::card& card, const core::agent& record);
+// `secrets`: what the agent was given to keep.
+served_card describe(const a2a::card& card, const core::redaction& secrets);
 
 // The same of the card of an MCP server, which is read from what was rendered from its lists. Fails as a2a::parse_card().
 core::result<served_card> describe(
     const mcp::server_lists& lists,
-    const core::agent& record,
+    const core::redaction& secrets,
     const rendered_card& rendered,
     core::json_limits limits
 );
 
 // Adds what rendering gave: bytes, shape, signed_by, losses, refusals and the log's `sha256`.
-void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape, const core::agent& record);
+void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape, const core::redaction& secrets);
 
 // Adds what is said of an MCP server's tools: `listed` by the server, of which callers get those that are `exposed`.
 void add_tools(
     served_card& card,
     const mcp::server_lists& listed,
     const mcp::server_lists& exposed,
-    const core::agent& record
+    const core::mcp_filter& filter,
+    const core::redaction& secrets
 );
 
 }  // namespace gateway::cards

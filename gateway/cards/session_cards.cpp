@@ -29,9 +29,10 @@ net::task<> session_cards::make(slot_pointer slot)
         const auto lists = std::exchange(slot->listed, nullptr);
         const auto told = std::exchange(slot->told, {});
         auto record = slot->record();
+        listed_card listed{lists, slot->agent->token};
         core::result<served_card> card = core::gateway_error(errc::internal, "card: its making ended by an exception");
         try {
-            card = co_await maker_.make_of_lists(std::move(record), lists);
+            card = co_await maker_.make_of_lists(std::move(record), std::move(listed));
         } catch (...) {
             bug = std::current_exception();
         }

@@ -98,13 +98,13 @@ public:
     }
 
     net::task<core::result<gateway::cards::served_card>>
-    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) override
+    make_of_lists(std::shared_ptr<const core::agent> agent, gateway::cards::listed_card listed) override
     {
         co_await hold();
         if (refuses_lists) {
             co_return core::upstream_error(errc::card_too_large);
         }
-        co_return co_await editor_.make_of_lists(std::move(agent), std::move(lists));
+        co_return co_await editor_.make_of_lists(std::move(agent), std::move(listed));
     }
 
     net::task<core::result<std::string>>

@@ -2,6 +2,7 @@
 #include "gateway/cards/card_source.hpp"
 
 #include "core/url.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "tests/support/hostile_addresses.hpp"
 #include "tests/unit/gateway/cards/rendering.hpp"
 
@@ -65,7 +66,7 @@ public:
         if (!card) {
             co_return std::move(card).error();
         }
-        auto served = gateway::cards::describe(*card, *agent);
+        auto served = gateway::cards::describe(*card, gateway::model::secrets_of(*agent));
         const a2a::public_address at{"http://gateway/agents/a"};
         auto rewritten = a2a::rewrite_card(std::move(*card), at, {.url = agent->url, .card_url = agent->card_url});
         if (!rewritten) {
@@ -75,12 +76,17 @@ public:
         if (!rendered) {
             co_return std::move(rendered).error();
         }
-        gateway::cards::add_bytes(served, std::move(*rendered), core::card_shape::automatic, *agent);
+        gateway::cards::add_bytes(
+            served,
+            std::move(*rendered),
+            core::card_shape::automatic,
+            gateway::model::secrets_of(*agent)
+        );
         co_return served;
     }
 
     net::task<core::result<gateway::cards::served_card>>
-    make_of_lists(std::shared_ptr<const core::agent>, std::shared_ptr<const mcp::server_lists>) override
+    make_of_lists(std::shared_ptr<const core::agent>, gateway::cards::listed_card) override
     {
         co_return core::gateway_error(core::errc::internal);
     }

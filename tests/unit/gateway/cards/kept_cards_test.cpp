@@ -60,9 +60,9 @@ public:
     }
 
     net::task<core::result<gateway::cards::served_card>>
-    make_of_lists(std::shared_ptr<const core::agent> agent, std::shared_ptr<const mcp::server_lists> lists) override
+    make_of_lists(std::shared_ptr<const core::agent> agent, gateway::cards::listed_card listed) override
     {
-        return editor_.make_of_lists(std::move(agent), std::move(lists));
+        return editor_.make_of_lists(std::move(agent), std::move(listed));
     }
 
     net::task<core::result<std::string>>
