@@ -315,7 +315,7 @@ constexpr auto settings_table = std::to_array<setting>({
      "Open event streams per worker. Beyond it: 503."},
     {"limits.failed_credentials",
      count_setting{of<&settings::limits, &limit_settings::failed_credentials>, 1, 1'000'000},
-     "Credentials from one address that may fail in a second, on all listeners together. Beyond it: 429 for every "
+     "Credentials from one address that may fail in a second on one listener. Beyond it: 429 for every "
      "credential of the address that is not known already. An IPv6 address counts with its /64."},
     {"limits.connections",
      count_setting{of<&settings::limits, &limit_settings::connections>, 0, 1'000'000},

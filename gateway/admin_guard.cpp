@@ -55,8 +55,8 @@ admin_guard::admin_guard(model::control_services& control, const config::setting
 
 void admin_guard::set_plans(access::access_plans plans)
 {
-    gate_.set_plan(std::move(plans.callers), plans.failures);
-    registration_gate_.set_plan(std::move(plans.registration), std::move(plans.failures));
+    gate_.set_plan(std::move(plans.callers), failures_);
+    registration_gate_.set_plan(std::move(plans.registration), failures_);
 }
 
 access::gate& admin_guard::gate_for(std::string_view path) noexcept

@@ -39,9 +39,6 @@ public:
     // From now on requests need a credential; without plans they need none. Requests under way keep what they began with.
     void set_plans(access::access_plans plans);
 
-    // Of this listener, for the other one to count with.
-    const std::shared_ptr<access::failure_limit>& failures() const noexcept { return failures_; }
-
     // The rights of a request for `path`, which outlives the routine. Fails with bad_request, unauthenticated,
     // access_unavailable, rate_limited and forbidden, which are counted and go to the audit; the answer says what is needed.
     net::routine<std::optional<model::answer>>

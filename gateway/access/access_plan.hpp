@@ -34,7 +34,7 @@ class failure_limit;
 struct access_plans {
     std::shared_ptr<const access_plan> callers;       // null: no credential
     std::shared_ptr<const access_plan> registration;  // of those that register agents; null: none may
-    std::shared_ptr<failure_limit> failures;          // of all listeners; not null with a plan
+    std::shared_ptr<failure_limit> failures;          // of all workers; not null with a plan
 };
 
 class access_plan {

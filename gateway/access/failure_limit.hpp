@@ -1,6 +1,6 @@
 // How many credentials from one address may fail, so that guesses and forged tokens cost the gateway little. An IPv6 address
 // counts with its /64. Bounded: addresses share a place now and then, and then their limit. Any thread, without a lock: all loops
-// share one, so that it is the same limit on every listener. Credentials that are checked at one moment may all be.
+// of a listener share one. Credentials that are checked at one moment may all be.
 #pragma once
 
 #include "core/clock.hpp"

@@ -80,7 +80,14 @@ bool access_guard::asks_first(const request_context& request) const
     const auto* known = known_.find(request.to.agent);
     const bool relayed =
         known != nullptr && !known->entry->record.mcp && fits_any(known->entry->record.relay_paths, model::mcp_path);
-    return !relayed || (request.access && !request.access->may_discover(known->entry->record, request.principal()));
+    if (!relayed || !request.access) {
+        return !relayed;
+    }
+    const auto& record = known->entry->record;
+    const auto* caller = request.principal();
+    // A browser asks without credentials: after a 401 it would not send the call that has them.
+    return !request.access->may_discover(record, caller) ||
+           (caller == nullptr && !request.access->may_call_somehow(record, nullptr));
 }
 
 // Whether the request has an owner to be known: what everybody may read has none.

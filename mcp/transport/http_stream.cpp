@@ -121,8 +121,10 @@ void http_stream::judge()
     if (named_session_ && says_session_lost(status_, answer)) {
         return owner_.forgotten();
     }
-    // Of a request to listen, any refusal that is not about the moment is one.
-    const bool for_now = status_ == 408 || status_ == 425 || status_ == 429;
+    // Of a request to listen, any refusal that is not about the moment is one. A token that is refused may be followed by one that
+    // is not.
+    const bool for_now =
+        status_ == 408 || status_ == 425 || status_ == 429 || (status_ == 401 && wire_.settings.tokens);
     const bool refused = answer != nullptr && answer->kind == message_kind::failure;
     const bool none =
         status_ == 405 || status_ == 404 || (!gets() && !for_now && status_ < 500 && (refused || status_ >= 400));

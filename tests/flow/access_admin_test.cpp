@@ -124,32 +124,36 @@ TEST_CASE("with cardea:read on the admin listener agents are read, and a write i
     CHECK(audit.find("mallory-token") == std::string::npos);
 }
 
-TEST_CASE("credentials that fail on one listener, or for one route, count on the other")
+TEST_CASE("credentials that fail count for all routes of a listener, and do not lock operators out of the other")
 {
     test_support::scripted_agent agent{answer_of_agent};
     auto settings = with_scopes(agent.url("/rpc"));
     settings.limits.failed_credentials = 3;
     settings.trusted_proxies = {"127.0.0.1"};
     const running_gateway gateway{settings};
-    const auto status = [&](int place, const field_list& headers) {
-        const auto port = place < 2 ? gateway.port() : gateway.admin_port();
-        return place % 2 == 0 ? request(port, "GET", place < 2 ? "/agents" : "/metrics", headers).status
-                              : request(port, "POST", "/agent/register", headers).status;
+    const auto status = [&](bool admin, bool registers, const field_list& headers) {
+        const auto port = admin ? gateway.admin_port() : gateway.port();
+        return registers ? request(port, "POST", "/agent/register", headers).status
+                         : request(port, "GET", admin ? "/metrics" : "/agents", headers).status;
     };
     int address = 0;
-    for (int last = 0; last < 4; ++last) {
-        CAPTURE(last);
-        bool limited = false;
-        // Another second may begin in between, but hardly each time.
-        for (int i = 0; i < 20 && !limited; ++i) {
-            auto headers = unknown;
-            headers.emplace_back("X-Forwarded-For", "192.0.2." + std::to_string(++address));
-            for (int other = 1; other < 4; ++other) {
-                status((last + other) % 4, headers);
+    for (const bool admin : {false, true}) {
+        for (const bool registers : {false, true}) {
+            CAPTURE(admin);
+            CAPTURE(registers);
+            bool limited = false;
+            // Another second may begin in between, but hardly each time.
+            for (int i = 0; i < 20 && !limited; ++i) {
+                auto headers = unknown;
+                headers.emplace_back("X-Forwarded-For", "192.0.2." + std::to_string(++address));
+                for (int other = 0; other < 3; ++other) {
+                    status(admin, !registers, headers);
+                }
+                limited = status(admin, registers, headers) == 429;
+                CHECK(status(!admin, registers, headers) == 401);
             }
-            limited = status(last, headers) == 429;
+            CHECK(limited);
         }
-        CHECK(limited);
     }
 }
 

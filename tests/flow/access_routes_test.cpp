@@ -108,6 +108,8 @@ TEST_CASE("OPTIONS of /mcp at an agent that relays it is held to the agent's rul
 {
     test_support::scripted_agent agent{answer_of_agent};
     auto settings = guarded(agent.url("/rpc"));
+    // Anybody may know of it, and a browser asks without the credential that its call will have.
+    settings.agents.push_back(flow::agent("shop", agent.url("/rpc"), anyone, only({.principals = {"ci"}})));
     for (auto& each : settings.agents) {
         each.relay_paths = {"/mcp"};
     }
@@ -122,6 +124,8 @@ TEST_CASE("OPTIONS of /mcp at an agent that relays it is held to the agent's rul
     CHECK(status("open", nobody) == 200);
     CHECK(status("open", unknown) == 401);
     CHECK(status("seen", mallory) == 403);
+    CHECK(status("shop", nobody) == 204);
+    CHECK(status("shop", mallory) == 403);
     CHECK(agent.request_count() == 4);
     for (const auto* id : {"secret", "denied", "nobody"}) {
         for (const auto& who : {nobody, mallory, unknown}) {
