@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@ namespace flow::mcp_calls {
 class session_server {
 public:
     unsigned lost_status = 404;
+    std::size_t lost_size = 0;  // of its body, at least
     unsigned delete_status = 200;
     unsigned initialize_status = 200;
     std::string version = "2025-06-18";
@@ -48,8 +50,9 @@ private:
             return initialize(body);
         }
         if (!known_.contains(request.header("Mcp-Session-Id"))) {
-            const auto* const lost =
+            std::string lost =
                 R"({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}})";
+            lost.insert(lost.size() - 1, std::max(lost_size, lost.size()) - lost.size(), ' ');
             return answer_json_with(lost_status, lost);
         }
         if (request.method == "DELETE") {

@@ -52,6 +52,21 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("A 400 that speaks of the session is read up to 4096 bytes")
+{
+    for (const std::size_t size : {4095U, 4096U, 4097U}) {
+        CAPTURE(size);
+        session_rig r;
+        r.server->lost_status = 400;
+        r.server->lost_size = size;
+        r.begin_session();
+        r.server->forget();
+        const auto got = r.call();
+        CHECK(got.status == (size > 4096 ? 400 : 200));
+        CHECK(r.x->agent.request_count() == (size > 4096 ? 2 : 5));
+    }
+}
+
 TEST_CASE("A 400 that speaks of something else is the caller's answer")
 {
     session_rig r;
@@ -289,6 +304,25 @@ TEST_CASE("A redirect to another origin, without end or of another kind is not f
         const auto before = r.x->agent.request_count();
         check_error(r.call(), 200, -32603, "upstream_status");
         CHECK(r.x->agent.request_count() == before + requests);
+    }
+}
+
+TEST_CASE("A message follows three redirects and no fourth")
+{
+    for (const int redirects : {2, 3, 4}) {
+        CAPTURE(redirects);
+        session_rig r;
+        r.begin_session();
+        const auto usual = r.server->as_handler();
+        r.x->agent.otherwise([usual, redirects](const recorded_request& request) {
+            const int at = request.target == "/rpc" ? 0 : std::stoi(request.target.substr(1));
+            return at < redirects ? redirect("/" + std::to_string(at + 1), 308) : usual(request);
+        });
+        if (redirects > 3) {
+            check_error(r.call(), 200, -32603, "upstream_status");
+        } else {
+            CHECK(r.call().status == 200);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 #include "gateway/mcp_path/http_sessions.hpp"
 
+#include "tests/support/scripted_agent.hpp"
 #include "tests/unit/gateway/mcp_path/sessions_rig.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -76,13 +77,19 @@ public:
     }
 
     net::loop loop;
+    std::string url;
     core::steady_time now{1h};
     std::map<session_digest, bool> marked;
     mcp_path_test::quiet lines;
     core::logger log{lines, core::log_level::debug};
     http_sessions sessions{
         {.loop = loop,
-         .settings = [](const gateway::model::agent_entry&) { return mcp::http_settings{}; },
+         .settings =
+             [this](const gateway::model::agent_entry&) {
+                 mcp::http_settings settings;
+                 settings.url = url;
+                 return settings;
+             },
          .client = {},
          .clock = [this] { return now; },
          .mark = [this](const session_digest& id, bool ask) { marked[id] = ask; },
@@ -179,6 +186,40 @@ TEST_CASE("With an agent goes what is known of its sessions")
     x.sessions.forget("a");
     CHECK_FALSE(x.marked[digest(1)]);
     CHECK(x.found(1).empty());
+}
+
+TEST_CASE("So many sessions begin again at a time, so many wait, and one more is refused")
+{
+    test_support::scripted_agent server{{.accepts = test_support::on_accept::silence}};
+    http_rig x;
+    x.url = server.url("/mcp");
+    std::size_t ended = 0;
+    std::optional<errc> latest;
+    const auto ask = [&](unsigned number) {
+        boost::asio::co_spawn(
+            x.loop.get_executor(),
+            x.sessions.recover(call_in(number)),
+            [&](const std::exception_ptr&, core::result<std::string> outcome) {
+                ++ended;
+                latest = outcome ? errc::internal : outcome.error().code;
+            }
+        );
+        x.poll();
+    };
+    constexpr auto most = static_cast<unsigned>(http_sessions::most_recoveries + http_sessions::most_waiting);
+    for (unsigned i = 0; i < most; ++i) {
+        ask(i);
+    }
+    CHECK(ended == 0);
+    ask(most);
+    CHECK(ended == 1);
+    CHECK(latest == errc::overloaded);
+    ask(0);  // shares the attempt that waits
+    CHECK(ended == 1);
+    x.sessions.stop();
+    x.poll();
+    CHECK(ended == most + 2);
+    CHECK(latest == errc::draining);
 }
 
 TEST_CASE("No session begins again once the gateway ends")
