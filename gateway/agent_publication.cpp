@@ -68,6 +68,9 @@ make_program_plane(net::loop& control, sessions::session_plane& sessions, const 
         control,
         sessions.turns(),
         [&sessions](const model::agent_entry& agent) { return sessions.reach(agent); },
+        [&sessions](const core::agent& record) {
+            return record.mcp->era == core::mcp_era::modern || sessions.speaks_modern(record.id);
+        },
         std::chrono::steady_clock::now,
         log
     });

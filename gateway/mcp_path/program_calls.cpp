@@ -19,7 +19,10 @@ core::result<mcp::call_number> program_calls::begin(
         book_.cancel(begun->call, "it was not sent");
         return sent.error();
     }
-    calls_.emplace(begun->call, live_call{reader, now, now, request.method == "initialize"});
+    calls_.emplace(
+        begun->call,
+        live_call{reader, now, now, request.method == "initialize", request.method == "subscriptions/listen"}
+    );
     if (reader != nullptr) {
         // Legacy clients cancel with a notification: that nobody reads any more cancels nothing.
         reader->on_left([this, call = begun->call, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
@@ -29,6 +32,16 @@ core::result<mcp::call_number> program_calls::begin(
         });
     }
     return begun->call;
+}
+
+void program_calls::cancel_if_left(text_queue& reader, mcp::call_number call)
+{
+    reader.on_left([this, call, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
+        if (!alive.expired()) {
+            calls_.erase(call);
+            send(book_.cancel(call, "the client has left"));
+        }
+    });
 }
 
 core::result<> program_calls::tell(const mcp::client_message& message, core::steady_time now)
@@ -116,7 +129,7 @@ void program_calls::time_out(core::steady_time now, core::duration silence)
     for (auto each = calls_.begin(); each != calls_.end();) {
         const auto& call = each->second;
         const bool late = now - call.heard >= silence || now - call.began >= longest;
-        if (!late || call.initialize) {
+        if (!late || call.initialize || call.listens) {
             ++each;
             continue;
         }

@@ -32,6 +32,10 @@ public:
     core::result<mcp::call_number>
     begin(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader, core::steady_time now);
 
+    // The reader of this call is the client's only stream for it: that it leaves cancels the call (MCP 2026-07-28,
+    // basic/patterns/cancellation).
+    void cancel_if_left(text_queue& reader, mcp::call_number call);
+
     // A client's notification or answer; an answer that nobody waits for is dropped. Fails in the same ways.
     core::result<> tell(const mcp::client_message& message, core::steady_time now);
 
@@ -48,7 +52,7 @@ public:
     std::optional<mcp::delivery> take_too_long(std::string_view beginning, std::size_t limit, core::steady_time now);
 
     // Calls that were silent for `silence`, or take longer than any may, fail with upstream_timeout, and the program is told.
-    // `initialize` is not among them.
+    // `initialize` and `subscriptions/listen` are not among them.
     void time_out(core::steady_time now, core::duration silence);
 
     // All of them, and the program is another's.
@@ -70,6 +74,7 @@ private:
         core::steady_time began;
         core::steady_time heard;  // of it, either way
         bool initialize;
+        bool listens;  // and may be silent
     };
 
     std::optional<mcp::delivery> deliver(mcp::delivery told, core::steady_time now);

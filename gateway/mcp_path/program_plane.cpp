@@ -19,7 +19,9 @@ session_key key_of(const model::program_request& asked)
 
 program_plane::program_plane(program_services services)
     : there_{services.loop.get_executor()},
-      sessions_{std::move(services)}
+      services_{std::move(services)},
+      sessions_{services_},
+      modern_{services_, sessions_}
 {
 }
 
@@ -50,6 +52,13 @@ void program_plane::set_agent(const std::string& id, const std::shared_ptr<const
         agents_.erase(id);
     }
     sessions_.set_agent(id, served ? agent : nullptr);
+    modern_.set_agent(id, served ? agent : nullptr);
+}
+
+void program_plane::stop()
+{
+    modern_.stop();
+    sessions_.stop();
 }
 
 void program_plane::carry_out(const model::program_request& asked, program_exchange& exchange)
@@ -63,6 +72,7 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
             return exchange.finish(sessions_.end(key_of(asked)));
         case program_act::call:
         case program_act::request:
+        case program_act::modern:
         case program_act::listen:
             break;
     }
@@ -101,6 +111,12 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask(const model::progra
     const auto agent = agents_.find(asked.agent);
     if (agent == agents_.end()) {
         return core::caller_error(errc::agent_not_found);
+    }
+    if (asked.act == program_act::modern) {
+        if (!services_.speaks_modern(agent->second->record)) {
+            return core::gateway_error(errc::version_unsupported, "the modern era, with a program of the legacy one");
+        }
+        return modern_.request(agent->second, asked.message->view());
     }
     const single_call single{.request = asked.message->view(), .version = asked.version, .capabilities = {}};
     return sessions_.call(agent->second, asked.principal, single);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_exchange.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
 #include "gateway/model/program_port.hpp"
@@ -26,7 +27,7 @@ public:
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // Ends all sessions in order. busy() until their programs are gone.
-    void stop() { sessions_.stop(); }
+    void stop();
     bool busy() const noexcept { return sessions_.busy(); }
 
     // Since the start.
@@ -39,7 +40,9 @@ private:
 
     net::executor there_;
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that have such sessions
+    program_services services_;
     program_sessions sessions_;
+    modern_programs modern_;
 };
 
 }  // namespace gateway::mcp_path

@@ -58,6 +58,8 @@ struct program_services {
     mcp::start_turns& turns;
     // How the programs of an agent are reached; it is one of those that are.
     std::function<mcp::transport_factory(const model::agent_entry& agent)> reach;
+    // Whether the agent's server speaks the modern era, as far as that is known.
+    std::function<bool(const core::agent& record)> speaks_modern;
     std::function<core::steady_time()> clock;
     const core::logger& log;
 };
@@ -105,6 +107,9 @@ public:
     void stop();
     bool busy() const noexcept { return !leaving_.empty(); }
 
+    // Ends it, and keeps it until it is gone.
+    void retire(std::unique_ptr<program> used) override;
+
     std::size_t size() const noexcept { return sessions_.size(); }
     std::size_t warm(const std::string& agent_id) const;
     const session_counts& counts() const noexcept { return counts_; }
@@ -144,7 +149,6 @@ private:
     net::executor executor() override { return services_.loop.get_executor(); }
     core::steady_time now() const override { return services_.clock(); }
     std::unique_ptr<program> take_program(const program_session& of) override;
-    void retire(std::unique_ptr<program> used) override;
     void over(program_session& session, session_end why) override;
     void recovered(const program_session& session) override;
 

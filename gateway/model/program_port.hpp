@@ -18,15 +18,15 @@
 namespace gateway::model {
 
 // `begin`: the client's `initialize`. `call`: a request without a session, which gets one of its own. `tell`: a notification or
-// an answer. `listen`: to what the server says unasked. `end`: of the session.
-enum class program_act : std::uint8_t { begin, call, request, tell, listen, end };
+// an answer. `modern`: a request of the modern era, which letting go of it cancels. `listen`: to what the server says unasked. `end`: of the session.
+enum class program_act : std::uint8_t { begin, call, request, tell, modern, listen, end };
 
 struct program_request {
     program_act act = program_act::request;
     std::string agent;                         // its id
     std::string principal;                     // whose session it is; empty: nobody in particular
     std::string handle;                        // of the session; empty: of begin and call
-    std::optional<mcp::kept_message> message;  // of begin, call, request and tell
+    std::optional<mcp::kept_message> message;  // of begin, call, request, tell and modern
     std::string_view version;                  // of call: one of versions(era::legacy), static
 };
 
@@ -54,7 +54,8 @@ public:
     virtual ~program_port() = default;
 
     // From any loop, which is `here`; `wake` is set there when a batch has come, and outlives the reader. Batches fail as the functions of
-    // mcp_path::program_sessions do, and with session_not_found and agent_not_found.
+    // mcp_path::program_sessions do, and with session_not_found, agent_not_found and
+    // version_unsupported (a request of the modern era, for a program of which only the legacy one is known).
     virtual std::unique_ptr<program_reader> open(program_request asked, net::executor here, net::signal& wake) = 0;
 };
 

@@ -54,6 +54,12 @@ session_facts agent_session::facts() const
     return facts;
 }
 
+bool agent_session::speaks_modern() const
+{
+    const auto& lists = runner_.latest();
+    return lists != nullptr && lists->server.speaks == mcp::era::modern;
+}
+
 std::optional<core::error> agent_session::trouble() const
 {
     return trouble_of({runner_.state(), runner_.has_begun(), runner_.needs_operator()});

@@ -45,6 +45,7 @@ public:
     mcp::runner& runner() noexcept { return runner_; }
     const core::agent& record() const noexcept { return agent_->record; }
     session_facts facts() const;
+    bool speaks_modern() const;
 
     // Why it has no card; nothing: it has one.
     std::optional<core::error> trouble() const;

@@ -245,6 +245,12 @@ std::optional<session_facts> session_plane::facts(const std::string& id) const
     return waits == next_.end() ? std::nullopt : std::optional{facts_of_next(waits->second->record)};
 }
 
+bool session_plane::speaks_modern(const std::string& id) const
+{
+    const auto* const found = find(id);
+    return found != nullptr && found->speaks_modern();
+}
+
 core::error session_plane::absent(const std::string& id) const
 {
     const auto code = next_.contains(id) ? errc::session_not_ready : errc::session_not_started;

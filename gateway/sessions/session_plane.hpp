@@ -84,6 +84,9 @@ public:
     // How the agent's server is reached. Null: in no way that the gateway knows.
     mcp::transport_factory reach(const model::agent_entry& agent);
 
+    // Whether the server lists what it has in the modern era. False also where nothing is known of it.
+    bool speaks_modern(const std::string& id) const;
+
     // For programs that others start.
     mcp::start_turns& turns() noexcept { return turns_; }
 

@@ -75,14 +75,6 @@ net::routine<> refuse(request_context& request, std::string_view said)
     return respond_error(request, core::gateway_error(errc::not_implemented, std::string{said}), std::move(answer));
 }
 
-// A client that speaks both eras goes on in the one that is listed.
-net::routine<> refuse_modern(request_context& request)
-{
-    const auto why = mcp::unsupported(mcp::latest(mcp::era::modern), mcp::era::legacy);
-    auto answer = model::mcp_error_answer(why.code, request.record.agent, request.call_id, why.data);
-    return respond_error(request, core::gateway_error(why.code, "the modern era, with a program"), std::move(answer));
-}
-
 // Of legacy_version(), which may be a view into the head.
 std::string_view static_version(std::string_view version)
 {
@@ -91,7 +83,30 @@ std::string_view static_version(std::string_view version)
     return found == known.end() ? mcp::latest(mcp::era::legacy) : *found;
 }
 
+std::optional<net::routine<>> set_modern_call(request_context& request, const program_message& what)
+{
+    const auto& server = *request.agent->record.mcp;
+    if (server.transport != core::mcp_transport::stdio || server.era == core::mcp_era::legacy) {
+        return refuse_modern(request);
+    }
+    if (what.read.message.kind != mcp::incoming_kind::request) {
+        return accept(request);
+    }
+    auto& call = request.program.emplace();
+    call.asked.act = program_act::modern;
+    call.asked.agent = request.agent->record.id;
+    call.asked.message.emplace(kept(request, what));
+    return std::nullopt;
+}
+
 }  // namespace
+
+net::routine<> refuse_modern(request_context& request)
+{
+    const auto why = mcp::unsupported(mcp::latest(mcp::era::modern), mcp::era::legacy);
+    auto answer = model::mcp_error_answer(why.code, request.record.agent, request.call_id, why.data);
+    return respond_error(request, core::gateway_error(why.code, "the modern era, with a program"), std::move(answer));
+}
 
 std::optional<net::routine<>> set_program_call(request_context& request, const program_message& what)
 {
@@ -102,11 +117,11 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     const bool alone = !what.session && !begins;
     const bool shared =
         server.sessions == core::mcp_sessions::shared || (alone && server.sessionless == core::mcp_sessionless::shared);
-    if (server.era == core::mcp_era::modern) {
-        return refuse(request, "Programs get messages of the legacy era only, which this one does not speak.");
-    }
     if (request.record.era == mcp::era::modern) {
-        return refuse_modern(request);
+        return set_modern_call(request, what);
+    }
+    if (server.era == core::mcp_era::modern) {
+        return refuse(request, "This program does not speak the legacy era, and Cardea does not translate yet.");
     }
     if (what.read.is_batch) {
         return refuse(request, "Programs and servers that speak HTTP+SSE get no batches.");

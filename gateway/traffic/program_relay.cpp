@@ -61,7 +61,7 @@ net::routine<> program_relay::run()
     auto& caller = request_.caller;
     auto& asked = request_.program->asked;
     const auto act = asked.act;
-    const bool soon = act == program_act::request || act == program_act::call;
+    const bool soon = act == program_act::request || act == program_act::call || act == program_act::modern;
     const auto until = soon ? caller.owner().now() + longest_silence : net::never;
     reader_ = control_.programs().open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());
     auto came = co_await next_batch(until);
@@ -71,6 +71,8 @@ net::routine<> program_relay::run()
     }
     if (!came) {
         co_await respond_call_error(request_, std::move(came).error());
+    } else if (*came && batch_.failure && batch_.failure->code == errc::version_unsupported) {
+        co_await refuse_modern(request_);
     } else if (*came && batch_.failure && batch_.texts.empty()) {
         co_await respond_call_error(request_, std::move(*batch_.failure));
     } else {
@@ -106,6 +108,7 @@ net::routine<> program_relay::answer(program_act act, bool came)
         case program_act::begin:
         case program_act::call:
         case program_act::request:
+        case program_act::modern:
         case program_act::listen:
             break;
     }

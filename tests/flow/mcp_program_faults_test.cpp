@@ -175,11 +175,29 @@ TEST_CASE("A client of the modern era is told which versions a program speaks, a
     CHECK(x.programs().empty());
 }
 
-TEST_CASE("A program that speaks the modern era only gets no messages: 501")
+TEST_CASE(
+    "A program of the modern era serves all callers of that era, a caller that leaves cancels, and initialize is 501"
+)
 {
     const program_gateway x{[](config::settings& settings) { settings.agents[0].mcp->era = core::mcp_era::modern; }};
     check_error(x.post(initialize_body), 501, -31501, "not_implemented");
     CHECK(x.programs().empty());
+    const field_list fields{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", "one"}};
+    const auto got = x.post(modern_call, fields);
+    CHECK(got.status == 200);
+    CHECK(got.body == done_of("1"));
+    CHECK(got.count("Mcp-Session-Id") == 0);
+    CHECK(x.post(modern_call, fields).body == done_of("1"));
+    auto hangs = std::string{modern_call};
+    hangs.replace(hangs.find("\"one\""), 5, "\"hang\"");
+    auto to_hang = fields;
+    to_hang[2].second = "hang";
+    http_client caller{x.port()};
+    caller.send(program_gateway::text("POST", to_hang, hangs));
+    x.got("hang");
+    caller.close();
+    CHECK(x.got("notifications/cancelled").find("notifications/cancelled") != std::string::npos);
+    CHECK(x.programs().size() == 1);
 }
 
 TEST_CASE("Shared sessions with programs are 501")

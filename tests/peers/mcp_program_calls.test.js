@@ -56,6 +56,12 @@ before(async () => {
     };
     // The last argument means nothing to the server: its processes are known by it.
     mcpServers.doomed = { ...node(server('everything'), 'stdio', path.join(folder, 'doomed')), ...usual };
+    const tools = path.join(folder, 'tools');
+    await writeFile(tools, 'first\nsecond\n');
+    const v2 = fileURLToPath(new URL('support/mcp_server_v2.js', import.meta.url));
+    for (const kind of ['modern-stdio', 'dual-stdio']) {
+        mcpServers[kind] = node(v2, kind, tools, path.join(folder, `${kind}.pids`));
+    }
     mcpServers.few = { ...programs.everything, ...usual, max_sessions: 1, warm: 0 };
     const port = await freePort();
     overSse = spawn(process.execPath, [server('everything'), 'sse'], { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
@@ -317,6 +323,31 @@ describe('a server that speaks HTTP+SSE', () => {
     });
 
     test('twenty clients with the same ids get their own answers', patience, () => manyClients('sse'));
+});
+
+describe('programs that speak the modern era', () => {
+    for (const id of ['modern-stdio', 'dual-stdio']) {
+        test(`${id}: client 2.4 lists and calls in that era`, patience, async () => {
+            await until(async () => (await fetch(`${gateway.base}agents/${id}/.well-known/agent-card.json`)).status === 200, 'the card');
+            const { client, close } = await connect(clients['client 2.4, auto'], id);
+            assert.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
+            const { tools } = await client.listTools();
+            assert.deepEqual(tools.map(({ name }) => name), ['first', 'second']);
+            assert.deepEqual((await client.callTool({ name: 'first', arguments: {} })).content, []);
+            await assert.rejects(client.callTool({ name: 'none', arguments: {} }), ({ code }) => code === -32602);
+            await close();
+        });
+    }
+
+    test('one program of both eras serves a legacy client in its own', patience, async () => {
+        const { client, close } = await connect(v1, 'dual-stdio');
+        assert.equal((await client.listTools()).tools.length, 2);
+        await close();
+    });
+
+    test('a program of the modern era refuses a legacy client', patience, async () => {
+        await assert.rejects(connect(v1, 'modern-stdio'));
+    });
 });
 
 describe('a program of which callers get a part', () => {

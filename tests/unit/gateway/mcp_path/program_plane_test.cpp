@@ -76,6 +76,7 @@ public:
         loop,
         turns,
         [this](const gateway::model::agent_entry&) { return programs.factory(); },
+        [this](const core::agent&) { return modern; },
         [this] { return now; },
         log,
     }};

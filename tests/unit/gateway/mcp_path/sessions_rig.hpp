@@ -228,6 +228,7 @@ public:
     core::logger log{sink, core::log_level::debug};
     fake_programs programs{loop};
     core::steady_time now{100h};
+    bool modern = false;  // what is known of the server
     core::mcp_server server = [] {
         core::mcp_server made;
         made.transport = core::mcp_transport::stdio;
@@ -240,6 +241,7 @@ public:
         loop,
         turns,
         [this](const gateway::model::agent_entry& agent) { return reach(agent); },
+        [this](const core::agent&) { return modern; },
         [this] { return now; },
         log,
     });

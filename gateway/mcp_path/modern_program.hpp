@@ -1,0 +1,68 @@
+// The one program of an agent that serves every caller of the modern era (MCP 2026-07-28, basic/transports "stdio"): it keeps
+// nothing for a connection. On the thread of one loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/program.hpp"
+#include "gateway/mcp_path/program_calls.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "net/loop/types.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace gateway::mcp_path {
+
+// What it needs of those who keep it; outlives it.
+struct modern_services {
+    net::executor on;
+    std::function<std::unique_ptr<program>()> start;
+    std::function<void(std::unique_ptr<program> used)> retire;  // perhaps in a call of its own
+};
+
+class modern_program final : private program_observer {
+public:
+    static constexpr std::size_t most_calls = 1024;
+    static constexpr core::duration longest_idle = std::chrono::minutes{10};
+
+    modern_program(modern_services services, std::shared_ptr<const model::agent_entry> agent);
+    ~modern_program() override;
+    modern_program(const modern_program&) = delete;
+    modern_program& operator=(const modern_program&) = delete;
+
+    // What comes of a request; letting go of it cancels the request. One that has ended is started again. Fails with overloaded
+    // (most_calls are in flight, or the program does not read), body_too_large and upstream_reset; what comes also with
+    // upstream_timeout, upstream_protocol and message_too_large.
+    core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request, core::steady_time now);
+
+    // Calls that are silent for too long end, and a program that nobody calls.
+    void sweep(core::steady_time now);
+
+    // What is in flight fails.
+    void end(const core::error& why);
+
+    const model::agent_entry& agent() const noexcept { return *agent_; }
+
+private:
+    void said(std::string_view text) override;
+    void said_too_much(std::string_view beginning, std::size_t limit) override;
+    void ended(core::error why) override;
+    void begin();
+
+    modern_services services_;
+    std::shared_ptr<const model::agent_entry> agent_;
+    std::unique_ptr<program_calls> calls_;  // null: it does not run
+    std::uint64_t callers_ = 0;
+    core::steady_time now_;  // of the latest call or look: that is near enough to tell silence by
+    core::steady_time last_use_;
+    bool answers_ = false;
+};
+
+}  // namespace gateway::mcp_path

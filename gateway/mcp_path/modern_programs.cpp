@@ -1,0 +1,72 @@
+#include "gateway/mcp_path/modern_programs.hpp"
+
+#include "gateway/model/agent_record.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+constexpr core::duration sweep_every{1000};
+
+}  // namespace
+
+modern_programs::modern_programs(const program_services& services, program_sessions& sessions)
+    : services_{services},
+      sessions_{sessions},
+      sweeper_{*this}
+{
+    services_.loop.timers().add(sweeper_);
+}
+
+void modern_programs::sweeper::on_due()
+{
+    const auto now = of_.services_.clock();
+    set_due(std::chrono::steady_clock::now() + sweep_every);
+    of_.sweep(now);
+}
+
+core::result<std::shared_ptr<text_queue>>
+modern_programs::request(const std::shared_ptr<const model::agent_entry>& agent, const mcp::client_message& request)
+{
+    if (stopped_) {
+        return core::gateway_error(core::errc::draining);
+    }
+    auto& serving = programs_[agent->record.id];
+    if (serving == nullptr) {
+        modern_services services{
+            services_.loop.get_executor(),
+            [this, agent] { return std::make_unique<program>(&services_.turns, services_.reach(*agent)); },
+            [this](std::unique_ptr<program> used) { sessions_.retire(std::move(used)); }
+        };
+        serving = std::make_unique<modern_program>(std::move(services), agent);
+    }
+    return serving->request(request, services_.clock());
+}
+
+void modern_programs::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    const auto found = programs_.find(id);
+    if (found == programs_.end() ||
+        (agent != nullptr && model::same_session(found->second->agent().record, agent->record))) {
+        return;
+    }
+    found->second->end(core::upstream_error(core::errc::upstream_reset, "the agent has changed"));
+    programs_.erase(found);
+}
+
+void modern_programs::sweep(core::steady_time now)
+{
+    for (const auto& [id, each] : programs_) {
+        each->sweep(now);
+    }
+}
+
+void modern_programs::stop()
+{
+    stopped_ = true;
+    programs_.clear();
+}
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,55 @@
+// The programs that serve callers of the modern era, one for each agent. On the thread of one loop.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/mcp_path/modern_program.hpp"
+#include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "net/loop/loop.hpp"
+
+#include <memory>
+#include <string>
+
+namespace gateway::mcp_path {
+
+class modern_programs {
+public:
+    // `sessions` keeps what has ended until it is gone. References outlive it.
+    modern_programs(const program_services& services, program_sessions& sessions);
+
+    // As modern_program::request(); with draining.
+    core::result<std::shared_ptr<text_queue>>
+    request(const std::shared_ptr<const model::agent_entry>& agent, const mcp::client_message& request);
+
+    // Null: it is gone. A program ends that was made of another record.
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+
+    // What is late or idle ends. Called every second.
+    void sweep(core::steady_time now);
+
+    void stop();
+
+private:
+    class sweeper final : public net::timed {
+    public:
+        explicit sweeper(modern_programs& of)
+            : of_{of}
+        {
+            set_due(core::steady_time::min());
+        }
+        void on_due() override;
+
+    private:
+        modern_programs& of_;
+    };
+
+    const program_services& services_;
+    program_sessions& sessions_;
+    model::string_map<std::unique_ptr<modern_program>> programs_;  // by agent
+    sweeper sweeper_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::mcp_path
