@@ -25,10 +25,7 @@ void publish_agents(agent_audience audience, std::string public_base)
         audience.tokens.set_agent(id, agent);
         audience.cards.set_agent(id, agent);
         audience.sessions.set_agent(id, agent);
-        audience.programs.set_agent(id, agent);
-        if (agent == nullptr) {
-            audience.callers.forget(id);
-        }
+        audience.callers.set_agent(id, agent);
     });
     audience.cards.set_pathfinder([audience](const std::string& id, const std::string& url) {
         audience.registry.route(id, url);
@@ -36,7 +33,7 @@ void publish_agents(agent_audience audience, std::string public_base)
     audience.tokens.set_agents(*now);
     audience.cards.set_agents(now);
     audience.sessions.set_agents(*now);
-    audience.programs.set_agents(*now);
+    audience.callers.programs().set_agents(*now);
 }
 
 std::unique_ptr<tokens::token_plane>
@@ -59,21 +56,6 @@ make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry
             }
         }
     );
-}
-
-std::unique_ptr<mcp_path::program_plane>
-make_program_plane(net::loop& control, sessions::session_plane& sessions, const core::logger& log)
-{
-    return std::make_unique<mcp_path::program_plane>(mcp_path::program_services{
-        control,
-        sessions.turns(),
-        [&sessions](const model::agent_entry& agent) { return sessions.reach(agent); },
-        [&sessions](const core::agent& record) {
-            return record.mcp->era == core::mcp_era::modern || sessions.speaks_modern(record.id);
-        },
-        std::chrono::steady_clock::now,
-        log
-    });
 }
 
 void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions)

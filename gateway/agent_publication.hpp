@@ -2,12 +2,11 @@
 #pragma once
 
 #include "core/log.hpp"
+#include "gateway/caller_sessions.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/registry.hpp"
-#include "gateway/mcp_path/http_sessions.hpp"
-#include "gateway/mcp_path/program_plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
@@ -26,9 +25,8 @@ struct agent_audience {
     tokens::token_plane& tokens;
     cards::card_plane& cards;
     sessions::session_plane& sessions;
-    mcp_path::program_plane& programs;
     management::directory& directory;
-    mcp_path::http_sessions& callers;
+    caller_sessions& callers;
 };
 
 // Tells everybody of the registry's agents, and of what changes from now on. What is referred to lives on until the control loop
@@ -38,10 +36,6 @@ void publish_agents(agent_audience audience, std::string public_base);
 // Its tokens go to the agents of the registry. References outlive the plane.
 std::unique_ptr<tokens::token_plane>
 make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log);
-
-// Callers' sessions with programs, which start in the turns of the gateway's own. References outlive it.
-std::unique_ptr<mcp_path::program_plane>
-make_program_plane(net::loop& control, sessions::session_plane& sessions, const core::logger& log);
 
 // Gives the tokens of agents to those who ask the agents for something on the gateway's own behalf. References outlive the loop.
 void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions);

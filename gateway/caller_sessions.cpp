@@ -23,25 +23,56 @@ mcp::http_settings settings_of(const model::agent_entry& agent)
 
 }  // namespace
 
-std::unique_ptr<mcp_path::http_sessions> make_caller_sessions(
+caller_sessions::caller_sessions(
     net::loop& control,
     const std::vector<std::unique_ptr<traffic::worker>>& workers,
+    sessions::session_plane& own,
     const core::logger& log
 )
+    : programs_{mcp_path::program_services{
+          control,
+          own.turns(),
+          [&own](const model::agent_entry& agent) { return own.reach(agent); },
+          [&own](const core::agent& record) {
+              return record.mcp->era == core::mcp_era::modern || own.speaks_modern(record.id);
+          },
+          std::chrono::steady_clock::now,
+          log
+      }},
+      over_http_{mcp_path::http_session_services{
+          .loop = control,
+          .settings = settings_of,
+          .client = {"cardea", std::string{model::version()}},
+          .clock = std::chrono::steady_clock::now,
+          .mark =
+              [&workers](const mcp::session_digest& id, bool ask) {
+                  for (const auto& each : workers) {
+                      each->ask_about(id, ask);
+                  }
+              },
+          .log = log
+      }}
 {
-    return std::make_unique<mcp_path::http_sessions>(mcp_path::http_session_services{
-        .loop = control,
-        .settings = settings_of,
-        .client = {"cardea", std::string{model::version()}},
-        .clock = std::chrono::steady_clock::now,
-        .mark =
-            [&workers](const mcp::session_digest& id, bool ask) {
-                for (const auto& each : workers) {
-                    each->ask_about(id, ask);
-                }
-            },
-        .log = log
-    });
+}
+
+void caller_sessions::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    programs_.set_agent(id, agent);
+    if (agent == nullptr) {
+        over_http_.forget(id);
+    }
+}
+
+void caller_sessions::stop()
+{
+    programs_.stop();
+    over_http_.stop();
+}
+
+void caller_sessions::add_to(telemetry::gateway_sample& now) const
+{
+    now.recovered_sessions = over_http_.recovered() + programs_.counts().recovered;
+    now.sessions_ended = programs_.counts().ended;
 }
 
 }  // namespace gateway

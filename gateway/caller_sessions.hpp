@@ -1,21 +1,46 @@
-// Callers' sessions with MCP servers over HTTP, made ready for the workers. On the control loop's thread.
+// Callers' sessions with MCP servers, of both kinds: those that live in this process, and those of servers over HTTP. On the
+// thread of the control loop but for what its parts say otherwise.
 #pragma once
 
 #include "core/log.hpp"
 #include "gateway/mcp_path/http_sessions.hpp"
+#include "gateway/mcp_path/program_plane.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/telemetry/metrics_page.hpp"
 #include "gateway/traffic/worker.hpp"
 #include "net/loop/loop.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gateway {
 
-// What is known of them goes to all workers. References outlive it.
-std::unique_ptr<mcp_path::http_sessions> make_caller_sessions(
-    net::loop& control,
-    const std::vector<std::unique_ptr<traffic::worker>>& workers,
-    const core::logger& log
-);
+class caller_sessions {
+public:
+    // What is known of sessions over HTTP goes to all workers; programs start in the turns of `own`. References outlive it.
+    caller_sessions(
+        net::loop& control,
+        const std::vector<std::unique_ptr<traffic::worker>>& workers,
+        sessions::session_plane& own,
+        const core::logger& log
+    );
+
+    mcp_path::program_plane& programs() noexcept { return programs_; }
+    mcp_path::http_sessions& over_http() noexcept { return over_http_; }
+
+    // Null: it is gone.
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+
+    // Ends them in order. busy() until the programs are gone.
+    void stop();
+    bool busy() const noexcept { return programs_.busy(); }
+
+    void add_to(telemetry::gateway_sample& now) const;
+
+private:
+    mcp_path::program_plane programs_;
+    mcp_path::http_sessions over_http_;
+};
 
 }  // namespace gateway

@@ -126,8 +126,7 @@ core::result<> server::start()
     cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
-    programs_ = make_program_plane(control_, *sessions_, log_);
-    callers_ = make_caller_sessions(control_, workers_, log_);
+    callers_ = std::make_unique<gateway::caller_sessions>(control_, workers_, *sessions_, log_);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
@@ -167,10 +166,7 @@ core::result<> server::start()
         return started;
     }
     settings_ended({"access", "rate_limits", "mcp.session_keys"});
-    publish_agents(
-        {workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *programs_, *directory_, *callers_},
-        public_base_
-    );
+    publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_, *callers_}, public_base_);
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
          [this](const auto& settings) { settings_ended(settings); }}
@@ -312,7 +308,6 @@ net::task<> server::drain_and_stop()
     }
     reloader_->stop();
     sessions_->stop();
-    programs_->stop();
     callers_->stop();
     cards_->stop();
     card_thread_->stop();
@@ -323,7 +318,7 @@ net::task<> server::drain_and_stop()
     admin_listener_->close();
     admin_service_->abort();
     while (admin_service_->open() > 0 || keeper_->busy() || cards_->busy() || reloader_->busy() || sessions_->busy() ||
-           programs_->busy()) {
+           callers_->busy()) {
         co_await pause();
     }
     for (const auto& each : workers_) {
@@ -370,8 +365,7 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.refused_connections = traffic_listener_->refused();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     now.dropped_audit_lines = audit_.dropped();
-    now.recovered_sessions = callers_->recovered() + programs_->counts().recovered;
-    now.sessions_ended = programs_->counts().ended;
+    callers_->add_to(now);
     now.key_sets = samples_of(credentials_->key_sets());
     const metrics_feed::sources
         from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, admin_->guard().totals(), turns_.operators};

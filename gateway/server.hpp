@@ -9,14 +9,13 @@
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/admin_handler.hpp"
 #include "gateway/auditor.hpp"
+#include "gateway/caller_sessions.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
 #include "gateway/certificate_watch.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
-#include "gateway/mcp_path/http_sessions.hpp"
-#include "gateway/mcp_path/program_plane.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
@@ -92,12 +91,12 @@ private:
     net::executor card_executor() override { return card_thread_->editor().executor(); }
     std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
     model::side_thread& long_bodies() override { return long_bodies_; }
-    model::client_sessions& caller_sessions() override { return *callers_; }
+    model::client_sessions& caller_sessions() override { return callers_->over_http(); }
     net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented) override
     {
         return credentials_->verify(std::move(presented));
     }
-    model::program_port& programs() override { return *programs_; }
+    model::program_port& programs() override { return callers_->programs(); }
     void audit(model::audit_notes notes) override { audit_.add(notes); }
     net::task<std::shared_ptr<const model::agent_entry>> agent_with_token(std::string agent_id, core::secret refused)
         override
@@ -154,8 +153,7 @@ private:
         std::make_shared<const access::card_schemes>(core::access_settings{});
     model::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
-    std::unique_ptr<mcp_path::http_sessions> callers_;
-    std::unique_ptr<mcp_path::program_plane> programs_;
+    std::unique_ptr<gateway::caller_sessions> callers_;
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<gateway::tokens::token_plane> agent_tokens_;
     std::unique_ptr<gateway::management::directory> directory_;
