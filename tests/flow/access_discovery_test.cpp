@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,7 +43,7 @@ struct issuer {
     test_support::script answer(const test_support::recorded_request& asked) const
     {
         if (asked.target == "/realm/.well-known/openid-configuration") {
-            return document;
+            return document ? *document : own_document();
         }
         return asked.target == "/keys"
                    ? test_support::answer_json(core::to_text(core::json{{"keys", core::json::array({key.jwk()})}}))
@@ -62,10 +63,14 @@ struct issuer {
 
     std::string token(const std::string& audience = "cardea") const { return token(audience, key); }
 
-    test_support::scripted_agent server;
+    test_support::script own_document() const
+    {
+        return test_support::answer_json(core::to_text({{"issuer", url()}, {"jwks_uri", server.url("/keys")}}));
+    }
+
     jose::json_web_key key = new_key("first");
-    test_support::script document =
-        test_support::answer_json(core::to_text({{"issuer", server.url("/realm")}, {"jwks_uri", server.url("/keys")}}));
+    std::optional<test_support::script> document{};  // instead of its own
+    test_support::scripted_agent server;             // its thread ends before the others do
 };
 
 struct discovering {
