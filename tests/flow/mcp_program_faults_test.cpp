@@ -232,6 +232,21 @@ TEST_CASE("At the gateway's end streams are whole: a call gets its error, and a 
     CHECK_FALSE(x.running(program));
 }
 
+TEST_CASE("A call that is no stream yet when the gateway ends becomes one that says so")
+{
+    program_gateway x;
+    const auto session = x.begin();
+    http_client caller{x.port()};
+    caller.send(program_gateway::text("POST", session, call_of("hang")));
+    x.got("hang");
+    x.gateway().stop();
+    const auto got = caller.read_response();
+    CHECK(got.status == 200);
+    CHECK(got.header("Content-Type") == "text/event-stream");
+    CHECK(got.body.find(R"("code":"draining")") != std::string::npos);
+    CHECK(x.gateway().wait_until_stopped());
+}
+
 TEST_CASE("The line about a call names its method, tool, era and session, and neither id nor arguments")
 {
     program_gateway x;

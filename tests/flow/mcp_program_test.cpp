@@ -151,6 +151,18 @@ TEST_CASE("What a program says unasked comes over GET, and a second GET takes th
     second.read_until("\r\n0\r\n\r\n");
 }
 
+TEST_CASE("A stream to a caller of HTTP/1.0 ends with the connection")
+{
+    const program_gateway x;
+    auto text = program_gateway::text("POST", x.begin(), call_of("talk"));
+    text.replace(text.find("HTTP/1.1"), 8, "HTTP/1.0");
+    http_client caller{x.port()};
+    caller.send(text);
+    const auto got = caller.read_until_closed();
+    CHECK(got.find("Transfer-Encoding") == std::string::npos);
+    CHECK(got.ends_with(event_of(done_of("1"))));
+}
+
 TEST_CASE("GET and DELETE without a session are 405")
 {
     const program_gateway x;
