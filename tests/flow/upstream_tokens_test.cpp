@@ -1,4 +1,5 @@
 #include "tests/flow/access_fixture.hpp"
+#include "tests/support/scratch.hpp"
 
 #include <doctest/doctest.h>
 
@@ -198,6 +199,36 @@ TEST_CASE("neither the secret of a client nor a token is in a log line, a metric
         CHECK(line.find("planted") == std::string::npos);
         CHECK(line.find("cGxhbnRlZC1zZWNyZXQ") == std::string::npos);
     }
+}
+
+TEST_CASE("a token that an agent repeats in its card is in no log line and no line of the audit")
+{
+    oauth_server tokens;
+    scripted_agent repeating{[](const recorded_request& asked) {
+        auto card = core::json::parse(words_card);
+        card["name"] = "I got " + asked.header("Authorization");
+        card["version"] = asked.header("Authorization");
+        return answer_json(card.dump());
+    }};
+    auto agent = with_tokens(repeating.url("/rpc"), tokens.server.url("/token"));
+    agent.card.clear();
+    const test_support::scratch_directory directory;
+    auto settings = settings_with(std::move(agent));
+    settings.audit = "file:" + directory.file("audit.ndjson");
+    running_gateway gateway{settings};
+    CHECK(get_card(gateway, "words").status == 200);
+    const auto published =
+        gateway.log().wait_for([](std::string_view line) { return line.find("\"card_published\"") != line.npos; });
+    REQUIRE(published);
+    CHECK(published->find("I got Bearer ********") != std::string::npos);
+    gateway.stop();
+    CHECK(gateway.wait_until_stopped());
+    auto written = test_support::read_whole(directory.file("audit.ndjson"));
+    CHECK(written.find("agent_card_published") != std::string::npos);
+    for (const auto& line : gateway.log().all()) {
+        written += line;
+    }
+    CHECK(written.find("planted") == std::string::npos);
 }
 
 TEST_SUITE_END();

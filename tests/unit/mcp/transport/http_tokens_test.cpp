@@ -182,6 +182,18 @@ TEST_CASE("Several requests that are answered 401 at once are each sent once mor
     CHECK(x.desk.number == 2);
 }
 
+TEST_CASE("A 401 to the request to listen is about the moment: it may be opened with the next token")
+{
+    scripted_agent agent{only_for("another", in_turn)};
+    token_rig x{agent};
+    x.desk.last = 1;
+    x.open();
+    x.wire->settle(modern);
+    x.wire->open_stream(ask(2, "subscriptions/listen"));
+    REQUIRE(x.wait_for("stream down"));
+    CHECK_FALSE(x.has("no stream"));
+}
+
 TEST_CASE("A token stays at the server's origin when a redirect leads elsewhere")
 {
     scripted_agent other;
