@@ -72,7 +72,7 @@ public:
             times.all += took;
             times.longest = std::max(times.longest, took);
         }
-        return {std::move(*came), times};
+        return {std::move(*came), times};  // NOLINT(bugprone-unchecked-optional-access): it has run to its end
     }
 
 private:

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -123,7 +124,7 @@ public:
     double worst() const noexcept { return worst_; }
 
 private:
-    static std::string rounded(double value) { return std::to_string(static_cast<long>(value + 0.5)); }
+    static std::string rounded(double value) { return std::to_string(std::lround(value)); }
 
     unsigned runs_;
     double worst_ = 0;
@@ -176,9 +177,9 @@ measurement::made_card measurement::make_of_lists(const mcp::server_lists& from,
 {
     made_card made = core::gateway_error(core::errc::internal);
     const auto by = std::make_shared<const core::agent>(agent(shape));
-    const auto lists = std::make_shared<const mcp::server_lists>(from);
+    const gateway::cards::listed_card listed{std::make_shared<const mcp::server_lists>(from)};
     out_.work([&] {
-        auto [came, times] = workshop_.done(workshop_.editor().make_of_lists(by, lists));
+        auto [came, times] = workshop_.done(workshop_.editor().make_of_lists(by, listed));
         made = std::move(came);
         return times;
     });

@@ -221,7 +221,7 @@ std::string read_file(const char* path)
 std::unique_ptr<floor> make_floor(const std::vector<std::string_view>& given)
 {
     if (given.size() == 2 && given[0] == "card") {
-        return std::make_unique<floor>(read_file(given[1].data()));
+        return std::make_unique<floor>(read_file(std::string{given[1]}.c_str()));
     }
     if (given.size() == 2 && given[0] == "relay") {
         return std::make_unique<floor>(read_address(given[1]));

@@ -19,7 +19,8 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
 {
     const auto set = [&](const auto& type, auto value) {
         if (value) {
-            *find_member(type.member, into) = std::move(*value);
+            // The member may be optional too.
+            *find_member(type.member, into) = std::move(*value);  // NOLINT(bugprone-optional-value-conversion)
         }
     };
     for (const auto& row : all_agent_settings()) {

@@ -259,7 +259,10 @@ bool is_loopback(const endpoint& address) noexcept
 {
     const auto of_this_machine = core::parse_ip_block("127.0.0.0/8");
     const auto ip = core::parse_ip(address.host);
-    return ip ? *ip == core::parse_ip("::1") || of_this_machine->contains(*ip) : address.host == "localhost";
+    if (!ip || !of_this_machine) {
+        return address.host == "localhost";
+    }
+    return *ip == core::parse_ip("::1") || of_this_machine->contains(*ip);
 }
 
 }  // namespace config

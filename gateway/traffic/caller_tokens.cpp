@@ -23,6 +23,11 @@ core::error no_token(const char* why)
     return core::caller_error(errc::forbidden, std::string{"the agent takes tokens of its callers: "} + why);
 }
 
+relay_call& call_of(request_context& request) noexcept
+{
+    return *request.call;  // NOLINT(bugprone-unchecked-optional-access): only what is relayed comes here
+}
+
 core::result<shown_token> token_of_caller(const request_context& request)
 {
     const auto* const owner = request.principal();
@@ -31,10 +36,11 @@ core::result<shown_token> token_of_caller(const request_context& request)
     }
     const auto type = request.access->exchanged_as(owner->provider);
     const auto read = request.access->reader().read(request.caller.head());
-    if (type.empty() || !read || !*read || (*read)->field != nullptr) {
+    const auto found = read ? *read : std::nullopt;
+    if (type.empty() || !found || found->field != nullptr) {
         return no_token("the caller has another credential");
     }
-    return shown_token{(*read)->text, type};
+    return shown_token{found->text, type};
 }
 
 model::exchange_request question(const relay_call& call, const shown_token& shown, std::string principal)
@@ -51,7 +57,7 @@ model::exchange_request question(const relay_call& call, const shown_token& show
 
 void put(request_context& request, std::shared_ptr<caller_token> token, std::string_view subject_type)
 {
-    auto& call = *request.call;
+    auto& call = call_of(request);
     const auto line = token_line(token->text);
     std::string head;
     head.reserve(call.head.size() + line.size());
@@ -70,7 +76,7 @@ core::result<bool> caller_tokens::find(request_context& request)
     if (!shown) {
         return shown.error();
     }
-    const auto& record = request.call->agent->record;
+    const auto& record = call_of(request).agent->record;
     const auto now = request.caller.owner().now();
     const auto* const known = known_.find(hash_(record.id, shown->text), now);
     // A token is good for the client that it was asked for with, and may have been replaced by one that ends before.
@@ -88,12 +94,12 @@ net::routine<core::result<>> caller_tokens::ask(request_context& request)
         co_return shown.error();
     }
     const auto principal = request.principal()->provider + ' ' + request.principal()->id;
-    auto asked = control_.exchange(question(*request.call, *shown, principal));
+    auto asked = control_.exchange(question(call_of(request), *shown, principal));
     auto exchanged = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
     if (!exchanged) {
         co_return std::move(exchanged).error();
     }
-    const auto& record = request.call->agent->record;
+    const auto& record = call_of(request).agent->record;
     auto token = std::make_shared<caller_token>(
         *model::oauth_client_of(record),
         std::move(exchanged->text),
@@ -111,11 +117,12 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
     if (!call.head.ends_with(token_line(call.token->text))) {
         co_return true;  // another call has done it meanwhile
     }
-    const auto shown = call.credentials->read(caller.head());
-    if (!shown || !*shown) {
+    const auto read = call.credentials->read(caller.head());
+    const auto shown = read ? *read : std::nullopt;
+    if (!shown) {
         co_return false;
     }
-    auto about = question(call, {(*shown)->text, call.subject_type}, call.token->principal);
+    auto about = question(call, {shown->text, call.subject_type}, call.token->principal);
     about.refused = call.token->text;
     auto asked = control.exchange(std::move(about));
     auto exchanged = co_await net::ask(control.executor(), caller.owner().get_executor(), std::move(asked));

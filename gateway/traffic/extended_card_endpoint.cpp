@@ -5,8 +5,6 @@
 namespace gateway::traffic {
 namespace {
 
-using core::errc;
-
 // What a version of the protocol has behind the address.
 struct extended_form {
     a2a::card_dialect dialect;
