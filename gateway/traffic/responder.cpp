@@ -1,6 +1,7 @@
 #include "gateway/traffic/responder.hpp"
 
 #include "core/status.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "net/http1/head_writer.hpp"
@@ -14,6 +15,18 @@ namespace {
 void note_first_byte(request_context& request)
 {
     request.record.first_byte = std::chrono::steady_clock::now() - request.caller.started();
+}
+
+// An agent may repeat what it was given to keep.
+std::string shown_detail(const request_context& request, core::error failure)
+{
+    if (failure.from != core::side::upstream || !request.agent || failure.detail.empty()) {
+        return std::move(failure.detail);
+    }
+    const bool of_caller = request.call && request.call->token;
+    const auto exchanged = of_caller ? request.call->token->text : core::secret{};
+    const auto secrets = model::secrets_of(request.agent->record, {request.agent->token.reveal(), exchanged.reveal()});
+    return secrets.apply(failure.detail);
 }
 
 }  // namespace
@@ -146,12 +159,13 @@ net::routine<> send_document(request_context& request, std::string_view fields, 
 
 void note_failure(request_context& request, core::error failure)
 {
-    request.record.code = failure.code;
+    const auto code = failure.code;
+    request.record.code = code;
     request.record.from = failure.from;
-    request.detail = std::move(failure.detail);
+    request.detail = shown_detail(request, std::move(failure));
     request.record.detail = request.detail;
-    if (failure.code == core::errc::caller_gone) {
-        request.record.status = core::http_status(failure.code);
+    if (code == core::errc::caller_gone) {
+        request.record.status = core::http_status(code);
     }
 }
 

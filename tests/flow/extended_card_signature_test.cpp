@@ -90,6 +90,33 @@ TEST_CASE("a key set that an extended card names is held to the addresses of an 
     }
 }
 
+TEST_CASE("what an agent repeats of its credential in an extended card is not in the access log")
+{
+    const auto key = json_web_key::from_pem(key_text(), "planted-key-of-agent").value();
+    auto with_signature = card();
+    REQUIRE(a2a::sign_card(with_signature, key, {}).has_value());
+    const test_support::scratch_directory files;
+    const auto other = json_web_key::from_pem(key_text(), "another").value();
+    write_whole(files.file("trusted.json"), core::to_text(json{{"keys", json::array({other.jwk()})}}));
+    relayed x{
+        answer_with(with_signature),
+        [&](config::settings& s) {
+            s.cards.signatures = core::signature_policy::verify;
+            s.cards.trusted_keys = files.file("trusted.json");
+            s.agents[0].extended_card = core::extended_card_access::proxy;
+            s.agents[0].credentials =
+                core::key_credential{core::credential_place::header, "X-Key", core::secret{"planted-key-of-agent"}};
+        }
+    };
+    flow::check_jsonrpc_error(flow::call(x.port(), call_body("1", new_method)), untrusted, "1");
+    const auto line = x.gateway.log().wait_for([](std::string_view text) {
+        return text.find("\"card_signature\"") != text.npos && text.find("\"rpc\"") != text.npos;
+    });
+    REQUIRE(line);
+    CHECK(line->find(core::masked) != std::string::npos);
+    CHECK(line->find("planted") == std::string::npos);
+}
+
 TEST_CASE("an extended card of 1.0 is signed by the gateway if cards are, and one of 0.3 is not")
 {
     const test_support::scratch_directory files;
