@@ -49,7 +49,7 @@ void modern_programs::set_agent(const std::string& id, const std::shared_ptr<con
 {
     const auto found = programs_.find(id);
     if (found == programs_.end() ||
-        (agent != nullptr && model::same_session(found->second->agent().record, agent->record))) {
+        (agent != nullptr && model::same_callers_sessions(found->second->agent().record, agent->record))) {
         return;
     }
     found->second->end(core::upstream_error(core::errc::upstream_reset, "the agent has changed"));

@@ -272,7 +272,7 @@ void program_sessions::set_agent(const std::string& id, const std::shared_ptr<co
     if (found == agents_.end()) {
         return;
     }
-    if (agent != nullptr && model::same_session(found->second->agent->record, agent->record)) {
+    if (agent != nullptr && model::same_callers_sessions(found->second->agent->record, agent->record)) {
         found->second->agent = agent;
         return;
     }

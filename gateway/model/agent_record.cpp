@@ -31,7 +31,12 @@ core::redaction secrets_of(const core::agent& record, std::initializer_list<std:
 bool same_session(const core::agent& a, const core::agent& b)
 {
     // An inline card needs no session.
-    if (!a.mcp || !b.mcp || !a.card.empty() || !b.card.empty()) {
+    return a.card.empty() && b.card.empty() && same_callers_sessions(a, b);
+}
+
+bool same_callers_sessions(const core::agent& a, const core::agent& b)
+{
+    if (!a.mcp || !b.mcp) {
         return false;
     }
     auto server = *a.mcp;

@@ -332,6 +332,24 @@ TEST_CASE("The sessions of an agent that changes or goes end in order, those of 
     CHECK(x.programs.alive.empty());
 }
 
+TEST_CASE("A server with an inline card keeps its sessions when another one begins, or the same record is published")
+{
+    rig x;
+    x.server.warm = 1;
+    x.card = "{}";
+    const auto session = x.begin();
+    const auto asked = x.request(session, message("1", "tools/call"));
+    CHECK(x.begin("q").size() == 16);
+    x.card = R"({"name":"b"})";
+    x.sessions->set_agent("a", x.new_entry());
+    CHECK(x.sessions->size() == 2);
+    x.programs.say(answer_text("1"));
+    CHECK(next(asked) == answer_text("1"));
+    x.server.command = "other";
+    x.sessions->set_agent("a", x.new_entry());
+    CHECK(x.sessions->size() == 0);
+}
+
 TEST_CASE("At the end all sessions end in order, and none begins")
 {
     rig x;

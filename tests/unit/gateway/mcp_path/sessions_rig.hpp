@@ -164,6 +164,7 @@ public:
         auto entry = std::make_shared<gateway::model::agent_entry>();
         entry->record.id = "a";
         entry->record.mcp = server;
+        entry->record.card = card;
         return entry;
     }
 
@@ -228,6 +229,7 @@ public:
     core::logger log{sink, core::log_level::debug};
     fake_programs programs{loop};
     core::steady_time now{100h};
+    std::string card;     // inline; empty: none
     bool modern = false;  // what is known of the server
     core::mcp_server server = [] {
         core::mcp_server made;
