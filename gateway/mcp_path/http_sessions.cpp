@@ -198,7 +198,7 @@ void http_sessions::note(std::string agent, mcp::session_digest id, std::string_
         mcp::client_message request;
         request.method = method;
         request.params = params;
-        static_cast<void>(known.state.note(request));  // beyond its limit it is not told again
+        known.state.note(request);
         auto& in = agents_.find(agent)->second;
         in.bytes -= known.bytes;
         known.bytes = bytes_of(known.state);

@@ -38,7 +38,7 @@ modern_programs::request(const std::shared_ptr<const model::agent_entry>& agent,
         modern_services services{
             services_.loop.get_executor(),
             [this, agent] { return std::make_unique<program>(&services_.turns, services_.reach(*agent)); },
-            [this](std::unique_ptr<program> used) { sessions_.retire(std::move(used)); }
+            [this, id = agent->record.id](std::unique_ptr<program> used) { sessions_.retire(std::move(used), id); }
         };
         serving = std::make_unique<modern_program>(std::move(services), agent);
     }

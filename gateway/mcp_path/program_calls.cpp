@@ -21,17 +21,36 @@ core::result<mcp::call_number> program_calls::begin(
     }
     calls_.emplace(
         begun->call,
-        live_call{reader, now, now, request.method == "initialize", request.method == "subscriptions/listen"}
+        live_call{reader, now, now, request.method == "initialize", request.method == "subscriptions/listen", false}
     );
     if (reader != nullptr) {
         // Legacy clients cancel with a notification: that nobody reads any more cancels nothing.
-        reader->on_left([this, call = begun->call, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
-            if (!alive.expired()) {
-                book_.detach(call);
+        reader->on_left([this, call = begun->call, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
+            if (alive.expired()) {
+                return;
+            }
+            book_.detach(call);
+            for (const auto& each : queue.take_questions()) {
+                refuse(each);
             }
         });
     }
     return begun->call;
+}
+
+core::result<> program_calls::begin_own(const mcp::client_message& request, core::steady_time now)
+{
+    const auto begun = begin(request, nullptr, now);
+    if (!begun) {
+        return begun.error();
+    }
+    calls_.find(*begun)->second.own = true;
+    return {};
+}
+
+std::size_t program_calls::own() const noexcept
+{
+    return static_cast<std::size_t>(std::ranges::count_if(calls_, [](const auto& each) { return each.second.own; }));
 }
 
 void program_calls::cancel_if_left(text_queue& reader, mcp::call_number call)

@@ -32,6 +32,9 @@ public:
     core::result<mcp::call_number>
     begin(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader, core::steady_time now);
 
+    // A request of the gateway's own: nobody reads the answer. Fails in the same ways.
+    core::result<> begin_own(const mcp::client_message& request, core::steady_time now);
+
     // The reader of this call is the client's only stream for it: that it leaves cancels the call (MCP 2026-07-28,
     // basic/patterns/cancellation).
     void cancel_if_left(text_queue& reader, mcp::call_number call);
@@ -64,6 +67,7 @@ public:
     void ready() { program_->ready(); }
     bool any() const noexcept { return !calls_.empty(); }
     std::size_t count() const noexcept { return calls_.size(); }
+    std::size_t own() const noexcept;
 
     // `initialize` waits for its answer since then.
     std::optional<core::steady_time> opens_since() const;
@@ -75,6 +79,7 @@ private:
         core::steady_time heard;  // of it, either way
         bool initialize;
         bool listens;  // and may be silent
+        bool own;      // the gateway's
     };
 
     std::optional<mcp::delivery> deliver(mcp::delivery told, core::steady_time now);

@@ -16,9 +16,25 @@ mcp::book_settings book_settings_of(const core::mcp_server& server, const mcp::c
 {
     mcp::book_settings settings;
     settings.declared = mcp::capability_names(mcp::members_of(initialize.params).object("capabilities"));
-    settings.most_calls = program_session::most_calls;
+    settings.most_calls = program_session::most_calls + program_session::most_own_calls;
     settings.messages.bytes = server.max_message;
     return settings;
+}
+
+core::result<> put_own(program_calls& calls, const restored_state::request& wish, core::steady_time now)
+{
+    constexpr std::string_view head = R"({"jsonrpc":"2.0","id":)";
+    constexpr std::string_view id = "0";
+    std::string text{head};
+    text.append(id) += ',';
+    mcp::append_text_member(text, "method", wish.method);
+    mcp::append_member(text, "params", wish.params);
+    mcp::close(text, '}');
+    mcp::client_message own;
+    own.text = text;
+    own.method = wish.method;
+    own.id = own.text.substr(head.size(), id.size());
+    return calls.begin_own(own, now);
 }
 
 }  // namespace
@@ -55,7 +71,7 @@ std::shared_ptr<text_queue> program_session::open()
     return reader;
 }
 
-// Nobody has heard of the session yet, and nobody will.
+// Nobody has heard of the session yet, or it is for this reader's call alone.
 void program_session::end_if_left(text_queue& reader)
 {
     reader.on_left([this, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
@@ -86,12 +102,9 @@ void program_session::begin_program(stage opening, const std::shared_ptr<text_qu
 core::result<std::shared_ptr<text_queue>> program_session::request(const mcp::client_message& request)
 {
     last_use_ = owner_.now();
-    if (!state_.note(request)) {
-        return core::gateway_error(errc::overloaded, "the session is subscribed to too many resources");
-    }
     auto reader = std::make_shared<text_queue>(owner_.executor());
     if (stage_ == stage::opens || stage_ == stage::open) {
-        const auto sent = calls_->begin(request, reader, last_use_);
+        const auto sent = put(request, reader);
         if (sent) {
             return reader;
         }
@@ -104,19 +117,35 @@ core::result<std::shared_ptr<text_queue>> program_session::request(const mcp::cl
             return sent.error();
         }
     }
-    if (held_.size() >= most_calls) {
-        return core::gateway_error(errc::overloaded, "too many calls of this session wait for its program");
+    if (auto held = held_.push(request, reader); !held) {
+        return held.error();
     }
-    hold(request, reader);
+    if (once_) {
+        end_if_left(*reader);
+    }
     if (stage_ == stage::lost) {
         begin_program(stage::opens_again, nullptr);
     }
     return reader;
 }
 
-void program_session::hold(const mcp::client_message& request, std::shared_ptr<text_queue> reader)
+// To the program that runs.
+core::result<> program_session::put(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader)
 {
-    held_.push_back({mcp::kept_message{request}, std::move(reader)});
+    if (calls_->count() - calls_->own() >= most_calls) {
+        return core::gateway_error(errc::overloaded, "too many calls of this session are in flight");
+    }
+    if (!state_.takes(request)) {
+        return core::gateway_error(errc::overloaded, "the session is subscribed to too many resources");
+    }
+    if (auto sent = calls_->begin(request, reader, owner_.now()); !sent) {
+        return sent.error();
+    }
+    state_.note(request);
+    if (once_ && reader != nullptr) {
+        end_if_left(*reader);
+    }
+    return {};
 }
 
 core::result<> program_session::tell(const mcp::client_message& message)
@@ -126,7 +155,7 @@ core::result<> program_session::tell(const mcp::client_message& message)
         state_.initialized();
     }
     const bool cancels = message.method == "notifications/cancelled";
-    if (cancels && cancel_held(message)) {
+    if (cancels && held_.cancel(message)) {
         return {};
     }
     // The next program has asked nothing, and was asked nothing yet.
@@ -141,19 +170,6 @@ core::result<> program_session::tell(const mcp::client_message& message)
     auto sent = calls_->tell(message, last_use_);
     // That it has ended is told in its own time.
     return sent || sent.error().code == errc::upstream_reset ? core::result<>{} : sent;
-}
-
-bool program_session::cancel_held(const mcp::client_message& notification)
-{
-    const auto id = mcp::plain_name(notification.request_id);
-    const auto cancelled =
-        std::ranges::find(held_, id, [](const held_request& each) { return mcp::plain_name(each.message.view().id); });
-    if (cancelled == held_.end()) {
-        return false;
-    }
-    cancelled->reader->close();
-    held_.erase(cancelled);
-    return true;
 }
 
 std::shared_ptr<text_queue> program_session::listen()
@@ -198,6 +214,7 @@ void program_session::came(std::optional<mcp::delivery> told)
     if (stage_ != stage::open && !calls_->opens_since()) {
         return opened(*told);
     }
+    restore_more();
     end_if_done();
 }
 
@@ -235,7 +252,8 @@ void program_session::restore(std::string_view result)
         calls_->send(mcp::initialized_notification());
     }
     if (!once_) {
-        state_.each([this](std::string_view method, std::string_view params) { put_own(method, params); });
+        told_.emplace();
+        restore_more();
         const auto offered = mcp::members_of(mcp::members_of(result).object("capabilities"));
         for (const std::string list : {"tools", "prompts", "resources"}) {
             if (mcp::members_of(offered.object(list)).find("listChanged") == "true") {
@@ -244,29 +262,29 @@ void program_session::restore(std::string_view result)
         }
         owner_.recovered(*this);
     }
-    for (auto& each : std::exchange(held_, {})) {
-        if (auto sent = calls_->begin(each.message.view(), each.reader, owner_.now()); !sent) {
-            each.reader->fail(std::move(sent).error());
+    for (const auto& each : held_.take()) {
+        const auto reader = each.reader.lock();
+        auto sent = put(each.message.view(), reader);
+        if (!sent && reader != nullptr) {
+            reader->fail(std::move(sent).error());
         }
     }
 }
 
-// Nobody reads its answer.
-void program_session::put_own(std::string_view method, std::string_view params)
+// The answers that come make room for more.
+void program_session::restore_more()
 {
-    constexpr std::string_view head = R"({"jsonrpc":"2.0","id":)";
-    constexpr std::string_view id = "0";
-    std::string text{head};
-    text.append(id) += ',';
-    mcp::append_text_member(text, "method", method);
-    mcp::append_member(text, "params", params);
-    mcp::close(text, '}');
-    mcp::client_message own;
-    own.text = text;
-    own.method = method;
-    own.id = own.text.substr(head.size(), id.size());
-    const auto ignored = calls_->begin(own, nullptr, owner_.now());
-    static_cast<void>(ignored);
+    while (told_ && stage_ == stage::open && calls_->own() < most_own_calls) {
+        auto place = *told_;
+        const auto wish = state_.next(place);
+        if (!wish) {
+            return told_.reset();
+        }
+        if (!put_own(*calls_, *wish, owner_.now())) {
+            return;
+        }
+        told_ = std::move(place);
+    }
 }
 
 // A program that waited has ended without an answer to `initialize`: that is of no concern to the client, and another one gets it.
@@ -278,7 +296,7 @@ bool program_session::begin_another()
     }
     const auto reader = stage_ == stage::opens ? opening_.lock() : nullptr;
     const auto ended = std::move(calls_);
-    owner_.retire(ended->abandon());
+    owner_.retire(ended->abandon(), agent_->record.id);
     begin_program(stage_, reader);
     if (reader != nullptr && stage_ == stage::opens) {
         end_if_left(*reader);
@@ -295,8 +313,9 @@ void program_session::lose(const core::error& why)
         return end(session_end::lost, error);
     }
     const auto lost = std::move(calls_);
-    owner_.retire(lost->fail(error));
+    owner_.retire(lost->fail(error), agent_->record.id);
     stage_ = stage::lost;
+    told_.reset();
     unasked_.forget_questions();
     // Whoever listens would not hear of changes any more.
     if (listened_to() && owner_.now() - program_began_ >= least_life) {
@@ -310,11 +329,9 @@ void program_session::end(session_end why, const core::error& error)
         return;
     }
     stage_ = stage::over;
-    for (const auto& each : std::exchange(held_, {})) {
-        each.reader->fail(error);
-    }
+    held_.fail(error);
     if (const auto calls = std::move(calls_)) {
-        owner_.retire(calls->fail(error));
+        owner_.retire(calls->fail(error), agent_->record.id);
     }
     unasked_.close();
     owner_.over(*this, why);
@@ -340,6 +357,7 @@ void program_session::sweep(core::steady_time now)
     for (const auto& each : unasked_.overdue(now)) {
         calls_->refuse(each);
     }
+    restore_more();
     end_if_done();
 }
 

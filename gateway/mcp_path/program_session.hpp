@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/mcp_path/held_requests.hpp"
 #include "gateway/mcp_path/program.hpp"
 #include "gateway/mcp_path/program_calls.hpp"
 #include "gateway/mcp_path/restored_state.hpp"
@@ -17,7 +18,6 @@
 #include "net/loop/types.hpp"
 
 #include <cstddef>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,7 +41,7 @@ public:
     virtual std::unique_ptr<program> take_program(const program_session& of) = 0;
 
     // It may be in a call of its own.
-    virtual void retire(std::unique_ptr<program> used) = 0;
+    virtual void retire(std::unique_ptr<program> used, std::string_view agent_id) = 0;
 
     // Called once; the session is let go of after the call.
     virtual void over(program_session& session, session_end why) = 0;
@@ -51,6 +51,8 @@ public:
 class program_session final : private program_observer {
 public:
     static constexpr std::size_t most_calls = 64;
+    static constexpr std::size_t most_own_calls = 8;  // beside them, that tell the next program what it has to know
+    static constexpr std::size_t most_initialize = 64 * 1024;  // bytes of a client's `initialize`, which is kept
 
     // A program that has not lived so long is not replaced before the client says something.
     static constexpr core::duration least_life{10'000};
@@ -69,11 +71,12 @@ public:
     // come, and if nobody waits for it any more.
     std::shared_ptr<text_queue> open();
 
-    // What comes of a request; letting go of it cancels nothing. Fails with overloaded (64 calls are in flight, 1,000 resources
-    // are subscribed to, or the program does not read), body_too_large and upstream_reset. What comes fails with upstream_reset
-    // (the program ended during the call), upstream_timeout, upstream_protocol and message_too_large (the answer was malformed
-    // or too long), with what the next program failed to start with (session_crashed, session_misconfigured, upstream_protocol),
-    // and with the error that end() got.
+    // What comes of a request; letting go of it cancels nothing, but ends a session for one call. Fails with overloaded (64 calls
+    // are in flight, 1,000 resources are subscribed to, too much waits for the next program, or the program does not read),
+    // body_too_large and upstream_reset. What comes fails with upstream_reset (the program ended during the call),
+    // upstream_timeout, upstream_protocol and message_too_large (the answer was malformed or too long), with what the next
+    // program failed to start with (session_crashed, session_misconfigured, upstream_protocol), and with the error that end()
+    // got.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request);
 
     // A notification or an answer; one that is late is dropped. Fails with overloaded and body_too_large.
@@ -100,12 +103,6 @@ private:
     // program.
     enum class stage : unsigned char { opens, opens_again, open, lost, over };
 
-    // Until the session is open again.
-    struct held_request {
-        mcp::kept_message message;
-        std::shared_ptr<text_queue> reader;
-    };
-
     void said(std::string_view text) override;
     void said_too_much(std::string_view beginning, std::size_t limit) override;
     void ended(core::error why) override;
@@ -113,13 +110,12 @@ private:
     void begin_program(stage opening, const std::shared_ptr<text_queue>& reader);
     void end_if_left(text_queue& reader);
     bool begin_another();
-    void hold(const mcp::client_message& request, std::shared_ptr<text_queue> reader);
-    bool cancel_held(const mcp::client_message& notification);
+    core::result<> put(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader);
     void came(std::optional<mcp::delivery> told);
     void come_unasked(std::string text, bool question);
     void opened(const mcp::delivery& told);
     void restore(std::string_view result);
-    void put_own(std::string_view method, std::string_view params);
+    void restore_more();
     void lose(const core::error& why);
     void end_if_done();
 
@@ -135,10 +131,11 @@ private:
     bool waited_ = false;                   // the program has, for a client, and may have ended meanwhile
     std::weak_ptr<text_queue> opening_;     // of the answer to the client's `initialize`
     std::unique_ptr<program_calls> calls_;  // of the program; null: there is none
-    std::list<held_request> held_;
+    held_requests held_;                    // until the session is open again
     unasked_messages unasked_;
     std::string version_;  // that was agreed on; empty: none yet
     restored_state state_;
+    std::optional<restored_state::place> told_;  // how far the program was told of it; nullopt: it knows
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 

@@ -100,6 +100,9 @@ core::result<begun_session> program_sessions::begin(
     const mcp::client_message& initialize
 )
 {
+    if (initialize.text.size() > program_session::most_initialize) {
+        return core::caller_error(errc::body_too_large, "initialize is kept and must be short");
+    }
     const auto id = agent->record.id;
     auto handle = add(std::move(agent), std::move(principal), initialize, false);
     if (!handle) {
@@ -165,7 +168,9 @@ program_sessions::agent_programs& program_sessions::programs_of(const std::share
     set_agent(agent->record.id, agent);
     auto& programs = agents_[agent->record.id];
     if (programs == nullptr) {
-        auto retire_used = [this](std::unique_ptr<program> used) { retire(std::move(used)); };
+        auto retire_used = [this, id = agent->record.id](std::unique_ptr<program> used) {
+            retire(std::move(used), id);
+        };
         programs = std::make_unique<agent_programs>(
             agent,
             is_program(agent->record) ? &services_.turns : nullptr,
@@ -181,7 +186,13 @@ program_sessions::agent_programs& program_sessions::programs_of(const std::share
 core::result<> program_sessions::make_room(const std::string& agent_id)
 {
     const auto& programs = *agents_.find(agent_id)->second;
-    if (programs.sessions < most_sessions(programs.agent->record)) {
+    const auto& record = programs.agent->record;
+    const auto most = most_sessions(record);
+    const auto leaving = std::ranges::count(leaving_, agent_id, &leaving_program::agent_id);
+    if (is_program(record) && std::cmp_greater_equal(leaving, most)) {
+        return core::gateway_error(errc::session_limit, "max_sessions programs have not exited yet");
+    }
+    if (programs.sessions < most) {
         return {};
     }
     program_session* oldest = nullptr;
@@ -331,17 +342,17 @@ std::unique_ptr<program> program_sessions::take_program(const program_session& o
 }
 
 // What it refers to is kept until it is gone.
-void program_sessions::retire(std::unique_ptr<program> used)
+void program_sessions::retire(std::unique_ptr<program> used, std::string_view agent_id)
 {
-    auto& leaving = leaving_.emplace_back(std::move(used));
-    leaving->stop([this, gone = leaving.get()] { drop(gone); });
+    auto& leaving = *leaving_.emplace_back(std::move(used), std::string{agent_id}).held;
+    leaving.stop([this, gone = &leaving] { drop(gone); });
 }
 
 void program_sessions::drop(const program* gone)
 {
     net::asio::post(services_.loop.get_executor(), [this, gone, alive = std::weak_ptr<bool>{alive_}] {
         if (!alive.expired()) {
-            std::erase_if(leaving_, [gone](const auto& each) { return each.get() == gone; });
+            std::erase_if(leaving_, [gone](const auto& each) { return each.held.get() == gone; });
         }
     });
 }

@@ -80,7 +80,8 @@ public:
     program_sessions& operator=(const program_sessions&) = delete;
 
     // A session for the client that sent this `initialize` to an agent whose server is a program. Fails with session_limit:
-    // max_sessions are there, and none is idle for 60 s; and with draining.
+    // max_sessions are there, and none is idle for 60 s, or as many programs of ended sessions have not exited yet; with
+    // body_too_large (program_session::most_initialize); and with draining.
     core::result<begun_session> begin(
         std::shared_ptr<const model::agent_entry> agent,
         std::string principal,
@@ -108,7 +109,7 @@ public:
     bool busy() const noexcept { return !leaving_.empty(); }
 
     // Ends it, and keeps it until it is gone.
-    void retire(std::unique_ptr<program> used) override;
+    void retire(std::unique_ptr<program> used, std::string_view agent_id) override;
 
     std::size_t size() const noexcept { return sessions_.size(); }
     std::size_t warm(const std::string& agent_id) const;
@@ -131,6 +132,11 @@ private:
         warm_programs warm;
         std::size_t sessions = 0;
         core::steady_time last_use;
+    };
+
+    struct leaving_program {
+        std::unique_ptr<program> held;
+        std::string agent_id;
     };
 
     class sweeper final : public net::timed {
@@ -168,7 +174,7 @@ private:
     program_services services_;
     model::string_map<std::unique_ptr<agent_programs>> agents_;
     model::string_map<std::unique_ptr<program_session>> sessions_;  // by handle
-    std::list<std::unique_ptr<program>> leaving_;
+    std::list<leaving_program> leaving_;
     session_counts counts_;
     sweeper sweeper_;
     bool stopped_ = false;

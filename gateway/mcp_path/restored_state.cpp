@@ -2,31 +2,68 @@
 
 #include "mcp/protocol/raw_json.hpp"
 
-namespace gateway::mcp_path {
+#include <utility>
 
-bool restored_state::note(const mcp::client_message& request)
+namespace gateway::mcp_path {
+namespace {
+
+constexpr std::string_view set_level = "logging/setLevel";
+constexpr std::string_view subscribe = "resources/subscribe";
+constexpr std::string_view unsubscribe = "resources/unsubscribe";
+
+restored_state::request request_of(std::string_view method, std::string_view name, std::string_view value)
 {
-    if (request.method == "logging/setLevel") {
-        level_ = request.params;
-    } else if (request.method == "resources/subscribe") {
-        auto uri = mcp::members_of(request.params).text("uri");
-        if (resources_.size() >= most_subscriptions && !resources_.contains(uri)) {
-            return false;
+    restored_state::request made{.method = method, .params = "{"};
+    mcp::append_text_member(made.params, name, value);
+    mcp::close(made.params, '}');
+    return made;
+}
+
+bool is_kept(const std::string& value) noexcept
+{
+    return !value.empty() && value.size() <= restored_state::longest_value;
+}
+
+}  // namespace
+
+bool restored_state::takes(const mcp::client_message& request) const
+{
+    return request.method != subscribe || resources_.size() < most_subscriptions ||
+           resources_.contains(mcp::members_of(request.params).text("uri"));
+}
+
+void restored_state::note(const mcp::client_message& request)
+{
+    if (request.method == set_level) {
+        auto level = mcp::members_of(request.params).text("level");
+        level_ = is_kept(level) ? std::move(level) : std::string{};
+    } else if (request.method == subscribe && takes(request)) {
+        if (auto uri = mcp::members_of(request.params).text("uri"); is_kept(uri)) {
+            resources_.insert(std::move(uri));
         }
-        resources_[std::move(uri)] = request.params;
-    } else if (request.method == "resources/unsubscribe") {
+    } else if (request.method == unsubscribe) {
         resources_.erase(mcp::members_of(request.params).text("uri"));
     }
-    return true;
+}
+
+std::optional<restored_state::request> restored_state::next(place& from) const
+{
+    if (!std::exchange(from.behind_level, true) && !level_.empty()) {
+        return request_of(set_level, "level", level_);
+    }
+    const auto found = resources_.upper_bound(from.uri);
+    if (found == resources_.end()) {
+        return std::nullopt;
+    }
+    from.uri = *found;
+    return request_of(subscribe, "uri", *found);
 }
 
 void restored_state::each(const std::function<void(std::string_view method, std::string_view params)>& put) const
 {
-    if (!level_.empty()) {
-        put("logging/setLevel", level_);
-    }
-    for (const auto& [uri, params] : resources_) {
-        put("resources/subscribe", params);
+    place at;
+    while (const auto request = next(at)) {
+        put(request->method, request->params);
     }
 }
 

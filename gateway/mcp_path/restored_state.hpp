@@ -5,7 +5,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -14,20 +15,38 @@ namespace gateway::mcp_path {
 class restored_state {
 public:
     static constexpr std::size_t most_subscriptions = 1000;
+    static constexpr std::size_t longest_value = 4096;  // bytes of a URI or a level; a longer one is not told again
+
+    // Where next() goes on. It stays good whatever is noted meanwhile.
+    struct place {
+        bool behind_level = false;
+        std::string uri{};  // the one before
+    };
+
+    struct request {
+        std::string_view method;  // static
+        std::string params;       // raw
+    };
 
     // False: a subscription beyond most_subscriptions, which must not go up.
-    bool note(const mcp::client_message& request);
+    bool takes(const mcp::client_message& request) const;
+
+    // The request has gone up. Of its params only the level or the URI is kept; nothing if takes() is false.
+    void note(const mcp::client_message& request);
 
     void initialized() noexcept { initialized_ = true; }
     bool is_initialized() const noexcept { return initialized_; }
 
-    // Method and raw params of each request, in order.
+    // The request behind `from`, which moves on. Nothing: there is none.
+    std::optional<request> next(place& from) const;
+
+    // All of them, in order.
     void each(const std::function<void(std::string_view method, std::string_view params)>& put) const;
 
 private:
     bool initialized_ = false;
-    std::string level_;                                          // raw params of `logging/setLevel`; empty: none
-    std::map<std::string, std::string, std::less<>> resources_;  // raw params of `resources/subscribe`, by raw URI
+    std::string level_;                             // of `logging/setLevel`; empty: none
+    std::set<std::string, std::less<>> resources_;  // the URIs of `resources/subscribe`
 };
 
 }  // namespace gateway::mcp_path
