@@ -16,9 +16,9 @@ public:
     ~caller_end() override
     {
         of_->wake_ = nullptr;
-        if (!of_->over_) {
+        if (!of_->over_ || of_->begins_) {
             const auto there = of_->there_;
-            net::asio::post(there, [of = std::move(of_)] { of->let_go(); });
+            net::asio::post(there, [of = std::move(of_)] { of->left(); });
         }
     }
     caller_end(const caller_end&) = delete;
@@ -28,10 +28,10 @@ public:
 
     void next() override
     {
-        net::asio::post(of_->there_, [of = of_] {
-            of->wanted_ = true;
-            of->look();
-        });
+        if (of_->over_) {
+            of_->begins_ = false;
+        }
+        net::asio::post(of_->there_, [of = of_] { of->reached(); });
     }
 
 private:
@@ -43,12 +43,18 @@ std::unique_ptr<model::program_reader> program_exchange::reader()
     return std::make_unique<caller_end>(shared_from_this());
 }
 
-void program_exchange::follow(std::shared_ptr<text_queue> queue, std::string handle)
+void program_exchange::follow(std::shared_ptr<text_queue> queue)
 {
     queue_ = std::move(queue);
-    handle_ = std::move(handle);
     queue_->set_wake([this] { look(); });
     look();
+}
+
+void program_exchange::follow(std::shared_ptr<text_queue> queue, std::string handle, std::function<void()> unheard)
+{
+    handle_ = std::move(handle);
+    unheard_ = std::move(unheard);
+    follow(std::move(queue));
 }
 
 void program_exchange::listen(std::shared_ptr<text_queue> queue)
@@ -98,6 +104,26 @@ void program_exchange::let_go()
     }
 }
 
+// The batch that was sent last.
+void program_exchange::reached()
+{
+    wanted_ = true;
+    if (queue_ == nullptr) {
+        unheard_ = nullptr;
+        return;
+    }
+    queue_->arrived();
+    look();
+}
+
+void program_exchange::left()
+{
+    let_go();
+    if (const auto unheard = std::exchange(unheard_, nullptr)) {
+        unheard();
+    }
+}
+
 void program_exchange::send(model::program_batch batch)
 {
     net::asio::post(here_, [self = shared_from_this(), sent = std::move(batch)]() mutable {
@@ -109,6 +135,7 @@ void program_exchange::send(model::program_batch batch)
 void program_exchange::came(model::program_batch batch)
 {
     over_ = batch.over;
+    begins_ = begins_ || !batch.handle.empty();
     if (wake_ != nullptr) {
         batch_ = std::move(batch);
         wake_->set();

@@ -8,6 +8,7 @@
 #include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,7 +29,9 @@ public:
     std::unique_ptr<model::program_reader> reader();
 
     // On the loop of the sessions, one of these and once.
-    void follow(std::shared_ptr<text_queue> queue, std::string handle = {});  // of a session that begins
+    void follow(std::shared_ptr<text_queue> queue);
+    // Of a session that begins; `unheard` is called if the caller leaves before the answer has reached it.
+    void follow(std::shared_ptr<text_queue> queue, std::string handle, std::function<void()> unheard);
     void listen(std::shared_ptr<text_queue> queue);
     void finish(core::result<> outcome);
 
@@ -37,6 +40,8 @@ private:
 
     void look();
     void let_go();
+    void reached();
+    void left();
     void send(model::program_batch batch);
     void came(model::program_batch batch);
 
@@ -46,12 +51,14 @@ private:
     // On the loop of the sessions.
     std::shared_ptr<text_queue> queue_;  // null: nothing comes any more
     std::string handle_;
+    std::function<void()> unheard_;
     bool wanted_ = true;
 
     // On the loop of the caller.
     net::signal* wake_;  // null: the reader has gone
     std::optional<model::program_batch> batch_;
     bool over_ = false;
+    bool begins_ = false;  // a session, whose answer has not reached the caller
 };
 
 }  // namespace gateway::mcp_path

@@ -97,7 +97,11 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }
-    exchange.follow(std::move(begun->answer), std::move(begun->handle));
+    auto unheard = [this, handle = begun->handle, agent = asked.agent, principal = asked.principal] {
+        // It may be over already.
+        static_cast<void>(sessions_.end({handle, agent, principal}));
+    };
+    exchange.follow(std::move(begun->answer), std::move(begun->handle), std::move(unheard));
 }
 
 core::result<std::shared_ptr<text_queue>> program_plane::ask(const model::program_request& asked)

@@ -10,6 +10,10 @@ namespace gateway::mcp_path {
 text_queue::~text_queue()
 {
     if (left_) {
+        for (; !under_way_.empty(); under_way_.pop_back()) {
+            bytes_ += under_way_.back().size();
+            texts_.push_front({std::move(under_way_.back()), text_kind::question});
+        }
         left_(*this);
     }
 }
@@ -20,6 +24,9 @@ std::optional<std::string> text_queue::take()
         return std::nullopt;
     }
     auto text = std::move(texts_.front().text);
+    if (left_ && texts_.front().kind == text_kind::question) {
+        under_way_.push_back(text);
+    }
     texts_.pop_front();
     bytes_ -= text.size();
     return text;
@@ -30,8 +37,7 @@ bool text_queue::push(std::string text, text_kind kind)
     if (closed_) {
         return false;
     }
-    const bool full = texts_.size() >= most_texts || (bytes_ > 0 && bytes_ + text.size() > most_bytes);
-    if (kind == text_kind::question && full) {
+    if (kind == text_kind::question && !has_room(text.size())) {
         return false;
     }
     bytes_ += text.size();
@@ -54,17 +60,23 @@ void text_queue::fail(core::error why)
     close();
 }
 
-void text_queue::move_to(text_queue& other)
+std::vector<std::string> text_queue::move_to(text_queue& other)
 {
+    std::vector<std::string> left_over;
     for (auto& each : std::exchange(texts_, {})) {
-        other.push(std::move(each.text), each.kind);
+        if (each.kind == text_kind::question && !other.has_room(each.text.size())) {
+            left_over.push_back(std::move(each.text));
+        } else {
+            other.push(std::move(each.text), each.kind);
+        }
     }
     bytes_ = 0;
+    return left_over;
 }
 
 std::vector<std::string> text_queue::take_questions()
 {
-    std::vector<std::string> questions;
+    auto questions = std::exchange(under_way_, {});
     std::erase_if(texts_, [&](waiting& each) {
         const bool taken = each.kind == text_kind::question;
         if (taken) {
@@ -79,6 +91,11 @@ std::vector<std::string> text_queue::take_questions()
 bool text_queue::has_question() const noexcept
 {
     return std::ranges::find(texts_, text_kind::question, &waiting::kind) != texts_.end();
+}
+
+bool text_queue::has_room(std::size_t size) const noexcept
+{
+    return texts_.size() < most_texts && (bytes_ == 0 || bytes_ + size <= most_bytes);
 }
 
 // The last one stays, however long it is.

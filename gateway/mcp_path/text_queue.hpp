@@ -33,8 +33,10 @@ public:
     text_queue(const text_queue&) = delete;
     text_queue& operator=(const text_queue&) = delete;
 
-    // The reader's side. Nothing: none waits.
+    // The reader's side. Nothing: none waits. What was taken has reached the reader with arrived(): until then a question is
+    // still the queue's, and waits in it again when the reader lets go.
     std::optional<std::string> take();
+    void arrived() { under_way_.clear(); }
 
     // None waits, and none comes any more: the answer was taken, the call was cancelled, or failure() says why.
     bool over() const noexcept { return closed_ && texts_.empty(); }
@@ -54,10 +56,10 @@ public:
     // `left` is called when the reader lets go of the queue, which is still whole then.
     void on_left(std::function<void(text_queue&)> left) { left_ = std::move(left); }
 
-    // What waits goes to `other`, which takes what it has room for.
-    void move_to(text_queue& other);
+    // What waits goes to `other`, which takes what it has room for. The questions that it did not take.
+    std::vector<std::string> move_to(text_queue& other);
 
-    // The questions that wait, which leave the queue.
+    // The questions that wait or have not arrived, which leave the queue.
     std::vector<std::string> take_questions();
     bool has_question() const noexcept;
 
@@ -67,11 +69,13 @@ private:
         text_kind kind;
     };
 
+    bool has_room(std::size_t size) const noexcept;  // of a question
     void make_room();
     void tell();
 
     net::executor on_;
     std::deque<waiting> texts_;
+    std::vector<std::string> under_way_;  // questions that were taken and have not arrived
     std::size_t bytes_ = 0;
     bool closed_ = false;
     bool told_ = false;

@@ -1,6 +1,7 @@
 #include "gateway/mcp_path/unasked_messages.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace gateway::mcp_path {
@@ -8,26 +9,34 @@ namespace gateway::mcp_path {
 std::shared_ptr<text_queue> unasked_messages::listen()
 {
     auto listener = std::make_shared<text_queue>(on_);
-    if (const auto before = listener_.lock()) {
-        before->move_to(*listener);
+    const auto before = std::exchange(listener_, listener).lock();
+    if (before != nullptr) {
+        move(*before, *listener);
         before->close();
+        watch(*before);
     }
     if (const auto waiting = std::move(unheard_)) {
-        waiting->move_to(*listener);
+        move(*waiting, *listener);
     }
-    listener->on_left([this, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
-        if (!alive.expired()) {
-            listener_left(queue);
-        }
-    });
-    listener_ = listener;
+    watch(*listener);
     return listener;
 }
 
-void unasked_messages::listener_left(text_queue& queue)
+// What has not arrived there goes to whoever listens then.
+void unasked_messages::watch(text_queue& listener)
 {
-    listener_.reset();
-    queue.move_to(unheard());
+    listener.on_left([this, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
+        if (alive.expired()) {
+            return;
+        }
+        const auto next = listener_.lock();
+        move(queue, next != nullptr ? *next : unheard());
+    });
+}
+
+void unasked_messages::move(text_queue& from, text_queue& to)
+{
+    std::ranges::move(from.move_to(to), std::back_inserter(left_over_));
 }
 
 text_queue& unasked_messages::unheard()
@@ -53,21 +62,24 @@ bool unasked_messages::push(std::string text, text_kind kind, core::steady_time 
 
 std::vector<std::string> unasked_messages::overdue(core::steady_time now)
 {
+    auto questions = std::exchange(left_over_, {});
     if (unheard_ == nullptr || !unheard_->has_question()) {
         waits_since_ = core::steady_time::max();
-        return {};
+        return questions;
     }
     // Of what a listener has left behind the time begins with the first look.
     waits_since_ = std::min(waits_since_, now);
     if (now - waits_since_ < patience) {
-        return {};
+        return questions;
     }
     waits_since_ = core::steady_time::max();
-    return unheard_->take_questions();
+    std::ranges::move(unheard_->take_questions(), std::back_inserter(questions));
+    return questions;
 }
 
 void unasked_messages::forget_questions()
 {
+    left_over_.clear();
     if (const auto listener = listener_.lock()) {
         listener->take_questions();
     }

@@ -29,7 +29,7 @@ public:
     // False: a question that cannot be taken.
     bool push(std::string text, text_kind kind, core::steady_time now);
 
-    // The questions that have waited too long, which are no longer asked.
+    // The questions that have waited too long or for which there was no room, which are no longer asked.
     std::vector<std::string> overdue(core::steady_time now);
 
     // Nobody waits for their answers any more.
@@ -39,12 +39,14 @@ public:
     void close();
 
 private:
-    void listener_left(text_queue& queue);
+    void move(text_queue& from, text_queue& to);
+    void watch(text_queue& listener);
     text_queue& unheard();
 
     net::executor on_;
     std::weak_ptr<text_queue> listener_;
     std::unique_ptr<text_queue> unheard_;                       // what waits for a listener
+    std::vector<std::string> left_over_;                        // questions that found no room
     core::steady_time waits_since_ = core::steady_time::max();  // its oldest question
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };

@@ -38,7 +38,7 @@ struct program_batch {
 };
 
 // One request, for whoever reads what comes of it; on the loop of that one. Destroying it lets go of the request, which cancels
-// nothing, but a session that is still beginning ends.
+// nothing, but a session that is still beginning ends, and so does one whose last batch of begin has not reached the caller.
 class program_reader {
 public:
     virtual ~program_reader() = default;
@@ -46,6 +46,8 @@ public:
     // The batch that has come. Nothing: none has. The next one comes only after next(), and none after one that is over. That of
     // a listener comes at once, and is empty.
     virtual std::optional<program_batch> take() = 0;
+
+    // The batch has reached the caller. After one that is over only that of begin has to be told of.
     virtual void next() = 0;
 };
 

@@ -77,6 +77,9 @@ net::routine<> program_relay::run()
         co_await respond_call_error(request_, std::move(*batch_.failure));
     } else {
         co_await answer(act, *came);
+        if (act == program_act::begin && !request_.record.code) {
+            reader_->next();
+        }
     }
 }
 

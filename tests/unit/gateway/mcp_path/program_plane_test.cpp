@@ -61,6 +61,8 @@ public:
         REQUIRE(batch.has_value());
         CHECK(batch->texts == std::vector{opened});
         CHECK(batch->over);
+        reader->next();
+        poll();
         return batch->handle;
     }
 
@@ -192,6 +194,63 @@ TEST_CASE("A call whose caller leaves before its program has begun ends with its
     reader.reset();
     x.poll();
     CHECK_FALSE(x.programs.runs(0));
+}
+
+TEST_CASE("A session whose answer has not reached its caller ends when the caller leaves")
+{
+    plane_rig x;
+    SUBCASE("it was not taken")
+    {
+        x.open(x.asked(program_act::begin, "", opening));
+    }
+    SUBCASE("it was not sent")
+    {
+        const auto reader = x.open(x.asked(program_act::begin, "", opening));
+        CHECK(reader->take()->texts == std::vector{opened});
+    }
+    SUBCASE("the first of two was sent")
+    {
+        x.programs.opens = false;
+        const auto reader = x.open(x.asked(program_act::begin, "", opening));
+        x.programs.say(message("", "notifications/message"));
+        x.poll();
+        CHECK_FALSE(reader->take()->handle.empty());
+        reader->next();
+        x.programs.say(opened);
+        x.poll();
+        CHECK(reader->take()->over);
+    }
+    CHECK(x.programs.closed == 0);
+    x.poll();
+    CHECK(x.programs.closed == 1);
+    CHECK_FALSE(x.programs.runs(0));
+    x.programs.opens = true;
+    x.begin_session();
+    x.poll();
+    CHECK(x.programs.runs(1));
+}
+
+TEST_CASE("A question in a batch that has not reached the caller is refused when the caller leaves")
+{
+    plane_rig x;
+    const auto session = x.begin_session();
+    auto reader = x.open(x.asked(program_act::request, session, message("1", "tools/call")));
+    x.programs.say(message("5", "elicitation/create"));
+    x.poll();
+    CHECK(reader->take()->texts == std::vector{message("5", "elicitation/create")});
+    SUBCASE("it has not")
+    {
+        reader.reset();
+        x.poll();
+        CHECK(x.programs.lines[0].back().find("-32601") != std::string::npos);
+    }
+    SUBCASE("it has")
+    {
+        reader->next();
+        reader.reset();
+        x.poll();
+        CHECK(x.programs.lines[0].size() == 2);
+    }
 }
 
 TEST_CASE("An answer that comes after its caller has left wakes nobody")
