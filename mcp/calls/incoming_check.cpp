@@ -255,6 +255,10 @@ check_post(const head_fields& head, const incoming_body& body, std::string_view 
     if (body.problem) {
         return refused(*body.problem, body.why);
     }
+    const bool initializes = !body.is_batch && body.message.method == client_method::initialize;
+    if (initializes && body.message.kind != incoming_kind::request) {
+        return refused(core::errc::invalid_request, "initialize without an id");
+    }
     return era_of_post(head, body) == era::modern ? check_modern(head, body, text)
                                                   : check_legacy(head, body, session_version);
 }

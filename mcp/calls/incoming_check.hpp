@@ -59,7 +59,8 @@ std::string_view legacy_version(const head_fields& head, std::string_view sessio
 
 // Nothing: it may go on. `body` as read_incoming() has read it from `text`; `session_version`: of the session that the request
 // is part of, empty: of none. In the order of checks:
-// - either era: not_acceptable (Accept lacks a type); parse_error and invalid_request as read_incoming() found
+// - either era: not_acceptable (Accept lacks a type); parse_error and invalid_request as read_incoming() found;
+//   invalid_request (`initialize` is a notification)
 // - modern: invalid_request (a batch, an answer); invalid_params (`_meta` lacks version or capabilities); header_mismatch (a
 //   field is missing, doubled, not decodable or not as in the body); version_unsupported with `supported` and `requested`;
 //   method_not_found (an unknown method, or one of the legacy era)

@@ -44,6 +44,15 @@ TEST_CASE("a session begins, is called and ends, and the server's id of it stays
     CHECK(got[3].method == "DELETE");
 }
 
+TEST_CASE("An initialize without an id does not reach the server")
+{
+    const auto x = mcp_gateway();
+    auto notification = initialize_body;
+    notification.erase(notification.find(R"("id":0,)"), 7);
+    check_error(post(x, notification), 400, -32600, "invalid_request");
+    CHECK(passed_on(x).empty());
+}
+
 TEST_CASE("an id that is forged, cut, of another agent or of an older gateway is 404 before the server hears of it")
 {
     const auto x = mcp_gateway();

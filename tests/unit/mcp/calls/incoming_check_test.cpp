@@ -98,6 +98,16 @@ TEST_CASE("a modern call whose header and body agree may go on")
     CHECK(verdict(modern("tools/list", "ignored"), call("tools/list")).empty());
 }
 
+TEST_CASE("An initialize that is a notification is -32600 in either era")
+{
+    const std::string notification =
+        R"({"jsonrpc":"2.0","method":"initialize","params":{"protocolVersion":"2025-11-25"}})";
+    CHECK(verdict(legacy(), notification) == "400 -32600");
+    CHECK(verdict(legacy("2025-11-25"), notification, "2025-11-25") == "400 -32600");
+    CHECK(verdict(modern("initialize"), notification) == "400 -32600");
+    CHECK(verdict(legacy(), call("initialize", R"("protocolVersion":"2025-11-25")", {})).empty());
+}
+
 TEST_CASE("header fields that are missing, doubled or unlike the body are -32020")
 {
     const auto body = call("tools/call", R"("name":"read")");
