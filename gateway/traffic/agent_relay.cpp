@@ -31,7 +31,7 @@ agent_relay::agent_relay(
 // What speaks against sending the request to the agent at all.
 std::optional<core::error> agent_relay::objection(const request_context& request) const
 {
-    if (request.call->streaming && open_streams_ >= settings_.limits.streams) {
+    if (request.call->streaming && !has_room()) {
         // What the agent would begin could not be passed on.
         return core::gateway_error(errc::overloaded, "streams");
     }
@@ -145,9 +145,18 @@ net::routine<> agent_relay::pass(request_context& request)
     co_await respond_call_error(request, std::move(*outcome.failure));
 }
 
+bool agent_relay::keep_place()
+{
+    if (!has_room()) {
+        return false;
+    }
+    ++kept_places_;
+    return true;
+}
+
 bool agent_relay::stream_began(open_stream& stream)
 {
-    if (open_streams_ >= settings_.limits.streams) {
+    if (!has_room()) {
         return false;
     }
     ++open_streams_;

@@ -31,6 +31,8 @@ public:
     void end_streams();
 
     // Of any answer on this worker.
+    bool keep_place() override;
+    void give_place_up() override { --kept_places_; }
     bool stream_began(open_stream& stream) override;
     void stream_ended() override { --open_streams_; }
 
@@ -38,6 +40,7 @@ private:
     net::routine<bool> find_token(request_context& request);
     net::routine<bool> find_caller_token(request_context& request);
     std::optional<core::error> objection(const request_context& request) const;
+    bool has_room() const noexcept { return open_streams_ + kept_places_ < settings_.limits.streams; }
 
     model::control_services& control_;
     caller_tokens caller_tokens_;
@@ -45,6 +48,7 @@ private:
     const config::settings& settings_;
     telemetry::worker_metrics& metrics_;
     std::uint64_t open_streams_ = 0;
+    std::uint64_t kept_places_ = 0;
     bool ending_streams_ = false;
     boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>> streams_;
 };

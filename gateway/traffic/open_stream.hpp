@@ -22,6 +22,12 @@ public:
 class stream_observer {
 public:
     virtual ~stream_observer() = default;
+
+    // Keeps a place for an answer that may turn out to be a stream, so that one is not refused after the server has acted; given
+    // up before the stream begins, or when there is none. False: limits.streams is reached, and nothing is to be given up.
+    virtual bool keep_place() = 0;
+    virtual void give_place_up() = 0;
+
     // False: it is one too many, and is not passed on.
     virtual bool stream_began(open_stream& stream) = 0;
     virtual void stream_ended() = 0;  // one that began

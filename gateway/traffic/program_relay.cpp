@@ -49,6 +49,9 @@ program_relay::~program_relay()
     if (announced_) {
         observer_.stream_ended();
     }
+    if (placed_) {
+        observer_.give_place_up();
+    }
 }
 
 const model::agent_entry& program_relay::agent() const noexcept
@@ -61,6 +64,12 @@ net::routine<> program_relay::run()
     auto& caller = request_.caller;
     auto& asked = request_.program->asked;
     const auto act = asked.act;
+    const bool may_stream = act != program_act::tell && act != program_act::end;
+    placed_ = may_stream && observer_.keep_place();
+    if (may_stream && !placed_) {
+        co_await respond_call_error(request_, core::gateway_error(errc::overloaded, "streams"));
+        co_return;
+    }
     const bool soon = act == program_act::request || act == program_act::call || act == program_act::modern;
     const auto until = soon ? caller.owner().now() + longest_silence : net::never;
     reader_ = control_.programs().open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());
@@ -177,11 +186,10 @@ net::routine<core::result<>> program_relay::prepare_batch()
 
 net::routine<> program_relay::stream(bool came)
 {
-    if (!observer_.stream_began(*this)) {
-        co_await respond_call_error(request_, core::gateway_error(errc::overloaded, "streams"));
-        co_return;
+    if (std::exchange(placed_, false)) {
+        observer_.give_place_up();
     }
-    announced_ = true;
+    announced_ = observer_.stream_began(*this);
     auto& caller = request_.caller;
     auto& record = request_.record;
     record.status = 200;
@@ -257,6 +265,8 @@ net::routine<core::result<>> program_relay::pass_batch()
     if (batch_.failure) {
         co_return co_await send_failure(std::move(*batch_.failure));
     }
+    // What an idle stream has sent takes no room from others.
+    share_.set(0);
     core::result<> sent;
     if (count == 0 && batch_.over) {
         sent = co_await stream_.send_end();

@@ -63,6 +63,7 @@ private:
     net::budget_share share_;
     std::unique_ptr<model::program_reader> reader_;
     model::program_batch batch_;
+    bool placed_ = false;     // the observer keeps a place for the stream
     bool announced_ = false;  // to the observer
 };
 

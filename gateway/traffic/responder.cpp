@@ -68,7 +68,8 @@ net::routine<> respond_call_error(request_context& request, core::error failure)
         return respond_error(request, std::move(failure), std::move(answer));
     }
     auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id);
-    const bool admitted = failure.from == core::side::upstream && failure.code != core::errc::session_not_found;
+    const bool refused = failure.code == core::errc::session_not_found || core::http_status(failure.code) == 503;
+    const bool admitted = failure.from == core::side::upstream && !refused;
     if (request.words == call_words::mcp_session && admitted && !request.call_id.empty()) {
         answer.status = 200;
     }

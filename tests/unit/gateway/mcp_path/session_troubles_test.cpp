@@ -151,7 +151,7 @@ TEST_CASE("A program that does not read refuses the request and keeps its sessio
 {
     rig x;
     const auto session = x.begin();
-    x.programs.refuses = core::gateway_error(errc::overloaded);
+    x.programs.refuses = core::upstream_error(errc::overloaded);
     CHECK(
         x.sessions->request(x.key(session), client_text{message("1", "tools/call")}).error().code == errc::overloaded
     );
