@@ -75,6 +75,7 @@ void session_plane::set_agents(const model::snapshot& now)
 
 void session_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
+    renew_secrets(id, agent);
     const auto there = sessions_.find(id);
     if (there != sessions_.end()) {
         if (agent != nullptr && model::same_session(there->second->record(), agent->record)) {
@@ -150,7 +151,26 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
 
 mcp::transport_factory session_plane::reach(const model::agent_entry& agent)
 {
-    return reach(agent, std::make_shared<core::redaction>(model::secrets_of(agent.record, {agent.token.reveal()})));
+    auto hidden = std::make_shared<core::redaction>(model::secrets_of(agent.record, {agent.token.reveal()}));
+    given_[agent.record.id] = {agent.token, hidden};
+    return reach(agent, std::move(hidden));
+}
+
+void session_plane::renew_secrets(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    const auto found = given_.find(id);
+    if (found == given_.end()) {
+        return;
+    }
+    auto& given = found->second;
+    const auto hidden = given.hidden.lock();
+    if (agent == nullptr || hidden == nullptr) {
+        given_.erase(found);
+    } else if (agent->token != given.token) {
+        // The server may still repeat the previous one.
+        *hidden = model::secrets_of(agent->record, {agent->token.reveal(), given.token.reveal()});
+        given.token = agent->token;
+    }
 }
 
 mcp::transport_factory

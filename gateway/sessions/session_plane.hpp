@@ -81,7 +81,8 @@ public:
     // What the server lists now; nothing of it is kept. Fails as refresh() does.
     net::task<mcp::look_result> look(std::string id);
 
-    // How the agent's server is reached. Null: in no way that the gateway knows.
+    // How the agent's server is reached. Null: in no way that the gateway knows. What is logged of it is without the tokens that
+    // the agent gets later too.
     mcp::transport_factory reach(const model::agent_entry& agent);
 
     // Whether the server lists what it has in the modern era. False also where nothing is known of it.
@@ -102,6 +103,7 @@ private:
     void add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
     mcp::transport_factory reach(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
     mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
+    void renew_secrets(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
     void retire(std::unique_ptr<agent_session> session);
     void forget(const agent_session& session);
     bool leaves(const std::string& id) const;
@@ -115,6 +117,13 @@ private:
     std::vector<std::pair<std::string, std::string>> inherited_;
     token_supply tokens_;
     mcp::start_turns turns_;
+
+    // What reach() gave out last, for the sessions of callers.
+    struct given_secrets {
+        core::secret token;
+        std::weak_ptr<core::redaction> hidden;
+    };
+    model::string_map<given_secrets> given_;
     model::string_map<std::unique_ptr<agent_session>> sessions_;
     std::list<std::unique_ptr<agent_session>> leaving_;
     model::string_map<std::shared_ptr<const model::agent_entry>>
