@@ -94,6 +94,11 @@ void modern_program::said_too_much(std::string_view beginning, std::size_t limit
     calls_->take_too_long(beginning, limit, now_);
 }
 
+void modern_program::failed(mcp::call_number call, core::error why)
+{
+    calls_->fail(call, why);
+}
+
 void modern_program::ended(core::error why)
 {
     end(answers_ ? core::upstream_error(errc::upstream_reset, why.detail) : why);

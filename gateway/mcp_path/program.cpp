@@ -22,17 +22,22 @@ void program::open()
     wire_->open();
 }
 
-core::result<> program::send(std::string text)
+core::result<> program::send(std::string text, std::string_view method, std::uint64_t call)
 {
     if (stage_ == stage::stops || stage_ == stage::ended) {
         return core::upstream_error(core::errc::upstream_reset, "the program has ended");
     }
-    auto line = mcp::one_line(std::move(text));
+    mcp::outgoing message{
+        .text = mcp::one_line(std::move(text)),
+        .id = call,
+        .method = std::string{method},
+        .of_caller = true
+    };
     if (stage_ != stage::runs) {
-        waiting_.push_back(std::move(line));
+        waiting_.push_back(std::move(message));
         return {};
     }
-    return wire_->send({.text = std::move(line), .method = {}});
+    return wire_->send(std::move(message));
 }
 
 void program::ready()
@@ -55,7 +60,7 @@ void program::connected()
 {
     stage_ = stage::runs;
     for (auto& each : std::exchange(waiting_, {})) {
-        if (auto sent = wire_->send({.text = std::move(each), .method = {}}); !sent) {
+        if (auto sent = wire_->send(std::move(each)); !sent) {
             return lost(std::move(sent).error());
         }
     }
@@ -75,10 +80,12 @@ void program::refused(std::string_view beginning, std::size_t limit)
     }
 }
 
-// What was sent is not known to the transport of a program by its id: nothing fails there one by one.
-void program::failed(std::uint64_t /*request*/, core::error why, std::optional<mcp::era> /*says*/)
+void program::failed(std::uint64_t request, core::error why, std::optional<mcp::era> /*says*/)
 {
-    lost(std::move(why));
+    // The client was told 202 for a notification or an answer before: there is nobody left to tell.
+    if (request != 0 && observer_ != nullptr) {
+        observer_->failed(request, std::move(why));
+    }
 }
 
 void program::lost(core::error why)

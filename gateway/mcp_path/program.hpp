@@ -7,6 +7,7 @@
 #include "mcp/transport/transport.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,6 +27,9 @@ public:
     // A line that was longer than a message may be: its beginning.
     virtual void said_too_much(std::string_view beginning, std::size_t limit) = 0;
 
+    // No answer will come to the call with this number of send().
+    virtual void failed(std::uint64_t call, core::error why) = 0;
+
     // It has ended by itself, or could not be started. The last thing that is told.
     virtual void ended(core::error why) = 0;
 };
@@ -38,9 +42,10 @@ public:
     // Null: nobody, as it is at first.
     void set_observer(program_observer* observer) noexcept { observer_ = observer; }
 
-    // One message, which waits until the program runs. Fails with overloaded (it does not read), body_too_large and
+    // One message with its method (empty: an answer), which waits until the program runs; `call`: a number for failed(), 0: it is no
+    // request. Fails with overloaded (it does not read), body_too_large and
     // upstream_reset (it has ended).
-    core::result<> send(std::string text);
+    core::result<> send(std::string text, std::string_view method, std::uint64_t call);
 
     // It serves: what starts behind it need not wait for it any more.
     void ready();
@@ -68,7 +73,7 @@ private:
     std::unique_ptr<mcp::transport> wire_;
     program_observer* observer_ = nullptr;
     stage stage_ = stage::waits;
-    std::vector<std::string> waiting_;  // until it runs
+    std::vector<mcp::outgoing> waiting_;  // until it runs
     std::function<void()> gone_;
     std::unique_ptr<mcp::start_turns::turn> turn_;
 };

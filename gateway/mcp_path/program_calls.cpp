@@ -15,7 +15,7 @@ core::result<mcp::call_number> program_calls::begin(
     if (!begun) {
         return begun.error();
     }
-    if (auto sent = program_->send(std::move(begun->text)); !sent) {
+    if (auto sent = program_->send(std::move(begun->text), request.method, begun->call); !sent) {
         book_.cancel(begun->call, "it was not sent");
         return sent.error();
     }
@@ -58,7 +58,7 @@ void program_calls::cancel_if_left(text_queue& reader, mcp::call_number call)
     reader.on_left([this, call, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
         if (!alive.expired()) {
             calls_.erase(call);
-            send(book_.cancel(call, "the client has left"));
+            send(book_.cancel(call, "the client has left"), "notifications/cancelled");
         }
     });
 }
@@ -74,7 +74,7 @@ core::result<> program_calls::tell(const mcp::client_message& message, core::ste
             call->second.heard = now;
         }
     }
-    return program_->send(std::string{message.text});
+    return program_->send(std::string{message.text}, message.method, 0);
 }
 
 void program_calls::cancel(const mcp::client_message& notification)
@@ -83,17 +83,17 @@ void program_calls::cancel(const mcp::client_message& notification)
     if (!cancelled) {
         return;
     }
-    send(std::move(cancelled->text));
+    send(std::move(cancelled->text), "notifications/cancelled");
     const auto call = calls_.extract(cancelled->call);
     if (const auto reader = call.empty() ? nullptr : call.mapped().reader.lock()) {
         reader->close();
     }
 }
 
-void program_calls::send(std::string text)
+void program_calls::send(std::string text, std::string_view method)
 {
     if (!text.empty()) {
-        const auto ignored = program_->send(std::move(text));
+        const auto ignored = program_->send(std::move(text), method, 0);
         static_cast<void>(ignored);
     }
 }
@@ -152,12 +152,28 @@ void program_calls::time_out(core::steady_time now, core::duration silence)
             ++each;
             continue;
         }
-        send(book_.cancel(each->first, "it took too long"));
+        send(book_.cancel(each->first, "it took too long"), "notifications/cancelled");
         if (const auto reader = call.reader.lock()) {
             reader->fail(core::upstream_error(core::errc::upstream_timeout, "a call was not answered"));
         }
         each = calls_.erase(each);
     }
+}
+
+bool program_calls::fail(mcp::call_number call, const core::error& why)
+{
+    const auto failed = calls_.extract(call);
+    if (failed.empty()) {
+        return false;
+    }
+    auto cancellation = book_.cancel(call, "it took too long");
+    if (why.code == core::errc::upstream_timeout) {
+        send(std::move(cancellation), "notifications/cancelled");
+    }
+    if (const auto reader = failed.mapped().reader.lock()) {
+        reader->fail(why);
+    }
+    return failed.mapped().initialize;
 }
 
 std::unique_ptr<program> program_calls::fail(const core::error& why)

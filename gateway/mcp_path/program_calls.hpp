@@ -45,8 +45,8 @@ public:
     // A client's `notifications/cancelled`.
     void cancel(const mcp::client_message& notification);
 
-    // A message to the program, if it takes it: one that does not read has worse troubles.
-    void send(std::string text);
+    // A message to the program, if it takes it: one that does not read has worse troubles. `method`: empty: an answer.
+    void send(std::string text, std::string_view method = {});
     void refuse(std::string_view question) { send(book_.refuse_question(question)); }
 
     // What came, unless it was for the reader of a call that goes on: what is unasked, or the answer to a call, whose reader has
@@ -57,6 +57,9 @@ public:
     // Calls that were silent for `silence`, or take longer than any may, fail with upstream_timeout, and the program is told.
     // `initialize` and `subscriptions/listen` are not among them.
     void time_out(core::steady_time now, core::duration silence);
+
+    // No answer will come to this one, if it is not over. True: it is `initialize`.
+    bool fail(mcp::call_number call, const core::error& why);
 
     // All of them, and the program is another's.
     std::unique_ptr<program> fail(const core::error& why);

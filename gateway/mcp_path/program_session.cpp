@@ -195,6 +195,14 @@ void program_session::said_too_much(std::string_view beginning, std::size_t limi
     came(calls_->take_too_long(beginning, limit, owner_.now()));
 }
 
+void program_session::failed(mcp::call_number call, core::error why)
+{
+    if (calls_->fail(call, why)) {
+        return lose(why);
+    }
+    end_if_done();
+}
+
 void program_session::ended(core::error why)
 {
     if (!begin_another()) {
@@ -249,7 +257,7 @@ void program_session::opened(const mcp::delivery& told)
 void program_session::restore(std::string_view result)
 {
     if (state_.is_initialized()) {
-        calls_->send(mcp::initialized_notification());
+        calls_->send(mcp::initialized_notification(), "notifications/initialized");
     }
     if (!once_) {
         told_.emplace();

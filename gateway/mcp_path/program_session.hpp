@@ -105,6 +105,7 @@ private:
 
     void said(std::string_view text) override;
     void said_too_much(std::string_view beginning, std::size_t limit) override;
+    void failed(mcp::call_number call, core::error why) override;
     void ended(core::error why) override;
 
     void begin_program(stage opening, const std::shared_ptr<text_queue>& reader);

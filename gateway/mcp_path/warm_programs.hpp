@@ -50,6 +50,7 @@ private:
         // What a server says before it is spoken to is noise: a greeting, a log line.
         void said(std::string_view /*text*/) override {}
         void said_too_much(std::string_view /*beginning*/, std::size_t /*limit*/) override {}
+        void failed(std::uint64_t /*call*/, core::error /*why*/) override {}
         void ended(core::error /*why*/) override { of_.drop(*this); }
 
         warm_programs& of_;

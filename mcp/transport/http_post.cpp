@@ -18,7 +18,7 @@ http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing message, 
       deadline_{wire.on.io()},
       pause_{wire.on.io()}
 {
-    await(patience_for(message_.method, wire_.settings.server));
+    await(patience_for(message_, wire_.settings.server));
 }
 
 void http_post::await(core::duration patience)

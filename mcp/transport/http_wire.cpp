@@ -154,11 +154,13 @@ bool is_session_id(std::string_view text) noexcept
     return !text.empty() && text.size() <= longest_session_id && std::ranges::all_of(text, visible);
 }
 
-core::duration patience_for(std::string_view method, const core::mcp_server& server) noexcept
+core::duration patience_for(const outgoing& message, const core::mcp_server& server) noexcept
 {
     // As a ping, the latter has a shorter time of its own.
-    const bool handshake = method == "initialize" || method == "server/discover";
-    return handshake ? server.initialize_timeout : server.request_timeout;
+    if (message.method == "initialize" || message.method == "server/discover") {
+        return server.initialize_timeout;
+    }
+    return message.of_caller && message.id != 0 ? server.call_timeout : server.request_timeout;
 }
 
 net::exchange_request http_wire::request(std::string_view http_method, const outgoing* message) const
@@ -202,7 +204,7 @@ net::exchange_request http_wire::post(const outgoing& message) const
     out.headers.emplace_back("Content-Type", "application/json");
     out.body = message.text;
     out.repeatable = message.method != "tools/call";
-    out.head_timeout = patience_for(message.method, settings.server);
+    out.head_timeout = patience_for(message, settings.server);
     out.idle_timeout = out.head_timeout;
     return out;
 }

@@ -68,7 +68,7 @@ std::string as_header_value(std::string_view text);
 bool is_session_id(std::string_view text) noexcept;
 
 // How long an answer to this request is waited for.
-core::duration patience_for(std::string_view method, const core::mcp_server& server) noexcept;
+core::duration patience_for(const outgoing& message, const core::mcp_server& server) noexcept;
 
 // Where an answer sends the request that was sent to `url`: 307 or 308, which keep method and body, to the same origin. Empty:
 // nowhere that is gone to.

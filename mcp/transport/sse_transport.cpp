@@ -46,7 +46,7 @@ public:
     void begin()
     {
         course_ = {endpoint_};
-        deadline_.expires_after(patience_for(message_.method, wire_.settings.server));
+        deadline_.expires_after(patience_for(message_, wire_.settings.server));
         deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
             if (!cancelled && !alive.expired()) {
                 on_deadline();
@@ -56,6 +56,7 @@ public:
     }
 
     std::uint64_t id() const noexcept { return message_.id; }
+    bool is_answered_by(std::uint64_t answered) const noexcept { return !message_.of_caller && id() == answered; }
     const std::string& method() const noexcept { return message_.method; }
 
     // Its answer came before the word that it was taken.
@@ -106,9 +107,11 @@ private:
             return owner_.over(*this, std::nullopt, std::nullopt);
         }
         const auto read = read_message(body_);
+        // A call that is refused says nothing of other calls.
+        const auto code = message_.of_caller ? errc::upstream_status : refusal_code(status_);
         owner_.over(
             *this,
-            core::upstream_error(refusal_code(status_), refusal_ + refusal_body(status_, body_, wire_.settings)),
+            core::upstream_error(code, refusal_ + refusal_body(status_, body_, wire_.settings)),
             era_of_http_answer(status_, read ? &*read : nullptr)
         );
     }
@@ -312,7 +315,7 @@ void sse_transport::take_message(const std::string& text)
     const auto read = read_message(text, {.bytes = static_cast<std::size_t>(settings_->server.max_message)});
     if (const auto id = read ? read->answered() : std::nullopt) {
         for (const auto& each : under_way_) {
-            if (each->id() == *id) {
+            if (each->is_answered_by(*id)) {
                 each->answer_came();
             }
         }

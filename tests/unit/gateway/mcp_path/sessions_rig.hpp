@@ -89,6 +89,7 @@ public:
                 return *of_.refuses;
             }
             of_.lines[number_].push_back(sent.text);
+            of_.messages.push_back(sent);
             if (of_.opens && sent.text.find(R"("method":"initialize")") != std::string::npos) {
                 later([this] { observer_.received(of_.opened); });
             }
@@ -131,6 +132,10 @@ public:
     }
 
     void say(const std::string& text, std::size_t number = 0) { started[number]->observer().received(text); }
+    void fail(std::uint64_t call, std::size_t number = 0)
+    {
+        started[number]->observer().failed(call, core::upstream_error(errc::upstream_status, "status 500"), {});
+    }
     void die(std::size_t number = 0)
     {
         started[number]->observer().lost(core::upstream_error(errc::session_crashed, "signal 9"));
@@ -141,6 +146,7 @@ public:
     std::vector<fake*> alive;
     std::vector<fake*> started;
     std::vector<std::vector<std::string>> lines;  // that each was sent
+    std::vector<mcp::outgoing> messages;          // to any
     std::string opened = mcp_path_test::opened;
     bool opens = true;    // each answers `initialize` by itself
     bool broken = false;  // none starts

@@ -33,6 +33,7 @@ struct connected_rig {
     {
         x.settings.server.request_timeout = 500ms;
         x.settings.server.initialize_timeout = 500ms;
+        x.settings.server.call_timeout = 1s;
         x.open(true);
         REQUIRE(x.wait_until([&] { return agent.request_count() == 1; }));
         REQUIRE(agent.wait_for_streams(1));
@@ -213,6 +214,23 @@ TEST_CASE("a request that is answered has not failed, whatever becomes of its ow
     REQUIRE(it.x.wait_for("received " + result_of(1)));
     it.x.run_for(600ms);
     CHECK(it.x.told.size() == 1);
+}
+
+TEST_CASE("A caller's request over SSE waits for timeouts.call, and no answer is matched with its number")
+{
+    connected_rig it{test_support::silence()};
+    auto& x = it.x;
+    x.told.clear();
+    auto call = ask(1, "tools/call");
+    call.of_caller = true;
+    REQUIRE(x.wire->send(call).has_value());
+    REQUIRE(x.wire->send(ask(2, "tools/call")).has_value());
+    it.agent.send_event(result_of(1));
+    REQUIRE(x.wait_for("received " + result_of(1)));
+    REQUIRE(x.wait_for("failed 2 upstream_timeout"));
+    CHECK_FALSE(x.has("failed 1 upstream_timeout"));
+    REQUIRE(x.wait_for("failed 1 upstream_timeout"));
+    CHECK(x.told.back() == "failed 1 upstream_timeout");
 }
 
 TEST_CASE("after close() nothing is told but that, and what is told may destroy the transport")
