@@ -260,7 +260,8 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"forward_headers",
      header_list_key{&mcp_server::forward_headers},
      {"none"},
-     "Header fields of callers that go on to an MCP server. Never credentials, nor fields of HTTP or MCP."},
+     "Header fields of callers that go on to an MCP server over streamable HTTP. Never credentials, nor fields of HTTP "
+     "or MCP."},
 });
 
 }  // namespace

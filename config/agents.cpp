@@ -253,6 +253,16 @@ private:
                 "stands beside the type sse, which has no modern era; expected auto or legacy"
             );
         }
+        const bool over_http = agent_.mcp->transport == core::mcp_transport::streamable_http;
+        const auto* forwarded = find_field(given_, "forward_headers");
+        if (forwarded != nullptr && !agent_.mcp->forward_headers.empty() && !over_http) {
+            problems_.add(
+                forwarded->at,
+                forwarded->path,
+                "stands beside a program or the type sse, which get no header fields of callers; expected a url of "
+                "streamable HTTP"
+            );
+        }
         const auto* restart = find_field(given_, "restart");
         if (restart != nullptr && agent_.mcp->backoff > agent_.mcp->max_backoff) {
             problems_

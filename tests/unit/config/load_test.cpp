@@ -224,7 +224,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
              .descriptions = {{"read", "Reads a text file"}}},
         .prompts = {.allow = {}, .deny = {"*"}, .names = {}, .descriptions = {}},
         .resources = {.allow = {"file:*"}, .deny = {}, .names = {}, .descriptions = {}},
-        .forward_headers = {"X-Tenant"}
+        .forward_headers = {}
     };
     core::agent events;
     events.id = "events";
@@ -237,6 +237,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     search.speaks = core::protocol::mcp;
     search.url = "https://search.example.com/mcp";
     search.mcp = core::mcp_server{};
+    search.mcp->forward_headers = {"X-Tenant"};
     search.headers = {{"Authorization", core::secret{"Bearer s3cr3t-token"}}};
     search.metadata = R"({"transport":{"type":"streamable-http","url":"https://search.example.com/mcp"}})";
     core::agent paid;

@@ -22,6 +22,16 @@ std::string wrong(const std::string& members)
     return problems_of("agents: {a: {command: run, " + members + "}}");
 }
 
+core::mcp_server http_server(const std::string& members)
+{
+    return right("agents: {a: {url: \"http://h/mcp\", protocol: mcp, " + members + "}}").agents.at(0).mcp.value_or({});
+}
+
+std::string http_wrong(const std::string& members)
+{
+    return problems_of("agents: {a: {url: \"http://h/mcp\", protocol: mcp, " + members + "}}");
+}
+
 bool has(const std::string& text, const std::string& part)
 {
     CAPTURE(text);
@@ -100,7 +110,7 @@ TEST_CASE("a filter is bounded")
 
 TEST_CASE("no credential, and no field of HTTP, MCP or the gateway goes on to a server")
 {
-    CHECK(server("forward_headers: [X-Tenant, x-request-id]").forward_headers.size() == 2);
+    CHECK(http_server("forward_headers: [X-Tenant, x-request-id]").forward_headers.size() == 2);
     for (const std::string name :
          {"Authorization",
           "cookie",
@@ -121,17 +131,30 @@ TEST_CASE("no credential, and no field of HTTP, MCP or the gateway goes on to a 
           "Last-Event-ID",
           "Via"}) {
         CAPTURE(name);
-        CHECK(has(wrong("forward_headers: [" + name + "]"), "is a credential, or a field of HTTP, MCP or the gateway"));
+        CHECK(
+            has(http_wrong("forward_headers: [" + name + "]"),
+                "is a credential, or a field of HTTP, MCP or the gateway")
+        );
     }
     for (const std::string name : {"\"a b\"", "x_tenant"}) {
-        CHECK(has(wrong("forward_headers: [" + name + "]"), "is not the name of a header field, or has a '_'"));
+        CHECK(has(http_wrong("forward_headers: [" + name + "]"), "is not the name of a header field, or has a '_'"));
     }
     std::string many = "forward_headers: [X-0";
     for (std::size_t i = 1; i < config::most_forwarded_headers; ++i) {
         many += ", X-" + std::to_string(i);
     }
-    CHECK(server(many + "]").forward_headers.size() == config::most_forwarded_headers);
-    CHECK(has(wrong(many + ", X-More]"), "has more than 32 names"));
+    CHECK(http_server(many + "]").forward_headers.size() == config::most_forwarded_headers);
+    CHECK(has(http_wrong(many + ", X-More]"), "has more than 32 names"));
+}
+
+TEST_CASE("Only a server over streamable HTTP gets header fields of callers")
+{
+    const std::string key = "forward_headers: [X-Tenant]";
+    const std::string said = "stands beside a program or the type sse, which get no header fields of callers";
+    CHECK(has(wrong(key), said));
+    CHECK(has(problems_of("agents: {a: {url: \"http://h/sse\", protocol: mcp, type: sse, " + key + "}}"), said));
+    CHECK(http_server(key).forward_headers.size() == 1);
+    CHECK(server("forward_headers: []").forward_headers.empty());
 }
 
 TEST_CASE("a session key is 32 bytes in a file, and no problem shows it")
