@@ -26,6 +26,21 @@ model::stream_end how_ended(const core::error& why) noexcept
     return why.code == errc::upstream_timeout ? model::stream_end::idle : model::stream_end::upstream;
 }
 
+// Of an answer to a request of the modern era, which a program gives without one (MCP 2026-07-28,
+// basic/transports/streamable-http).
+unsigned modern_status(std::string_view answer)
+{
+    constexpr std::size_t longest_error = 64 * 1024;
+    if (answer.size() > longest_error) {
+        return 200;
+    }
+    const auto code = mcp::members_of(mcp::members_of(answer).object("error")).find("code");
+    if (code == "-32601") {
+        return 404;
+    }
+    return code == "-32020" || code == "-32021" || code == "-32022" ? 400 : 200;
+}
+
 }  // namespace
 
 program_relay::program_relay(
@@ -125,7 +140,10 @@ net::routine<> program_relay::answer(program_act act, bool came)
             break;
     }
     const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
-    return whole ? answer_whole(200) : stream(came);
+    if (!whole) {
+        return stream(came);
+    }
+    return answer_whole(act == program_act::modern ? modern_status(batch_.texts.front()) : 200);
 }
 
 net::routine<> program_relay::answer_whole(unsigned status)

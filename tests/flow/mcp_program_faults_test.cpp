@@ -5,10 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <string>
 #include <string_view>
+#include <utility>
 
 TEST_SUITE_BEGIN("flow/mcp_program_faults");
 
@@ -198,6 +200,35 @@ TEST_CASE(
     caller.close();
     CHECK(x.got("notifications/cancelled").find("notifications/cancelled") != std::string::npos);
     CHECK(x.programs().size() == 1);
+}
+
+TEST_CASE("An error of the modern era has the status that the era gives it, and one of the legacy era is 200")
+{
+    const program_gateway modern{[](config::settings& settings) { settings.agents[0].mcp->era = core::mcp_era::modern; }
+    };
+    const auto asked = [](const std::string& tool) {
+        auto call = std::string{modern_call};
+        return call.replace(call.find("\"one\""), 5, '"' + tool + '"');
+    };
+    constexpr std::array<std::pair<const char*, unsigned>, 6> rows{{
+        {"fail-32601", 404},
+        {"fail-32020", 400},
+        {"fail-32021", 400},
+        {"fail-32022", 400},
+        {"fail-32602", 200},
+        {"fail-32000", 200},
+    }};
+    for (const auto& [tool, status] : rows) {
+        CAPTURE(tool);
+        const auto got = modern.post(
+            asked(tool),
+            {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", tool}}
+        );
+        CHECK(got.status == status);
+        CHECK(json::parse(got.body)["error"]["code"].dump() == std::string{tool}.substr(4));
+    }
+    const program_gateway legacy;
+    CHECK(legacy.post(call_of("fail-32601"), legacy.begin()).status == 200);
 }
 
 TEST_CASE("Shared sessions with programs are 501")

@@ -47,6 +47,8 @@ while read -r line; do
     *crash*) kill -9 $$;;
     *talk*) echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}}'; echo "$done";;
     *wait*) while [ ! -e go ]; do sleep 0.01; done; echo "$done";;
+    *fail-*) code=$(printf '%s' "$line" | sed -n 's/.*fail\(-[0-9]*\).*/\1/p')
+      echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":'$code',"message":"no"}}';;
     *ask*) asked=$id; echo '{"jsonrpc":"2.0","id":77,"method":"roots/list"}';;
     *tell*) echo "$done"; echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';;
     *) echo "$done";;

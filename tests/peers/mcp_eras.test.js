@@ -97,7 +97,10 @@ async function until(id, satisfies) {
             await new Promise((resolve) => setTimeout(resolve, 10));
         }
     };
-    return within(found(), `card of ${id}`, 20_000);
+    return within(found(), `card of ${id}`, 20_000).catch((error) => {
+        const said = gateway.log.filter((line) => line.includes('"mcp_') && line.includes(`"agent":"${id}"`));
+        throw new Error(`${error.message}; the gateway said of it:\n${said.slice(-40).join('\n')}`);
+    });
 }
 
 const card = (id, satisfies = () => true) => until(id, ({ status }, body) => status === 200 && satisfies(body));
