@@ -24,14 +24,6 @@ std::size_t bytes_of(const restored_state& state)
 
 }  // namespace
 
-// One attempt, and those who wait for it.
-struct http_sessions::recovering {
-    model::session_call call;
-    std::unique_ptr<session_recovery> attempt;  // null: it waits for its turn, or is over
-    std::optional<core::result<std::string>> outcome;
-    std::vector<net::task_signal*> waiting;
-};
-
 // One `notifications/cancelled` on its way.
 class http_sessions::cancelling final : private mcp::http_post_owner {
 public:
@@ -227,7 +219,7 @@ void http_sessions::cancel(model::session_call in, std::string request_id)
     });
 }
 
-net::task<core::result<std::string>> http_sessions::recover(model::session_call lost)
+net::task<core::result<std::string>> http_sessions::recover(model::session_call lost, std::stop_token left)
 {
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
@@ -241,33 +233,52 @@ net::task<core::result<std::string>> http_sessions::recover(model::session_call 
     }
     auto attempt = known.under_way;
     if (attempt == nullptr) {
-        if (waiting_.size() >= most_waiting) {
-            co_return core::gateway_error(errc::overloaded, "too many sessions are begun again");
-        }
-        attempt = std::make_shared<recovering>();
+        attempt = std::make_shared<session_attempt>();
         attempt->call = std::move(lost);
+        if (!turns_.push(attempt)) {
+            co_return core::gateway_error(errc::overloaded, "too many sessions of the agent are begun again");
+        }
         known.under_way = attempt;
-        waiting_.push_back(attempt);
         begin_next();
     }
     if (!attempt->outcome) {
-        net::task_signal ended;
-        attempt->waiting.push_back(&ended);
-        co_await ended.wait();
+        const auto waiter = std::make_shared<net::task_signal>();
+        attempt->waiting.push_back(waiter);
+        // On the thread that says so, or here.
+        const std::stop_callback leaving{left, [this, attempt, waiter] {
+                                             later([this, attempt, waiter] { leave(attempt, waiter); });
+                                         }};
+        co_await waiter->wait();
+    }
+    if (!attempt->outcome) {
+        co_return core::caller_error(errc::caller_gone, "while its session began again");
     }
     co_return *attempt->outcome;
 }
 
+// An attempt that nobody waits for does not begin; one under way goes on, for the next caller.
+void http_sessions::leave(const recovery_turns::attempt& attempt, const recovery_waiter& who)
+{
+    if (attempt->outcome || std::erase(attempt->waiting, who) == 0) {
+        return;
+    }
+    if (attempt->waiting.empty() && attempt->recovery == nullptr) {
+        turns_.remove(attempt);
+        if (auto* const known = look(attempt->call.agent->record.id, attempt->call.id)) {
+            known->under_way.reset();
+        }
+    }
+    who->set();
+}
+
 void http_sessions::begin_next()
 {
-    while (!waiting_.empty() && running_.size() < most_recoveries) {
-        const auto attempt = waiting_.front();
-        running_.splice(running_.end(), waiting_, waiting_.begin());
-        begin(attempt);
+    while (const auto next = turns_.next()) {
+        begin(next);
     }
 }
 
-void http_sessions::begin(const std::shared_ptr<recovering>& attempt)
+void http_sessions::begin(const recovery_turns::attempt& attempt)
 {
     const auto& call = attempt->call;
     session_recovery::terms terms{call.version, call.agreed, call.declared, services_.client, {}};
@@ -276,7 +287,7 @@ void http_sessions::begin(const std::shared_ptr<recovering>& attempt)
             terms.requests.emplace_back(method, params);
         });
     }
-    attempt->attempt = std::make_unique<session_recovery>(
+    attempt->recovery = std::make_unique<session_recovery>(
         services_.loop,
         exchanges_,
         settings_for(call),
@@ -287,14 +298,13 @@ void http_sessions::begin(const std::shared_ptr<recovering>& attempt)
             }
         }
     );
-    attempt->attempt->begin();
+    attempt->recovery->begin();
 }
 
-void http_sessions::recovery_ended(const std::shared_ptr<recovering>& attempt, core::result<std::string> outcome)
+void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core::result<std::string> outcome)
 {
     const auto& call = attempt->call;
-    running_.remove(attempt);
-    attempt->attempt.reset();
+    turns_.remove(attempt);
     auto& known = touch(call.agent->record.id, call.id);
     known.under_way.reset();
     if (known.over) {
@@ -305,14 +315,20 @@ void http_sessions::recovery_ended(const std::shared_ptr<recovering>& attempt, c
         ++recovered_;
         write_recovered(*attempt);
     }
-    attempt->outcome = std::move(outcome);
+    finish(*attempt, std::move(outcome));
     begin_next();
-    for (auto* const each : std::exchange(attempt->waiting, {})) {
+}
+
+void http_sessions::finish(session_attempt& attempt, core::result<std::string> outcome)
+{
+    attempt.recovery.reset();
+    attempt.outcome = std::move(outcome);
+    for (const auto& each : std::exchange(attempt.waiting, {})) {
         each->set();
     }
 }
 
-void http_sessions::write_recovered(const recovering& attempt) const
+void http_sessions::write_recovered(const session_attempt& attempt) const
 {
     services_.log.write(
         core::log_level::info,
@@ -323,6 +339,10 @@ void http_sessions::write_recovered(const recovering& attempt) const
 
 void http_sessions::forget(const std::string& agent)
 {
+    for (const auto& each : turns_.take(agent)) {
+        finish(*each, core::upstream_error(errc::upstream_reset, "the agent is gone"));
+    }
+    begin_next();
     const auto in = agents_.find(agent);
     if (in == agents_.end()) {
         return;
@@ -337,14 +357,8 @@ void http_sessions::stop()
 {
     stopped_ = true;
     cancels_.clear();
-    auto all = std::exchange(running_, {});
-    all.splice(all.end(), waiting_);
-    for (const auto& attempt : all) {
-        attempt->attempt.reset();
-        attempt->outcome = core::gateway_error(errc::draining);
-        for (auto* const each : std::exchange(attempt->waiting, {})) {
-            each->set();
-        }
+    for (const auto& each : turns_.take_all()) {
+        finish(*each, core::gateway_error(errc::draining));
     }
 }
 

@@ -4,13 +4,12 @@
 
 #include "core/clock.hpp"
 #include "core/log.hpp"
+#include "gateway/mcp_path/recovery_turns.hpp"
 #include "gateway/mcp_path/restored_state.hpp"
-#include "gateway/mcp_path/session_recovery.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
-#include "net/loop/task_signal.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -20,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +44,6 @@ public:
     static constexpr std::size_t most_bytes = 16 * 1024 * 1024;  // of what they have to be told again, of an agent
     static constexpr core::duration longest_idle = std::chrono::minutes{30};  // of one whose server's id is kept here
     static constexpr core::duration longest_life = std::chrono::hours{24};
-    static constexpr std::size_t most_recoveries = 64;  // under way; others wait, so many:
-    static constexpr std::size_t most_waiting = 4096;
     static constexpr std::size_t most_cancels = 256;  // under way; over that the server is not told
 
     // References outlive it.
@@ -55,13 +53,14 @@ public:
     http_sessions& operator=(const http_sessions&) = delete;
 
     net::task<core::result<std::optional<std::string>>> find(std::string agent, mcp::session_digest id) override;
-    net::task<core::result<std::string>> recover(model::session_call lost) override;
+    net::task<core::result<std::string>> recover(model::session_call lost, std::stop_token left) override;
     net::task<bool> end(std::string agent, mcp::session_digest id) override;
     void keep(std::string agent, mcp::session_digest id, std::string upstream) override;
     void note(std::string agent, mcp::session_digest id, std::string_view method, std::string params) override;
     void cancel(model::session_call in, std::string request_id) override;
 
-    // The agent is gone, and all that is known of its sessions.
+    // The agent is gone, and all that is known of its sessions; those who wait for one that begins again fail with
+    // upstream_reset.
     void forget(const std::string& agent);
 
     // Ends what is under way; those who wait fail with draining.
@@ -71,7 +70,6 @@ public:
     std::uint64_t recovered() const noexcept { return recovered_; }
 
 private:
-    struct recovering;
     struct entry {
         mcp::session_digest id;
         core::steady_time began;
@@ -79,8 +77,8 @@ private:
         std::optional<std::string> upstream{};  // nullopt: the one in the client's id
         bool over = false;
         restored_state state{};
-        std::size_t bytes = 0;                    // of `state`, about
-        std::shared_ptr<recovering> under_way{};  // null: nothing is
+        std::size_t bytes = 0;                // of `state`, about
+        recovery_turns::attempt under_way{};  // null: nothing is
     };
     using shelf = std::list<entry>;  // the one used last is first
 
@@ -98,10 +96,12 @@ private:
     void make_room(agent_sessions& in);
     bool is_due(const entry& each, core::steady_time now) const noexcept;
     bool is_marked(const entry& each) const noexcept { return each.over || each.upstream; }
-    void begin(const std::shared_ptr<recovering>& attempt);
+    void begin(const recovery_turns::attempt& attempt);
     void begin_next();
-    void recovery_ended(const std::shared_ptr<recovering>& attempt, core::result<std::string> outcome);
-    void write_recovered(const recovering& attempt) const;
+    void leave(const recovery_turns::attempt& attempt, const recovery_waiter& who);
+    void recovery_ended(const recovery_turns::attempt& attempt, core::result<std::string> outcome);
+    static void finish(session_attempt& attempt, core::result<std::string> outcome);
+    void write_recovered(const session_attempt& attempt) const;
     std::shared_ptr<const mcp::http_settings> settings_for(const model::session_call& call) const;
 
     // Runs on the loop; nothing of it when this is gone.
@@ -111,8 +111,7 @@ private:
     http_session_services services_;
     net::exchange_client exchanges_;
     model::string_map<agent_sessions> agents_;
-    std::list<std::shared_ptr<recovering>> running_;
-    std::list<std::shared_ptr<recovering>> waiting_;
+    recovery_turns turns_;
     std::list<std::unique_ptr<cancelling>> cancels_;
     std::uint64_t recovered_ = 0;
     bool stopped_ = false;
