@@ -15,13 +15,6 @@ using core::errc;
 
 constexpr std::size_t longest_params = 4096;  // of a request that is kept to be told again
 
-std::size_t bytes_of(const restored_state& state)
-{
-    std::size_t all = 0;
-    state.each([&](std::string_view method, std::string_view params) { all += method.size() + params.size(); });
-    return all;
-}
-
 }  // namespace
 
 // One `notifications/cancelled` on its way.
@@ -98,7 +91,7 @@ void http_sessions::drop(agent_sessions& from, shelf::iterator which)
     if (is_marked(*which)) {
         services_.mark(which->id, false);
     }
-    from.bytes -= which->bytes;
+    clear_state(from, *which);
     from.by_id.erase(which->id);
     from.all.erase(which);
 }
@@ -140,8 +133,39 @@ http_sessions::entry& http_sessions::touch(const std::string& agent, const mcp::
 void http_sessions::make_room(agent_sessions& in)
 {
     const auto now = services_.clock();
-    while (!in.all.empty() && (in.all.size() >= most_sessions || in.bytes > most_bytes || is_due(in.all.back(), now))) {
+    while (!in.all.empty() && (in.all.size() >= most_sessions || is_due(in.all.back(), now))) {
         drop(in, std::prev(in.all.end()));
+    }
+}
+
+// Its state had so many bytes before.
+void http_sessions::recount(agent_sessions& in, const entry& changed, std::size_t before)
+{
+    const auto now = changed.state.bytes();
+    in.bytes = in.bytes - before + now;
+    in.by_size.erase({before, changed.id});
+    if (now > 0) {
+        in.by_size.emplace(now, changed.id);
+    }
+}
+
+void http_sessions::clear_state(agent_sessions& in, entry& of)
+{
+    const auto before = of.state.bytes();
+    of.state = {};
+    recount(in, of, before);
+}
+
+// The session with the largest state loses it, and nothing else goes: the rest takes few bytes, and callers rely on it.
+void http_sessions::bound_states(agent_sessions& in)
+{
+    while (in.bytes > most_bytes) {
+        const auto largest = in.by_id.find(std::prev(in.by_size.end())->second)->second;
+        if (is_marked(*largest) || largest->under_way) {
+            clear_state(in, *largest);
+        } else {
+            drop(in, largest);
+        }
     }
 }
 
@@ -162,8 +186,7 @@ net::task<bool> http_sessions::end(std::string agent, mcp::session_digest id)
     auto& known = touch(agent, id);
     const bool ends = !std::exchange(known.over, true);
     if (ends) {
-        known.state = {};
-        agents_.find(agent)->second.bytes -= std::exchange(known.bytes, 0);
+        clear_state(agents_.find(agent)->second, known);
         services_.mark(id, true);
     }
     co_return ends;
@@ -190,11 +213,11 @@ void http_sessions::note(std::string agent, mcp::session_digest id, std::string_
         mcp::client_message request;
         request.method = method;
         request.params = params;
+        const auto before = known.state.bytes();
         known.state.note(request);
         auto& in = agents_.find(agent)->second;
-        in.bytes -= known.bytes;
-        known.bytes = bytes_of(known.state);
-        in.bytes += known.bytes;
+        recount(in, known, before);
+        bound_states(in);
     });
 }
 
@@ -366,6 +389,12 @@ std::size_t http_sessions::known(const std::string& agent) const
 {
     const auto in = agents_.find(agent);
     return in == agents_.end() ? 0 : in->second.all.size();
+}
+
+std::size_t http_sessions::bytes(const std::string& agent) const
+{
+    const auto in = agents_.find(agent);
+    return in == agents_.end() ? 0 : in->second.bytes;
 }
 
 }  // namespace gateway::mcp_path

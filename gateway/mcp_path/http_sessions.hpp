@@ -19,9 +19,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::mcp_path {
@@ -67,6 +69,7 @@ public:
     void stop();
 
     std::size_t known(const std::string& agent) const;
+    std::size_t bytes(const std::string& agent) const;  // of what its sessions have to be told again
     std::uint64_t recovered() const noexcept { return recovered_; }
 
 private:
@@ -77,7 +80,6 @@ private:
         std::optional<std::string> upstream{};  // nullopt: the one in the client's id
         bool over = false;
         restored_state state{};
-        std::size_t bytes = 0;                // of `state`, about
         recovery_turns::attempt under_way{};  // null: nothing is
     };
     using shelf = std::list<entry>;  // the one used last is first
@@ -85,7 +87,8 @@ private:
     struct agent_sessions {
         shelf all;
         std::map<mcp::session_digest, shelf::iterator> by_id;
-        std::size_t bytes = 0;
+        std::set<std::pair<std::size_t, mcp::session_digest>> by_size;  // of those with a state, by its bytes
+        std::size_t bytes = 0;                                          // of all states
     };
 
     class cancelling;
@@ -94,6 +97,9 @@ private:
     entry& touch(const std::string& agent, const mcp::session_digest& id);
     void drop(agent_sessions& from, shelf::iterator which);
     void make_room(agent_sessions& in);
+    static void recount(agent_sessions& in, const entry& changed, std::size_t before);
+    static void clear_state(agent_sessions& in, entry& of);
+    void bound_states(agent_sessions& in);
     bool is_due(const entry& each, core::steady_time now) const noexcept;
     bool is_marked(const entry& each) const noexcept { return each.over || each.upstream; }
     void begin(const recovery_turns::attempt& attempt);

@@ -41,6 +41,14 @@ inline gateway::model::session_call call_in(unsigned number, const std::string& 
     return call;
 }
 
+// The params of a subscription to a resource, of so many bytes.
+inline std::string subscription(std::size_t size, unsigned number = 0)
+{
+    auto uri = std::to_string(number);
+    uri.insert(0, size - uri.size() - 10, 'u');
+    return R"({"uri":")" + uri + R"("})";
+}
+
 class http_rig {
 public:
     template <class T>
@@ -65,6 +73,12 @@ public:
     void keep(unsigned number)
     {
         sessions.keep("a", digest(number), "upstream-" + std::to_string(number));
+        poll();
+    }
+
+    void note(unsigned number, std::string params)
+    {
+        sessions.note("a", digest(number), "resources/subscribe", std::move(params));
         poll();
     }
 

@@ -72,23 +72,41 @@ TEST_CASE("Of an agent 10,000 sessions are known, and one more replaces the one 
 TEST_CASE("What sessions have to be told again is bounded for each and for an agent")
 {
     http_rig x;
-    const auto note = [&](unsigned number, std::size_t size) {
-        auto params = R"({"uri":")" + std::string(size - 10, 'u') + R"("})";
-        REQUIRE(params.size() == size);
-        x.sessions.note("a", digest(number), "resources/subscribe", std::move(params));
-        x.poll();
-    };
-    note(0, 4095);
-    note(1, 4096);
+    x.note(0, subscription(4095));
+    x.note(1, subscription(4096));
     CHECK(x.sessions.known("a") == 2);
-    note(2, 4097);
+    x.note(2, subscription(4097));
     CHECK(x.sessions.known("a") == 2);
     for (unsigned i = 3; i < 5000; ++i) {
-        note(i, 4096);
+        x.note(i, subscription(4096));
+        REQUIRE(x.sessions.bytes("a") <= http_sessions::most_bytes);
     }
-    constexpr std::size_t each = 4096 + std::string_view{"resources/subscribe"}.size();
+    constexpr std::size_t each = 4086 + gateway::mcp_path::restored_state::value_overhead;
     CHECK(x.sessions.known("a") >= http_sessions::most_bytes / each);
     CHECK(x.sessions.known("a") <= http_sessions::most_bytes / each + 2);
+}
+
+TEST_CASE("Who has much to be told again loses that, and neither the ends of sessions nor their ids go for it")
+{
+    http_rig x;
+    x.run(x.sessions.end("a", digest(1)));
+    x.keep(2);
+    for (unsigned session = 3; session < 13; ++session) {
+        x.note(session, subscription(20, session));
+    }
+    for (unsigned session = 3; session < 13; ++session) {
+        for (unsigned each = 0; each < 1000; ++each) {
+            x.sessions.note("a", digest(session), "resources/subscribe", subscription(4096, each));
+        }
+        x.poll();
+        CHECK(x.sessions.bytes("a") <= http_sessions::most_bytes);
+    }
+    x.keep(13);
+    CHECK(x.is_over(1));
+    CHECK(x.found(2) == "upstream-2");
+    CHECK(x.sessions.bytes("a") > 0);
+    x.sessions.forget("a");
+    CHECK(x.sessions.bytes("a") == 0);
 }
 
 TEST_CASE("With an agent goes what is known of its sessions")
