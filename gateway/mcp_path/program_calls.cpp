@@ -65,16 +65,17 @@ void program_calls::cancel_if_left(text_queue& reader, mcp::call_number call)
 
 core::result<> program_calls::tell(const mcp::client_message& message, core::steady_time now)
 {
-    if (message.method.empty()) {
-        const auto asked_in = book_.take_answer(message);
-        if (!asked_in) {
-            return {};
-        }
-        if (const auto call = calls_.find(*asked_in); call != calls_.end()) {
-            call->second.heard = now;
-        }
+    if (!message.method.empty()) {
+        return program_->send(std::string{message.text}, message.method, 0);
     }
-    return program_->send(std::string{message.text}, message.method, 0);
+    auto answered = book_.take_answer(message);
+    if (!answered) {
+        return {};
+    }
+    if (const auto call = calls_.find(answered->asked_in); call != calls_.end()) {
+        call->second.heard = now;
+    }
+    return program_->send(std::move(answered->text), {}, 0);
 }
 
 void program_calls::cancel(const mcp::client_message& notification)

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,6 +67,9 @@ public:
 
     // The same of the call that is `initialize`, which goes to another program: nobody is told.
     std::unique_ptr<program> abandon();
+
+    // As mcp::exchange_book::next_question().
+    std::int64_t next_question() const noexcept { return book_.next_question(); }
 
     void ready() { program_->ready(); }
     bool any() const noexcept { return !calls_.empty(); }
