@@ -23,7 +23,9 @@ core::result<mcp::call_number> program_calls::begin(
         begun->call,
         live_call{reader, now, now, request.method == "initialize", request.method == "subscriptions/listen", false}
     );
-    if (reader != nullptr) {
+    if (reader == nullptr) {
+        book_.detach(begun->call);
+    } else {
         // Legacy clients cancel with a notification: that nobody reads any more cancels nothing.
         reader->on_left([this, call = begun->call, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
             if (alive.expired()) {

@@ -29,7 +29,8 @@ public:
     {
     }
 
-    // What comes goes to `reader`; null: nowhere. Fails with overloaded, body_too_large and upstream_reset: nothing was sent.
+    // What comes goes to `reader`; null: nowhere, and questions and log messages go to others. Fails with overloaded, body_too_large
+    // and upstream_reset: nothing was sent.
     core::result<mcp::call_number>
     begin(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader, core::steady_time now);
 
