@@ -214,10 +214,13 @@ delivery exchange_book::drop()
     return {};
 }
 
-// Who waits for it hears that it will not come.
+// Who waits for it hears that it will not come. A number may be spelled with a fraction of 0.
 delivery exchange_book::fail(const addressee& whom, const core::error& why)
 {
-    const auto found = whom.answer && whom.id ? find(by_id_, std::to_string(*whom.id)) : calls_.end();
+    auto found = whom.answer ? find(by_id_, whom.raw) : calls_.end();
+    if (found == calls_.end() && whom.answer && whom.id && !is_string(whom.raw)) {
+        found = find(by_id_, std::to_string(*whom.id));
+    }
     ++dropped_;
     if (found == calls_.end()) {
         return {};
@@ -266,7 +269,6 @@ delivery exchange_book::take_question(std::string_view text, const message& read
     return asked;
 }
 
-// By the server's id.
 exchange_book::open_questions::iterator exchange_book::question_of(std::string_view raw)
 {
     return std::ranges::find_if(questions_, [id = plain_name(raw)](const auto& each) {
@@ -329,11 +331,9 @@ delivery exchange_book::take_withdrawn(std::string_view text, std::string_view i
     if (const auto found = question_of(id); found != questions_.end()) {
         const auto known_as = found->first;
         const auto asked_in = questions_.extract(found).mapped().asked_in;
-        delivery back;
-        back.to = asked_in == 0 ? destination::unasked : destination::call;
-        back.call = asked_in;
-        back.text = plain_name(id) == known_as ? std::string{text} : replaced(text, {{{id, known_as}, {}}});
-        return back;
+        auto back = plain_name(id) == known_as ? std::string{text} : replaced(text, {{{id, known_as}, {}}});
+        const auto to = asked_in == 0 ? destination::unasked : destination::call;
+        return {.to = to, .call = asked_in, .text = std::move(back)};
     }
     const auto found = find(by_id_, id);
     if (found == calls_.end()) {

@@ -124,7 +124,7 @@ private:
     using names = std::map<std::string, call_number, std::less<>>;
 
     open_calls::iterator find(const names& in, std::string_view raw);
-    open_questions::iterator question_of(std::string_view raw);
+    open_questions::iterator question_of(std::string_view raw);  // by the server's id
     std::string name_question(std::string_view raw);
     open_call end(open_calls::iterator call);
     delivery drop();
