@@ -4,6 +4,7 @@
 #include "core/url.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/control_services.hpp"
+#include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/agent_exchange.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "mcp/protocol/http_evidence.hpp"
@@ -158,14 +159,15 @@ bool mcp_repair::follow(relay_call& call, const net::http1::response_head& head)
     }
     const auto line = call.head.substr(0, call.head.find("\r\n"));
     const auto at = line.find(' ') + 1;
-    const auto target = core::resolved(origin + std::string{line.substr(at, line.rfind(' ') - at)}, *location);
-    if (core::origin_of(target) != origin) {
+    auto target =
+        core::http_url::parse(core::resolved(origin + std::string{line.substr(at, line.rfind(' ') - at)}, *location));
+    if (!target || target->origin() != origin) {
         return false;
     }
     ++redirects_;
-    path_ = target.substr(target.find('/', target.find("//") + 2));
+    path_ = std::move(target->path);
     std::string text;
-    net::http1::head_writer{text}.request_line(call.verb, path_);
+    net::http1::head_writer{text}.request_line(call.verb, model::with_query(path_, call.agent->query_key));
     text += call.head.substr(line.size() + 2);
     request_.head = std::move(text);
     call.head = request_.head;
