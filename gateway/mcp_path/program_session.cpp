@@ -34,6 +34,7 @@ core::result<> put_own(program_calls& calls, const restored_state::request& wish
     own.text = text;
     own.method = wish.method;
     own.id = own.text.substr(head.size(), id.size());
+    own.client = 1;  // another one than the client, which is 0 and cancels its own calls only
     return calls.begin_own(own, now);
 }
 

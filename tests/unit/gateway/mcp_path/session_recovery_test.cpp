@@ -111,6 +111,21 @@ TEST_CASE("What the next program asks reaches the client, and not the requests t
     }
 }
 
+TEST_CASE("A client that cancels a call of its own cancels nothing that the next program is told")
+{
+    rig x;
+    const auto session = x.begin();
+    x.request(session, message("1", "logging/setLevel", R"({"level":"debug"})"));
+    x.programs.say(answer_text("1"));
+    x.programs.die();
+    x.poll();
+    x.request(session, message("2", "tools/call"));
+    x.tell(session, message("", "notifications/cancelled", R"({"requestId":0})"));
+    CHECK(count(x.programs.lines[1], "notifications/cancelled") == 0);
+    x.tell(session, message("", "notifications/cancelled", R"({"requestId":2})"));
+    CHECK(count(x.programs.lines[1], "notifications/cancelled") == 1);
+}
+
 TEST_CASE("The next program hears nothing of a subscription that was ended meanwhile")
 {
     rig x;
