@@ -79,4 +79,18 @@ TEST_CASE("A question of the next program is taken back, refused and asked twice
     CHECK(lines.size() == before);
 }
 
+TEST_CASE("A question under way to a listener that was replaced does not outlive its program")
+{
+    rig x;
+    const auto session = x.begin();
+    auto first = x.sessions->listen(x.key(session));
+    x.programs.say(message("5", "roots/list"));
+    CHECK(next(*first) == message("5", "roots/list"));
+    const auto second = x.sessions->listen(x.key(session));
+    x.programs.die();
+    x.poll();
+    first->reset();
+    CHECK(next(*second).empty());
+}
+
 TEST_SUITE_END();
