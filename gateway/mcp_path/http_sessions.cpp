@@ -15,22 +15,7 @@ using core::errc;
 
 constexpr std::size_t longest_params = 4096;  // of a request that is kept to be told again
 
-std::size_t bytes_of(const restored_state& state)
-{
-    std::size_t all = 0;
-    state.each([&](std::string_view method, std::string_view params) { all += method.size() + params.size(); });
-    return all;
-}
-
 }  // namespace
-
-// One attempt, and those who wait for it.
-struct http_sessions::recovering {
-    model::session_call call;
-    std::unique_ptr<session_recovery> attempt;  // null: it waits for its turn, or is over
-    std::optional<core::result<std::string>> outcome;
-    std::vector<net::task_signal*> waiting;
-};
 
 // One `notifications/cancelled` on its way.
 class http_sessions::cancelling final : private mcp::http_post_owner {
@@ -106,7 +91,7 @@ void http_sessions::drop(agent_sessions& from, shelf::iterator which)
     if (is_marked(*which)) {
         services_.mark(which->id, false);
     }
-    from.bytes -= which->bytes;
+    clear_state(from, *which);
     from.by_id.erase(which->id);
     from.all.erase(which);
 }
@@ -148,8 +133,39 @@ http_sessions::entry& http_sessions::touch(const std::string& agent, const mcp::
 void http_sessions::make_room(agent_sessions& in)
 {
     const auto now = services_.clock();
-    while (!in.all.empty() && (in.all.size() >= most_sessions || in.bytes > most_bytes || is_due(in.all.back(), now))) {
+    while (!in.all.empty() && (in.all.size() >= most_sessions || is_due(in.all.back(), now))) {
         drop(in, std::prev(in.all.end()));
+    }
+}
+
+// Its state had so many bytes before.
+void http_sessions::recount(agent_sessions& in, const entry& changed, std::size_t before)
+{
+    const auto now = changed.state.bytes();
+    in.bytes = in.bytes - before + now;
+    in.by_size.erase({before, changed.id});
+    if (now > 0) {
+        in.by_size.emplace(now, changed.id);
+    }
+}
+
+void http_sessions::clear_state(agent_sessions& in, entry& of)
+{
+    const auto before = of.state.bytes();
+    of.state = {};
+    recount(in, of, before);
+}
+
+// The session with the largest state loses it, and nothing else goes: the rest takes few bytes, and callers rely on it.
+void http_sessions::bound_states(agent_sessions& in)
+{
+    while (in.bytes > most_bytes) {
+        const auto largest = in.by_id.find(std::prev(in.by_size.end())->second)->second;
+        if (is_marked(*largest) || largest->under_way) {
+            clear_state(in, *largest);
+        } else {
+            drop(in, largest);
+        }
     }
 }
 
@@ -170,8 +186,7 @@ net::task<bool> http_sessions::end(std::string agent, mcp::session_digest id)
     auto& known = touch(agent, id);
     const bool ends = !std::exchange(known.over, true);
     if (ends) {
-        known.state = {};
-        agents_.find(agent)->second.bytes -= std::exchange(known.bytes, 0);
+        clear_state(agents_.find(agent)->second, known);
         services_.mark(id, true);
     }
     co_return ends;
@@ -198,11 +213,11 @@ void http_sessions::note(std::string agent, mcp::session_digest id, std::string_
         mcp::client_message request;
         request.method = method;
         request.params = params;
+        const auto before = known.state.bytes();
         known.state.note(request);
         auto& in = agents_.find(agent)->second;
-        in.bytes -= known.bytes;
-        known.bytes = bytes_of(known.state);
-        in.bytes += known.bytes;
+        recount(in, known, before);
+        bound_states(in);
     });
 }
 
@@ -227,7 +242,7 @@ void http_sessions::cancel(model::session_call in, std::string request_id)
     });
 }
 
-net::task<core::result<std::string>> http_sessions::recover(model::session_call lost)
+net::task<core::result<std::string>> http_sessions::recover(model::session_call lost, std::stop_token left)
 {
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
@@ -241,33 +256,52 @@ net::task<core::result<std::string>> http_sessions::recover(model::session_call 
     }
     auto attempt = known.under_way;
     if (attempt == nullptr) {
-        if (waiting_.size() >= most_waiting) {
-            co_return core::gateway_error(errc::overloaded, "too many sessions are begun again");
-        }
-        attempt = std::make_shared<recovering>();
+        attempt = std::make_shared<session_attempt>();
         attempt->call = std::move(lost);
+        if (!turns_.push(attempt)) {
+            co_return core::gateway_error(errc::overloaded, "too many sessions of the agent are begun again");
+        }
         known.under_way = attempt;
-        waiting_.push_back(attempt);
         begin_next();
     }
     if (!attempt->outcome) {
-        net::task_signal ended;
-        attempt->waiting.push_back(&ended);
-        co_await ended.wait();
+        const auto waiter = std::make_shared<net::task_signal>();
+        attempt->waiting.push_back(waiter);
+        // On the thread that says so, or here.
+        const std::stop_callback leaving{left, [this, attempt, waiter] {
+                                             later([this, attempt, waiter] { leave(attempt, waiter); });
+                                         }};
+        co_await waiter->wait();
+    }
+    if (!attempt->outcome) {
+        co_return core::caller_error(errc::caller_gone, "while its session began again");
     }
     co_return *attempt->outcome;
 }
 
+// An attempt that nobody waits for does not begin; one under way goes on, for the next caller.
+void http_sessions::leave(const recovery_turns::attempt& attempt, const recovery_waiter& who)
+{
+    if (attempt->outcome || std::erase(attempt->waiting, who) == 0) {
+        return;
+    }
+    if (attempt->waiting.empty() && attempt->recovery == nullptr) {
+        turns_.remove(attempt);
+        if (auto* const known = look(attempt->call.agent->record.id, attempt->call.id)) {
+            known->under_way.reset();
+        }
+    }
+    who->set();
+}
+
 void http_sessions::begin_next()
 {
-    while (!waiting_.empty() && running_.size() < most_recoveries) {
-        const auto attempt = waiting_.front();
-        running_.splice(running_.end(), waiting_, waiting_.begin());
-        begin(attempt);
+    while (const auto next = turns_.next()) {
+        begin(next);
     }
 }
 
-void http_sessions::begin(const std::shared_ptr<recovering>& attempt)
+void http_sessions::begin(const recovery_turns::attempt& attempt)
 {
     const auto& call = attempt->call;
     session_recovery::terms terms{call.version, call.agreed, call.declared, services_.client, {}};
@@ -276,7 +310,7 @@ void http_sessions::begin(const std::shared_ptr<recovering>& attempt)
             terms.requests.emplace_back(method, params);
         });
     }
-    attempt->attempt = std::make_unique<session_recovery>(
+    attempt->recovery = std::make_unique<session_recovery>(
         services_.loop,
         exchanges_,
         settings_for(call),
@@ -287,14 +321,13 @@ void http_sessions::begin(const std::shared_ptr<recovering>& attempt)
             }
         }
     );
-    attempt->attempt->begin();
+    attempt->recovery->begin();
 }
 
-void http_sessions::recovery_ended(const std::shared_ptr<recovering>& attempt, core::result<std::string> outcome)
+void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core::result<std::string> outcome)
 {
     const auto& call = attempt->call;
-    running_.remove(attempt);
-    attempt->attempt.reset();
+    turns_.remove(attempt);
     auto& known = touch(call.agent->record.id, call.id);
     known.under_way.reset();
     if (known.over) {
@@ -305,14 +338,20 @@ void http_sessions::recovery_ended(const std::shared_ptr<recovering>& attempt, c
         ++recovered_;
         write_recovered(*attempt);
     }
-    attempt->outcome = std::move(outcome);
+    finish(*attempt, std::move(outcome));
     begin_next();
-    for (auto* const each : std::exchange(attempt->waiting, {})) {
+}
+
+void http_sessions::finish(session_attempt& attempt, core::result<std::string> outcome)
+{
+    attempt.recovery.reset();
+    attempt.outcome = std::move(outcome);
+    for (const auto& each : std::exchange(attempt.waiting, {})) {
         each->set();
     }
 }
 
-void http_sessions::write_recovered(const recovering& attempt) const
+void http_sessions::write_recovered(const session_attempt& attempt) const
 {
     services_.log.write(
         core::log_level::info,
@@ -323,6 +362,10 @@ void http_sessions::write_recovered(const recovering& attempt) const
 
 void http_sessions::forget(const std::string& agent)
 {
+    for (const auto& each : turns_.take(agent)) {
+        finish(*each, core::upstream_error(errc::upstream_reset, "the agent is gone"));
+    }
+    begin_next();
     const auto in = agents_.find(agent);
     if (in == agents_.end()) {
         return;
@@ -337,14 +380,8 @@ void http_sessions::stop()
 {
     stopped_ = true;
     cancels_.clear();
-    auto all = std::exchange(running_, {});
-    all.splice(all.end(), waiting_);
-    for (const auto& attempt : all) {
-        attempt->attempt.reset();
-        attempt->outcome = core::gateway_error(errc::draining);
-        for (auto* const each : std::exchange(attempt->waiting, {})) {
-            each->set();
-        }
+    for (const auto& each : turns_.take_all()) {
+        finish(*each, core::gateway_error(errc::draining));
     }
 }
 
@@ -352,6 +389,12 @@ std::size_t http_sessions::known(const std::string& agent) const
 {
     const auto in = agents_.find(agent);
     return in == agents_.end() ? 0 : in->second.all.size();
+}
+
+std::size_t http_sessions::bytes(const std::string& agent) const
+{
+    const auto in = agents_.find(agent);
+    return in == agents_.end() ? 0 : in->second.bytes;
 }
 
 }  // namespace gateway::mcp_path

@@ -26,7 +26,7 @@ void modern_program::begin()
     settings.shared = true;
     settings.most_calls = most_calls;
     settings.messages.bytes = agent_->record.mcp->max_message;
-    auto started = services_.start();
+    auto started = services_.start(*agent_);
     started->set_observer(this);
     calls_ = std::make_unique<program_calls>(std::move(started), std::move(settings));
     answers_ = false;

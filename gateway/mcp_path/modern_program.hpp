@@ -17,13 +17,14 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace gateway::mcp_path {
 
 // What it needs of those who keep it; outlives it.
 struct modern_services {
     net::executor on;
-    std::function<std::unique_ptr<program>()> start;
+    std::function<std::unique_ptr<program>(const model::agent_entry& agent)> start;
     std::function<void(std::unique_ptr<program> used)> retire;  // perhaps in a call of its own
 };
 
@@ -41,6 +42,9 @@ public:
     // (most_calls are in flight, or the program does not read), body_too_large and upstream_reset; what comes also with
     // upstream_timeout, upstream_protocol and message_too_large.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request, core::steady_time now);
+
+    // Another record, which means the same for programs; its times hold for calls in flight too.
+    void set_agent(std::shared_ptr<const model::agent_entry> agent) { agent_ = std::move(agent); }
 
     // Calls that are silent for too long end, and a program that nobody calls.
     void sweep(core::steady_time now);

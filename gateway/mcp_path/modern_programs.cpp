@@ -37,7 +37,9 @@ modern_programs::request(const std::shared_ptr<const model::agent_entry>& agent,
     if (serving == nullptr) {
         modern_services services{
             services_.loop.get_executor(),
-            [this, agent] { return std::make_unique<program>(&services_.turns, services_.reach(*agent)); },
+            [this](const model::agent_entry& now) {
+                return std::make_unique<program>(&services_.turns, services_.reach(now));
+            },
             [this, id = agent->record.id](std::unique_ptr<program> used) { sessions_.retire(std::move(used), id); }
         };
         serving = std::make_unique<modern_program>(std::move(services), agent);
@@ -48,9 +50,11 @@ modern_programs::request(const std::shared_ptr<const model::agent_entry>& agent,
 void modern_programs::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     const auto found = programs_.find(id);
-    if (found == programs_.end() ||
-        (agent != nullptr && model::same_callers_sessions(found->second->agent().record, agent->record))) {
+    if (found == programs_.end()) {
         return;
+    }
+    if (agent != nullptr && model::same_callers_sessions(found->second->agent().record, agent->record)) {
+        return found->second->set_agent(agent);
     }
     found->second->end(core::upstream_error(core::errc::upstream_reset, "the agent has changed"));
     programs_.erase(found);

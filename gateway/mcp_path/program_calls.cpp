@@ -19,11 +19,11 @@ core::result<mcp::call_number> program_calls::begin(
         book_.cancel(begun->call, "it was not sent");
         return sent.error();
     }
-    calls_.emplace(
-        begun->call,
-        live_call{reader, now, now, request.method == "initialize", request.method == "subscriptions/listen", false}
-    );
-    if (reader != nullptr) {
+    const bool listens = modern_ && request.method == "subscriptions/listen";
+    calls_.emplace(begun->call, live_call{reader, now, now, request.method == "initialize", listens, false});
+    if (reader == nullptr) {
+        book_.detach(begun->call);
+    } else {
         // Legacy clients cancel with a notification: that nobody reads any more cancels nothing.
         reader->on_left([this, call = begun->call, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
             if (alive.expired()) {
@@ -65,16 +65,17 @@ void program_calls::cancel_if_left(text_queue& reader, mcp::call_number call)
 
 core::result<> program_calls::tell(const mcp::client_message& message, core::steady_time now)
 {
-    if (message.method.empty()) {
-        const auto asked_in = book_.take_answer(message);
-        if (!asked_in) {
-            return {};
-        }
-        if (const auto call = calls_.find(*asked_in); call != calls_.end()) {
-            call->second.heard = now;
-        }
+    if (!message.method.empty()) {
+        return program_->send(std::string{message.text}, message.method, 0);
     }
-    return program_->send(std::string{message.text}, message.method, 0);
+    auto answered = book_.take_answer(message);
+    if (!answered) {
+        return {};
+    }
+    if (const auto call = calls_.find(answered->asked_in); call != calls_.end()) {
+        call->second.heard = now;
+    }
+    return program_->send(std::move(answered->text), {}, 0);
 }
 
 void program_calls::cancel(const mcp::client_message& notification)

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,11 +25,13 @@ public:
 
     program_calls(std::unique_ptr<program> on, mcp::book_settings settings)
         : program_{std::move(on)},
+          modern_{settings.shared},
           book_{std::move(settings)}
     {
     }
 
-    // What comes goes to `reader`; null: nowhere. Fails with overloaded, body_too_large and upstream_reset: nothing was sent.
+    // What comes goes to `reader`; null: nowhere, and questions and log messages go to others. Fails with overloaded, body_too_large
+    // and upstream_reset: nothing was sent.
     core::result<mcp::call_number>
     begin(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader, core::steady_time now);
 
@@ -55,7 +58,7 @@ public:
     std::optional<mcp::delivery> take_too_long(std::string_view beginning, std::size_t limit, core::steady_time now);
 
     // Calls that were silent for `silence`, or take longer than any may, fail with upstream_timeout, and the program is told.
-    // `initialize` and `subscriptions/listen` are not among them.
+    // `initialize` is not among them, nor is `subscriptions/listen` of the modern era.
     void time_out(core::steady_time now, core::duration silence);
 
     // No answer will come to this one, if it is not over. True: it is `initialize`.
@@ -66,6 +69,9 @@ public:
 
     // The same of the call that is `initialize`, which goes to another program: nobody is told.
     std::unique_ptr<program> abandon();
+
+    // As mcp::exchange_book::next_question().
+    std::int64_t next_question() const noexcept { return book_.next_question(); }
 
     void ready() { program_->ready(); }
     bool any() const noexcept { return !calls_.empty(); }
@@ -88,6 +94,7 @@ private:
     std::optional<mcp::delivery> deliver(mcp::delivery told, core::steady_time now);
 
     std::unique_ptr<program> program_;
+    bool modern_;  // only its requests share a program, and only it has subscriptions
     mcp::exchange_book book_;
     std::map<mcp::call_number, live_call> calls_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

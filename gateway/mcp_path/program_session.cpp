@@ -34,6 +34,7 @@ core::result<> put_own(program_calls& calls, const restored_state::request& wish
     own.text = text;
     own.method = wish.method;
     own.id = own.text.substr(head.size(), id.size());
+    own.client = 1;  // another one than the client, which is 0 and cancels its own calls only
     return calls.begin_own(own, now);
 }
 
@@ -90,7 +91,9 @@ void program_session::begin_program(stage opening, const std::shared_ptr<text_qu
     waited_ = started->runs();
     started->set_observer(this);
     const auto initialize = initialize_.view();
-    calls_ = std::make_unique<program_calls>(std::move(started), book_settings_of(*agent_->record.mcp, initialize));
+    auto settings = book_settings_of(*agent_->record.mcp, initialize);
+    settings.first_question = first_question_;
+    calls_ = std::make_unique<program_calls>(std::move(started), std::move(settings));
     if (auto sent = calls_->begin(initialize, reader, program_began_); !sent && !begin_another()) {
         if (reader != nullptr) {
             reader->fail(sent.error());
@@ -320,6 +323,8 @@ void program_session::lose(const core::error& why)
     if (!was_open || once_ || agent_->record.mcp->on_lost == core::mcp_loss::tell) {
         return end(session_end::lost, error);
     }
+    // The client may still answer what it has asked: the next one asks under other ids.
+    first_question_ = calls_->next_question();
     const auto lost = std::move(calls_);
     owner_.retire(lost->fail(error), agent_->record.id);
     stage_ = stage::lost;

@@ -18,6 +18,7 @@
 #include "net/loop/types.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -132,6 +133,7 @@ private:
     bool waited_ = false;                   // the program has, for a client, and may have ended meanwhile
     std::weak_ptr<text_queue> opening_;     // of the answer to the client's `initialize`
     std::unique_ptr<program_calls> calls_;  // of the program; null: there is none
+    std::int64_t first_question_ = 0;       // of the next program; 0: it is the first one
     held_requests held_;                    // until the session is open again
     unasked_messages unasked_;
     std::string version_;  // that was agreed on; empty: none yet

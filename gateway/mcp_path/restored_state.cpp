@@ -24,6 +24,11 @@ bool is_kept(const std::string& value) noexcept
     return !value.empty() && value.size() <= restored_state::longest_value;
 }
 
+std::size_t bytes_of(const std::string& value) noexcept
+{
+    return value.empty() ? 0 : value.size() + restored_state::value_overhead;
+}
+
 }  // namespace
 
 bool restored_state::takes(const mcp::client_message& request) const
@@ -35,15 +40,23 @@ bool restored_state::takes(const mcp::client_message& request) const
 void restored_state::note(const mcp::client_message& request)
 {
     if (request.method == set_level) {
-        auto level = mcp::members_of(request.params).text("level");
-        level_ = is_kept(level) ? std::move(level) : std::string{};
+        keep_level(mcp::members_of(request.params).text("level"));
     } else if (request.method == subscribe && takes(request)) {
         if (auto uri = mcp::members_of(request.params).text("uri"); is_kept(uri)) {
-            resources_.insert(std::move(uri));
+            const auto size = bytes_of(uri);
+            bytes_ += resources_.insert(std::move(uri)).second ? size : 0;
         }
     } else if (request.method == unsubscribe) {
-        resources_.erase(mcp::members_of(request.params).text("uri"));
+        const auto uri = mcp::members_of(request.params).text("uri");
+        bytes_ -= resources_.erase(uri) > 0 ? bytes_of(uri) : 0;
     }
+}
+
+void restored_state::keep_level(std::string level)
+{
+    bytes_ -= bytes_of(level_);
+    level_ = is_kept(level) ? std::move(level) : std::string{};
+    bytes_ += bytes_of(level_);
 }
 
 std::optional<restored_state::request> restored_state::next(place& from) const

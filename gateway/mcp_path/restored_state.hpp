@@ -16,6 +16,7 @@ class restored_state {
 public:
     static constexpr std::size_t most_subscriptions = 1000;
     static constexpr std::size_t longest_value = 4096;  // bytes of a URI or a level; a longer one is not told again
+    static constexpr std::size_t value_overhead = 96;   // bytes of memory that a value takes beside its own
 
     // Where next() goes on. It stays good whatever is noted meanwhile.
     struct place {
@@ -40,13 +41,19 @@ public:
     // The request behind `from`, which moves on. Nothing: there is none.
     std::optional<request> next(place& from) const;
 
+    // What is kept takes about so many bytes of memory.
+    std::size_t bytes() const noexcept { return bytes_; }
+
     // All of them, in order.
     void each(const std::function<void(std::string_view method, std::string_view params)>& put) const;
 
 private:
+    void keep_level(std::string level);
+
     bool initialized_ = false;
     std::string level_;                             // of `logging/setLevel`; empty: none
     std::set<std::string, std::less<>> resources_;  // the URIs of `resources/subscribe`
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace gateway::mcp_path

@@ -40,7 +40,8 @@ session_recovery::session_recovery(
     : settings_{std::move(settings)},
       wire_{on, client, *settings_},
       terms_{std::move(of)},
-      done_{std::move(done)}
+      done_{std::move(done)},
+      deadline_{on.io()}
 {
 }
 
@@ -79,7 +80,18 @@ void session_recovery::settled(mcp::http_post& post)
         return end(core::upstream_error(errc::session_not_found, "the server speaks another version now"));
     }
     wire_.speaks = mcp::dialect{spoken_, terms_.client};
+    limit_telling();
     send({mcp::initialized_notification(), 0, "notifications/initialized"});
+}
+
+void session_recovery::limit_telling()
+{
+    deadline_.expires_after(terms_.longest_telling);
+    deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired()) {
+            end(std::move(wire_.session_id));
+        }
+    });
 }
 
 void session_recovery::next()
@@ -114,6 +126,7 @@ void session_recovery::forgotten()
 
 void session_recovery::end(core::result<std::string> outcome)
 {
+    alive_.reset();
     const auto done = std::move(done_);
     done(std::move(outcome));
 }

@@ -2,6 +2,7 @@
 // server was told for the session. On the thread of one loop.
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "mcp/calls/client_capabilities.hpp"
 #include "mcp/transport/http_post.hpp"
@@ -9,6 +10,7 @@
 #include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -27,6 +29,8 @@ public:
         mcp::client_capabilities declared;
         mcp::client_info client;
         std::vector<std::pair<std::string, std::string>> requests;  // method and raw params, in order
+        // From the answer to `initialize` on; what the server has not taken by then it does without.
+        core::duration longest_telling = std::chrono::minutes{1};
     };
 
     // Gets the server's id of the new session, or why there is none: session_not_found (another version), or as `initialize`
@@ -56,6 +60,7 @@ private:
     void send(mcp::outgoing message);
     void next();
     void end(core::result<std::string> outcome);
+    void limit_telling();
 
     std::shared_ptr<const mcp::http_settings> settings_;
     mcp::http_wire wire_;
@@ -65,6 +70,8 @@ private:
     std::uint64_t last_id_ = 0;
     std::string spoken_;  // the version that the server chose; empty: it has not answered yet
     std::unique_ptr<mcp::http_post> post_;
+    mcp::loop_timer deadline_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 
 }  // namespace gateway::mcp_path

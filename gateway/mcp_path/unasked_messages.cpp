@@ -13,21 +13,25 @@ std::shared_ptr<text_queue> unasked_messages::listen()
     if (before != nullptr) {
         move(*before, *listener);
         before->close();
-        watch(*before);
+        watch(*before, /*replaced=*/true);
     }
     if (const auto waiting = std::move(unheard_)) {
         move(*waiting, *listener);
     }
-    watch(*listener);
+    watch(*listener, /*replaced=*/false);
     return listener;
 }
 
-// What has not arrived there goes to whoever listens then.
-void unasked_messages::watch(text_queue& listener)
+// What has not arrived there goes to whoever listens then, unless it is a question that was forgotten meanwhile: forget_questions()
+// does not reach a listener that was replaced.
+void unasked_messages::watch(text_queue& listener, bool replaced)
 {
-    listener.on_left([this, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
+    listener.on_left([this, replaced, since = forgotten_, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
         if (alive.expired()) {
             return;
+        }
+        if (replaced && since != forgotten_) {
+            queue.take_questions();
         }
         const auto next = listener_.lock();
         move(queue, next != nullptr ? *next : unheard());
@@ -79,6 +83,7 @@ std::vector<std::string> unasked_messages::overdue(core::steady_time now)
 
 void unasked_messages::forget_questions()
 {
+    ++forgotten_;
     left_over_.clear();
     if (const auto listener = listener_.lock()) {
         listener->take_questions();

@@ -40,7 +40,7 @@ public:
 
 private:
     void move(text_queue& from, text_queue& to);
-    void watch(text_queue& listener);
+    void watch(text_queue& listener, bool replaced);
     text_queue& unheard();
 
     net::executor on_;
@@ -48,6 +48,7 @@ private:
     std::unique_ptr<text_queue> unheard_;                       // what waits for a listener
     std::vector<std::string> left_over_;                        // questions that found no room
     core::steady_time waits_since_ = core::steady_time::max();  // its oldest question
+    unsigned forgotten_ = 0;                                    // how often questions were
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 

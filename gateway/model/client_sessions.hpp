@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,8 +42,9 @@ public:
 
     // Begins it again, as the client began it, because the server does not know `upstream` any more; gives the server's new id
     // (empty: it uses none). All who ask at once share one attempt. Fails with session_not_found (it is over, or the server now
-    // speaks another version), with overloaded and draining, and as the server's `initialize` does.
-    virtual net::task<core::result<std::string>> recover(session_call lost) = 0;
+    // speaks another version), with upstream_reset (the agent is gone), with overloaded and draining, as the server's
+    // `initialize` does, and with caller_gone soon after `left` says that the caller does not wait any more.
+    virtual net::task<core::result<std::string>> recover(session_call lost, std::stop_token left) = 0;
 
     // It is over for the client. False: it was before.
     virtual net::task<bool> end(std::string agent, mcp::session_digest id) = 0;

@@ -259,9 +259,27 @@ core::result<> agent_exchange::parse_head()
     return {};
 }
 
+core::steady_time agent_exchange::head_due() const noexcept
+{
+    return std::min(caller_.owner().now() + call_.agent->head_timeout, due_);
+}
+
+net::routine<core::result<>> agent_exchange::await_event(core::steady_time until)
+{
+    const auto silent_until = watch_ != nullptr ? watch_->due() : core::steady_time::max();
+    const auto how = co_await wait_.until(std::min(until, silent_until));
+    if (how == woken::late && silent_until < until) {
+        co_return co_await watch_->break_silence();
+    }
+    if (how != woken::by_event) {
+        co_return interrupted(how, "answer");
+    }
+    co_return core::result<>{};
+}
+
 net::routine<core::result<>> agent_exchange::read_head()
 {
-    const auto until = std::min(caller_.owner().now() + call_.agent->head_timeout, due_);
+    const auto until = head_due();
     for (;;) {
         auto parsed = parse_head();
         if (!parsed || first_byte_) {
@@ -271,15 +289,9 @@ net::routine<core::result<>> agent_exchange::read_head()
             co_return core::upstream_error(errc::upstream_reset, side().read_error().message());
         }
         side().arm();
-        const auto silent_until = watch_ != nullptr ? watch_->due() : core::steady_time::max();
-        const auto how = co_await wait_.until(std::min(until, silent_until));
-        if (how == woken::late && silent_until < until) {
-            auto told = co_await watch_->break_silence();
-            if (!told) {
-                co_return told;
-            }
-        } else if (how != woken::by_event) {
-            co_return interrupted(how, "answer");
+        auto waited = co_await await_event(until);
+        if (!waited) {
+            co_return waited;
         }
     }
 }

@@ -42,8 +42,13 @@ public:
     // Before begin(): who is asked while the agent is silent; outlives the exchange.
     void set_watch(silence_watch& watch) noexcept { watch_ = &watch; }
 
-    // When the answer has to be whole.
+    // When the answer has to be whole, and until when its head is waited for from now on.
     core::steady_time answer_due() const noexcept { return due_; }
+    core::steady_time head_due() const noexcept;
+
+    // Waits for an event of either side until then, as for the head of an answer: the watch is asked about the silence. Fails as
+    // begin().
+    net::routine<core::result<>> await_event(core::steady_time until);
 
     // Again after discard(): with what call() is then. Connects, sends the request and reads the answer up to the end of its head. Fails with an upstream_ code, with
     // request_timeout or a fault of a body that is passed through, or as a wait does: interrupted().

@@ -4,13 +4,21 @@
 #include "core/url.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/control_services.hpp"
+#include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/agent_exchange.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/message.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
 #include <algorithm>
+#include <exception>
+#include <stop_token>
 #include <utility>
 
 namespace gateway::traffic {
@@ -25,6 +33,12 @@ bool names(const std::vector<std::string>& some, std::string_view name) noexcept
 {
     return std::ranges::any_of(some, [&](const std::string& each) { return core::equal_ignoring_case(each, name); });
 }
+
+struct recovery_outcome {
+    std::exception_ptr failure;
+    core::result<std::string> begun;
+    bool ready = false;
+};
 
 }  // namespace
 
@@ -117,7 +131,7 @@ std::optional<std::size_t> mcp_repair::interest(const net::http1::response_head&
 }
 
 net::routine<core::result<bool>>
-mcp_repair::repair(relay_call& call, const net::http1::response_head& head, std::string body)
+mcp_repair::repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body)
 {
     if (head.status == 307 || head.status == 308) {
         co_return follow(call, head);
@@ -131,7 +145,7 @@ mcp_repair::repair(relay_call& call, const net::http1::response_head& head, std:
         co_await end_session();
         co_return core::upstream_error(errc::session_not_found, "the server has lost the session");
     }
-    co_return co_await begin_again(call);
+    co_return co_await begin_again(call, on);
 }
 
 // Only within the origin, and with method and body kept (RFC 9110 sections 15.4.8 and 15.4.9), as the gateway's own session
@@ -145,14 +159,15 @@ bool mcp_repair::follow(relay_call& call, const net::http1::response_head& head)
     }
     const auto line = call.head.substr(0, call.head.find("\r\n"));
     const auto at = line.find(' ') + 1;
-    const auto target = core::resolved(origin + std::string{line.substr(at, line.rfind(' ') - at)}, *location);
-    if (core::origin_of(target) != origin) {
+    auto target =
+        core::http_url::parse(core::resolved(origin + std::string{line.substr(at, line.rfind(' ') - at)}, *location));
+    if (!target || target->origin() != origin) {
         return false;
     }
     ++redirects_;
-    path_ = target.substr(target.find('/', target.find("//") + 2));
+    path_ = std::move(target->path);
     std::string text;
-    net::http1::head_writer{text}.request_line(call.verb, path_);
+    net::http1::head_writer{text}.request_line(call.verb, model::with_query(path_, call.agent->query_key));
     text += call.head.substr(line.size() + 2);
     request_.head = std::move(text);
     call.head = request_.head;
@@ -162,22 +177,62 @@ bool mcp_repair::follow(relay_call& call, const net::http1::response_head& head)
     return true;
 }
 
-net::routine<core::result<bool>> mcp_repair::begin_again(relay_call& call)
+net::routine<core::result<bool>> mcp_repair::begin_again(relay_call& call, agent_exchange& on)
 {
     begun_again_ = true;
-    auto asked = control_.caller_sessions().recover(call_of(call));
-    const auto here = request_.caller.owner().get_executor();
-    auto begun = co_await net::ask(control_.executor(), here, std::move(asked));
+    on.discard();
+    // The server has refused the message: there is nothing that it could be told to give up.
+    const bool cancellable = std::exchange(cancellable_, false);
+    auto begun = co_await await_session(call, on);
     if (!begun) {
         if (begun.error().code == errc::session_not_found) {
             co_await end_session();
         }
         co_return std::move(begun).error();
     }
+    cancellable_ = cancellable;
     upstream_ = std::move(*begun);
     name_session();
     call.session = request_.session_field;
     co_return true;
+}
+
+// As for the server's answer: a caller may leave, gets events when it has waited for long, and waits no longer than a call may
+// take.
+net::routine<core::result<std::string>> mcp_repair::await_session(const relay_call& call, agent_exchange& on)
+{
+    const auto here = net::asio::make_work_guard(request_.caller.owner().get_executor());
+    auto& clock = request_.caller.clock();
+    std::stop_source leaving;
+    recovery_outcome asked;
+    net::asio::co_spawn(
+        control_.executor(),
+        control_.caller_sessions().recover(call_of(call), leaving.get_token()),
+        [&](const std::exception_ptr& failure, core::result<std::string> begun) {
+            asked.failure = failure;
+            asked.begun = std::move(begun);
+            net::asio::post(here.get_executor(), [&] {
+                asked.ready = true;
+                clock.wake().set();
+            });
+        }
+    );
+    const auto until = on.head_due();
+    core::result<> waited;
+    while (!asked.ready && waited) {
+        waited = co_await on.await_event(until);
+    }
+    leaving.request_stop();
+    while (!asked.ready) {
+        co_await clock.wait();
+    }
+    if (asked.failure) {
+        std::rethrow_exception(asked.failure);
+    }
+    if (!waited) {
+        co_return std::move(waited).error();
+    }
+    co_return std::move(asked.begun);
 }
 
 model::session_call mcp_repair::call_of(const relay_call& call) const

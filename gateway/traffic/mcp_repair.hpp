@@ -58,14 +58,15 @@ public:
     bool is_kept() const noexcept { return !std::holds_alternative<std::string>(session_.place); }
 
     std::optional<std::size_t> interest(const net::http1::response_head& head) const override;
-    net::routine<core::result<bool>> repair(relay_call& call, const net::http1::response_head& head, std::string body)
-        override;
+    net::routine<core::result<bool>>
+    repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body) override;
     void gave_up(const relay_call& call) override;
     std::string failure_text(const core::error& why) const override;
 
 private:
     bool follow(relay_call& call, const net::http1::response_head& head);
-    net::routine<core::result<bool>> begin_again(relay_call& call);
+    net::routine<core::result<bool>> begin_again(relay_call& call, agent_exchange& on);
+    net::routine<core::result<std::string>> await_session(const relay_call& call, agent_exchange& on);
     model::session_call call_of(const relay_call& call) const;
     void name_session();
 

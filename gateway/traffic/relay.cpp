@@ -158,7 +158,7 @@ net::routine<core::result<>> relay::repair()
         if (*wanted > 0) {
             body = co_await agent_.peek_body(*wanted);
         }
-        const auto again = co_await call_.repair->repair(call_, agent_.head(), std::move(body));
+        const auto again = co_await call_.repair->repair(call_, agent_, agent_.head(), std::move(body));
         if (!again) {
             co_return again.error();
         }

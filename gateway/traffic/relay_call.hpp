@@ -29,6 +29,7 @@ class control_services;
 
 namespace gateway::traffic {
 
+class agent_exchange;
 class answer_edit;
 class stream_observer;
 
@@ -51,9 +52,10 @@ public:
     virtual std::optional<std::size_t> interest(const net::http1::response_head& head) const = 0;
 
     // True: `call` has changed and is to be sent again. False: the answer is for the caller. Fails with what the caller gets
-    // instead. `body` is empty if it was not wanted, is longer, or does not come in time.
+    // instead. `head` is that of `on`, which it may discard() before it waits for long. `body` is empty if it was not wanted, is
+    // longer, or does not come in time.
     virtual net::routine<core::result<bool>>
-    repair(relay_call& call, const net::http1::response_head& head, std::string body) = 0;
+    repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body) = 0;
 
     // The agent has not answered in time, and nobody waits any more.
     virtual void gave_up(const relay_call& call) = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <limits>
 #include <utility>
 
 namespace mcp {
@@ -71,7 +72,8 @@ std::string cancellation(std::string_view id, std::string_view reason)
 exchange_book::exchange_book(book_settings settings)
     : settings_{std::move(settings)},
       ids_{settings_.shared},
-      tokens_{settings_.shared}
+      tokens_{settings_.shared},
+      next_question_{std::max(settings_.first_question, upstream_names::first_new)}
 {
 }
 
@@ -135,23 +137,28 @@ void exchange_book::detach(call_number call)
     }
 }
 
-std::optional<call_number> exchange_book::take_answer(const client_message& answer)
+std::optional<exchange_book::answered> exchange_book::take_answer(const client_message& answer)
 {
-    const auto found = questions_.find(plain_name(answer.id));
-    if (found == questions_.end()) {
+    const auto question = questions_.extract(plain_name(answer.id));
+    if (question.empty()) {
         return std::nullopt;
     }
-    const auto asked_in = found->second;
-    questions_.erase(found);
-    return asked_in;
+    const auto& [id, asked_in] = question.mapped();
+    const bool as_it_came = plain_name(id) == question.key();
+    return answered{asked_in, as_it_came ? std::string{answer.text} : replaced(answer.text, {{{answer.id, id}, {}}})};
 }
 
 std::string exchange_book::refuse_question(std::string_view text)
 {
-    const auto read = read_message(text, settings_.messages);
-    if (!read || read->kind != message_kind::request || questions_.erase(plain_name(read->id)) == 0) {
+    auto read = read_message(text, settings_.messages);
+    if (!read || read->kind != message_kind::request) {
         return {};
     }
+    const auto question = questions_.extract(plain_name(read->id));
+    if (question.empty()) {
+        return {};
+    }
+    read->id = question.mapped().id;
     return answer_to(*read);
 }
 
@@ -191,7 +198,7 @@ exchange_book::open_calls::iterator exchange_book::find(const names& in, std::st
 exchange_book::open_call exchange_book::end(open_calls::iterator call)
 {
     // Its questions are nobody's any more.
-    std::erase_if(questions_, [number = call->first](const auto& each) { return each.second == number; });
+    std::erase_if(questions_, [number = call->first](const auto& each) { return each.second.asked_in == number; });
     auto ended = std::move(call->second);
     calls_.erase(call);
     by_id_.erase(ended.upstream_id);
@@ -207,10 +214,13 @@ delivery exchange_book::drop()
     return {};
 }
 
-// Who waits for it hears that it will not come.
+// Who waits for it hears that it will not come. A number may be spelled with a fraction of 0.
 delivery exchange_book::fail(const addressee& whom, const core::error& why)
 {
-    const auto found = whom.answer && whom.id ? find(by_id_, std::to_string(*whom.id)) : calls_.end();
+    auto found = whom.answer ? find(by_id_, whom.raw) : calls_.end();
+    if (found == calls_.end() && whom.answer && whom.id && !is_string(whom.raw)) {
+        found = find(by_id_, std::to_string(*whom.id));
+    }
     ++dropped_;
     if (found == calls_.end()) {
         return {};
@@ -249,14 +259,35 @@ delivery exchange_book::take_question(std::string_view text, const message& read
     if (questions_.size() >= settings_.most_questions) {
         return {.to = destination::server, .text = refusal(read.id, internal_error, "Too many open requests")};
     }
-    const auto [question, is_new] = questions_.emplace(plain_name(read.id), 0);
-    if (!is_new) {
+    if (question_of(read.id) != questions_.end()) {
         return {.to = destination::server, .text = refusal(read.id, -32600, "The id is of another open request")};
     }
-    auto asked = to_reader(text);
+    const auto id = name_question(read.id);
+    auto asked = to_reader(id == read.id ? std::string{text} : replaced(text, {{{read.id, id}, {}}}));
     asked.question = true;
-    question->second = asked.call;
+    questions_.emplace(plain_name(id), open_question{std::string{read.id}, asked.call});
     return asked;
+}
+
+exchange_book::open_questions::iterator exchange_book::question_of(std::string_view raw)
+{
+    return std::ranges::find_if(questions_, [id = plain_name(raw)](const auto& each) {
+        return plain_name(each.second.id) == id;
+    });
+}
+
+// What the client gets as the id of a question.
+std::string exchange_book::name_question(std::string_view raw)
+{
+    if (settings_.first_question > 0) {
+        return std::to_string(next_question_++);
+    }
+    // The next book's ids are to be none of these.
+    constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
+    if (const auto number = integer_of<std::int64_t>(raw); number && *number <= highest) {
+        next_question_ = std::max(next_question_, *number + 1);
+    }
+    return std::string{raw};
 }
 
 delivery exchange_book::take_notification(std::string_view text, const message& read)
@@ -281,7 +312,7 @@ delivery exchange_book::take_notification(std::string_view text, const message& 
         return {.to = destination::unasked, .text = std::string{text}};
     }
     // Of several clients nobody knows whose call it is about.
-    return settings_.shared ? drop() : to_reader(text);
+    return settings_.shared ? drop() : to_reader(std::string{text});
 }
 
 delivery exchange_book::take_progress(std::string_view text, std::string_view token)
@@ -297,11 +328,12 @@ delivery exchange_book::take_progress(std::string_view text, std::string_view to
 // It does not want to know any more what it asked, or it has ended a subscription.
 delivery exchange_book::take_withdrawn(std::string_view text, std::string_view id)
 {
-    const auto question = questions_.find(plain_name(id));
-    if (question != questions_.end()) {
-        const auto asked = question->second;
-        questions_.erase(question);
-        return {.to = asked == 0 ? destination::unasked : destination::call, .call = asked, .text = std::string{text}};
+    if (const auto found = question_of(id); found != questions_.end()) {
+        const auto known_as = found->first;
+        const auto asked_in = questions_.extract(found).mapped().asked_in;
+        auto back = plain_name(id) == known_as ? std::string{text} : replaced(text, {{{id, known_as}, {}}});
+        const auto to = asked_in == 0 ? destination::unasked : destination::call;
+        return {.to = to, .call = asked_in, .text = std::move(back)};
     }
     const auto found = find(by_id_, id);
     if (found == calls_.end()) {
@@ -315,14 +347,14 @@ delivery exchange_book::take_withdrawn(std::string_view text, std::string_view i
 }
 
 // All calls are of one client, which gets what is said either way; most likely it is about the only call, or about the latest.
-delivery exchange_book::to_reader(std::string_view text)
+delivery exchange_book::to_reader(std::string text)
 {
     const auto attached = [](const auto& each) { return each.second.attached; };
     const auto latest = std::find_if(calls_.rbegin(), calls_.rend(), attached);
     const bool several =
         latest != calls_.rend() && std::find_if(std::next(latest), calls_.rend(), attached) != calls_.rend();
     delivery told;
-    told.text = text;
+    told.text = std::move(text);
     if (latest == calls_.rend() || (several && listening_)) {
         told.to = destination::unasked;
     } else {

@@ -27,6 +27,7 @@ struct book_settings {
     std::vector<std::string> declared;  // the client's capabilities by name; of a shared connection none count
     std::size_t most_calls = 64;        // in flight
     std::size_t most_questions = 64;    // of the server, that nobody has answered
+    std::int64_t first_question = 0;    // the first id under which the client gets them; 0: under the server's own
     message_limits messages;
 };
 
@@ -79,9 +80,16 @@ public:
     // Whether somebody listens to what the server says unasked.
     void set_listening(bool on) noexcept { listening_ = on; }
 
-    // A client's answer to a question of the server, which goes up as it is: the call that it was asked in; 0: in none.
-    // Nothing: nobody waits for it.
-    std::optional<call_number> take_answer(const client_message& answer);
+    struct answered {
+        call_number asked_in = 0;  // 0: in no call
+        std::string text;          // for the server
+    };
+
+    // A client's answer to a question of the server. Nothing: nobody waits for it.
+    std::optional<answered> take_answer(const client_message& answer);
+
+    // For the book of the next connection of the same client, which may answer questions of this one late.
+    std::int64_t next_question() const noexcept { return next_question_; }
 
     // The question cannot be put to anybody: the server's answer instead. Empty: it is not open.
     std::string refuse_question(std::string_view text);
@@ -107,10 +115,17 @@ private:
         bool initialize = false;
         bool attached = true;
     };
+    struct open_question {
+        std::string id;            // the server's, raw
+        call_number asked_in = 0;  // 0: put to who listens
+    };
     using open_calls = std::map<call_number, open_call>;
+    using open_questions = std::map<std::string, open_question, std::less<>>;
     using names = std::map<std::string, call_number, std::less<>>;
 
     open_calls::iterator find(const names& in, std::string_view raw);
+    open_questions::iterator question_of(std::string_view raw);  // by the server's id
+    std::string name_question(std::string_view raw);
     open_call end(open_calls::iterator call);
     delivery drop();
     delivery fail(const addressee& whom, const core::error& why);
@@ -119,7 +134,7 @@ private:
     delivery take_notification(std::string_view text, const message& read);
     delivery take_progress(std::string_view text, std::string_view token);
     delivery take_withdrawn(std::string_view text, std::string_view params);
-    delivery to_reader(std::string_view text);
+    delivery to_reader(std::string text);
     bool may_ask(std::string_view method) const;
     bool has_reader() const;
 
@@ -129,7 +144,8 @@ private:
     open_calls calls_;
     names by_id_;
     names by_token_;
-    names questions_;  // by the server's ids; 0: put to who listens
+    open_questions questions_;  // by the ids that the client knows
+    std::int64_t next_question_;
     call_number last_ = 0;
     std::uint64_t dropped_ = 0;
     bool listening_ = false;

@@ -106,6 +106,7 @@ addressee addressee_of(std::string_view text, bool whole)
         if (name == "id" && (ends || whole) && !value.empty() && value != "null") {
             found.id = number_of(value);
             found.other = !found.id;
+            found.raw = value;
         }
         answers = answers || name == "result" || name == "error";
         calls = calls || name == "method";

@@ -16,10 +16,11 @@ struct addressee {
         false;  // it was to be an answer: an object, or the first of a batch, with an `error` or `result`, no `method`
     std::optional<std::uint64_t> id;  // of the request, also if spelled as a string or with a fraction of 0
     bool other = false;               // it has an id, which is none of ours
+    std::string_view raw;             // the id as it is spelled, into the text; empty: none
 };
 
 // Takes no exception to what is malformed but for what it has to skip. `whole`: nothing follows `text`; else it is the
-// beginning of what was too long, and need not say that it is JSON-RPC. Linear in `text`.
+// beginning of what was too long, and need not say that it is JSON-RPC. Linear in `text`, into which it has a view.
 addressee addressee_of(std::string_view text, bool whole);
 
 // Of a batch those of its first hundred messages, if it is JSON; else the one of addressee_of().

@@ -10,9 +10,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace flow::mcp_calls {
@@ -27,6 +29,7 @@ public:
     std::string version = "2025-06-18";
     std::size_t id_size = 0;                                 // 0: as long as it is
     bool forgets_each = false;                               // after every answer to a call
+    std::optional<gate> opening{};                           // that holds back the answer to `initialize`
     std::function<script(const recorded_request&)> calls{};  // instead of the usual answer
 
     handler as_handler()
@@ -86,11 +89,12 @@ private:
             id.insert(id.end(), id_size - id.size(), 'x');
         }
         known_.insert(id);
-        return answer_json(
+        auto begun = answer_json(
             R"({"jsonrpc":"2.0","id":)" + body["id"].dump() + R"(,"result":{"protocolVersion":")" + version +
                 R"(","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}})",
             {{"Mcp-Session-Id", id}}
         );
+        return opening ? then(script{pass_gate{opening->shared()}}, std::move(begun)) : begun;
     }
 
     static script answer_json_with(unsigned status, std::string body)

@@ -288,6 +288,57 @@ TEST_CASE("A server that sends calls to another path of its own gets them there,
     CHECK(all[before + 1].body == call_of("1"));
 }
 
+TEST_CASE("A redirect to the bare origin leads to its root, and a query stays one")
+{
+    session_rig r;
+    r.begin_session();
+    const auto usual = r.server->as_handler();
+    struct row {
+        std::string location;
+        std::string_view target;
+    };
+    for (const auto& [location, target] :
+         {row{r.x->agent.url(), "/"},
+          row{r.x->agent.url() + "?x=/y", "/?x=/y"},
+          row{"?x=/y", "/rpc?x=/y"},
+          row{"//127.0.0.1:" + std::to_string(r.x->agent.port()), "/"}}) {
+        CAPTURE(location);
+        r.x->agent.otherwise([&](const recorded_request& request) {
+            return request.target == "/rpc" ? redirect(location, 307) : usual(request);
+        });
+        CHECK(r.call().status == 200);
+        CHECK(r.x->agent.requests().back().target == target);
+        // The path is forgotten, for the next row.
+        r.x->agent.otherwise([](const auto&) { return answer(405, ""); });
+        CHECK(r.call().status == 405);
+    }
+}
+
+TEST_CASE("The key in the query of an agent goes along to where a redirect leads, and replaces one of its name")
+{
+    session_rig r{[](config::settings& settings) {
+        settings.agents[0].credentials =
+            core::key_credential{core::credential_place::query, "k", core::secret{std::string{"s3cret"}}};
+    }};
+    r.begin_session();
+    const auto usual = r.server->as_handler();
+    for (const std::string location : {"/other", "/other?a=b", "/other?k=theirs"}) {
+        CAPTURE(location);
+        r.x->agent.otherwise([&](const recorded_request& request) {
+            return request.target.starts_with("/rpc") ? redirect(location, 307) : usual(request);
+        });
+        for (int i = 0; i < 2; ++i) {
+            CHECK(r.call().status == 200);
+            CHECK(
+                r.x->agent.requests().back().target ==
+                (location == "/other?a=b" ? "/other?a=b&k=s3cret" : "/other?k=s3cret")
+            );
+        }
+        r.x->agent.otherwise([](const auto&) { return answer(405, ""); });
+        CHECK(r.call().status == 405);
+    }
+}
+
 TEST_CASE("A redirect to another origin, without end or of another kind is not followed")
 {
     session_rig r;

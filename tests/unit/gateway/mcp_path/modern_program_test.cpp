@@ -122,6 +122,21 @@ TEST_CASE("A silent call fails and the program is told, a subscription may be si
     CHECK_FALSE(x.programs.runs(0));
 }
 
+TEST_CASE("A changed timeouts.call holds for calls in flight too, and keeps the program")
+{
+    modern_rig x;
+    const auto call = x.ask(message("1", "tools/call"));
+    x.server.call_timeout = 1min;
+    x.serving.set_agent("a", x.new_entry());
+    x.now += 1min - 1ms;
+    x.serving.sweep(x.now);
+    CHECK(next(call).empty());
+    x.now += 1ms;
+    x.serving.sweep(x.now);
+    CHECK(next(call) == "upstream_timeout");
+    CHECK(x.programs.runs(0));
+}
+
 TEST_CASE("1024 calls are in flight, and no more")
 {
     modern_rig x;

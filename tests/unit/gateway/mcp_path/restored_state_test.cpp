@@ -80,6 +80,26 @@ TEST_CASE("A URI over 4096 bytes is not told again")
     CHECK(all_of(state).size() == 2);
 }
 
+TEST_CASE("What is kept is counted as it comes and goes")
+{
+    constexpr auto overhead = restored_state::value_overhead;
+    restored_state state;
+    CHECK(state.bytes() == 0);
+    state.note(request_of("logging/setLevel", R"({"level":"debug"})"));
+    CHECK(state.bytes() == 5 + overhead);
+    state.note(request_of("logging/setLevel", R"({"level":"emergency"})"));
+    CHECK(state.bytes() == 9 + overhead);
+    state.note(subscription("a:b"));
+    state.note(subscription("a:b"));
+    state.note(subscription(std::string(restored_state::longest_value + 1, 'u')));
+    CHECK(state.bytes() == 12 + 2 * overhead);
+    state.note(request_of("resources/unsubscribe", R"({"uri":"c:d"})"));
+    CHECK(state.bytes() == 12 + 2 * overhead);
+    state.note(request_of("resources/unsubscribe", R"({"uri":"a:b"})"));
+    state.note(request_of("logging/setLevel", R"({"level":7})"));
+    CHECK(state.bytes() == 0);
+}
+
 TEST_CASE("What is noted while the next program is told does not disturb the order")
 {
     restored_state state;

@@ -73,6 +73,59 @@ TEST_CASE("A next program is told of 1,000 subscriptions, eight at a time, and h
     CHECK(std::ranges::all_of(held, [](const auto& each) { return next(each).empty(); }));
 }
 
+TEST_CASE("What the next program asks reaches the client, and not the requests that the gateway makes of it")
+{
+    rig x;
+    const auto session = x.begin();
+    SUBCASE("in the call that has waited for it")
+    {
+        for (int each = 0; each < 9; ++each) {
+            x.request(session, subscription(each));
+            x.programs.say(answer_text(std::to_string(each)));
+        }
+        x.programs.die();
+        x.poll();
+        const auto held = x.request(session, message("9", "tools/call"));
+        auto& lines = x.programs.lines[1];
+        const auto own = std::ranges::find_if(lines, [](const auto& each) {
+            return each.find("resources/subscribe") != std::string::npos;
+        });
+        REQUIRE(own != lines.end());
+        x.programs.say(answer_text(mcp_test::id_of(*own)), 1);
+        REQUIRE(count(lines, "resources/subscribe") == 9);
+        x.programs.say(message("5", "elicitation/create"), 1);
+        CHECK(next(held).find("elicitation/create") != std::string::npos);
+    }
+    SUBCASE("over the stream that it listens to")
+    {
+        x.request(session, message("1", "logging/setLevel", R"({"level":"debug"})"));
+        x.programs.say(answer_text("1"));
+        const auto listener = x.sessions->listen(x.key(session));
+        x.now += program_session::least_life;
+        x.programs.die();
+        x.poll();
+        REQUIRE(count(x.programs.lines[1], "logging/setLevel") == 1);
+        CHECK(next(*listener).find("list_changed") != std::string::npos);
+        x.programs.say(message("5", "roots/list"), 1);
+        CHECK(next(*listener).find("roots/list") != std::string::npos);
+    }
+}
+
+TEST_CASE("A client that cancels a call of its own cancels nothing that the next program is told")
+{
+    rig x;
+    const auto session = x.begin();
+    x.request(session, message("1", "logging/setLevel", R"({"level":"debug"})"));
+    x.programs.say(answer_text("1"));
+    x.programs.die();
+    x.poll();
+    x.request(session, message("2", "tools/call"));
+    x.tell(session, message("", "notifications/cancelled", R"({"requestId":0})"));
+    CHECK(count(x.programs.lines[1], "notifications/cancelled") == 0);
+    x.tell(session, message("", "notifications/cancelled", R"({"requestId":2})"));
+    CHECK(count(x.programs.lines[1], "notifications/cancelled") == 1);
+}
+
 TEST_CASE("The next program hears nothing of a subscription that was ended meanwhile")
 {
     rig x;

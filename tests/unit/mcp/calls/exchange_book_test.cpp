@@ -333,9 +333,10 @@ TEST_CASE("A question is answered once, by its id, and not after its call is ove
     REQUIRE(book.take(question("0", "elicitation/create")).question);
     REQUIRE(book.take(question(R"("0")", "elicitation/create")).question);
     CHECK_FALSE(book.take_answer(answer("1")));
-    auto asked_in = book.take_answer(answer("0"));
-    REQUIRE(asked_in);
-    CHECK(*asked_in == begun->call);
+    const auto answered = book.take_answer(answer("0"));
+    REQUIRE(answered);
+    CHECK(answered->asked_in == begun->call);
+    CHECK(answered->text == result("0"));
     CHECK_FALSE(book.take_answer(answer("0")));
     CHECK(book.take(result("5")).last);
     CHECK_FALSE(book.take_answer(answer(R"("0")")));
