@@ -6,13 +6,22 @@
 
 namespace gateway::mcp_path {
 
-program::program(mcp::start_turns* turns, const mcp::transport_factory& make)
-    : wire_{make(*this)}
+program::program(mcp::start_turns* turns, const mcp::transport_factory& make, bool held)
+    : wire_{make(*this)},
+      turns_{turns}
 {
-    if (turns == nullptr) {
+    if (!held) {
+        let_start();
+    }
+}
+
+void program::let_start()
+{
+    stage_ = stage::waits;
+    if (turns_ == nullptr) {
         open();
     } else {
-        turn_ = turns->ask([this] { open(); });
+        turn_ = turns_->ask([this] { open(); });
     }
 }
 

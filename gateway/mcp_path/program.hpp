@@ -36,8 +36,13 @@ public:
 
 class program final : private mcp::transport_observer {
 public:
-    // It starts when its turn comes; null: at once, as what is no program of this machine. `turns` outlives it.
-    program(mcp::start_turns* turns, const mcp::transport_factory& make);
+    // It starts when its turn comes; null: at once, as what is no program of this machine. `turns` outlives it. `held`: not
+    // before let_start().
+    program(mcp::start_turns* turns, const mcp::transport_factory& make, bool held = false);
+
+    // Once, if it is held.
+    void let_start();
+    bool is_held() const noexcept { return stage_ == stage::held; }
 
     // Null: nobody, as it is at first.
     void set_observer(program_observer* observer) noexcept { observer_ = observer; }
@@ -57,7 +62,7 @@ public:
     void stop(std::function<void()> gone);
 
 private:
-    enum class stage : unsigned char { waits, opens, runs, stops, ended };
+    enum class stage : unsigned char { held, waits, opens, runs, stops, ended };
 
     void open();
 
@@ -71,8 +76,9 @@ private:
     void closed() override;
 
     std::unique_ptr<mcp::transport> wire_;
+    mcp::start_turns* turns_;
     program_observer* observer_ = nullptr;
-    stage stage_ = stage::waits;
+    stage stage_ = stage::held;
     std::vector<mcp::outgoing> waiting_;  // until it runs
     std::function<void()> gone_;
     std::unique_ptr<mcp::start_turns::turn> turn_;

@@ -68,6 +68,7 @@ public:
     std::unique_ptr<program> abandon();
 
     void ready() { program_->ready(); }
+    bool is_held() const noexcept { return program_->is_held(); }
     bool any() const noexcept { return !calls_.empty(); }
     std::size_t count() const noexcept { return calls_.size(); }
     std::size_t own() const noexcept;
