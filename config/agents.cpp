@@ -168,7 +168,7 @@ private:
             agent_.bearer = text == nullptr ? core::secret{} : bearer_of(*bearer, *text, problems_);
         }
         if (const auto file = take("bearer_file")) {
-            if (!agent_.bearer.empty()) {
+            if (bearer && !agent_.bearer.empty()) {
                 problems_.add(file->at, file->path, "stands beside " + bearer->path + "; expected one of the two");
             }
             read_bearer_file(*file);
@@ -232,7 +232,9 @@ private:
             const auto* map = keys.empty() ? nullptr : read_map(f, "a map", problems_);
             if (map != nullptr) {
                 for (auto& [key, value] : read_members(*map, f.path, keys, problems_)) {
-                    below.emplace(name + '.' + key, std::move(value));
+                    auto path = name;
+                    path.append(1, '.').append(key);
+                    below.emplace(std::move(path), std::move(value));
                 }
             }
         }

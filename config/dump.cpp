@@ -130,7 +130,7 @@ public:
     dumper(const settings& effective, const dump_source& from)
         : from_{from}
     {
-        static_cast<process_settings&>(shared_) = effective;
+        static_cast<process_settings&>(shared_) = effective;  // NOLINT(*-slicing): agents are no part of it
         problem_list ignored{""};
         if (!from.text.empty()) {
             raw_ = read_document(from.text, from.file_name, ignored);

@@ -80,6 +80,7 @@ telemetry::session_sample sample_of(const sessions::session_facts& session)
 std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::provider_key_set>& key_sets)
 {
     std::vector<telemetry::key_set_sample> samples;
+    samples.reserve(key_sets.size());
     for (const auto& [provider, facts] : key_sets) {
         samples.push_back({provider, facts.age});
     }
@@ -165,8 +166,9 @@ net::task<> metrics_feed::add(std::vector<std::string> agents)
     const auto& now = families_.front();
     if (now.part == telemetry::sample_part::counters) {
         const auto counted = co_await counters_of(agents);
+        auto& family = *current_;  // NOLINT(*-optional-access): next() has begun it
         for (std::size_t i = 0; i < agents.size(); ++i) {
-            now.add(*current_, {.id = agents[i], .counters = &counted[i]});
+            now.add(family, {.id = agents[i], .counters = &counted[i]});
         }
         co_return;
     }

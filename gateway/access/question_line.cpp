@@ -42,7 +42,7 @@ net::task<question_line::answer> question_line::ask(std::string key, std::functi
         co_await ended.wait();
         --waiting_;
     }
-    co_return *about->answered;
+    co_return *about->answered;  // NOLINT(*-optional-access): it wakes when there is an answer
 }
 
 net::task<> question_line::carry_out(

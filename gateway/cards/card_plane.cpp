@@ -229,7 +229,8 @@ bool card_plane::may_be_fetched(const std::string& id)
         return true;
     }
     const auto now = publisher_.now();
-    const bool may = !slot->asked_at || now - *slot->asked_at >= publisher_.settings().min_ttl;
+    const auto last = slot->asked_at;
+    const bool may = !last || now - *last >= publisher_.settings().min_ttl;
     if (may) {
         slot->asked_at = now;
     }

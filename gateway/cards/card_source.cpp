@@ -154,7 +154,7 @@ net::task<core::result<fetched_card>> card_source::fetch(core::agent agent, card
             first = std::move(outcome).error();
         }
     }
-    co_return std::move(*first);
+    co_return std::move(*first);  // NOLINT(*-optional-access): there is at least one location, which failed
 }
 
 net::task<core::result<card_source::followed>> card_source::fetch_followed(net::fetch_request request)

@@ -42,7 +42,7 @@ modern_program::request(const mcp::client_message& request, core::steady_time no
     if (calls_ == nullptr) {
         begin();
     }
-    const auto reader = std::make_shared<text_queue>(services_.on);
+    auto reader = std::make_shared<text_queue>(services_.on);
     auto begun = calls_->begin(own, reader, now);
     if (!begun && begun.error().code == errc::upstream_reset) {
         // Not a byte of it has reached the program.

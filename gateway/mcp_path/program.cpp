@@ -6,13 +6,22 @@
 
 namespace gateway::mcp_path {
 
-program::program(mcp::start_turns* turns, const mcp::transport_factory& make)
-    : wire_{make(*this)}
+program::program(mcp::start_turns* turns, const mcp::transport_factory& make, bool held)
+    : wire_{make(*this)},
+      turns_{turns}
 {
-    if (turns == nullptr) {
+    if (!held) {
+        let_start();
+    }
+}
+
+void program::let_start()
+{
+    stage_ = stage::waits;
+    if (turns_ == nullptr) {
         open();
     } else {
-        turn_ = turns->ask([this] { open(); });
+        turn_ = turns_->ask([this] { open(); });
     }
 }
 
@@ -34,6 +43,11 @@ core::result<> program::send(std::string text, std::string_view method, std::uin
         .of_caller = true
     };
     if (stage_ != stage::runs) {
+        const auto size = message.text.size();
+        if (waiting_.size() >= most_waiting || (!waiting_.empty() && waiting_bytes_ + size > most_waiting_bytes)) {
+            return core::gateway_error(core::errc::overloaded, "too many messages wait for the program's start");
+        }
+        waiting_bytes_ += size;
         waiting_.push_back(std::move(message));
         return {};
     }
@@ -51,6 +65,7 @@ void program::stop(std::function<void()> gone)
     gone_ = std::move(gone);
     observer_ = nullptr;
     waiting_.clear();
+    waiting_bytes_ = 0;
     turn_.reset();
     stage_ = stage::stops;
     wire_->close(false);
@@ -59,9 +74,20 @@ void program::stop(std::function<void()> gone)
 void program::connected()
 {
     stage_ = stage::runs;
+    waiting_bytes_ = 0;
     for (auto& each : std::exchange(waiting_, {})) {
-        if (auto sent = wire_->send(std::move(each)); !sent) {
+        const auto call = each.id;
+        auto sent = wire_->send(std::move(each));
+        if (sent) {
+            continue;
+        }
+        if (sent.error().code == core::errc::upstream_reset) {
             return lost(std::move(sent).error());
+        }
+        // More waited than it takes at once, which is no fault of what goes up before.
+        failed(call, std::move(sent).error(), {});
+        if (stage_ != stage::runs) {
+            return;
         }
     }
 }

@@ -36,15 +36,24 @@ public:
 
 class program final : private mcp::transport_observer {
 public:
-    // It starts when its turn comes; null: at once, as what is no program of this machine. `turns` outlives it.
-    program(mcp::start_turns* turns, const mcp::transport_factory& make);
+    // What waits until it runs.
+    static constexpr std::size_t most_waiting = 64;
+    static constexpr std::size_t most_waiting_bytes = 16 * 1024 * 1024;  // of all; the only one may be longer
+
+    // It starts when its turn comes; null: at once, as what is no program of this machine. `turns` outlives it. `held`: not
+    // before let_start().
+    program(mcp::start_turns* turns, const mcp::transport_factory& make, bool held = false);
+
+    // Once, if it is held.
+    void let_start();
+    bool is_held() const noexcept { return stage_ == stage::held; }
 
     // Null: nobody, as it is at first.
     void set_observer(program_observer* observer) noexcept { observer_ = observer; }
 
     // One message with its method (empty: an answer), which waits until the program runs; `call`: a number for failed(), 0: it is no
-    // request. Fails with overloaded (it does not read), body_too_large and
-    // upstream_reset (it has ended).
+    // request. Fails with overloaded (it does not read, or too much waits for its start), body_too_large and upstream_reset (it
+    // has ended).
     core::result<> send(std::string text, std::string_view method, std::uint64_t call);
 
     // It serves: what starts behind it need not wait for it any more.
@@ -57,7 +66,7 @@ public:
     void stop(std::function<void()> gone);
 
 private:
-    enum class stage : unsigned char { waits, opens, runs, stops, ended };
+    enum class stage : unsigned char { held, waits, opens, runs, stops, ended };
 
     void open();
 
@@ -71,9 +80,11 @@ private:
     void closed() override;
 
     std::unique_ptr<mcp::transport> wire_;
+    mcp::start_turns* turns_;
     program_observer* observer_ = nullptr;
-    stage stage_ = stage::waits;
+    stage stage_ = stage::held;
     std::vector<mcp::outgoing> waiting_;  // until it runs
+    std::size_t waiting_bytes_ = 0;
     std::function<void()> gone_;
     std::unique_ptr<mcp::start_turns::turn> turn_;
 };

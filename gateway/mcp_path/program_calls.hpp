@@ -74,6 +74,7 @@ public:
     std::int64_t next_question() const noexcept { return book_.next_question(); }
 
     void ready() { program_->ready(); }
+    bool is_held() const noexcept { return program_->is_held(); }
     bool any() const noexcept { return !calls_.empty(); }
     std::size_t count() const noexcept { return calls_.size(); }
     std::size_t own() const noexcept;

@@ -67,6 +67,7 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
         case program_act::begin:
             return begin(asked, exchange);
         case program_act::tell:
+            // NOLINTNEXTLINE(*-optional-access): it has one, as all that are no `listen` and no `end`
             return exchange.finish(sessions_.tell(key_of(asked), asked.message->view()));
         case program_act::end:
             return exchange.finish(sessions_.end(key_of(asked)));
@@ -93,6 +94,7 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     if (agent == agents_.end()) {
         return exchange.finish(core::caller_error(errc::agent_not_found));
     }
+    // NOLINTNEXTLINE(*-optional-access): as carry_out()
     auto begun = sessions_.begin(agent->second, asked.principal, asked.message->view());
     if (!begun) {
         return exchange.finish(std::move(begun).error());

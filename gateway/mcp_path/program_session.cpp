@@ -364,7 +364,10 @@ void program_session::sweep(core::steady_time now)
     }
     const auto since = calls_->opens_since();
     if (since && now - *since >= agent_->record.mcp->initialize_timeout) {
-        return end(session_end::lost, core::upstream_error(errc::upstream_timeout, "initialize was not answered"));
+        const auto why = calls_->is_held()
+                             ? core::gateway_error(errc::session_limit, "max_sessions programs have not exited yet")
+                             : core::upstream_error(errc::upstream_timeout, "initialize was not answered");
+        return end(session_end::lost, why);
     }
     calls_->time_out(now, agent_->record.mcp->call_timeout);
     for (const auto& each : unasked_.overdue(now)) {

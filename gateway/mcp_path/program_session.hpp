@@ -76,8 +76,8 @@ public:
     // are in flight, 1,000 resources are subscribed to, too much waits for the next program, or the program does not read),
     // body_too_large and upstream_reset. What comes fails with upstream_reset (the program ended during the call),
     // upstream_timeout, upstream_protocol and message_too_large (the answer was malformed or too long), with what the next
-    // program failed to start with (session_crashed, session_misconfigured, upstream_protocol), and with the error that end()
-    // got.
+    // program failed to start with (session_crashed, session_misconfigured, upstream_protocol), with session_limit (it was held
+    // for timeouts.initialize), and with the error that end() got.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request);
 
     // A notification or an answer; one that is late is dropped. Fails with overloaded and body_too_large.

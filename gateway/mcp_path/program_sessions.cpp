@@ -76,6 +76,7 @@ mcp::client_message initialize_message(std::string_view text)
 
 program_sessions::program_sessions(program_services services)
     : services_{std::move(services)},
+      leaving_{services_.loop.get_executor(), [this](const std::string& agent_id) { start_held(agent_id); }},
       sweeper_{*this}
 {
     services_.loop.timers().add(sweeper_);
@@ -186,13 +187,7 @@ program_sessions::agent_programs& program_sessions::programs_of(const std::share
 core::result<> program_sessions::make_room(const std::string& agent_id)
 {
     const auto& programs = *agents_.find(agent_id)->second;
-    const auto& record = programs.agent->record;
-    const auto most = most_sessions(record);
-    const auto leaving = std::ranges::count(leaving_, agent_id, &leaving_program::agent_id);
-    if (is_program(record) && std::cmp_greater_equal(leaving, most)) {
-        return core::gateway_error(errc::session_limit, "max_sessions programs have not exited yet");
-    }
-    if (programs.sessions < most) {
+    if (programs.sessions < most_sessions(programs.agent->record)) {
         return {};
     }
     program_session* oldest = nullptr;
@@ -220,7 +215,24 @@ void program_sessions::keep_warm(const std::string& agent_id)
     const auto& record = programs.agent->record;
     const auto most = most_sessions(record);
     const auto room = programs.sessions < most ? most - programs.sessions : 0;
-    programs.warm.keep(is_program(record) ? std::min<std::size_t>(record.mcp->warm, room) : 0);
+    auto wanted = is_program(record) ? std::min<std::size_t>(record.mcp->warm, room) : 0;
+    if (!may_start(record)) {
+        wanted = std::min(wanted, programs.warm.size());
+    }
+    programs.warm.keep(wanted);
+}
+
+bool program_sessions::may_start(const core::agent& record) const
+{
+    return !is_program(record) || leaving_.count(record.id) < most_sessions(record);
+}
+
+void program_sessions::start_held(const std::string& agent_id)
+{
+    const auto found = agents_.find(agent_id);
+    if (found != agents_.end() && may_start(found->second->agent->record) && leaving_.start_held(agent_id)) {
+        keep_warm(agent_id);
+    }
 }
 
 std::size_t program_sessions::warm(const std::string& agent_id) const
@@ -338,23 +350,17 @@ void program_sessions::stop()
 
 std::unique_ptr<program> program_sessions::take_program(const program_session& of)
 {
-    return agents_.find(of.agent().record.id)->second->warm.take();
+    const auto& record = of.agent().record;
+    auto taken = agents_.find(record.id)->second->warm.take(!may_start(record));
+    if (taken->is_held()) {
+        leaving_.hold(*taken, record.id);
+    }
+    return taken;
 }
 
-// What it refers to is kept until it is gone.
 void program_sessions::retire(std::unique_ptr<program> used, std::string_view agent_id)
 {
-    auto& leaving = *leaving_.emplace_back(std::move(used), std::string{agent_id}).held;
-    leaving.stop([this, gone = &leaving] { drop(gone); });
-}
-
-void program_sessions::drop(const program* gone)
-{
-    net::asio::post(services_.loop.get_executor(), [this, gone, alive = std::weak_ptr<bool>{alive_}] {
-        if (!alive.expired()) {
-            std::erase_if(leaving_, [gone](const auto& each) { return each.held.get() == gone; });
-        }
-    });
+    leaving_.add(std::move(used), agent_id);
 }
 
 void program_sessions::over(program_session& session, session_end why)

@@ -6,6 +6,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/mcp_path/leaving_programs.hpp"
 #include "gateway/mcp_path/program_session.hpp"
 #include "gateway/mcp_path/session_end.hpp"
 #include "gateway/mcp_path/warm_programs.hpp"
@@ -20,7 +21,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -80,8 +80,9 @@ public:
     program_sessions& operator=(const program_sessions&) = delete;
 
     // A session for the client that sent this `initialize` to an agent whose server is a program. Fails with session_limit:
-    // max_sessions are there, and none is idle for 60 s, or as many programs of ended sessions have not exited yet; with
-    // body_too_large (program_session::most_initialize); and with draining.
+    // max_sessions are there, and none is idle for 60 s; with body_too_large (program_session::most_initialize); and with
+    // draining. While max_sessions programs of ended sessions have not exited, the program is held, and the answer fails with
+    // session_limit if that takes timeouts.initialize.
     core::result<begun_session> begin(
         std::shared_ptr<const model::agent_entry> agent,
         std::string principal,
@@ -134,11 +135,6 @@ private:
         core::steady_time last_use;
     };
 
-    struct leaving_program {
-        std::unique_ptr<program> held;
-        std::string agent_id;
-    };
-
     class sweeper final : public net::timed {
     public:
         explicit sweeper(program_sessions& of)
@@ -166,19 +162,19 @@ private:
         const mcp::client_message& initialize,
         bool once
     );
+    bool may_start(const core::agent& record) const;
+    void start_held(const std::string& agent_id);
     void keep_warm(const std::string& agent_id);
     program_session* find(const session_key& key) const;
     void end_all(std::string_view agent_id, session_end why, const core::error& error);
-    void drop(const program* gone);
 
     program_services services_;
     model::string_map<std::unique_ptr<agent_programs>> agents_;
     model::string_map<std::unique_ptr<program_session>> sessions_;  // by handle
-    std::list<leaving_program> leaving_;
+    leaving_programs leaving_;
     session_counts counts_;
     sweeper sweeper_;
     bool stopped_ = false;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 
 }  // namespace gateway::mcp_path

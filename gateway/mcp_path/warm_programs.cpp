@@ -16,10 +16,10 @@ warm_programs::~warm_programs()
     keep(0);
 }
 
-std::unique_ptr<program> warm_programs::take()
+std::unique_ptr<program> warm_programs::take(bool held)
 {
     if (waiting_.empty()) {
-        return std::make_unique<program>(turns_, make_);
+        return std::make_unique<program>(turns_, make_, held);
     }
     auto taken = waiting_.front().release();
     waiting_.pop_front();

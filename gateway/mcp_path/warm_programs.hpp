@@ -21,8 +21,8 @@ public:
     warm_programs(const warm_programs&) = delete;
     warm_programs& operator=(const warm_programs&) = delete;
 
-    // The one that has been started longest, else one that begins to start.
-    std::unique_ptr<program> take();
+    // The one that has been started longest, else one that begins to start, or is held.
+    std::unique_ptr<program> take(bool held = false);
 
     // As many as that wait from now on; what ends meanwhile is not replaced before the next call, so that a program that does not
     // stay up is not started again and again.

@@ -27,8 +27,9 @@ std::string shown(std::string_view text)
 core::result<> read_limit(std::string_view text, directory_request& into)
 {
     std::size_t value = 0;
-    const auto* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
+    const auto* const begin = text.data();
+    const auto* const end = begin + text.size();
+    const auto read = std::from_chars(begin, end, value);
     if (read.ec != std::errc{} || read.ptr != end || value < 1 || value > largest_page) {
         return wrong("The parameter limit is " + shown(text) + "; expected a whole number, 1 to 1000.");
     }

@@ -134,7 +134,7 @@ void access_log::append_text(std::string_view key, std::string_view text, std::s
 
 void access_log::append_failure(const model::request_record& record)
 {
-    append_name(lines_, R"(,"code":")", core::name(*record.code));
+    append_name(lines_, R"(,"code":")", core::name(*record.code));  // NOLINT(*-optional-access): its caller has looked
     append_name(lines_, R"(,"from":")", core::name(record.from));
     if (!record.detail.empty()) {
         append_text(R"(,"detail":)", record.detail, limits_.detail);

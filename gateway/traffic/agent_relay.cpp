@@ -31,7 +31,7 @@ agent_relay::agent_relay(
 // What speaks against sending the request to the agent at all.
 std::optional<core::error> agent_relay::objection(const request_context& request) const
 {
-    if (request.call->streaming && !has_room()) {
+    if (request.call->streaming && !has_room()) {  // NOLINT(*-optional-access): only what is relayed comes here
         // What the agent would begin could not be passed on.
         return core::gateway_error(errc::overloaded, "streams");
     }
@@ -50,7 +50,7 @@ std::optional<core::error> agent_relay::objection(const request_context& request
 // Waits for a token of the agent's OAuth server. False: there is none.
 net::routine<bool> agent_relay::find_token(request_context& request)
 {
-    auto& call = *request.call;
+    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     auto asked = control_.agent_with_token(call.agent->record.id, core::secret{});
     auto entry = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
     const bool same = entry != nullptr && entry->record == call.agent->record;
@@ -87,35 +87,35 @@ net::routine<> agent_relay::pass(request_context& request)
         co_await respond_call_error(request, std::move(*refusal));
         co_return;
     }
-    if (model::exchanges_tokens(request.call->agent->record)) {
+    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    if (model::exchanges_tokens(call.agent->record)) {
         const bool found = co_await find_caller_token(request);
         if (!found) {
             co_return;
         }
     }
-    if (request.call->agent->awaits_token) {
+    if (call.agent->awaits_token) {
         const bool found = co_await find_token(request);
         if (!found) {
             co_await respond_call_error(request, core::upstream_error(errc::upstream_credentials, "no token"));
             co_return;
         }
     }
-    request.call->from_proxy = request.from_proxy;
-    request.call->credentials = request.access ? &request.access->reader() : nullptr;
+    call.from_proxy = request.from_proxy;
+    call.credentials = request.access ? &request.access->reader() : nullptr;
     const relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,
         .observer = *this,
         .control = control_
     };
-    auto& call = *request.call;
     std::optional<card_edit> card;
     if (call.card) {
         const auto here = request.caller.owner().get_executor();
         card.emplace(control_, here, model::answered_card{call.agent, {}, *call.card, call.caller});
         call.edit = &*card;
     }
-    relay passing{request.caller, pool_, settings, std::move(*request.call)};
+    relay passing{request.caller, pool_, settings, std::move(call)};
     auto outcome = co_await passing.run();
     auto& record = request.record;
     record.status = outcome.status;
@@ -125,7 +125,7 @@ net::routine<> agent_relay::pass(request_context& request)
         record.first_byte = *record.upstream_first_byte;
     }
     if (outcome.replaced) {
-        co_await request.repair->end_session();
+        co_await request.repair->end_session();  // NOLINT(*-optional-access): only a DELETE of a session is replaced
         model::answer done;
         co_await respond(request, std::move(done));
         co_return;

@@ -131,11 +131,12 @@ bool stays_with_mcp_server(std::string_view name) noexcept
 std::optional<std::uint64_t> hops_left(const net::http1::field& field) noexcept
 {
     std::uint64_t left = 0;
-    const auto* const end = field.value.data() + field.value.size();
+    const auto* const begin = field.value.data();
+    const auto* const end = begin + field.value.size();
     if (!core::equal_ignoring_case(field.name, "Max-Forwards")) {
         return std::nullopt;
     }
-    const auto read = std::from_chars(field.value.data(), end, left);
+    const auto read = std::from_chars(begin, end, left);
     return read.ec == std::errc{} && read.ptr == end ? std::optional{left} : std::nullopt;
 }
 

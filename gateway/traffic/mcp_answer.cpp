@@ -56,7 +56,7 @@ bool mcp_answer::seal(std::string upstream)
 {
     const bool fits = upstream.size() <= mcp::longest_upstream_id;
     if (fits) {
-        begins_.place = std::move(upstream);
+        begins_.place = upstream;
     } else {
         begins_.place = ids_->new_handle(0);
     }

@@ -53,7 +53,7 @@ net::routine<> mcp_endpoint::look(request_context& request)
     if (find_agent(request) == nullptr) {
         return refuse_agent(request);
     }
-    if (request.mcp->is_forbidden()) {
+    if (request.mcp->is_forbidden()) {  // NOLINT(*-optional-access): handle() has called note_origin()
         return respond_call_error(request, core::caller_error(errc::origin_forbidden));
     }
     if (!request.may_call) {
@@ -77,17 +77,18 @@ net::routine<> mcp_endpoint::look(request_context& request)
 void mcp_endpoint::account(request_context& request)
 {
     auto& record = request.record;
-    if (const auto begun = request.mcp->begun(); !begun.empty() && !record.code) {
+    const auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
+    if (const auto begun = terms.begun(); !begun.empty() && !record.code) {
         request.session_tag = mcp::tag_of(mcp::digest_of_session(begun));
         record.session = request.session_tag;
         record.session_begun = true;
     }
-    record.session_ended = request.mcp->ended();
+    record.session_ended = terms.ended();
     if (!request.state_params.empty() && !record.code && record.status < 300) {
         control_.caller_sessions().note(
             request.agent->record.id,
-            *request.repair->session(),
-            mcp::name(*record.mcp_method),
+            *request.repair->session(),     // NOLINT(*-optional-access): note_state() has looked
+            mcp::name(*record.mcp_method),  // NOLINT(*-optional-access): as above
             std::move(request.state_params)
         );
     }
@@ -134,14 +135,15 @@ void mcp_endpoint::note_origin(request_context& request) const
 net::routine<> mcp_endpoint::answer_preflight(request_context& request) const
 {
     request.words = call_words::mcp;
-    if (request.mcp->is_forbidden()) {
+    const auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
+    if (terms.is_forbidden()) {
         return respond_call_error(request, core::caller_error(errc::origin_forbidden));
     }
     model::answer answer;
     answer.status = 204;
     net::http1::head_writer head{answer.fields};
     head.field("Allow", methods_of_mcp);
-    if (!request.mcp->origin().empty()) {
+    if (!terms.origin().empty()) {
         head.field("Access-Control-Allow-Methods", methods_of_mcp);
         const auto* asked = net::http1::find(request.caller.head().fields, "Access-Control-Request-Headers");
         if (asked != nullptr) {
@@ -185,17 +187,18 @@ net::routine<> mcp_endpoint::post(request_context& request)
 // Of a session of which its id does not say enough. If there is none, the request is answered.
 net::routine<> mcp_endpoint::find_session(request_context& request) const
 {
-    const auto& id = request.repair->session();
-    if (request.program || !id || !(request.repair->is_kept() || asked_about_.contains(*id))) {
+    auto& repair = *request.repair;  // NOLINT(*-optional-access): its callers have set it
+    const auto& id = repair.session();
+    if (request.program || !id || !(repair.is_kept() || asked_about_.contains(*id))) {
         co_return;
     }
-    auto found = co_await request.repair->find_session();
+    auto found = co_await repair.find_session();
     if (!found) {
         request.call.reset();
         co_await respond_call_error(request, std::move(found).error());
         co_return;
     }
-    request.call->session = request.session_field;
+    request.call->session = request.session_field;  // NOLINT(*-optional-access): what is no program's call is relayed
 }
 
 net::routine<mcp::incoming_body> mcp_endpoint::read_long_message(request_context& request, std::string_view body)
@@ -282,8 +285,8 @@ void mcp_endpoint::write_call(request_context& request, const mcp::incoming& mes
         call.patience = server.silent_call;
     }
     call.session = request.session_field;
-    call.terms = &*request.mcp;
-    call.repair = &*request.repair;
+    call.terms = &*request.mcp;      // NOLINT(*-optional-access): handle() has called note_origin()
+    call.repair = &*request.repair;  // NOLINT(*-optional-access): prepare() has set it
 }
 
 // A GET or DELETE, which is about a session.
@@ -320,8 +323,9 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         );
         co_return;
     }
+    auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
     if (!listens) {
-        request.mcp->expect_end();
+        terms.expect_end();
     }
     write_head(request);
     auto& call = set_call(request, {});
@@ -329,7 +333,7 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
     call.streaming = listens;
     call.silence = listens ? longest_silence : core::duration{};
     call.session = request.session_field;
-    call.terms = &*request.mcp;
+    call.terms = &terms;
     call.repair = &*request.repair;
     co_await find_session(request);
 }
@@ -350,9 +354,10 @@ core::result<std::string_view> mcp_endpoint::open_session(request_context& reque
     request.session_tag = mcp::tag_of(id);
     request.record.session = request.session_tag;
     request.words = call_words::mcp_session;
-    request.mcp->expect_session();
+    request.mcp->expect_session();  // NOLINT(*-optional-access): handle() has called note_origin()
     request.forwarded = forwarded_fields(request);
-    request.repair->set_session(id, std::move(*session), fields.version.value);
+    auto& repair = *request.repair;  // NOLINT(*-optional-access): its callers have set it
+    repair.set_session(id, std::move(*session), fields.version.value);
     return version;
 }
 
@@ -369,7 +374,8 @@ void mcp_endpoint::expect_begin(request_context& request, const mcp::incoming& m
     }
     begins.declared = mcp::client_capabilities::read(message.raw(mcp::routed::capabilities, body));
     begins.began = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    request.mcp->expect_begin(std::move(begins), binding_of(request), ids_, control_.caller_sessions());
+    auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
+    terms.expect_begin(std::move(begins), binding_of(request), ids_, control_.caller_sessions());
 }
 
 net::routine<> mcp_endpoint::refuse(request_context& request, const mcp::refusal& why)

@@ -186,20 +186,4 @@ TEST_CASE("Calls that wait for the next program have 16 MiB in all")
     CHECK(x.request(session, message("2", "tools/call")) != nullptr);
 }
 
-TEST_CASE("As many programs may be on their way out as may run, and then no session begins until one is gone")
-{
-    rig x;
-    x.server.max_sessions = 2;
-    const auto begins = [&] { return x.sessions->begin(x.new_entry(), "p", client_text{opening}); };
-    const auto first = x.begin();
-    const auto second = x.begin();
-    CHECK(x.sessions->end(x.key(first)).has_value());
-    const auto third = begins();
-    REQUIRE(third.has_value());
-    CHECK(x.sessions->end(x.key(second)).has_value());
-    CHECK(begins().error().code == errc::session_limit);
-    x.poll();
-    CHECK(begins().has_value());
-}
-
 TEST_SUITE_END();

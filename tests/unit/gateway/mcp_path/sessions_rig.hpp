@@ -100,7 +100,10 @@ public:
         void close(bool /*end_session*/) override
         {
             ++of_.closed;
-            later([this] { observer_.closed(); });
+            const bool runs = std::ranges::find(of_.started, this) != of_.started.end();
+            if (of_.exits || !runs) {
+                later([this] { observer_.closed(); });
+            }
         }
 
         mcp::transport_observer& observer() { return observer_; }
@@ -140,6 +143,7 @@ public:
     {
         started[number]->observer().lost(core::upstream_error(errc::session_crashed, "signal 9"));
     }
+    void exit(std::size_t number) { started[number]->observer().closed(); }
     bool runs(std::size_t number) const { return std::ranges::find(alive, started[number]) != alive.end(); }
 
     net::loop& loop;
@@ -150,6 +154,7 @@ public:
     std::string opened = mcp_path_test::opened;
     bool opens = true;    // each answers `initialize` by itself
     bool broken = false;  // none starts
+    bool exits = true;    // each does when it is to end; else by exit()
     std::optional<core::error> refuses;
     int closed = 0;
 };
