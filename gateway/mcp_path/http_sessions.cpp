@@ -1,8 +1,5 @@
 #include "gateway/mcp_path/http_sessions.hpp"
 
-#include "mcp/protocol/message.hpp"
-#include "mcp/transport/http_post.hpp"
-
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -17,51 +14,10 @@ constexpr std::size_t longest_params = 4096;  // of a request that is kept to be
 
 }  // namespace
 
-// One `notifications/cancelled` on its way.
-class http_sessions::cancelling final : private mcp::http_post_owner {
-public:
-    cancelling(
-        http_sessions& of,
-        std::shared_ptr<const mcp::http_settings> settings,
-        const model::session_call& in,
-        mcp::outgoing message
-    )
-        : of_{of},
-          settings_{std::move(settings)},
-          wire_{of.services_.loop, of.exchanges_, *settings_}
-    {
-        wire_.session_id = in.upstream;
-        wire_.speaks = mcp::dialect{std::string{in.version}, of.services_.client};
-        mcp::http_post_owner& owner = *this;
-        post_ = std::make_unique<mcp::http_post>(wire_, owner, std::move(message), false);
-    }
-
-    void begin() { post_->begin(); }
-
-private:
-    void take(std::string_view /*text*/) override {}
-    void settled(mcp::http_post& /*post*/) override { end(); }
-    void over(mcp::http_post& /*post*/, std::optional<core::error> /*why*/, std::optional<mcp::era> /*says*/) override
-    {
-        // A notification has no answer, and nobody waits for it.
-        end();
-    }
-    void forgotten() override { end(); }
-
-    void end()
-    {
-        std::erase_if(of_.cancels_, [this](const auto& each) { return each.get() == this; });
-    }
-
-    http_sessions& of_;
-    std::shared_ptr<const mcp::http_settings> settings_;
-    mcp::http_wire wire_;
-    std::unique_ptr<mcp::http_post> post_;
-};
-
 http_sessions::http_sessions(http_session_services services)
     : services_{std::move(services)},
-      exchanges_{services_.loop.io(), services_.client.name + '/' + services_.client.version}
+      exchanges_{services_.loop.io(), services_.client.name + '/' + services_.client.version},
+      notes_{services_.loop, exchanges_, services_.client}
 {
 }
 
@@ -230,16 +186,7 @@ std::shared_ptr<const mcp::http_settings> http_sessions::settings_for(const mode
 
 void http_sessions::cancel(model::session_call in, std::string request_id)
 {
-    later([this, call = std::move(in), id = std::move(request_id)] {
-        if (stopped_ || cancels_.size() >= most_cancels) {
-            return;
-        }
-        auto text = R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id +
-                    R"(,"reason":"no answer in time"}})";
-        mcp::outgoing message{std::move(text), 0, "notifications/cancelled"};
-        cancels_.push_back(std::make_unique<cancelling>(*this, settings_for(call), call, std::move(message)));
-        cancels_.back()->begin();
-    });
+    later([this, call = std::move(in), id = std::move(request_id)] { notes_.cancel(settings_for(call), call, id); });
 }
 
 net::task<core::result<std::string>> http_sessions::recover(model::session_call lost, std::stop_token left)
@@ -331,6 +278,11 @@ void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core:
     auto& known = touch(call.agent->record.id, call.id);
     known.under_way.reset();
     if (known.over) {
+        // The client has ended the one before; the server knows nothing of that yet.
+        if (outcome && !outcome->empty()) {
+            attempt->call.upstream = std::move(*outcome);
+            notes_.end(settings_for(call), call);
+        }
         outcome = core::caller_error(errc::session_not_found, "the client has ended it");
     } else if (outcome) {
         known.upstream = *outcome;
@@ -379,7 +331,7 @@ void http_sessions::forget(const std::string& agent)
 void http_sessions::stop()
 {
     stopped_ = true;
-    cancels_.clear();
+    notes_.stop();
     for (const auto& each : turns_.take_all()) {
         finish(*each, core::gateway_error(errc::draining));
     }

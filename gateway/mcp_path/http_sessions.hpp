@@ -6,6 +6,7 @@
 #include "core/log.hpp"
 #include "gateway/mcp_path/recovery_turns.hpp"
 #include "gateway/mcp_path/restored_state.hpp"
+#include "gateway/mcp_path/server_notes.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "net/client/exchange.hpp"
@@ -46,7 +47,6 @@ public:
     static constexpr std::size_t most_bytes = 16 * 1024 * 1024;  // of what they have to be told again, of an agent
     static constexpr core::duration longest_idle = std::chrono::minutes{30};  // of one whose server's id is kept here
     static constexpr core::duration longest_life = std::chrono::hours{24};
-    static constexpr std::size_t most_cancels = 256;  // under way; over that the server is not told
 
     // References outlive it.
     explicit http_sessions(http_session_services services);
@@ -91,8 +91,6 @@ private:
         std::size_t bytes = 0;                                          // of all states
     };
 
-    class cancelling;
-
     entry* look(const std::string& agent, const mcp::session_digest& id);
     entry& touch(const std::string& agent, const mcp::session_digest& id);
     void drop(agent_sessions& from, shelf::iterator which);
@@ -116,9 +114,9 @@ private:
 
     http_session_services services_;
     net::exchange_client exchanges_;
+    server_notes notes_;
     model::string_map<agent_sessions> agents_;
     recovery_turns turns_;
-    std::list<std::unique_ptr<cancelling>> cancels_;
     std::uint64_t recovered_ = 0;
     bool stopped_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

@@ -28,7 +28,7 @@ void modern_program::begin()
     settings.messages.bytes = agent_->record.mcp->max_message;
     auto started = services_.start(*agent_);
     started->set_observer(this);
-    calls_ = std::make_unique<program_calls>(std::move(started), std::move(settings));
+    calls_ = std::make_unique<program_calls>(std::move(started), mcp::era::modern, std::move(settings));
     answers_ = false;
 }
 

@@ -19,7 +19,7 @@ core::result<mcp::call_number> program_calls::begin(
         book_.cancel(begun->call, "it was not sent");
         return sent.error();
     }
-    const bool listens = modern_ && request.method == "subscriptions/listen";
+    const bool listens = spoken_ == mcp::era::modern && request.method == "subscriptions/listen";
     calls_.emplace(begun->call, live_call{reader, now, now, request.method == "initialize", listens, false});
     if (reader == nullptr) {
         book_.detach(begun->call);

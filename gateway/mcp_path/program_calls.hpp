@@ -7,6 +7,7 @@
 #include "gateway/mcp_path/text_queue.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/exchange_book.hpp"
+#include "mcp/protocol/version.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -23,9 +24,10 @@ class program_calls {
 public:
     static constexpr core::duration longest = std::chrono::hours{1};  // of one call, whatever comes meanwhile
 
-    program_calls(std::unique_ptr<program> on, mcp::book_settings settings)
+    // `spoken`: with the program.
+    program_calls(std::unique_ptr<program> on, mcp::era spoken, mcp::book_settings settings)
         : program_{std::move(on)},
-          modern_{settings.shared},
+          spoken_{spoken},
           book_{std::move(settings)}
     {
     }
@@ -95,7 +97,7 @@ private:
     std::optional<mcp::delivery> deliver(mcp::delivery told, core::steady_time now);
 
     std::unique_ptr<program> program_;
-    bool modern_;  // only its requests share a program, and only it has subscriptions
+    mcp::era spoken_;
     mcp::exchange_book book_;
     std::map<mcp::call_number, live_call> calls_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <limits>
 #include <utility>
 
 namespace mcp {
@@ -73,7 +72,7 @@ exchange_book::exchange_book(book_settings settings)
     : settings_{std::move(settings)},
       ids_{settings_.shared},
       tokens_{settings_.shared},
-      next_question_{std::max(settings_.first_question, upstream_names::first_new)}
+      questions_{settings_.first_question}
 {
 }
 
@@ -139,13 +138,13 @@ void exchange_book::detach(call_number call)
 
 std::optional<exchange_book::answered> exchange_book::take_answer(const client_message& answer)
 {
-    const auto question = questions_.extract(plain_name(answer.id));
-    if (question.empty()) {
+    auto question = questions_.take(answer.id);
+    if (!question) {
         return std::nullopt;
     }
-    const auto& [id, asked_in] = question.mapped();
-    const bool as_it_came = plain_name(id) == question.key();
-    return answered{asked_in, as_it_came ? std::string{answer.text} : replaced(answer.text, {{{answer.id, id}, {}}})};
+    const bool as_it_came = plain_name(question->id) == plain_name(answer.id);
+    auto text = as_it_came ? std::string{answer.text} : replaced(answer.text, {{{answer.id, question->id}, {}}});
+    return answered{question->asked_in, std::move(text)};
 }
 
 std::string exchange_book::refuse_question(std::string_view text)
@@ -154,11 +153,11 @@ std::string exchange_book::refuse_question(std::string_view text)
     if (!read || read->kind != message_kind::request) {
         return {};
     }
-    const auto question = questions_.extract(plain_name(read->id));
-    if (question.empty()) {
+    const auto question = questions_.take(read->id);
+    if (!question) {
         return {};
     }
-    read->id = question.mapped().id;
+    read->id = question->id;
     return answer_to(*read);
 }
 
@@ -198,7 +197,7 @@ exchange_book::open_calls::iterator exchange_book::find(const names& in, std::st
 exchange_book::open_call exchange_book::end(open_calls::iterator call)
 {
     // Its questions are nobody's any more.
-    std::erase_if(questions_, [number = call->first](const auto& each) { return each.second.asked_in == number; });
+    questions_.end(call->first);
     auto ended = std::move(call->second);
     calls_.erase(call);
     by_id_.erase(ended.upstream_id);
@@ -259,35 +258,14 @@ delivery exchange_book::take_question(std::string_view text, const message& read
     if (questions_.size() >= settings_.most_questions) {
         return {.to = destination::server, .text = refusal(read.id, internal_error, "Too many open requests")};
     }
-    if (question_of(read.id) != questions_.end()) {
+    if (questions_.has(read.id)) {
         return {.to = destination::server, .text = refusal(read.id, -32600, "The id is of another open request")};
     }
-    const auto id = name_question(read.id);
+    const auto id = questions_.name_for(read.id);
     auto asked = to_reader(id == read.id ? std::string{text} : replaced(text, {{{read.id, id}, {}}}));
     asked.question = true;
-    questions_.emplace(plain_name(id), open_question{std::string{read.id}, asked.call});
+    questions_.add(id, {std::string{read.id}, asked.call});
     return asked;
-}
-
-exchange_book::open_questions::iterator exchange_book::question_of(std::string_view raw)
-{
-    return std::ranges::find_if(questions_, [id = plain_name(raw)](const auto& each) {
-        return plain_name(each.second.id) == id;
-    });
-}
-
-// What the client gets as the id of a question.
-std::string exchange_book::name_question(std::string_view raw)
-{
-    if (settings_.first_question > 0) {
-        return std::to_string(next_question_++);
-    }
-    // The next book's ids are to be none of these.
-    constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
-    if (const auto number = integer_of<std::int64_t>(raw); number && *number <= highest) {
-        next_question_ = std::max(next_question_, *number + 1);
-    }
-    return std::string{raw};
 }
 
 delivery exchange_book::take_notification(std::string_view text, const message& read)
@@ -328,12 +306,11 @@ delivery exchange_book::take_progress(std::string_view text, std::string_view to
 // It does not want to know any more what it asked, or it has ended a subscription.
 delivery exchange_book::take_withdrawn(std::string_view text, std::string_view id)
 {
-    if (const auto found = question_of(id); found != questions_.end()) {
-        const auto known_as = found->first;
-        const auto asked_in = questions_.extract(found).mapped().asked_in;
-        auto back = plain_name(id) == known_as ? std::string{text} : replaced(text, {{{id, known_as}, {}}});
-        const auto to = asked_in == 0 ? destination::unasked : destination::call;
-        return {.to = to, .call = asked_in, .text = std::move(back)};
+    if (const auto question = questions_.withdraw(id)) {
+        const bool as_it_came = plain_name(id) == question->name;
+        auto back = as_it_came ? std::string{text} : replaced(text, {{{id, question->name}, {}}});
+        const auto to = question->asked_in == 0 ? destination::unasked : destination::call;
+        return {.to = to, .call = question->asked_in, .text = std::move(back)};
     }
     const auto found = find(by_id_, id);
     if (found == calls_.end()) {

@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/calls/server_questions.hpp"
 #include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/refused_message.hpp"
@@ -89,7 +90,7 @@ public:
     std::optional<answered> take_answer(const client_message& answer);
 
     // For the book of the next connection of the same client, which may answer questions of this one late.
-    std::int64_t next_question() const noexcept { return next_question_; }
+    std::int64_t next_question() const noexcept { return questions_.next(); }
 
     // The question cannot be put to anybody: the server's answer instead. Empty: it is not open.
     std::string refuse_question(std::string_view text);
@@ -115,17 +116,10 @@ private:
         bool initialize = false;
         bool attached = true;
     };
-    struct open_question {
-        std::string id;            // the server's, raw
-        call_number asked_in = 0;  // 0: put to who listens
-    };
     using open_calls = std::map<call_number, open_call>;
-    using open_questions = std::map<std::string, open_question, std::less<>>;
     using names = std::map<std::string, call_number, std::less<>>;
 
     open_calls::iterator find(const names& in, std::string_view raw);
-    open_questions::iterator question_of(std::string_view raw);  // by the server's id
-    std::string name_question(std::string_view raw);
     open_call end(open_calls::iterator call);
     delivery drop();
     delivery fail(const addressee& whom, const core::error& why);
@@ -144,8 +138,7 @@ private:
     open_calls calls_;
     names by_id_;
     names by_token_;
-    open_questions questions_;  // by the ids that the client knows
-    std::int64_t next_question_;
+    server_questions questions_;
     call_number last_ = 0;
     std::uint64_t dropped_ = 0;
     bool listening_ = false;

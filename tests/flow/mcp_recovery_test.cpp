@@ -67,6 +67,18 @@ TEST_CASE("A caller of a silent tool gets comments while its session begins agai
     CHECK(caller.read_until("0\r\n\r\n").find(R"("result":{"of":"s-2"})") != std::string::npos);
 }
 
+TEST_CASE("A session that its client ends while it begins again is over, for the call that waits and at the server")
+{
+    lost_rig r;
+    auto caller = r.sent_call();
+    CHECK(r.end().status == 200);
+    r.opening.release();
+    check_error(caller.read_response(), 404, -32001, "session_not_found");
+    CHECK(r.x->agent.wait_for([](const auto& all) {
+        return all.back().method == "DELETE" && all.back().header("Mcp-Session-Id") == "s-2";
+    }));
+}
+
 TEST_CASE("A call waits for its session no longer than for an answer, and the server is not told to give it up")
 {
     core::duration core::mcp_server::* limit = nullptr;

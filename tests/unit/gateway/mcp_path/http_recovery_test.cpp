@@ -115,6 +115,32 @@ TEST_CASE("A caller that leaves waits no more, and an attempt that nobody waits 
     x.poll();
 }
 
+TEST_CASE("A session that its client ends while it begins again is over, and the server hears of that")
+{
+    const test_support::gate held;
+    test_support::scripted_agent server{[held](const test_support::recorded_request& request) {
+        if (request.method == "DELETE") {
+            return test_support::answer(200, "");
+        }
+        const bool begins = request.body.find("initialize\"") != std::string::npos;
+        auto answer = begins_only(request);
+        return begins ? test_support::then({test_support::pass_gate{held.shared()}}, std::move(answer)) : answer;
+    }};
+    http_rig x;
+    x.urls["a"] = server.url("/mcp");
+    const auto caller = x.recover(1);
+    REQUIRE(x.wait_until([&] { return server.request_count() == 1; }));
+    CHECK(x.run(x.sessions.end("a", digest(1))));
+    test_support::gate{held}.release();
+    REQUIRE(x.wait_until([&] { return server.request_count() == 3; }));
+    CHECK(outcome_of(caller) == "session_not_found");
+    const auto last = server.requests().back();
+    CHECK(last.method == "DELETE");
+    CHECK(last.header("Mcp-Session-Id") == "s-1");
+    CHECK(x.is_over(1));
+    CHECK(x.sessions.recovered() == 0);
+}
+
 TEST_CASE("Attempts end with their agent, and their places are free")
 {
     test_support::scripted_agent server{{.accepts = test_support::on_accept::silence}};
@@ -165,7 +191,6 @@ TEST_CASE("A session begins again in time, also if the server does not take what
     }
     REQUIRE(outcome);
     CHECK(**outcome == "s-1");
-    CHECK(server.request_count() == 3);
 }
 
 TEST_SUITE_END();

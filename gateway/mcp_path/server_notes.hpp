@@ -1,0 +1,56 @@
+// What a server over HTTP is told of callers' sessions while nobody waits for it: that a request was given up, and that a session
+// is over. On the thread of one loop.
+#pragma once
+
+#include "gateway/model/client_sessions.hpp"
+#include "mcp/protocol/message.hpp"
+#include "mcp/transport/http_wire.hpp"
+#include "net/client/exchange.hpp"
+#include "net/loop/loop.hpp"
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gateway::mcp_path {
+
+class server_notes {
+public:
+    static constexpr std::size_t most = 256;  // under way; over that the server is not told
+
+    using settings = std::shared_ptr<const mcp::http_settings>;
+
+    // References outlive it.
+    server_notes(net::loop& on, net::exchange_client& client, const mcp::client_info& name);
+    ~server_notes();
+    server_notes(const server_notes&) = delete;
+    server_notes& operator=(const server_notes&) = delete;
+
+    // `notifications/cancelled` of the request with this raw id, in the server's session that `in` names.
+    void cancel(settings reached, const model::session_call& in, std::string_view request_id);
+
+    // DELETE of the server's session that `of` names.
+    void end(settings reached, const model::session_call& of);
+
+    // Nothing more is told, nor what is under way.
+    void stop();
+
+private:
+    class note;
+    class cancellation;
+    class deletion;
+
+    bool has_room() const noexcept { return !stopped_ && under_way_.size() < most; }
+    void begin(std::unique_ptr<note> made);
+    void remove(const note& ended);
+
+    net::loop& loop_;
+    net::exchange_client& client_;
+    const mcp::client_info& name_;
+    std::list<std::unique_ptr<note>> under_way_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,62 @@
+// What a server has asked over one connection and nobody has answered yet, and under which ids its client knows it. Pure; one
+// thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mcp {
+
+class server_questions {
+public:
+    struct question {
+        std::string id;              // the server's, raw
+        std::uint64_t asked_in = 0;  // the call; 0: put to who listens
+    };
+
+    // `first`: the first id that the client gets, all of them new; 0: the server's own.
+    explicit server_questions(std::int64_t first);
+
+    // Whether one is open that has the server's id `raw`.
+    bool has(std::string_view raw) const;
+
+    // What the client gets instead of the server's id `raw`, the same perhaps; raw.
+    std::string name_for(std::string_view raw);
+
+    // `name`: of name_for(). None has the id of the server.
+    void add(std::string_view name, question asked);
+
+    // Nobody waits for its answer any more. Nothing: none is open that the client knows by that raw id.
+    std::optional<question> take(std::string_view name);
+
+    struct withdrawn {
+        std::string name;  // raw
+        std::uint64_t asked_in = 0;
+    };
+
+    // The same by the server's id.
+    std::optional<withdrawn> withdraw(std::string_view raw);
+
+    // Those of a call, which is over.
+    void end(std::uint64_t call);
+
+    std::size_t size() const noexcept { return open_.size(); }
+
+    // `first` for the next connection of the same client: the client has heard of no id from there on.
+    std::int64_t next() const noexcept { return next_; }
+
+private:
+    using questions = std::map<std::string, question, std::less<>>;
+
+    questions::const_iterator find(std::string_view raw) const;
+
+    bool renames_;
+    std::int64_t next_;
+    questions open_;  // by what the client knows them by, as plain_name()
+};
+
+}  // namespace mcp
