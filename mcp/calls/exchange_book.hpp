@@ -19,7 +19,8 @@
 
 namespace mcp {
 
-// One request under way, as the book numbers them: never the same twice, never 0.
+// One request under way, as the book numbers them: never the same twice, never 0. On a shared connection it is also the id that the
+// server gets.
 using call_number = std::uint64_t;
 
 struct book_settings {
@@ -130,7 +131,7 @@ private:
     names by_id_;
     names by_token_;
     names questions_;  // by the server's ids; 0: put to who listens
-    call_number last_ = 0;
+    call_number last_;
     std::uint64_t dropped_ = 0;
     bool listening_ = false;
 };
