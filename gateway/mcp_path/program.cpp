@@ -64,6 +64,9 @@ void program::connected()
             return lost(std::move(sent).error());
         }
     }
+    if (observer_ != nullptr) {
+        observer_->connected();
+    }
 }
 
 void program::received(std::string_view text)

@@ -10,9 +10,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -67,6 +69,11 @@ public:
     // The same of the call that is `initialize`, which goes to another program: nobody is told.
     std::unique_ptr<program> abandon();
 
+    // Those of one of the clients that share the program (client_message::client): the program is told, and they fail.
+    void end_those_of(std::uint64_t client, const core::error& why);
+    std::size_t count_of(std::uint64_t client) const noexcept;
+    std::set<std::uint64_t> clients() const;  // that have any
+
     void ready() { program_->ready(); }
     bool any() const noexcept { return !calls_.empty(); }
     std::size_t count() const noexcept { return calls_.size(); }
@@ -83,6 +90,7 @@ private:
         bool initialize;
         bool listens;  // and may be silent
         bool own;      // the gateway's
+        std::uint64_t client;
     };
 
     std::optional<mcp::delivery> deliver(mcp::delivery told, core::steady_time now);
