@@ -37,7 +37,9 @@ caller_sessions::caller_sessions(
               return record.mcp->era == core::mcp_era::modern || own.speaks_modern(record.id);
           },
           std::chrono::steady_clock::now,
-          log
+          log,
+          [&own](const std::string& id) { return own.control(id); },
+          [&own](const std::string& id) { return own.lane(id); }
       }},
       over_http_{mcp_path::http_session_services{
           .loop = control,

@@ -208,7 +208,7 @@ card_plane::preview_session_card(std::string id, std::shared_ptr<const mcp::serv
 
 void card_plane::set_session_card(const std::string& id, std::shared_ptr<const mcp::server_lists> lists, card_told done)
 {
-    if (const auto slot = slot_of(id)) {
+    if (const auto slot = slot_of(id); slot != nullptr && !slot->is_written()) {
         sessions_.set_lists(slot, std::move(lists), std::move(done));
     } else {
         done(false);
@@ -217,7 +217,7 @@ void card_plane::set_session_card(const std::string& id, std::shared_ptr<const m
 
 void card_plane::set_session_trouble(const std::string& id, std::optional<core::error> why)
 {
-    if (const auto slot = slot_of(id)) {
+    if (const auto slot = slot_of(id); slot != nullptr && !slot->is_written()) {
         sessions_.set_trouble(*slot, std::move(why));
     }
 }

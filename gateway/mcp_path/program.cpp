@@ -90,6 +90,9 @@ void program::connected()
             return;
         }
     }
+    if (observer_ != nullptr) {
+        observer_->connected();
+    }
 }
 
 void program::received(std::string_view text)

@@ -21,6 +21,9 @@ class program_observer {
 public:
     virtual ~program_observer() = default;
 
+    // It runs: what waited has been sent.
+    virtual void connected() {}
+
     // One line; valid during the call.
     virtual void said(std::string_view text) = 0;
 

@@ -20,7 +20,8 @@ core::result<mcp::call_number> program_calls::begin(
         return sent.error();
     }
     const bool listens = spoken_ == mcp::era::modern && request.method == "subscriptions/listen";
-    calls_.emplace(begun->call, live_call{reader, now, now, request.method == "initialize", listens, false});
+    const bool begins = request.method == "initialize";
+    calls_.emplace(begun->call, live_call{reader, now, now, begins, listens, false, request.client});
     if (reader == nullptr) {
         book_.detach(begun->call);
     } else {
@@ -142,6 +143,36 @@ std::optional<mcp::delivery> program_calls::deliver(mcp::delivery told, core::st
         reader->close();
     }
     return told;
+}
+
+void program_calls::end_those_of(std::uint64_t client, const core::error& why)
+{
+    for (auto each = calls_.begin(); each != calls_.end();) {
+        if (each->second.client != client) {
+            ++each;
+            continue;
+        }
+        send(book_.cancel(each->first, "the session has ended"), "notifications/cancelled");
+        if (const auto reader = each->second.reader.lock()) {
+            reader->fail(why);
+        }
+        each = calls_.erase(each);
+    }
+}
+
+std::size_t program_calls::count_of(std::uint64_t client) const noexcept
+{
+    const auto is_its = [client](const auto& each) { return each.second.client == client; };
+    return static_cast<std::size_t>(std::ranges::count_if(calls_, is_its));
+}
+
+std::set<std::uint64_t> program_calls::clients() const
+{
+    std::set<std::uint64_t> all;
+    for (const auto& [number, call] : calls_) {
+        all.insert(call.client);
+    }
+    return all;
 }
 
 void program_calls::time_out(core::steady_time now, core::duration silence)

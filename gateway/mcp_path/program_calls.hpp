@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -75,6 +76,11 @@ public:
     // As mcp::exchange_book::next_question().
     std::int64_t next_question() const noexcept { return book_.next_question(); }
 
+    // Those of one of the clients that share the program (client_message::client): the program is told, and they fail.
+    void end_those_of(std::uint64_t client, const core::error& why);
+    std::size_t count_of(std::uint64_t client) const noexcept;
+    std::set<std::uint64_t> clients() const;  // that have any
+
     void ready() { program_->ready(); }
     bool is_held() const noexcept { return program_->is_held(); }
     bool any() const noexcept { return !calls_.empty(); }
@@ -92,6 +98,7 @@ private:
         bool initialize;
         bool listens;  // and may be silent
         bool own;      // the gateway's
+        std::uint64_t client;
     };
 
     std::optional<mcp::delivery> deliver(mcp::delivery told, core::steady_time now);

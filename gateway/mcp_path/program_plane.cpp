@@ -21,7 +21,8 @@ program_plane::program_plane(program_services services)
     : there_{services.loop.get_executor()},
       services_{std::move(services)},
       sessions_{services_},
-      modern_{services_, sessions_}
+      modern_{services_, sessions_},
+      shared_{services_, sessions_}
 {
 }
 
@@ -45,18 +46,41 @@ void program_plane::set_agents(const model::snapshot& now)
 
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    const bool served = agent != nullptr && agent->has_program_sessions();
+    const bool shares = agent != nullptr && agent->shares_session();
+    const bool served = agent != nullptr && (agent->has_program_sessions() || shares);
     if (served) {
         agents_[id] = agent;
     } else {
         agents_.erase(id);
     }
-    sessions_.set_agent(id, served ? agent : nullptr);
-    modern_.set_agent(id, served ? agent : nullptr);
+    const auto own = served && !this->shares(id) ? agent : nullptr;
+    sessions_.set_agent(id, own);
+    modern_.set_agent(id, own);
+    shared_.set_agent(id, shares ? agent : nullptr);
+}
+
+// Every session of its callers is the control session.
+bool program_plane::shares(const std::string& agent_id) const
+{
+    const auto agent = agents_.find(agent_id);
+    return agent != agents_.end() && agent->second->record.mcp->sessions == core::mcp_sessions::shared;
+}
+
+session_counts program_plane::counts() const noexcept
+{
+    auto all = sessions_.counts();
+    const auto& shared = shared_.counts();
+    all.begun += shared.begun;
+    all.recovered += shared.recovered;
+    for (std::size_t i = 0; i < session_ends; ++i) {
+        all.ended[i] += shared.ended[i];
+    }
+    return all;
 }
 
 void program_plane::stop()
 {
+    shared_.stop();
     modern_.stop();
     sessions_.stop();
 }
@@ -67,10 +91,12 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
         case program_act::begin:
             return begin(asked, exchange);
         case program_act::tell:
-            // NOLINTNEXTLINE(*-optional-access): it has one, as all that are no `listen` and no `end`
-            return exchange.finish(sessions_.tell(key_of(asked), asked.message->view()));
+            return exchange.finish(
+                shares(asked.agent) ? shared_.tell(key_of(asked), asked.message->view())
+                                    : sessions_.tell(key_of(asked), asked.message->view())
+            );
         case program_act::end:
-            return exchange.finish(sessions_.end(key_of(asked)));
+            return exchange.finish(shares(asked.agent) ? shared_.end(key_of(asked)) : sessions_.end(key_of(asked)));
         case program_act::call:
         case program_act::request:
         case program_act::modern:
@@ -94,38 +120,55 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     if (agent == agents_.end()) {
         return exchange.finish(core::caller_error(errc::agent_not_found));
     }
-    // NOLINTNEXTLINE(*-optional-access): as carry_out()
-    auto begun = sessions_.begin(agent->second, asked.principal, asked.message->view());
+    const bool shared = shares(asked.agent);
+    auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message->view())
+                        : sessions_.begin(agent->second, asked.principal, asked.message->view());
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }
-    auto unheard = [this, handle = begun->handle, agent = asked.agent, principal = asked.principal] {
+    auto unheard = [this, shared, handle = begun->handle, agent = asked.agent, principal = asked.principal] {
+        const session_key key{handle, agent, principal};
         // It may be over already.
-        static_cast<void>(sessions_.end({handle, agent, principal}));
+        static_cast<void>(shared ? shared_.end(key) : sessions_.end(key));
     };
     exchange.follow(std::move(begun->answer), std::move(begun->handle), std::move(unheard));
 }
 
 core::result<std::shared_ptr<text_queue>> program_plane::ask(const model::program_request& asked)
 {
+    const bool shared = shares(asked.agent);
     if (asked.act == program_act::listen) {
-        return sessions_.listen(key_of(asked));
+        return shared ? shared_.listen(key_of(asked)) : sessions_.listen(key_of(asked));
     }
     if (asked.act == program_act::request) {
-        return sessions_.request(key_of(asked), asked.message->view());
+        return shared ? shared_.request(key_of(asked), asked.message->view())
+                      : sessions_.request(key_of(asked), asked.message->view());
     }
     const auto agent = agents_.find(asked.agent);
     if (agent == agents_.end()) {
         return core::caller_error(errc::agent_not_found);
     }
+    return ask_alone(agent->second, asked);
+}
+
+// A request without a session.
+core::result<std::shared_ptr<text_queue>>
+program_plane::ask_alone(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked)
+{
     if (asked.act == program_act::modern) {
-        if (!services_.speaks_modern(agent->second->record)) {
+        if (shares(asked.agent)) {
+            return shared_.modern(agent, asked.message->view());
+        }
+        if (!services_.speaks_modern(agent->record)) {
             return core::gateway_error(errc::version_unsupported, "the modern era, with a program of the legacy one");
         }
-        return modern_.request(agent->second, asked.message->view());
+        return modern_.request(agent, asked.message->view());
+    }
+    if (agent->shares_session()) {
+        return shared_.call(agent, asked.message->view());
     }
     const single_call single{.request = asked.message->view(), .version = asked.version, .capabilities = {}};
-    return sessions_.call(agent->second, asked.principal, single);
+    return sessions_.call(agent, asked.principal, single);
 }
 
 }  // namespace gateway::mcp_path

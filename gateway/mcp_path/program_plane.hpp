@@ -5,6 +5,7 @@
 #include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_exchange.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/mcp_path/shared_sessions.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
 
@@ -31,18 +32,22 @@ public:
     bool busy() const noexcept { return sessions_.busy(); }
 
     // Since the start.
-    const session_counts& counts() const noexcept { return sessions_.counts(); }
+    session_counts counts() const noexcept;
 
 private:
     void carry_out(const model::program_request& asked, program_exchange& exchange);
     void begin(const model::program_request& asked, program_exchange& exchange);
     core::result<std::shared_ptr<text_queue>> ask(const model::program_request& asked);
+    core::result<std::shared_ptr<text_queue>>
+    ask_alone(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked);
+    bool shares(const std::string& agent_id) const;
 
     net::executor there_;
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that have such sessions
     program_services services_;
     program_sessions sessions_;
     modern_programs modern_;
+    shared_sessions shared_;
 };
 
 }  // namespace gateway::mcp_path

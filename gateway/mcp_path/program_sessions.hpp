@@ -12,6 +12,7 @@
 #include "gateway/mcp_path/warm_programs.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/protocol/server_facts.hpp"
 #include "mcp/session/start_turns.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/loop.hpp"
@@ -62,6 +63,11 @@ struct program_services {
     std::function<bool(const core::agent& record)> speaks_modern;
     std::function<core::steady_time()> clock;
     const core::logger& log;
+    // What the server of an agent has said of itself in the control session, which begins if it is lazy. Fails with why that is
+    // not ready.
+    std::function<core::result<std::shared_ptr<const mcp::server_facts>>(const std::string& agent_id)> control = {};
+    // How callers reach the server over the control session (mcp::caller_lane); null: there is none.
+    std::function<mcp::transport_factory(const std::string& agent_id)> lane = {};
 };
 
 class program_sessions final : private session_owner {

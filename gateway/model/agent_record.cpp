@@ -34,6 +34,17 @@ bool same_session(const core::agent& a, const core::agent& b)
     return a.card.empty() && b.card.empty() && same_callers_sessions(a, b);
 }
 
+bool needs_session(const core::agent& record)
+{
+    return record.mcp && (record.card.empty() || record.mcp->sessions == core::mcp_sessions::shared ||
+                          record.mcp->sessionless == core::mcp_sessionless::shared);
+}
+
+bool keeps_session(const core::agent& a, const core::agent& b)
+{
+    return needs_session(a) && needs_session(b) && a.card.empty() == b.card.empty() && same_callers_sessions(a, b);
+}
+
 bool same_callers_sessions(const core::agent& a, const core::agent& b)
 {
     if (!a.mcp || !b.mcp) {

@@ -15,6 +15,12 @@ core::redaction secrets_of(const core::agent& record, std::initializer_list<std:
 // Whether both mean the same session with an MCP server, however else they differ: what is asked, how and with what.
 bool same_session(const core::agent& a, const core::agent& b);
 
+// The gateway keeps a session with the agent's MCP server: for its card, or for callers.
+bool needs_session(const core::agent& record);
+
+// The same session serves both, whatever it is for.
+bool keeps_session(const core::agent& a, const core::agent& b);
+
 // The same of callers' sessions, which an inline card does not end: that one needs no session of the gateway's own.
 bool same_callers_sessions(const core::agent& a, const core::agent& b);
 

@@ -47,11 +47,20 @@ struct agent_entry {
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
 
-    // It is an MCP server whose sessions with callers live in this process: a program, or one that speaks HTTP+SSE.
+    // It is an MCP server whose sessions with callers live in this process: a program, one that speaks HTTP+SSE, or one whose
+    // only session serves all of them.
     bool has_program_sessions() const noexcept
     {
         return record.mcp && (record.mcp->transport == core::mcp_transport::stdio ||
-                              record.mcp->transport == core::mcp_transport::sse);
+                              record.mcp->transport == core::mcp_transport::sse ||
+                              record.mcp->sessions == core::mcp_sessions::shared);
+    }
+
+    // The gateway's own session with this MCP server serves callers: all of them, or those without a session.
+    bool shares_session() const noexcept
+    {
+        return record.mcp && (record.mcp->sessions == core::mcp_sessions::shared ||
+                              record.mcp->sessionless == core::mcp_sessionless::shared);
     }
 
     // It takes calls of A2A.

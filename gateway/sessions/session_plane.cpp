@@ -78,7 +78,7 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
     renew_secrets(id, agent);
     const auto there = sessions_.find(id);
     if (there != sessions_.end()) {
-        if (agent != nullptr && model::same_session(there->second->record(), agent->record)) {
+        if (agent != nullptr && model::keeps_session(there->second->record(), agent->record)) {
             there->second->set_agent(agent, defaults_.walk);
             return;
         }
@@ -88,14 +88,14 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
     }
     const auto waits = next_.find(id);
     if (waits != next_.end()) {
-        if (agent != nullptr && model::same_session(waits->second->record, agent->record)) {
+        if (agent != nullptr && model::keeps_session(waits->second->record, agent->record)) {
             waits->second = agent;
             return;
         }
         next_.erase(waits);
     }
-    // A card that the operator wrote needs no session.
-    if (agent == nullptr || !agent->record.mcp || !agent->record.card.empty() || stopped_) {
+    // A card that the operator wrote needs no session, callers may.
+    if (agent == nullptr || !model::needs_session(agent->record) || stopped_) {
         return;
     }
     if (leaves(id)) {
@@ -269,6 +269,26 @@ bool session_plane::speaks_modern(const std::string& id) const
 {
     const auto* const found = find(id);
     return found != nullptr && found->speaks_modern();
+}
+
+core::result<std::shared_ptr<const mcp::server_facts>> session_plane::control(const std::string& id)
+{
+    auto* const found = find(id);
+    if (found == nullptr) {
+        return absent(id);
+    }
+    if (const auto trouble = found->trouble()) {
+        found->runner().demand();
+        return *trouble;
+    }
+    const auto& lists = found->runner().latest();
+    return std::shared_ptr<const mcp::server_facts>{lists, &lists->server};
+}
+
+mcp::transport_factory session_plane::lane(const std::string& id)
+{
+    auto* const found = find(id);
+    return found == nullptr ? mcp::transport_factory{} : found->runner().lane();
 }
 
 core::error session_plane::absent(const std::string& id) const

@@ -88,6 +88,13 @@ public:
     // Whether the server lists what it has in the modern era. False also where nothing is known of it.
     bool speaks_modern(const std::string& id) const;
 
+    // What the agent's server has said of itself, of a session that is ready; one that has not begun begins. Fails with why it is
+    // not ready, as refresh().
+    core::result<std::shared_ptr<const mcp::server_facts>> control(const std::string& id);
+
+    // As mcp::runner::lane(). Null: the agent has no session.
+    mcp::transport_factory lane(const std::string& id);
+
     // For programs that others start.
     mcp::start_turns& turns() noexcept { return turns_; }
 

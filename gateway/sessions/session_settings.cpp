@@ -48,6 +48,7 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
     states.ping_interval = server.ping_interval;
     states.ping_timeout = std::min(server.request_timeout, states.ping_timeout);
     settings.request_timeout = server.request_timeout;
+    settings.call_timeout = server.call_timeout;
     settings.messages.bytes = server.max_message;
     settings.client = {"cardea", std::string{model::version()}};
     return settings;

@@ -257,7 +257,7 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
         }
         renamed = std::move(*edit);
     }
-    if (request.agent->has_program_sessions()) {
+    if (is_for_program_port(*request.agent, legacy, !begins && request.repair->sealed() == nullptr)) {
         return set_program_call(request, {fields, read, body, renamed, request.repair->sealed()});
     }
     if (is_request && legacy && !begins) {

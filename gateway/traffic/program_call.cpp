@@ -86,7 +86,9 @@ std::string_view static_version(std::string_view version)
 std::optional<net::routine<>> set_modern_call(request_context& request, const program_message& what)
 {
     const auto& server = *request.agent->record.mcp;
-    if (server.transport != core::mcp_transport::stdio || server.era == core::mcp_era::legacy) {
+    const bool one_for_all =
+        server.transport == core::mcp_transport::stdio || server.sessions == core::mcp_sessions::shared;
+    if (!one_for_all || server.era == core::mcp_era::legacy) {
         return refuse_modern(request);
     }
     if (what.read.message.kind != mcp::incoming_kind::request) {
@@ -108,6 +110,22 @@ net::routine<> refuse_modern(request_context& request)
     return respond_error(request, core::gateway_error(why.code, "the modern era, with a program"), std::move(answer));
 }
 
+net::routine<> refuse_legacy(request_context& request)
+{
+    return refuse(request, "This server does not speak the legacy era, and Cardea does not translate yet.");
+}
+
+bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone)
+{
+    if (!agent.upstream) {
+        return true;
+    }
+    // Over HTTP a request of the modern era needs nobody's session.
+    const auto& server = *agent.record.mcp;
+    return legacy && (server.sessions == core::mcp_sessions::shared ||
+                      (alone && server.sessionless == core::mcp_sessionless::shared));
+}
+
 std::optional<net::routine<>> set_program_call(request_context& request, const program_message& what)
 {
     const auto& server = *request.agent->record.mcp;
@@ -115,19 +133,14 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     const bool asks = message.kind == mcp::incoming_kind::request;
     const bool begins = message.method == mcp::client_method::initialize;
     const bool alone = !what.session && !begins;
-    const bool shared =
-        server.sessions == core::mcp_sessions::shared || (alone && server.sessionless == core::mcp_sessionless::shared);
     if (request.record.era == mcp::era::modern) {
         return set_modern_call(request, what);
     }
     if (server.era == core::mcp_era::modern) {
-        return refuse(request, "This program does not speak the legacy era, and Cardea does not translate yet.");
+        return refuse_legacy(request);
     }
     if (what.read.is_batch) {
         return refuse(request, "Programs and servers that speak HTTP+SSE get no batches.");
-    }
-    if (shared) {
-        return refuse(request, "Such a server has no `shared` sessions with callers.");
     }
     if (alone && server.sessionless == core::mcp_sessionless::refuse) {
         return respond_call_error(request, core::caller_error(errc::bad_request, "a message without a session"));

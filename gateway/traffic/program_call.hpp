@@ -11,6 +11,10 @@
 #include <optional>
 #include <string_view>
 
+namespace gateway::model {
+struct agent_entry;
+}
+
 namespace gateway::traffic {
 
 struct request_context;
@@ -36,7 +40,14 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
 // -32022 with the versions of the legacy era: a client that speaks both eras goes on in that one.
 net::routine<> refuse_modern(request_context& request);
 
-// The same of a GET or a DELETE.
+// 501: the server speaks the modern era only.
+net::routine<> refuse_legacy(request_context& request);
+
+// Whether a message to this MCP server goes there at all, not straight to a server over streamable HTTP. `alone`: it is part of no
+// session, and begins none.
+bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone);
+
+// The same as set_program_call() of a GET or a DELETE.
 void set_program_call(request_context& request, model::program_act act, const mcp::sealed_session& session);
 
 }  // namespace gateway::traffic

@@ -70,9 +70,10 @@ std::string cancellation(std::string_view id, std::string_view reason)
 
 exchange_book::exchange_book(book_settings settings)
     : settings_{std::move(settings)},
-      ids_{settings_.shared},
+      ids_{/*always=*/false},
       tokens_{settings_.shared},
-      questions_{settings_.first_question}
+      questions_{settings_.first_question},
+      last_{settings_.shared ? call_number{upstream_names::first_new} - 1 : 0}
 {
 }
 
@@ -85,14 +86,15 @@ core::result<exchange_book::begun> exchange_book::begin(const client_message& re
     added.id = request.id;
     added.client = request.client;
     added.initialize = request.method == "initialize";
-    added.upstream_id = ids_.name_for(request.id);
+    const auto call = ++last_;
+    added.upstream_id = settings_.shared ? std::to_string(call) : ids_.name_for(request.id);
     const auto token = is_name(request.progress_token) ? request.progress_token : std::string_view{};
     if (!token.empty()) {
         added.token = token;
         added.upstream_token = tokens_.name_for(token);
     }
     begun made;
-    made.call = ++last_;
+    made.call = call;
     made.text = replaced(request.text, {{{request.id, added.upstream_id}, {token, added.upstream_token}}});
     by_id_[added.upstream_id] = made.call;
     if (!token.empty()) {

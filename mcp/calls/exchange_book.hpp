@@ -20,7 +20,8 @@
 
 namespace mcp {
 
-// One request under way, as the book numbers them: never the same twice, never 0.
+// One request under way, as the book numbers them: never the same twice, never 0. On a shared connection it is also the id that the
+// server gets.
 using call_number = std::uint64_t;
 
 struct book_settings {
@@ -139,7 +140,7 @@ private:
     names by_id_;
     names by_token_;
     server_questions questions_;
-    call_number last_ = 0;
+    call_number last_;
     std::uint64_t dropped_ = 0;
     bool listening_ = false;
 };

@@ -12,7 +12,7 @@ namespace mcp {
 
 class upstream_names {
 public:
-    // New names are integers from here on: they fit in 32 bits, which some servers have.
+    // New names are integers from here on: they fit in 32 bits, which some servers have. The gateway's own requests stay below.
     static constexpr std::int64_t first_new = 1'000'000'000;
 
     // How many strings go up as they are, and how long they may be; numbers do if each is above all before it.

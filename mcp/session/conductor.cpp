@@ -18,6 +18,7 @@ conductor::conductor(
       notes_{std::move(notes)},
       session_{settings_.states},
       timers_{on, *this},
+      lane_{on.get_executor(), [this](outgoing message) { return send_for_caller(std::move(message)); }},
       conversation_{*this, settings_, connections_, notes_},
       connections_{*this, settings_, std::move(make), timers_, conversation_}
 {
@@ -55,6 +56,7 @@ void conductor::set_walk(core::duration interval)
 void conductor::abandon()
 {
     observer_ = nullptr;
+    lane_.abandon();
     conversation_.abandon();
     timers_.disarm_all();
     connections_.drop_all();
@@ -103,7 +105,7 @@ void conductor::carry_out(const session_action& action)
         case action_kind::publish:
             return walks().publish();
         case action_kind::send_ping:
-            return conversation_.send_ping();
+            return ping();
         case action_kind::cancel_ping:
             return conversation_.cancel_ping();
         case action_kind::arm:
@@ -187,16 +189,38 @@ void conductor::report(const session_action& action)
     const bool serves = action.state == session_state::ready || action.state == session_state::degraded;
     if (!serves) {
         ready_since_.reset();
+        lane_.close();
     } else if (!ready_since_) {
         ready_since_ = std::chrono::steady_clock::now();
         if (auto* const current = connections_.current()) {
             current->wire().serves();
         }
+        lane_.open();
     }
     notes_.report(action, session_.version());
     if (observer_ != nullptr) {
         observer_->session_changed(action.state, action.reason);
     }
+}
+
+// A server that does one thing after the other answers no ping during a call, and is there all the same.
+void conductor::ping()
+{
+    if (lane_.is_busy(std::chrono::steady_clock::now(), settings_.call_timeout)) {
+        return happened({.kind = event_kind::ping_answered});
+    }
+    conversation_.send_ping();
+}
+
+core::result<> conductor::send_for_caller(outgoing message)
+{
+    auto* const current = connections_.current();
+    if (current == nullptr) {
+        return core::upstream_error(core::errc::upstream_reset, "there is no connection");
+    }
+    auto sent = current->wire().send(std::move(message));
+    counts_.sent += sent ? 1 : 0;
+    return sent;
 }
 
 }  // namespace mcp

@@ -2,6 +2,7 @@
 // runner until the event under way is handled. On the control loop's thread.
 #pragma once
 
+#include "mcp/session/caller_lane.hpp"
 #include "mcp/session/connections.hpp"
 #include "mcp/session/conversation.hpp"
 #include "mcp/session/operator_notes.hpp"
@@ -37,6 +38,7 @@ public:
 
     const session& state() const noexcept override { return session_; }
     list_walks& walks() noexcept { return conversation_.walks(); }
+    caller_lane& lane() noexcept override { return lane_; }
     const operator_notes& notes() const noexcept { return notes_; }
     runner_counts& counts() noexcept override { return counts_; }
     std::optional<core::steady_time> ready_since() const noexcept { return ready_since_; }
@@ -57,6 +59,8 @@ private:
     void close(bool end_session);
     void arm(timer_name name, core::duration after);
     void report(const session_action& action);
+    core::result<> send_for_caller(outgoing message);
+    void ping();
 
     net::loop& loop_;
     runner_settings settings_;
@@ -68,6 +72,7 @@ private:
     bool busy_ = false;
     std::mt19937_64 random_{std::random_device{}()};
     session_timers timers_;
+    caller_lane lane_;  // open while ready_since_ says so
     conversation conversation_;
     connections connections_;                    // after what it tells
     std::optional<session_action> last_report_;  // until what was ended in order has gone

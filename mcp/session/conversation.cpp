@@ -1,6 +1,7 @@
 #include "mcp/session/conversation.hpp"
 
 #include "mcp/protocol/http_evidence.hpp"
+#include "mcp/session/caller_lane.hpp"
 
 #include <chrono>
 #include <utility>
@@ -293,11 +294,11 @@ void conversation::failed(connection& from, std::uint64_t request, const core::e
     if (from.probe()) {
         return fail_probe(from, why, says);
     }
+    const auto kept = host_.keep();
     const auto use = requests_.take(request);
     if (!use) {
-        return;
+        return host_.lane().fail(request, {why.code, why.from, notes_.shown(why.detail)});
     }
-    const auto kept = host_.keep();
     auto told = why;
     told.detail = notes_.shown(why);
     const bool nobody_there = is_unreachable(why.code, *use);

@@ -1,5 +1,8 @@
 #include "mcp/session/message_intake.hpp"
 
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/session/caller_lane.hpp"
+
 #include <utility>
 
 namespace mcp {
@@ -25,7 +28,10 @@ void message_intake::take(connection& from, std::string_view text)
     const auto read = read_message(text, settings_.messages);
     if (!read) {
         const bool first = !std::exchange(from.spoke_nonsense, true);
-        return refuse(from, {addressees_of(text), read.error(), text.size(), std::nullopt, first});
+        if (!refuse(from, {addressees_of(text), read.error(), text.size(), std::nullopt, first}) && !from.probe()) {
+            host_.lane().take(text);
+        }
+        return;
     }
     const bool answers = read->kind == message_kind::result || read->kind == message_kind::failure;
     if (answers && !read->answered()) {
@@ -33,10 +39,33 @@ void message_intake::take(connection& from, std::string_view text)
         const auto whom = addressee_of(text, true);
         if (whom.id && request_of(from, whom)) {
             const bool first = !std::exchange(from.spoke_nonsense, true);
-            return refuse(from, {{whom}, another_id(), text.size(), std::nullopt, first});
+            refuse(from, {{whom}, another_id(), text.size(), std::nullopt, first});
+            return;
         }
     }
-    observer_.heard(from, *read);
+    const bool of_caller = !from.probe() && is_of_caller(*read);
+    if (!from.probe() && (of_caller || read->kind == message_kind::notification)) {
+        host_.lane().take(text, answers ? read->answered() : std::nullopt);
+    }
+    if (!of_caller) {
+        observer_.heard(from, *read);
+    }
+}
+
+// What the server asks is answered here: it cannot know whose call it is about.
+bool message_intake::is_of_caller(const message& said) const
+{
+    if (said.kind == message_kind::result || said.kind == message_kind::failure) {
+        const auto id = said.answered();
+        return !id || !requests_.waits(*id);
+    }
+    if (said.kind == message_kind::request || era_of(host_.state().version()) != era::modern) {
+        return false;
+    }
+    const auto meta = members_of(members_of(said.params).object("_meta"));
+    const auto subscription = meta.find("io.modelcontextprotocol/subscriptionId");
+    const auto id = integer_of<std::uint64_t>(subscription);
+    return !subscription.empty() && !(id && requests_.waits(*id));
 }
 
 void message_intake::take_too_long(connection& from, std::string_view beginning, std::size_t limit)
@@ -47,7 +76,9 @@ void message_intake::take_too_long(connection& from, std::string_view beginning,
         "a message is over max_message, " + std::to_string(limit) + " bytes"
     );
     const bool first = !std::exchange(from.spoke_too_long, true);
-    refuse(from, {{addressee_of(beginning, false)}, why, beginning.size(), limit, first});
+    if (!refuse(from, {{addressee_of(beginning, false)}, why, beginning.size(), limit, first}) && !from.probe()) {
+        host_.lane().take_too_long(beginning, limit);
+    }
 }
 
 // The request that waits for it.
@@ -60,7 +91,7 @@ std::optional<std::uint64_t> message_intake::request_of(const connection& from, 
     return its ? std::optional{from.question} : std::nullopt;
 }
 
-void message_intake::refuse(connection& from, const refused_text& text)
+bool message_intake::refuse(connection& from, const refused_text& text)
 {
     ++host_.counts().refused;
     std::vector<std::uint64_t> asked;
@@ -73,18 +104,20 @@ void message_intake::refuse(connection& from, const refused_text& text)
     const auto level = text.first || !asked.empty() ? core::log_level::warn : core::log_level::debug;
     notes_.message_rejected(level, text.why, text.size, text.limit);
     if (asked.empty()) {
-        return;
+        return false;
     }
     if (from.probe()) {
         // It is there, and does not know the modern era well enough to answer in it.
         const auto says = settings_.states.silence_is_legacy ? std::optional{era::legacy} : std::nullopt;
-        return observer_.unusable(from, asked.front(), text.why, says);
+        observer_.unusable(from, asked.front(), text.why, says);
+        return true;
     }
     const auto kept = host_.keep();
     const auto why = refused_answer(text.why);
     for (const auto each : asked) {
         observer_.unusable(from, each, why, std::nullopt);
     }
+    return true;
 }
 
 }  // namespace mcp

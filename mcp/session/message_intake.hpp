@@ -48,8 +48,11 @@ private:
         bool first;                        // of its kind on this connection
     };
 
+    bool is_of_caller(const message& said) const;
     std::optional<std::uint64_t> request_of(const connection& from, const addressee& whom) const;
-    void refuse(connection& from, const refused_text& text);
+
+    // False: no request of the session waits for it.
+    bool refuse(connection& from, const refused_text& text);
 
     session_host& host_;
     const runner_settings& settings_;

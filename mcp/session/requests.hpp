@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/refused_message.hpp"
 #include "mcp/session/connections.hpp"
 #include "mcp/session/session_host.hpp"
@@ -33,8 +34,9 @@ public:
     // References outlive it.
     requests(session_host& host, connections& over, request_observer& observer);
 
-    // A new id, never the same one twice, for a message that is not waited for here.
-    std::uint64_t next_id() noexcept { return ++last_; }
+    // A new id for a message that is not waited for here: below those of callers (caller_lane.hpp), and never the same one twice
+    // but after a billion.
+    std::uint64_t next_id() noexcept { return last_ = last_ % (upstream_names::first_new - 1) + 1; }
 
     // The id of a new request, which is open until take(); after `patience` the observer is told. Programs and HTTP+SSE
     // accept a message and bound nothing by themselves.

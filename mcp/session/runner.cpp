@@ -59,6 +59,11 @@ void runner::end_look()
     conductor_->walks().end_look(core::upstream_error(core::errc::upstream_timeout, "its lists did not come in time"));
 }
 
+transport_factory runner::lane()
+{
+    return conductor_->lane().factory();
+}
+
 session_state runner::state() const noexcept
 {
     return conductor_->state().state();

@@ -23,6 +23,8 @@ namespace mcp {
 struct runner_settings {
     session_settings states;
     core::duration request_timeout{30'000};  // of each request of a walk
+    core::duration call_timeout{600'000
+    };  // a server that callers wait for is pinged only when it was silent for so long
     message_limits messages;
     discovery_limits lists;
     tool_headers headers = tool_headers::ignored;  // checked: of servers over streamable HTTP
@@ -101,6 +103,9 @@ public:
 
     // What is under way for look() is given up, and told as upstream_timeout.
     void end_look();
+
+    // As caller_lane::factory(): what callers say over the session's connection.
+    transport_factory lane();
 
     session_state state() const noexcept;
     session_reason reason() const noexcept;

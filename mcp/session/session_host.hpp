@@ -8,6 +8,7 @@
 
 namespace mcp {
 
+class caller_lane;
 class runner_observer;
 struct runner_counts;
 
@@ -26,6 +27,9 @@ public:
     // Null: events are dropped.
     virtual runner_observer* observer() const noexcept = 0;
     virtual runner_counts& counts() noexcept = 0;
+
+    // Gets what is not the session's own.
+    virtual caller_lane& lane() noexcept = 0;
     virtual net::loop& loop() noexcept = 0;
 
     // Keeps the conductor alive: an observer may destroy the runner.

@@ -111,6 +111,9 @@ void http_post::took(std::string_view piece)
         return;
     }
     const std::weak_ptr<bool> alive{alive_};
+    if (message_.of_caller && !settled_) {
+        await(patience_for(message_, wire_.settings.server));  // of silence
+    }
     events_.feed(piece);
     while (const auto event = events_.next()) {
         if (!event->type.empty() && event->type != "message") {
@@ -255,7 +258,9 @@ void http_post::judge_refusal(const message* answer)
     const std::string request = message_.method.empty() ? "an answer" : message_.method;
     auto detail =
         good ? "what came is no answer to " + request : refusal_ + refusal_body(status_, body_, wire_.settings);
-    const auto code = good ? errc::upstream_protocol : refusal_code(status_);
+    // A call that is refused says nothing of other calls.
+    const auto refusal = message_.of_caller ? errc::upstream_status : refusal_code(status_);
+    const auto code = good ? errc::upstream_protocol : refusal;
     if (answer != nullptr && answer->kind == message_kind::failure && code != errc::session_misconfigured) {
         detail += ": " + answer->failure.text;
     }

@@ -45,6 +45,7 @@ public:
     std::uint64_t id() const noexcept { return message_.id; }
     const std::string& method() const noexcept { return message_.method; }
     bool settled() const noexcept { return settled_; }
+    bool of_caller() const noexcept { return message_.of_caller; }
 
     // As servers answer `initialize` that do not know this transport.
     bool refused_initialize() const noexcept

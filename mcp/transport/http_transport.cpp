@@ -101,11 +101,14 @@ core::result<> http_transport::send(outgoing message)
     if (closing_ || forgotten_) {
         return core::upstream_error(errc::upstream_reset, "there is no session");
     }
-    if (wire_.modern() && message.id == 0) {
+    // In the older era a caller's request that is given up would wait for its answer all the same.
+    if (wire_.modern() ? message.id == 0 : message.of_caller && message.method == "notifications/cancelled") {
         cancel(message);
+    }
+    if (wire_.modern() && message.id == 0) {
         return {};
     }
-    if (waiting_.size() >= most_waiting_posts) {
+    if (!message.of_caller && waiting_.size() >= most_waiting_posts) {
         return core::upstream_error(errc::overloaded, "too many messages wait for the server");
     }
     const bool first = std::exchange(first_, false);
@@ -137,11 +140,17 @@ void http_transport::advance()
     const auto begins = [](const auto& each) {
         return each->method() == "notifications/initialized" && !each->settled();
     };
-    const auto unsettled = [](const auto& each) { return !each->settled(); };
-    while (!waiting_.empty() && std::ranges::none_of(under_way_, begins) &&
-           static_cast<std::size_t>(std::ranges::count_if(under_way_, unsettled)) < most_posts) {
-        under_way_.push_back(std::move(waiting_.front()));
-        waiting_.pop_front();
+    const auto takes_place = [](const auto& each) { return !each->settled() && !each->of_caller(); };
+    while (!waiting_.empty() && std::ranges::none_of(under_way_, begins)) {
+        // Those of callers are as many as whoever sends them lets there be, and must not hold up a ping.
+        const bool full = std::ranges::count_if(under_way_, takes_place) >= std::ptrdiff_t{most_posts};
+        const auto next =
+            std::ranges::find_if(waiting_, [full](const auto& each) { return !full || each->of_caller(); });
+        if (next == waiting_.end()) {
+            return;
+        }
+        under_way_.push_back(std::move(*next));
+        waiting_.erase(next);
         under_way_.back()->begin();
     }
 }

@@ -13,7 +13,7 @@
 
 namespace mcp {
 
-inline constexpr std::size_t most_posts = 16;           // messages of one connection under way at once
+inline constexpr std::size_t most_posts = 16;  // messages of one connection under way at once, beside those of callers
 inline constexpr std::size_t most_waiting_posts = 256;  // behind them; over that send() fails with overloaded
 
 // There is nothing to connect: open() tells connected(), and lost() never comes. A message whose answer does not come in

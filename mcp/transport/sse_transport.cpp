@@ -63,6 +63,7 @@ public:
     void answer_came() noexcept { answered_ = true; }
     bool answered() const noexcept { return answered_; }
     bool taken() const noexcept { return status_ >= 200 && status_ < 300; }
+    bool of_caller() const noexcept { return message_.of_caller; }
 
 private:
     void start()
@@ -212,7 +213,8 @@ core::result<> sse_transport::send(outgoing message)
     if (over_ || endpoint_.empty()) {
         return core::upstream_error(errc::upstream_reset, "there is no connection");
     }
-    if (waiting_.size() >= most_waiting_posts) {
+    const auto is_like = [&message](const auto& each) { return each->of_caller() == message.of_caller; };
+    if (std::ranges::count_if(waiting_, is_like) >= std::ptrdiff_t{most_waiting_posts}) {
         return core::upstream_error(errc::overloaded, "too many messages wait for the server");
     }
     first_ = first_ == 0 ? message.id : first_;
@@ -227,9 +229,18 @@ void sse_transport::advance()
     const auto begins = [](const auto& each) {
         return each->method() == "notifications/initialized" && !each->taken();
     };
-    while (!waiting_.empty() && under_way_.size() < most_posts && std::ranges::none_of(under_way_, begins)) {
-        under_way_.push_back(std::move(waiting_.front()));
-        waiting_.pop_front();
+    // Callers' messages have places of their own, so that they hold up no ping.
+    const auto may_go = [this](const auto& each) {
+        const auto is_like = [&each](const auto& other) { return other->of_caller() == each->of_caller(); };
+        return std::ranges::count_if(under_way_, is_like) < std::ptrdiff_t{most_posts};
+    };
+    while (std::ranges::none_of(under_way_, begins)) {
+        const auto next = std::ranges::find_if(waiting_, may_go);
+        if (next == waiting_.end()) {
+            return;
+        }
+        under_way_.push_back(std::move(*next));
+        waiting_.erase(next);
         under_way_.back()->begin();
     }
 }

@@ -57,7 +57,7 @@ struct outgoing {
     std::uint64_t id = 0;   // of a request; 0: a notification or an answer
     std::string method;     // of a request or notification; empty: an answer
     std::string name = {};  // what the method is about (`Mcp-Name`); empty: nothing
-    // A caller's, which waits for timeouts.call: `id` is not the one in the text, and nothing is matched by it.
+    // A caller's, which waits for timeouts.call: `id` need not be the one in the text, and HTTP+SSE matches nothing by it.
     bool of_caller = false;
 };
 

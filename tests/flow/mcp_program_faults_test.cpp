@@ -231,19 +231,6 @@ TEST_CASE("An error of the modern era has the status that the era gives it, and 
     CHECK(legacy.post(call_of("fail-32601"), legacy.begin()).status == 200);
 }
 
-TEST_CASE("Shared sessions with programs are 501")
-{
-    const program_gateway x{[](config::settings& settings) {
-        settings.agents[0].mcp->sessions = core::mcp_sessions::shared;
-    }};
-    check_error(x.post(initialize_body), 501, -31501, "not_implemented");
-    const program_gateway y{[](config::settings& settings) {
-        settings.agents[0].mcp->sessionless = core::mcp_sessionless::shared;
-    }};
-    check_error(y.post(call_of("one")), 501, -31501, "not_implemented");
-    y.begin();
-}
-
 TEST_CASE("At the gateway's end streams are whole: a call gets its error, and a listener the end")
 {
     program_gateway x;

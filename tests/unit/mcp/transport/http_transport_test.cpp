@@ -369,6 +369,29 @@ TEST_CASE("in the modern era a request is cancelled by ending its exchange, and 
     CHECK(x.told == words{"connected"});
 }
 
+TEST_CASE("Callers' requests wait for no place and take none, and one that is cancelled ends its exchange in either era"
+)
+{
+    scripted_agent agent{always(test_support::silence())};
+    transport_rig x{agent.url()};
+    x.open();
+    for (std::size_t i = 0; i < 2 * mcp::most_posts; ++i) {
+        auto call = ask(1000 + i, "tools/call");
+        call.of_caller = true;
+        REQUIRE(x.wire->send(call).has_value());
+    }
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 2 * mcp::most_posts; }));
+    REQUIRE(x.wire->send(ask(1, "ping")).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 2 * mcp::most_posts + 1; }));
+    auto cancels = note("notifications/cancelled");
+    cancels.text = mcp::cancelled_notification(1003, "why");
+    cancels.of_caller = true;
+    REQUIRE(x.wire->send(cancels).has_value());
+    CHECK(x.wait_until([&] { return agent.closed_by_peer() == 1; }));
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 2 * mcp::most_posts + 2; }));
+    CHECK(x.told == words{"connected"});
+}
+
 TEST_CASE("messages over max_message are not sent, and the bounds of what waits hold")
 {
     scripted_agent agent{always(test_support::silence())};

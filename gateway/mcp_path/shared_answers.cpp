@@ -1,0 +1,63 @@
+#include "gateway/mcp_path/shared_answers.hpp"
+
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/version.hpp"
+
+namespace gateway::mcp_path {
+namespace {
+
+std::string capabilities_of(const mcp::server_facts& server)
+{
+    const auto all = mcp::members_of(server.capabilities);
+    std::string kept = "{";
+    for (const auto& each : all.members()) {
+        if (each.name != "tasks") {
+            mcp::append_member(kept, each.name, each.value);
+        }
+    }
+    mcp::close(kept, '}');
+    return kept;
+}
+
+}  // namespace
+
+std::string_view common_version(std::string_view asked, std::string_view spoken) noexcept
+{
+    const bool older = asked < spoken;  // they are dates
+    return mcp::era_of(asked) == mcp::era::legacy && older ? asked : spoken;
+}
+
+std::string initialize_answer(std::string_view id, std::string_view version, const mcp::server_facts& server)
+{
+    std::string result = "{";
+    mcp::append_text_member(result, "protocolVersion", version);
+    mcp::append_member(result, "capabilities", capabilities_of(server));
+    mcp::append_member(result, "serverInfo", server.info);
+    if (!server.instructions.empty()) {
+        mcp::append_text_member(result, "instructions", server.instructions);
+    }
+    mcp::close(result, '}');
+    return answer_with(id, "result", result);
+}
+
+std::optional<std::string> answer_here(const mcp::client_message& request)
+{
+    if (request.method == "ping" || request.method == "logging/setLevel") {
+        return answer_with(request.id, "result", "{}");
+    }
+    if (request.method.starts_with("tasks/")) {
+        return answer_with(request.id, "error", R"({"code":-32601,"message":"A shared session has no tasks"})");
+    }
+    return std::nullopt;
+}
+
+std::string answer_with(std::string_view id, std::string_view member, std::string_view raw)
+{
+    std::string text = R"({"jsonrpc":"2.0",)";
+    mcp::append_member(text, "id", id);
+    mcp::append_member(text, member, raw);
+    mcp::close(text, '}');
+    return text;
+}
+
+}  // namespace gateway::mcp_path

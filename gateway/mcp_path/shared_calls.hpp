@@ -1,0 +1,141 @@
+// The calls of all callers who share the control session of one agent with its server: what is sent over its lane
+// (mcp::caller_lane), who reads what comes of it, and the subscriptions of all. On the thread of one loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/program.hpp"
+#include "gateway/mcp_path/program_calls.hpp"
+#include "gateway/mcp_path/shared_session.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "mcp/calls/shared_subscriptions.hpp"
+#include "net/loop/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace gateway::mcp_path {
+
+class shared_calls;
+
+// What it needs of those who keep it, and what it tells them; outlives it.
+class shared_owner {
+public:
+    virtual ~shared_owner() = default;
+    virtual net::executor executor() = 0;
+    virtual core::steady_time now() const = 0;
+
+    // Null: the agent has no session.
+    virtual mcp::transport_factory lane(const std::string& agent_id) = 0;
+
+    // That its session speaks; of one that is not ready the legacy one.
+    virtual mcp::era era_of(const std::string& agent_id) const = 0;
+
+    // Perhaps in a call of its own.
+    virtual void retire(std::unique_ptr<program> used, const std::string& agent_id) = 0;
+
+    // For every session.
+    virtual void list_changed(const shared_calls& of, changing_list list) = 0;
+
+    // For the client with this number, which is subscribed to `uri`.
+    virtual void
+    updated(const shared_calls& of, std::uint64_t client, const std::string& uri, std::string_view text) = 0;
+
+    // The control session is lost, and what was in flight has failed; it is ready again. It may let go of the calls, behind
+    // this.
+    virtual void lost(shared_calls& of) = 0;
+    virtual void recovered(shared_calls& of) = 0;
+};
+
+class shared_calls final : private program_observer {
+public:
+    static constexpr std::size_t most_calls = 1024;          // in flight, of all callers
+    static constexpr std::size_t most_calls_of_client = 64;  // of one session
+    static constexpr std::size_t most_own_calls = 256;       // of the gateway beside them, about subscriptions
+    static constexpr std::size_t most_restored = 8;          // of those at a time that make subscriptions again
+
+    shared_calls(shared_owner& owner, std::shared_ptr<const model::agent_entry> agent);
+    ~shared_calls() override;
+    shared_calls(const shared_calls&) = delete;
+    shared_calls& operator=(const shared_calls&) = delete;
+
+    // Listens to what the server says unasked, from when its session is ready.
+    void connect();
+
+    // What comes of a request of the client that it names; with `cancels_if_left`, letting go of it cancels the request, else
+    // nothing does. Fails with overloaded (64 calls of this client are in flight, 1,024 of all, too many subscriptions, or the
+    // server does not read), invalid_params (no URI), body_too_large and upstream_reset. What comes fails with upstream_reset (the session was
+    // lost), upstream_timeout, upstream_protocol and message_too_large, and with the error that leave() or end() got.
+    core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request, bool cancels_if_left);
+
+    // A client's `notifications/cancelled`: of its own call.
+    void cancel(const mcp::client_message& notification);
+
+    // The client has gone: its calls are cancelled and fail with `why`, its subscriptions end.
+    void leave(std::uint64_t client, const core::error& why);
+
+    // What is late ends.
+    void sweep(core::steady_time now);
+
+    // What is in flight fails.
+    void end(const core::error& why);
+
+    // Those who have calls in flight.
+    std::set<std::uint64_t> busy_clients() const;
+
+    const model::agent_entry& agent() const noexcept { return *agent_; }
+    void set_agent(std::shared_ptr<const model::agent_entry> agent) noexcept { agent_ = std::move(agent); }
+
+private:
+    using subscriptions = mcp::shared_subscriptions;
+
+    // A client's request about a subscription.
+    struct waiting {
+        std::uint64_t client;
+        std::string id;  // raw
+        std::weak_ptr<text_queue> reader;
+    };
+
+    // What the server said to the latest question: a member of its answer, or why there is none.
+    struct said_to_us {
+        std::string_view member;  // `result` or `error`
+        std::string_view raw;
+        std::optional<core::error> failure;
+    };
+
+    void connected() override;
+    void said(std::string_view text) override;
+    void said_too_much(std::string_view beginning, std::size_t limit) override;
+    void failed(mcp::call_number call, core::error why) override;
+    void ended(core::error why) override;
+
+    std::size_t count_of(std::uint64_t client) const;
+    core::result<> change_subscription(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader);
+    void carry_out(subscriptions::outcome step, const said_to_us& how);
+    bool ask(const subscriptions::question& what);
+    void look_at_answer(const std::string& uri);
+    void restore_more();
+    void answer(subscriptions::ticket request, const said_to_us& how);
+    void come_unasked(std::string_view text);
+    void fail_waiting(const core::error& why);
+
+    shared_owner& owner_;
+    std::shared_ptr<const model::agent_entry> agent_;
+    std::unique_ptr<program_calls> calls_;  // null: the session has no lane
+    subscriptions subscriptions_;
+    std::map<subscriptions::ticket, waiting> waiting_;
+    std::map<std::string, std::shared_ptr<text_queue>, std::less<>> asked_;  // answers to the gateway, by URI
+    subscriptions::ticket last_ticket_ = 0;
+    bool runs_ = false;   // the lane is open
+    bool again_ = false;  // the session was lost before
+};
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,381 @@
+#include "gateway/mcp_path/shared_sessions.hpp"
+
+#include "tests/unit/gateway/mcp_path/sessions_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/mcp_path/shared_sessions");
+
+using namespace mcp_path_test;
+using gateway::mcp_path::shared_calls;
+using gateway::mcp_path::shared_sessions;
+
+namespace {
+
+class shared_rig : public rig {
+public:
+    shared_rig()
+    {
+        facts.protocol_version = "2025-06-18";
+        facts.capabilities = R"({"tools":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true}})";
+        facts.info = R"({"name":"s","version":"1"})";
+        server.sessions = core::mcp_sessions::shared;
+    }
+    ~shared_rig()
+    {
+        shared.reset();
+        poll();
+    }
+
+    // The handle of a new session; or what that fails with.
+    std::string begin(const std::string& principal = "p", const std::string& version = "2025-06-18")
+    {
+        const auto text = message("0", "initialize", R"({"protocolVersion":")" + version + R"(","capabilities":{}})");
+        auto begun = shared->begin(new_entry(), principal, client_text{text});
+        poll();
+        if (!begun) {
+            return std::string{core::name(begun.error().code)};
+        }
+        sent_initialize = begun->answer->take();
+        return begun->handle;
+    }
+
+    reader request(const std::string& handle, const std::string& text)
+    {
+        auto asked = shared->request(key(handle), client_text{text});
+        refused = asked ? std::string{} : std::string{core::name(asked.error().code)};
+        poll();
+        return asked ? *asked : nullptr;
+    }
+
+    reader subscribe(const std::string& handle, const std::string& uri, const std::string& id = "1")
+    {
+        return request(handle, message(id, "resources/subscribe", R"({"uri":")" + uri + R"("})"));
+    }
+
+    reader listen(const std::string& handle)
+    {
+        auto heard = shared->listen(key(handle));
+        return heard ? *heard : nullptr;
+    }
+
+    void after(core::duration time)
+    {
+        now += time;
+        shared->sweep(now);
+        poll();
+    }
+
+    void say(const std::string& text)
+    {
+        programs.say(text, programs.started.size() - 1);
+        poll();
+    }
+
+    // Answers the latest message to the server.
+    void answer(const std::string& value = "{}")
+    {
+        say(answer_text(std::to_string(programs.messages.back().id), value));
+    }
+
+    void die()
+    {
+        programs.die(programs.started.size() - 1);
+        poll();
+    }
+
+    std::uint64_t ended(session_end why) const { return shared->counts().ended[static_cast<std::size_t>(why)]; }
+
+    mcp::server_facts facts;
+    std::optional<core::error> trouble;
+    std::string refused;
+    gateway::mcp_path::program_services services{
+        loop,
+        turns,
+        [this](const gateway::model::agent_entry& agent) { return reach(agent); },
+        [this](const core::agent&) { return modern; },
+        [this] { return now; },
+        log,
+        [this](const std::string&) -> core::result<std::shared_ptr<const mcp::server_facts>> {
+            if (trouble) {
+                return *trouble;
+            }
+            return std::make_shared<const mcp::server_facts>(facts);
+        },
+        [this](const std::string&) { return programs.factory(); }
+    };
+    std::unique_ptr<shared_sessions> shared = std::make_unique<shared_sessions>(services, *sessions);
+};
+
+const std::string tools_changed = R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})";
+const std::string resources_changed = R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})";
+
+std::string updated(const std::string& uri)
+{
+    return R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":")" + uri + R"("}})";
+}
+
+}  // namespace
+
+TEST_CASE("A client gets the older version of its own and the session's, and the session's for one that is not known")
+{
+    shared_rig x;
+    const auto version_of = [&](const std::string& asked) {
+        x.begin("p", asked);
+        const auto result = mcp::members_of(*x.sent_initialize).object("result");
+        return mcp::members_of(result).text("protocolVersion");
+    };
+    CHECK(version_of("2024-11-05") == "2024-11-05");
+    CHECK(version_of("2025-06-18") == "2025-06-18");
+    CHECK(version_of("2025-11-25") == "2025-06-18");
+    CHECK(version_of("2000-01-01") == "2025-06-18");
+    CHECK(version_of("") == "2025-06-18");
+    x.facts.capabilities = "{}";
+    CHECK(version_of("2024-11-05") == "2024-11-05");
+    CHECK(
+        x.sent_initialize->find(R"("capabilities":{},"serverInfo":{"name":"s","version":"1"}})") != std::string::npos
+    );
+}
+
+TEST_CASE("Without a session that is ready, or with one of the other era, a client is told so and goes on later")
+{
+    shared_rig x;
+    const auto session = x.begin();
+    x.trouble = core::upstream_error(errc::session_crashed);
+    CHECK(x.begin() == "session_crashed");
+    CHECK(x.request(session, message("1", "tools/call")) == nullptr);
+    CHECK(x.refused == "session_crashed");
+    CHECK(next(x.request(session, message("1", "ping"))) == answer_text("1"));
+    x.trouble.reset();
+    x.facts.speaks = mcp::era::modern;
+    CHECK(x.begin() == "not_implemented");
+    x.request(session, message("1", "tools/call"));
+    CHECK(x.refused == "not_implemented");
+    const auto entry = x.new_entry();
+    CHECK(x.shared->call(entry, client_text{message("1", "tools/call")}).error().code == errc::not_implemented);
+    auto modern = x.shared->modern(entry, client_text{message("1", "tools/call")});
+    REQUIRE(modern.has_value());
+    x.poll();
+    x.answer();
+    CHECK(next(*modern) == answer_text("1"));
+    // One who leaves cancels.
+    modern = x.shared->modern(entry, client_text{message("1", "tools/call")});
+    x.poll();
+    modern->reset();
+    CHECK(x.programs.messages.back().text.find(R"("requestId":1000000001)") != std::string::npos);
+    x.facts.speaks = mcp::era::legacy;
+    CHECK(x.shared->modern(entry, client_text{message("1", "tools/call")}).error().code == errc::version_unsupported);
+    CHECK(x.request(session, message("1", "tools/call")) != nullptr);
+    // The next session speaks less than the client was told.
+    x.facts.protocol_version = "2025-03-26";
+    x.request(session, message("1", "tools/call"));
+    CHECK(x.refused == "session_not_found");
+    CHECK(x.ended(session_end::lost) == 1);
+}
+
+TEST_CASE("A session has 64 calls in flight and no more, subscriptions among them, and all have 1,024")
+{
+    shared_rig x;
+    std::vector<reader> all;
+    std::vector<std::string> handles;
+    for (std::size_t i = 0; i < shared_calls::most_calls; ++i) {
+        if (i % shared_calls::most_calls_of_client == 0) {
+            handles.push_back(x.begin());
+            all.push_back(x.subscribe(handles.back(), "u"));
+        } else {
+            all.push_back(x.request(handles.back(), message("1", "tools/call")));
+        }
+        REQUIRE(all.back() != nullptr);
+    }
+    CHECK(x.request(handles.back(), message("1", "tools/call")) == nullptr);
+    CHECK(x.refused == "overloaded");
+    const auto more = x.begin();
+    CHECK(x.request(more, message("1", "tools/call")) == nullptr);
+    CHECK(x.refused == "overloaded");
+    // That of the server's answers which is about all subscriptions makes room for sixteen.
+    x.say(answer_text("1000000000"));
+    CHECK(x.request(more, message("1", "tools/call")) != nullptr);
+    CHECK(x.request(handles.back(), message("1", "tools/call")) != nullptr);
+    CHECK(x.request(handles.back(), message("1", "tools/call")) == nullptr);
+}
+
+TEST_CASE("max_sessions sessions are there, and the next takes the place of one that is idle for 60 s")
+{
+    shared_rig x;
+    x.server.max_sessions = 2;
+    const auto first = x.begin();
+    const auto second = x.begin();
+    CHECK(x.begin() == "session_limit");
+    const auto call = x.request(first, message("1", "tools/call"));
+    x.after(60s);
+    CHECK(x.begin().size() == 16);
+    CHECK(x.ended(session_end::evicted) == 1);
+    CHECK(x.listen(second) == nullptr);
+    CHECK(x.listen(first) != nullptr);
+}
+
+TEST_CASE("A session ends after 30 minutes without a message and after 24 hours, but not during a call")
+{
+    shared_rig x;
+    const auto idle = x.begin();
+    const auto busy = x.begin();
+    const auto listening = x.begin();
+    const auto heard = x.listen(listening);
+    auto call = x.request(busy, message("1", "subscriptions/listen"));
+    x.after(30min - 1s);
+    CHECK(x.shared->size() == 3);
+    x.after(1s);
+    CHECK(x.ended(session_end::idle) == 1);
+    CHECK(x.shared->size() == 2);
+    x.after(24h);
+    CHECK(x.ended(session_end::aged) == 1);
+    CHECK(next(heard) == "over");
+    x.answer();
+    CHECK(next(call) == answer_text("1"));
+    x.after(1s);
+    CHECK(x.ended(session_end::aged) == 2);
+}
+
+TEST_CASE("A session that ends cancels its calls and no others")
+{
+    shared_rig x;
+    const auto mine = x.begin();
+    const auto other = x.begin();
+    const auto call = x.request(mine, message("7", "tools/call"));
+    const auto kept = x.request(other, message("7", "tools/call"));
+    CHECK(x.shared->end(x.key(mine)).has_value());
+    x.poll();
+    CHECK(next(call) == "session_not_found");
+    CHECK(x.programs.messages.back().text.find(R"("requestId":1000000000)") != std::string::npos);
+    x.say(answer_text("1000000000"));
+    x.say(answer_text("1000000001"));
+    CHECK(next(kept) == answer_text("7"));
+    auto stolen = x.key(other);
+    stolen.principal = "q";
+    CHECK(x.shared->end(stolen).error().code == errc::session_not_found);
+    CHECK(x.shared->end(x.key(mine)).error().code == errc::session_not_found);
+}
+
+TEST_CASE("What changes while nobody listens is told once when somebody does")
+{
+    shared_rig x;
+    const auto session = x.begin();
+    const auto other = x.begin();
+    const auto subscribed = x.subscribe(session, "u");
+    x.answer();
+    CHECK(next(subscribed) == answer_text("1"));
+    for (int i = 0; i < 1000; ++i) {
+        x.say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{}}})");
+        x.say(updated("u/part"));
+    }
+    const auto heard = x.listen(session);
+    CHECK(next(heard) == tools_changed);
+    CHECK(next(heard) == updated("u"));
+    CHECK(next(heard).empty());
+    x.say(updated("u/part"));
+    CHECK(next(heard) == updated("u/part"));
+    const auto of_other = x.listen(other);
+    CHECK(next(of_other) == tools_changed);
+    CHECK(next(of_other).empty());
+    // Whose call or task these are about, nobody knows.
+    x.say(message("", "notifications/tasks/status", R"({"taskId":"t"})"));
+    x.say(message("", "notifications/elicitation/complete"));
+    x.say(message("", "notifications/message"));
+    x.say(message("", "notifications/progress", R"({"progressToken":1000000000})"));
+    CHECK(next(heard).empty());
+    CHECK(next(of_other).empty());
+}
+
+TEST_CASE(
+    "When the session is lost calls fail, and subscriptions are made again eight at a time, with the lists as changed"
+)
+{
+    shared_rig x;
+    const auto session = x.begin();
+    const auto heard = x.listen(session);
+    for (int i = 0; i < 9; ++i) {
+        x.subscribe(session, "u" + std::to_string(i));
+        x.answer();
+    }
+    const auto call = x.request(session, message("1", "tools/call"));
+    const auto waiting = x.subscribe(session, "more");
+    const auto before = x.programs.messages.size();
+    x.die();
+    CHECK(next(call) == "upstream_reset");
+    CHECK(next(waiting) == "upstream_reset");
+    CHECK(x.programs.started.size() == 2);
+    CHECK(x.programs.lines[1].size() == shared_calls::most_restored);
+    CHECK(x.programs.messages.size() == before + 8);
+    x.answer();
+    CHECK(x.programs.lines[1].size() == 9);
+    CHECK(next(heard) == tools_changed);
+    CHECK(next(heard) == resources_changed);
+    CHECK(next(heard).empty());
+    CHECK(x.shared->counts().recovered == 1);
+    // Ids begin again on the next connection, where nothing of the previous one comes any more.
+    x.say(answer_text("1000000000"));
+    x.say(updated("u0"));
+    CHECK(next(heard) == updated("u0"));
+}
+
+TEST_CASE("A subscription that the server does not answer in time fails, and so does one behind a full queue")
+{
+    shared_rig x;
+    x.server.call_timeout = 10s;
+    const auto session = x.begin();
+    const auto late = x.subscribe(session, "u", R"("late")");
+    x.after(10s);
+    CHECK(next(late) == "upstream_timeout");
+    x.programs.refuses = core::upstream_error(errc::overloaded, "it does not read");
+    CHECK(next(x.subscribe(session, "v")) == "overloaded");
+    x.request(session, message("1", "tools/call"));
+    CHECK(x.refused == "overloaded");
+    x.programs.refuses.reset();
+    CHECK(x.subscribe(session, "") == nullptr);
+    CHECK(x.refused == "invalid_params");
+    const auto cancelled = x.subscribe(session, "w", "5");
+    const auto told =
+        x.shared->tell(x.key(session), client_text{message("", "notifications/cancelled", R"({"requestId":5})")});
+    CHECK(told.has_value());
+    CHECK(next(cancelled) == "over");
+    x.answer();
+    const auto heard = x.listen(session);
+    x.say(updated("w"));
+    CHECK(next(heard) == updated("w"));
+}
+
+TEST_CASE("Sessions end with the record that they were made of, and when it shares no session any more")
+{
+    shared_rig x;
+    const auto session = x.begin();
+    const auto call = x.request(session, message("1", "tools/call"));
+    x.server.max_sessions = 7;
+    x.shared->set_agent("a", x.new_entry());
+    CHECK(x.listen(session) != nullptr);
+    x.server.command = "another";
+    x.shared->set_agent("a", x.new_entry());
+    CHECK(next(call) == "upstream_reset");
+    CHECK(x.listen(session) == nullptr);
+    const auto second = x.begin();
+    x.server.sessions = core::mcp_sessions::own;
+    x.shared->set_agent("a", x.new_entry());
+    CHECK(x.listen(second) == nullptr);
+    x.begin();
+    x.shared->set_agent("a", nullptr);
+    CHECK(x.shared->size() == 0);
+    CHECK(x.ended(session_end::withdrawn) == 3);
+    x.begin();
+    x.shared->stop();
+    CHECK(x.ended(session_end::draining) == 1);
+    CHECK(x.begin() == "draining");
+    x.poll();
+    CHECK_FALSE(x.sessions->busy());
+}
+
+TEST_SUITE_END();
