@@ -37,7 +37,8 @@ caller_sessions::caller_sessions(
               return record.mcp->era == core::mcp_era::modern || own.speaks_modern(record.id);
           },
           std::chrono::steady_clock::now,
-          log
+          log,
+          [&own](const std::string& id) { return own.lists(id); }
       }},
       over_http_{mcp_path::http_session_services{
           .loop = control,

@@ -1,5 +1,6 @@
 #include "gateway/mcp_path/program_sessions.hpp"
 
+#include "gateway/mcp_path/session_handle.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/version.hpp"
 #include "mcp/protocol/raw_json.hpp"
@@ -7,7 +8,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -17,20 +17,6 @@ namespace {
 using core::errc;
 
 constexpr core::duration sweep_every{1000};
-
-// Not to be guessed, and of no other process: 128 bits.
-std::string new_handle()
-{
-    std::random_device source;
-    std::string handle;
-    for (int word = 0; word < 4; ++word) {
-        auto bits = source();
-        for (int byte = 0; byte < 4; ++byte, bits >>= 8U) {
-            handle += static_cast<char>(bits & 255U);
-        }
-    }
-    return handle;
-}
 
 // Else a connection to a server that runs elsewhere.
 bool is_program(const core::agent& record)
@@ -153,7 +139,7 @@ core::result<std::string> program_sessions::add(
     ++counts_.begun;
     services_.log
         .write(core::log_level::debug, "mcp_client_session", {{"agent", agent->record.id}, {"state", "begun"}});
-    auto handle = new_handle();
+    auto handle = new_session_handle();
     session_name name{.handle = handle, .principal = std::move(principal)};
     session_owner& owner = *this;
     sessions_.emplace(

@@ -11,6 +11,7 @@
 #include "gateway/mcp_path/warm_programs.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/protocol/discovery.hpp"
 #include "mcp/session/start_turns.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/loop.hpp"
@@ -62,6 +63,8 @@ struct program_services {
     std::function<bool(const core::agent& record)> speaks_modern;
     std::function<core::steady_time()> clock;
     const core::logger& log;
+    // What the agent's server lists, as far as that is known; empty or null: it is not.
+    std::function<std::shared_ptr<const mcp::server_lists>(const std::string& agent_id)> listed = {};
 };
 
 class program_sessions final : private session_owner {

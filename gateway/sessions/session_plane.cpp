@@ -271,6 +271,12 @@ bool session_plane::speaks_modern(const std::string& id) const
     return found != nullptr && found->speaks_modern();
 }
 
+std::shared_ptr<const mcp::server_lists> session_plane::lists(const std::string& id) const
+{
+    auto* const found = find(id);
+    return found == nullptr ? nullptr : found->runner().latest();
+}
+
 core::error session_plane::absent(const std::string& id) const
 {
     const auto code = next_.contains(id) ? errc::session_not_ready : errc::session_not_started;

@@ -88,6 +88,9 @@ public:
     // Whether the server lists what it has in the modern era. False also where nothing is known of it.
     bool speaks_modern(const std::string& id) const;
 
+    // What it lists and says of itself. Null: nothing is known of it.
+    std::shared_ptr<const mcp::server_lists> lists(const std::string& id) const;
+
     // For programs that others start.
     mcp::start_turns& turns() noexcept { return turns_; }
 

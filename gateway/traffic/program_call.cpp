@@ -115,13 +115,12 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     const bool asks = message.kind == mcp::incoming_kind::request;
     const bool begins = message.method == mcp::client_method::initialize;
     const bool alone = !what.session && !begins;
+    // Of a server that keeps nothing for a session all share one program in any case.
     const bool shared =
-        server.sessions == core::mcp_sessions::shared || (alone && server.sessionless == core::mcp_sessionless::shared);
+        server.era != core::mcp_era::modern && (server.sessions == core::mcp_sessions::shared ||
+                                                (alone && server.sessionless == core::mcp_sessionless::shared));
     if (request.record.era == mcp::era::modern) {
         return set_modern_call(request, what);
-    }
-    if (server.era == core::mcp_era::modern) {
-        return refuse(request, "This program does not speak the legacy era, and Cardea does not translate yet.");
     }
     if (what.read.is_batch) {
         return refuse(request, "Programs and servers that speak HTTP+SSE get no batches.");
