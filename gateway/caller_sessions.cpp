@@ -38,7 +38,8 @@ caller_sessions::caller_sessions(
           },
           std::chrono::steady_clock::now,
           log,
-          [&own](const std::string& id) { return own.lists(id); }
+          [&own](const std::string& id) { return own.lists(id); },
+          settings_of
       }},
       over_http_{mcp_path::http_session_services{
           .loop = control,

@@ -31,8 +31,10 @@ core::result<> legacy_calls::begin(const mcp::client_message& request, const std
     if (calls_.size() >= most_calls) {
         return core::gateway_error(errc::overloaded, "too many calls of this session are in flight");
     }
-    const auto sent = mcp::to_modern(request, terms_);
-    auto upstream = with_.ask(sent.view());
+    const auto made = mcp::to_modern(request, terms_);
+    auto sent = made.view();
+    sent.head = request.head;
+    auto upstream = with_.ask(sent);
     if (!upstream) {
         return upstream.error();
     }
@@ -42,6 +44,9 @@ core::result<> legacy_calls::begin(const mcp::client_message& request, const std
     call.reader = reader;
     call.began = with_.clock();
     call.upstream = std::move(*upstream);
+    if (request.head != nullptr) {
+        call.fields = request.head->fields;
+    }
     keep(call, request);
     watch(number, *call.upstream);
     reader->on_left([this, number, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
@@ -206,8 +211,11 @@ core::result<> legacy_calls::go_on(live_calls::iterator call)
         }
         mcp::close(input.responses, '}');
     }
-    const auto again = mcp::to_modern(asked.request->view(), terms_, input);
-    auto upstream = with_.ask(again.view());
+    const auto made = mcp::to_modern(asked.request->view(), terms_, input);
+    const mcp::message_head head{.name = {}, .fields = asked.fields};
+    auto again = made.view();
+    again.head = &head;
+    auto upstream = with_.ask(again);
     if (!upstream) {
         return upstream.error();
     }

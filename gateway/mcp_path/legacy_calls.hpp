@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::mcp_path {
@@ -81,6 +82,7 @@ private:
         std::size_t rounds = 0;
         std::vector<question> questions;
         std::string state;
+        std::vector<std::pair<std::string, std::string>> fields;  // further ones of its header
     };
     using live_calls = std::map<std::uint64_t, live_call>;
 

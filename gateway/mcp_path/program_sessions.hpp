@@ -13,6 +13,7 @@
 #include "mcp/calls/client_message.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/session/start_turns.hpp"
+#include "mcp/transport/http_wire.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/loop.hpp"
 
@@ -65,6 +66,8 @@ struct program_services {
     const core::logger& log;
     // What the agent's server lists, as far as that is known; empty or null: it is not.
     std::function<std::shared_ptr<const mcp::server_lists>(const std::string& agent_id)> listed = {};
+    // How an agent's server is reached that speaks streamable HTTP.
+    std::function<mcp::http_settings(const model::agent_entry& agent)> over_http = {};
 };
 
 class program_sessions final : private session_owner {

@@ -3,6 +3,7 @@
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/server_facts.hpp"
 #include "mcp/translation/legacy_answer.hpp"
+#include "mcp/translation/subscription.hpp"
 
 #include <utility>
 
@@ -11,10 +12,11 @@ namespace {
 
 using core::errc;
 
-// Of the modern era, or of none that goes on here.
+// Those of the modern era, and those of the legacy one that need a session.
 bool is_unknown(std::string_view method) noexcept
 {
-    return method == "initialize" || method == "server/discover" || method == "subscriptions/listen";
+    return method == "initialize" || method == "server/discover" || method.starts_with("subscriptions/") ||
+           method == "resources/subscribe" || method == "resources/unsubscribe";
 }
 
 void answer(text_queue& reader, std::string text)
@@ -40,7 +42,14 @@ translated_session::translated_session(
       began_{services_.clock()},
       last_use_{began_},
       unasked_{services_.on},
-      calls_{{services_.clock, services_.ask, once_}, terms_}
+      calls_{{services_.clock, services_.ask, once_}, terms_},
+      subscriptions_{
+          {services_.clock,
+           services_.ask,
+           [this](std::string text) { unasked_.push(std::move(text), text_kind::notification, services_.clock()); },
+           agent_->record.mcp->request_timeout},
+          terms_
+      }
 {
 }
 
@@ -50,6 +59,7 @@ void translated_session::open(const mcp::client_message& initialize, std::shared
     version_ = mcp::agreed_version(mcp::members_of(initialize.params).text("protocolVersion"));
     opening_reader_ = reader;
     const auto known = services_.listed();
+    lists_ = known;
     if (known != nullptr && known->server.speaks == mcp::era::modern) {
         return opened(known->server);
     }
@@ -112,6 +122,10 @@ core::result<std::shared_ptr<text_queue>> translated_session::request(const mcp:
         answer(*reader, mcp::empty_answer(request.id));
     } else if (request.method == "logging/setLevel") {
         answer(*reader, set_level(request));
+    } else if (request.method == "resources/subscribe" && !once_) {
+        subscriptions_.subscribe(request, reader);
+    } else if (request.method == "resources/unsubscribe" && !once_) {
+        subscriptions_.unsubscribe(request, *reader);
     } else if (is_unknown(request.method)) {
         answer(*reader, mcp::error_answer(request.id, mcp::method_not_found, "Method not found"));
     } else if (auto begun = calls_.begin(request, reader); !begun) {
@@ -156,8 +170,25 @@ void translated_session::end(session_end why, const core::error& error)
         reader->fail(error);
     }
     calls_.fail(error);
+    subscriptions_.stop(error);
     unasked_.close();
     services_.over(*this, why);
+}
+
+// What the gateway's own session with the server hears of, whether or not the server tells clients of changes.
+void translated_session::look_at_lists()
+{
+    auto now = services_.listed();
+    if (now == nullptr || now == lists_) {
+        return;
+    }
+    const auto before = std::exchange(lists_, std::move(now));
+    if (before == nullptr || once_) {
+        return;
+    }
+    for (auto& each : mcp::list_changes(*before, *lists_)) {
+        unasked_.push(std::move(each), text_kind::notification, services_.clock());
+    }
 }
 
 void translated_session::sweep()
@@ -170,6 +201,8 @@ void translated_session::sweep()
         );
     }
     calls_.sweep(server.call_timeout);
+    subscriptions_.sweep();
+    look_at_lists();
     if (once_ && !busy()) {
         end(session_end::done, core::caller_error(errc::session_not_found));
     }

@@ -8,6 +8,7 @@
 #include "gateway/mcp_path/legacy_calls.hpp"
 #include "gateway/mcp_path/program_session.hpp"
 #include "gateway/mcp_path/session_end.hpp"
+#include "gateway/mcp_path/session_subscriptions.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/mcp_path/unasked_messages.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -81,6 +82,7 @@ private:
     void look_at_opening();
     void opened(const mcp::server_facts& facts);
     std::string set_level(const mcp::client_message& request);
+    void look_at_lists();
 
     translated_services services_;
     std::shared_ptr<const model::agent_entry> agent_;
@@ -96,6 +98,8 @@ private:
     std::weak_ptr<text_queue> opening_reader_;
     unasked_messages unasked_;
     legacy_calls calls_;
+    session_subscriptions subscriptions_;
+    std::shared_ptr<const mcp::server_lists> lists_;  // of which the client knows; null: of none
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 

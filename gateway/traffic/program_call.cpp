@@ -1,5 +1,6 @@
 #include "gateway/traffic/program_call.hpp"
 
+#include "gateway/traffic/era_choice.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/protocol/version.hpp"
@@ -116,9 +117,9 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     const bool begins = message.method == mcp::client_method::initialize;
     const bool alone = !what.session && !begins;
     // Of a server that keeps nothing for a session all share one program in any case.
-    const bool shared =
-        server.era != core::mcp_era::modern && (server.sessions == core::mcp_sessions::shared ||
-                                                (alone && server.sessionless == core::mcp_sessionless::shared));
+    const bool shared = server.era != core::mcp_era::modern && !request.translated &&
+                        (server.sessions == core::mcp_sessions::shared ||
+                         (alone && server.sessionless == core::mcp_sessionless::shared));
     if (request.record.era == mcp::era::modern) {
         return set_modern_call(request, what);
     }
@@ -140,6 +141,9 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
     call.asked.message.emplace(kept(request, what));
+    if (request.translated) {
+        call.asked.fields = passed_fields(request);
+    }
     call.primed = version >= first_primed;
     if (what.session) {
         call.asked.act = asks ? program_act::request : program_act::tell;

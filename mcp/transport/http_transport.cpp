@@ -125,7 +125,7 @@ void http_transport::cancel(const outgoing& message)
     const auto params = raw_object::read(read->params);
     const auto text = params ? params->find("requestId") : std::string_view{};
     const auto id = integer_of<std::uint64_t>(text).value_or(0);
-    const auto is = [id](const auto& each) { return id != 0 && each->id() == id; };
+    const auto is = [id](const auto& each) { return id != 0 && each->answered_as() == id; };
     std::erase_if(waiting_, is);
     std::erase_if(under_way_, is);
     advance();
@@ -138,8 +138,12 @@ void http_transport::advance()
         return each->method() == "notifications/initialized" && !each->settled();
     };
     const auto unsettled = [](const auto& each) { return !each->settled(); };
-    while (!waiting_.empty() && std::ranges::none_of(under_way_, begins) &&
-           static_cast<std::size_t>(std::ranges::count_if(under_way_, unsettled)) < most_posts) {
+    const auto may_go = [this, &unsettled] {
+        // Those of callers are counted where they come from.
+        return waiting_.front()->of_caller() ||
+               static_cast<std::size_t>(std::ranges::count_if(under_way_, unsettled)) < most_posts;
+    };
+    while (!waiting_.empty() && std::ranges::none_of(under_way_, begins) && may_go()) {
         under_way_.push_back(std::move(waiting_.front()));
         waiting_.pop_front();
         under_way_.back()->begin();

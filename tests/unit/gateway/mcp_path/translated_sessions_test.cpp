@@ -2,8 +2,12 @@
 
 #include "tests/unit/gateway/mcp_path/translated_rig.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+
 #include <doctest/doctest.h>
 
+#include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -253,6 +257,52 @@ TEST_CASE("An initialize over 64 KiB is refused")
     CHECK(open(most - 1) == translated_opening + "\nover");
     CHECK(open(most) == translated_opening + "\nover");
     CHECK(open(most + 1) == "body_too_large");
+}
+
+TEST_CASE("Over HTTP each session has a connection of its own, and hears what is logged during its calls")
+{
+    translated_rig x;
+    x.server.transport = core::mcp_transport::streamable_http;
+    x.publish();
+    const auto call = message("1", "tools/call", R"({"name":"t"})");
+    const auto session = x.begin_session();
+    const auto first = x.open(x.asked(program_act::request, session, call));
+    const auto second = x.open(x.asked(program_act::request, x.begin_session(), call));
+    REQUIRE(x.programs.started.size() == 2);
+    CHECK(x.programs.messages.back().name == "t");
+    CHECK(std::to_string(x.programs.messages.back().text_id) == x.id_of_line(0, 1));
+    const auto logged = message("", "notifications/message");
+    x.say(logged, 1);
+    CHECK(x.all(*first).empty());
+    CHECK(x.all(*second) == logged + "\n");
+    x.say(answer_text(x.id_of_line(0, 0)), 0);
+    CHECK(x.all(*first) == answer_text("1") + "\nover");
+    CHECK(x.all(x.asked(program_act::end, session)) == "over");
+    CHECK_FALSE(x.programs.runs(0));
+    CHECK(x.programs.runs(1));
+}
+
+TEST_CASE("A server over HTTP is translated for if its record says so, and not as long as nothing is known of it")
+{
+    translated_rig x;
+    x.server.transport = core::mcp_transport::streamable_http;
+    const auto translated = [&x](core::mcp_era era) {
+        x.server.era = era;
+        x.publish();
+        std::optional<bool> said;
+        boost::asio::co_spawn(
+            x.loop.get_executor(),
+            x.plane.translates("a"),
+            [&said](const std::exception_ptr&, bool how) { said = how; }
+        );
+        x.poll();
+        return said.value_or(false);
+    };
+    CHECK(translated(core::mcp_era::modern));
+    CHECK_FALSE(translated(core::mcp_era::automatic));
+    CHECK_FALSE(translated(core::mcp_era::legacy));
+    x.server.transport = core::mcp_transport::stdio;
+    CHECK_FALSE(translated(core::mcp_era::modern));
 }
 
 TEST_CASE("A call without a session goes up with terms of the gateway's own, and a caller that leaves cancels it")

@@ -71,7 +71,7 @@ TEST_CASE("A program that has refused initialize is not asked again for a day, o
     CHECK(openings() == 1);
     SUBCASE("a day")
     {
-        x.pass(gateway::mcp_path::program_plane::verdict_life - 1ms);
+        x.pass(gateway::mcp_path::legacy_clients::verdict_life - 1ms);
         x.begin_session();
         CHECK(openings() == 1);
         x.pass(1ms);
