@@ -39,7 +39,9 @@ caller_sessions::caller_sessions(
           std::chrono::steady_clock::now,
           log,
           [&own](const std::string& id) { return own.control(id); },
-          [&own](const std::string& id) { return own.lane(id); }
+          [&own](const std::string& id) { return own.lane(id); },
+          [&own](const std::string& id) { return own.lists(id); },
+          settings_of
       }},
       over_http_{mcp_path::http_session_services{
           .loop = control,

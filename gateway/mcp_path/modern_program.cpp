@@ -23,11 +23,13 @@ modern_program::~modern_program()
 void modern_program::begin()
 {
     mcp::book_settings settings;
-    settings.shared = true;
+    settings.shared = !services_.one_client;
+    settings.renames = true;
     settings.most_calls = most_calls;
     settings.messages.bytes = agent_->record.mcp->max_message;
     auto started = services_.start(*agent_);
     started->set_observer(this);
+    started->settle({.version = std::string{mcp::latest(mcp::era::modern)}, .client = {}});
     calls_ = std::make_unique<program_calls>(std::move(started), mcp::era::modern, std::move(settings));
     answers_ = false;
 }

@@ -1,5 +1,5 @@
-// The one program of an agent that serves every caller of the modern era (MCP 2026-07-28, basic/transports "stdio"): it keeps
-// nothing for a connection. On the thread of one loop.
+// A program of the modern era, or a connection to a server of that era, for calls of any client: it keeps nothing for a connection
+// (MCP 2026-07-28, basic/transports). On the thread of one loop.
 #pragma once
 
 #include "core/clock.hpp"
@@ -26,6 +26,7 @@ struct modern_services {
     net::executor on;
     std::function<std::unique_ptr<program>(const model::agent_entry& agent)> start;
     std::function<void(std::unique_ptr<program> used)> retire;  // perhaps in a call of its own
+    bool one_client = false;  // all calls are of one client, which gets what is logged during them
 };
 
 class modern_program final : private program_observer {

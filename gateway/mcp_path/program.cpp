@@ -33,15 +33,20 @@ void program::open()
 
 core::result<> program::send(std::string text, std::string_view method, std::uint64_t call)
 {
+    mcp::outgoing message;
+    message.text = std::move(text);
+    message.id = call;
+    message.method = method;
+    return send(std::move(message));
+}
+
+core::result<> program::send(mcp::outgoing message)
+{
     if (stage_ == stage::stops || stage_ == stage::ended) {
         return core::upstream_error(core::errc::upstream_reset, "the program has ended");
     }
-    mcp::outgoing message{
-        .text = mcp::one_line(std::move(text)),
-        .id = call,
-        .method = std::string{method},
-        .of_caller = true
-    };
+    message.text = mcp::one_line(std::move(message.text));
+    message.of_caller = true;
     if (stage_ != stage::runs) {
         const auto size = message.text.size();
         if (waiting_.size() >= most_waiting || (!waiting_.empty() && waiting_bytes_ + size > most_waiting_bytes)) {

@@ -59,6 +59,12 @@ public:
     // has ended).
     core::result<> send(std::string text, std::string_view method, std::uint64_t call);
 
+    // The same of a request with more that is known of it.
+    core::result<> send(mcp::outgoing message);
+
+    // What is spoken, where it has to be known for a message to be sent; before the first one.
+    void settle(const mcp::dialect& speaks) { wire_->settle(speaks); }
+
     // It serves: what starts behind it need not wait for it any more.
     void ready();
 

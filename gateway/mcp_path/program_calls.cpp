@@ -15,7 +15,16 @@ core::result<mcp::call_number> program_calls::begin(
     if (!begun) {
         return begun.error();
     }
-    if (auto sent = program_->send(std::move(begun->text), request.method, begun->call); !sent) {
+    mcp::outgoing message;
+    message.text = std::move(begun->text);
+    message.id = begun->call;
+    message.method = request.method;
+    message.text_id = begun->id;
+    if (request.head != nullptr) {
+        message.name = request.head->name;
+        message.fields = request.head->fields;
+    }
+    if (auto sent = program_->send(std::move(message)); !sent) {
         book_.cancel(begun->call, "it was not sent");
         return sent.error();
     }

@@ -22,7 +22,8 @@ program_plane::program_plane(program_services services)
       services_{std::move(services)},
       sessions_{services_},
       modern_{services_, sessions_},
-      shared_{services_, sessions_}
+      shared_{services_, sessions_},
+      legacy_clients_{services_, sessions_, modern_}
 {
 }
 
@@ -47,13 +48,15 @@ void program_plane::set_agents(const model::snapshot& now)
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     const bool shares = agent != nullptr && agent->shares_session();
-    const bool served = agent != nullptr && (agent->has_program_sessions() || shares);
-    if (served) {
+    const bool served = agent != nullptr && agent->has_program_sessions();
+    if (agent != nullptr && agent->record.mcp) {
         agents_[id] = agent;
     } else {
         agents_.erase(id);
     }
-    const auto own = served && !this->shares(id) ? agent : nullptr;
+    const bool all_shared = this->shares(id);
+    const auto own = served && !all_shared ? agent : nullptr;
+    legacy_clients_.set_agent(id, all_shared ? nullptr : agent);
     sessions_.set_agent(id, own);
     modern_.set_agent(id, own);
     shared_.set_agent(id, shares ? agent : nullptr);
@@ -68,7 +71,7 @@ bool program_plane::shares(const std::string& agent_id) const
 
 session_counts program_plane::counts() const noexcept
 {
-    auto all = sessions_.counts();
+    auto all = legacy_clients_.counts();
     const auto& shared = shared_.counts();
     all.begun += shared.begun;
     all.recovered += shared.recovered;
@@ -78,11 +81,29 @@ session_counts program_plane::counts() const noexcept
     return all;
 }
 
+void program_plane::sweep(core::steady_time now)
+{
+    sessions_.sweep(now);
+    modern_.sweep(now);
+    legacy_clients_.sweep(now);
+}
+
 void program_plane::stop()
 {
     shared_.stop();
+    legacy_clients_.stop();
     modern_.stop();
     sessions_.stop();
+}
+
+net::task<bool> program_plane::translates(std::string agent_id)
+{
+    const auto found = agents_.find(agent_id);
+    if (found == agents_.end()) {
+        co_return false;
+    }
+    const auto agent = found->second;
+    co_return co_await legacy_clients_.translates(agent);
 }
 
 void program_plane::carry_out(const model::program_request& asked, program_exchange& exchange)
@@ -93,10 +114,12 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
         case program_act::tell:
             return exchange.finish(
                 shares(asked.agent) ? shared_.tell(key_of(asked), asked.message->view())
-                                    : sessions_.tell(key_of(asked), asked.message->view())
+                                    : legacy_clients_.tell(key_of(asked), asked.message->view())
             );
         case program_act::end:
-            return exchange.finish(shares(asked.agent) ? shared_.end(key_of(asked)) : sessions_.end(key_of(asked)));
+            return exchange.finish(
+                shares(asked.agent) ? shared_.end(key_of(asked)) : legacy_clients_.end(key_of(asked))
+            );
         case program_act::call:
         case program_act::request:
         case program_act::modern:
@@ -122,14 +145,14 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     }
     const bool shared = shares(asked.agent);
     auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message->view())
-                        : sessions_.begin(agent->second, asked.principal, asked.message->view());
+                        : legacy_clients_.begin(agent->second, asked.principal, *asked.message);
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }
     auto unheard = [this, shared, handle = begun->handle, agent = asked.agent, principal = asked.principal] {
         const session_key key{handle, agent, principal};
         // It may be over already.
-        static_cast<void>(shared ? shared_.end(key) : sessions_.end(key));
+        static_cast<void>(shared ? shared_.end(key) : legacy_clients_.end(key));
     };
     exchange.follow(std::move(begun->answer), std::move(begun->handle), std::move(unheard));
 }
@@ -138,11 +161,13 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask(const model::progra
 {
     const bool shared = shares(asked.agent);
     if (asked.act == program_act::listen) {
-        return shared ? shared_.listen(key_of(asked)) : sessions_.listen(key_of(asked));
+        return shared ? shared_.listen(key_of(asked)) : legacy_clients_.listen(key_of(asked));
     }
     if (asked.act == program_act::request) {
-        return shared ? shared_.request(key_of(asked), asked.message->view())
-                      : sessions_.request(key_of(asked), asked.message->view());
+        const mcp::message_head head{.name = {}, .fields = asked.fields};
+        auto message = asked.message->view();
+        message.head = &head;
+        return shared ? shared_.request(key_of(asked), message) : legacy_clients_.request(key_of(asked), message);
     }
     const auto agent = agents_.find(asked.agent);
     if (agent == agents_.end()) {
@@ -164,11 +189,14 @@ program_plane::ask_alone(const std::shared_ptr<const model::agent_entry>& agent,
         }
         return modern_.request(agent, asked.message->view());
     }
-    if (agent->shares_session()) {
+    if (shares(asked.agent) || (agent->shares_session() && !services_.speaks_modern(agent->record))) {
         return shared_.call(agent, asked.message->view());
     }
-    const single_call single{.request = asked.message->view(), .version = asked.version, .capabilities = {}};
-    return sessions_.call(agent, asked.principal, single);
+    const mcp::message_head head{.name = {}, .fields = asked.fields};
+    auto message = asked.message->view();
+    message.head = &head;
+    const single_call single{.request = message, .version = asked.version, .capabilities = {}};
+    return legacy_clients_.call(agent, asked.principal, single);
 }
 
 }  // namespace gateway::mcp_path

@@ -1,7 +1,9 @@
 // The sessions of callers with programs, as the workers reach them. On the thread of the control loop but for open().
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/mcp_path/legacy_clients.hpp"
 #include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_exchange.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
@@ -21,11 +23,15 @@ public:
 
     std::unique_ptr<model::program_reader> open(model::program_request asked, net::executor here, net::signal& wake)
         override;
+    net::task<bool> translates(std::string agent_id) override;
 
     void set_agents(const model::snapshot& now);
 
     // Null: it is gone. The sessions end that were made of a record that has changed.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+
+    // What is late or idle ends; done every second by itself.
+    void sweep(core::steady_time now);
 
     // Ends all sessions in order. busy() until their programs are gone.
     void stop();
@@ -43,11 +49,12 @@ private:
     bool shares(const std::string& agent_id) const;
 
     net::executor there_;
-    model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that have such sessions
+    model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that may have such sessions
     program_services services_;
     program_sessions sessions_;
     modern_programs modern_;
     shared_sessions shared_;
+    legacy_clients legacy_clients_;
 };
 
 }  // namespace gateway::mcp_path

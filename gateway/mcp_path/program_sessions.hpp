@@ -12,8 +12,10 @@
 #include "gateway/mcp_path/warm_programs.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/protocol/discovery.hpp"
 #include "mcp/protocol/server_facts.hpp"
 #include "mcp/session/start_turns.hpp"
+#include "mcp/transport/http_wire.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/loop.hpp"
 
@@ -68,6 +70,10 @@ struct program_services {
     std::function<core::result<std::shared_ptr<const mcp::server_facts>>(const std::string& agent_id)> control = {};
     // How callers reach the server over the control session (mcp::caller_lane); null: there is none.
     std::function<mcp::transport_factory(const std::string& agent_id)> lane = {};
+    // What the agent's server lists, as far as that is known; empty or null: it is not.
+    std::function<std::shared_ptr<const mcp::server_lists>(const std::string& agent_id)> listed = {};
+    // How an agent's server is reached that speaks streamable HTTP.
+    std::function<mcp::http_settings(const model::agent_entry& agent)> over_http = {};
 };
 
 class program_sessions final : private session_owner {

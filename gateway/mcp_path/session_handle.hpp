@@ -1,11 +1,11 @@
-// What a session is found by that lives in this process.
+// What a caller's session in this process is found by.
 #pragma once
 
 #include <string>
 
 namespace gateway::mcp_path {
 
-// Not to be guessed, and of no other process: 16 bytes of chance.
+// Not to be guessed, and of no other process: 16 bytes of chance. Any thread.
 std::string new_session_handle();
 
 }  // namespace gateway::mcp_path

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::model {
@@ -28,6 +29,8 @@ struct program_request {
     std::string handle;                        // of the session; empty: of begin and call
     std::optional<mcp::kept_message> message;  // of begin, call, request, tell and modern
     std::string_view version;                  // of call: one of versions(era::legacy), static
+    std::vector<std::pair<std::string, std::string>> fields{
+    };  // of its header, that a server over HTTP gets; never logged
 };
 
 struct program_batch {
@@ -59,6 +62,10 @@ public:
     // mcp_path::program_sessions do, and with session_not_found, agent_not_found and
     // version_unsupported (a request of the modern era, for a program of which only the legacy one is known).
     virtual std::unique_ptr<program_reader> open(program_request asked, net::executor here, net::signal& wake) = 0;
+
+    // Whether clients of the legacy era have sessions here with this server, which speaks streamable HTTP, because it speaks only the
+    // modern one. Runs on the control loop.
+    virtual net::task<bool> translates(std::string agent_id) = 0;
 };
 
 }  // namespace gateway::model

@@ -291,6 +291,12 @@ mcp::transport_factory session_plane::lane(const std::string& id)
     return found == nullptr ? mcp::transport_factory{} : found->runner().lane();
 }
 
+std::shared_ptr<const mcp::server_lists> session_plane::lists(const std::string& id) const
+{
+    auto* const found = find(id);
+    return found == nullptr ? nullptr : found->runner().latest();
+}
+
 core::error session_plane::absent(const std::string& id) const
 {
     const auto code = next_.contains(id) ? errc::session_not_ready : errc::session_not_started;

@@ -95,6 +95,9 @@ public:
     // As mcp::runner::lane(). Null: the agent has no session.
     mcp::transport_factory lane(const std::string& id);
 
+    // What it lists and says of itself. Null: nothing is known of it.
+    std::shared_ptr<const mcp::server_lists> lists(const std::string& id) const;
+
     // For programs that others start.
     mcp::start_turns& turns() noexcept { return turns_; }
 

@@ -177,6 +177,9 @@ net::routine<> mcp_endpoint::post(request_context& request)
     } else {
         read = co_await read_long_message(request, *body);
     }
+    if (era_choice::concerns(request, read)) {
+        co_await eras_.choose(request, control_);
+    }
     if (auto refusal = prepare(request, read, *body)) {
         co_await std::move(*refusal);
         co_return;
@@ -257,7 +260,8 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
         }
         renamed = std::move(*edit);
     }
-    if (is_for_program_port(*request.agent, legacy, !begins && request.repair->sealed() == nullptr)) {
+    const bool alone = !begins && request.repair->sealed() == nullptr;
+    if (request.translated || is_for_program_port(*request.agent, legacy, alone)) {
         return set_program_call(request, {fields, read, body, renamed, request.repair->sealed()});
     }
     if (is_request && legacy && !begins) {
@@ -315,7 +319,7 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         co_await respond_call_error(request, std::move(session).error());
         co_return;
     }
-    if (request.agent->has_program_sessions()) {
+    if (request.translated || request.agent->has_program_sessions()) {
         set_program_call(
             request,
             listens ? model::program_act::listen : model::program_act::end,
@@ -349,6 +353,7 @@ core::result<std::string_view> mcp_endpoint::open_session(request_context& reque
     if (request.agent->has_program_sessions() && !std::holds_alternative<mcp::local_handle>(session->place)) {
         return core::caller_error(errc::session_not_found, "a session of another kind of server");
     }
+    request.translated = !request.agent->has_program_sessions() && is_translated(*session);
     const auto version = session->version;
     const auto id = mcp::digest_of_session(fields.session.value);
     request.session_tag = mcp::tag_of(id);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gateway/traffic/endpoint.hpp"
+#include "gateway/traffic/era_choice.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/incoming_check.hpp"
 #include "mcp/calls/session_id.hpp"
@@ -56,6 +57,7 @@ private:
     std::shared_ptr<const mcp::session_ids> ids_;
     std::set<mcp::session_digest> asked_about_;
     moved_paths moved_;
+    era_choice eras_;
 };
 
 }  // namespace gateway::traffic

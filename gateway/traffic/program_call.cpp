@@ -1,5 +1,6 @@
 #include "gateway/traffic/program_call.hpp"
 
+#include "gateway/traffic/era_choice.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/protocol/version.hpp"
@@ -136,7 +137,7 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     if (request.record.era == mcp::era::modern) {
         return set_modern_call(request, what);
     }
-    if (server.era == core::mcp_era::modern) {
+    if (server.era == core::mcp_era::modern && server.sessions == core::mcp_sessions::shared) {
         return refuse_legacy(request);
     }
     if (what.read.is_batch) {
@@ -154,6 +155,9 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
     call.asked.message.emplace(kept(request, what));
+    if (request.translated) {
+        call.asked.fields = passed_fields(request);
+    }
     call.primed = version >= first_primed;
     if (what.session) {
         call.asked.act = asks ? program_act::request : program_act::tell;

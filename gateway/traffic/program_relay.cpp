@@ -1,6 +1,7 @@
 #include "gateway/traffic/program_relay.hpp"
 
 #include "core/json/jsonrpc_server.hpp"
+#include "gateway/traffic/era_choice.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/protocol/raw_json.hpp"
@@ -173,7 +174,7 @@ std::string program_relay::session_fields()
     }
     const bool refused = batch_.over && mcp::members_of(batch_.texts.back()).find("result").empty();
     if (!refused) {
-        mcp::local_handle place;
+        mcp::local_handle place{.worker = session_here};
         std::ranges::copy(batch_.handle, place.random.begin());
         net::http1::head_writer{fields}.field("Mcp-Session-Id", request_.mcp->begin_here(place));
     }

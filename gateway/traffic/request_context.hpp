@@ -42,10 +42,12 @@ struct request_context {
     std::shared_ptr<const model::agent_entry> agent{};   // null: none is known
     std::shared_ptr<const model::agent_entry> hidden{};  // the one that the caller may not know of, if there is one
     std::optional<relay_call> call{};                    // what remains to be relayed; nullopt: the request is answered
-    std::optional<program_call> program{};               // what remains to be passed to a program's session
-    std::optional<model::card_position> managed{};       // an extended card of the gateway's own remains to be answered
-    std::optional<mcp_answer> mcp{};                     // of a message to an MCP server: what its answer has to be
-    std::optional<mcp_repair> repair{};  // of the same: what can be done about a server that has not acted
+    bool translated =
+        false;  // a client of the legacy era, whose server over streamable HTTP speaks only the modern one
+    std::optional<program_call> program{};          // what remains to be passed to a program's session
+    std::optional<model::card_position> managed{};  // an extended card of the gateway's own remains to be answered
+    std::optional<mcp_answer> mcp{};                // of a message to an MCP server: what its answer has to be
+    std::optional<mcp_repair> repair{};             // of the same: what can be done about a server that has not acted
     std::vector<std::pair<std::string, core::secret>> forwarded{
     };  // fields of the caller that the server gets in any message
     std::unique_ptr<answer_edit> edit{};  // what call->edit points to

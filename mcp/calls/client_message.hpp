@@ -5,18 +5,27 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace mcp {
+
+// What the header of a message says beside what every message has, over HTTP.
+struct message_head {
+    std::string name;                                         // `Mcp-Name`; empty: none
+    std::vector<std::pair<std::string, std::string>> fields;  // others, such as `Mcp-Param-…`
+};
 
 // `text` is one JSON-RPC message that has been checked; the other views are empty or into it, but for `method`.
 struct client_message {
     std::string_view text;
-    std::string_view method;          // unescaped; empty: an answer
-    std::string_view id;              // raw, of a request or an answer; empty: a notification
-    std::string_view params;          // raw; empty: none
-    std::string_view progress_token;  // raw, `params._meta.progressToken` of a request; empty: none
-    std::string_view request_id;      // raw, `params.requestId` of `notifications/cancelled`; empty: none
-    std::uint64_t client = 0;         // whose it is, where several share a connection
+    std::string_view method;             // unescaped; empty: an answer
+    std::string_view id;                 // raw, of a request or an answer; empty: a notification
+    std::string_view params;             // raw; empty: none
+    std::string_view progress_token;     // raw, `params._meta.progressToken` of a request; empty: none
+    std::string_view request_id;         // raw, `params.requestId` of `notifications/cancelled`; empty: none
+    std::uint64_t client = 0;            // whose it is, where several share a connection
+    const message_head* head = nullptr;  // only for the call that it is passed to; null: nothing beside
 };
 
 // A copy that lives as long as it has to.

@@ -71,9 +71,9 @@ std::string cancellation(std::string_view id, std::string_view reason)
 exchange_book::exchange_book(book_settings settings)
     : settings_{std::move(settings)},
       ids_{/*always=*/false},
-      tokens_{settings_.shared},
+      tokens_{settings_.shared || settings_.renames},
       questions_{settings_.first_question},
-      last_{settings_.shared ? call_number{upstream_names::first_new} - 1 : 0}
+      last_{settings_.shared || settings_.renames ? call_number{upstream_names::first_new} - 1 : 0}
 {
 }
 
@@ -95,6 +95,7 @@ core::result<exchange_book::begun> exchange_book::begin(const client_message& re
     }
     begun made;
     made.call = call;
+    made.id = integer_of<std::uint64_t>(added.upstream_id).value_or(0);
     made.text = replaced(request.text, {{{request.id, added.upstream_id}, {token, added.upstream_token}}});
     by_id_[added.upstream_id] = made.call;
     if (!token.empty()) {

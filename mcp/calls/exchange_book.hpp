@@ -26,6 +26,7 @@ using call_number = std::uint64_t;
 
 struct book_settings {
     bool shared = false;                // by clients that know nothing of one another
+    bool renames = false;               // every id and token gets another name, as where it is shared
     std::vector<std::string> declared;  // the client's capabilities by name; of a shared connection none count
     std::size_t most_calls = 64;        // in flight
     std::size_t most_questions = 64;    // of the server, that nobody has answered
@@ -57,7 +58,8 @@ public:
 
     struct begun {
         call_number call = 0;
-        std::string text;  // for the server
+        std::string text;      // for the server
+        std::uint64_t id = 0;  // in the text; 0: it is no integer
     };
 
     // A request of a client. Fails with overloaded: most_calls are in flight.

@@ -23,6 +23,10 @@ http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing message, 
 
 void http_post::await(core::duration patience)
 {
+    patience_ = patience;
+    if (message_.method == "subscriptions/listen" && !settled_) {
+        return;  // nothing has to happen for it to be alive
+    }
     deadline_.expires_after(patience);
     deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
         if (!cancelled && !alive.expired()) {
@@ -106,6 +110,9 @@ void http_post::headed(const net::exchange_head& head)
 
 void http_post::took(std::string_view piece)
 {
+    if (message_.of_caller && !settled_) {
+        await(patience_);  // which is with silence
+    }
     if (!streams_) {
         body_ += piece;
         return;
@@ -150,7 +157,7 @@ bool http_post::answers(std::string_view text, bool& ours, std::optional<core::e
     for (const auto each : texts) {
         const auto read = read_message(each, limits);
         answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
-        ours = message_.id != 0 && answer && read->answered() == message_.id;
+        ours = message_.id != 0 && answer && read->answered() == message_.answered_as();
         if (ours) {
             return true;
         }
@@ -159,7 +166,8 @@ bool http_post::answers(std::string_view text, bool& ours, std::optional<core::e
         }
         for (const auto& whom : addressees_of(each)) {
             const bool says_who = !read || whom.id;  // an error to nobody in particular is a message
-            if (whom.answer && !whom.other && says_who && whom.id.value_or(message_.id) == message_.id) {
+            const auto id = message_.answered_as();
+            if (whom.answer && !whom.other && says_who && whom.id.value_or(id) == id) {
                 refused = refused_answer(read ? another_id() : read.error());
                 return false;
             }

@@ -43,9 +43,10 @@ public:
     void begin();
 
     std::uint64_t id() const noexcept { return message_.id; }
+    std::uint64_t answered_as() const noexcept { return message_.answered_as(); }
+    bool of_caller() const noexcept { return message_.of_caller; }
     const std::string& method() const noexcept { return message_.method; }
     bool settled() const noexcept { return settled_; }
-    bool of_caller() const noexcept { return message_.of_caller; }
 
     // As servers answer `initialize` that do not know this transport.
     bool refused_initialize() const noexcept
@@ -87,6 +88,7 @@ private:
     bool json_ = false;
     std::string body_;  // of what is no stream
     event_reader events_;
+    core::duration patience_{};
     loop_timer deadline_;
     loop_timer pause_;  // before a stream is taken up again
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

@@ -128,7 +128,7 @@ void http_transport::cancel(const outgoing& message)
     const auto params = raw_object::read(read->params);
     const auto text = params ? params->find("requestId") : std::string_view{};
     const auto id = integer_of<std::uint64_t>(text).value_or(0);
-    const auto is = [id](const auto& each) { return id != 0 && each->id() == id; };
+    const auto is = [id](const auto& each) { return id != 0 && each->answered_as() == id; };
     std::erase_if(waiting_, is);
     std::erase_if(under_way_, is);
     advance();

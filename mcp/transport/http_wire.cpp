@@ -190,6 +190,9 @@ net::exchange_request http_wire::request(std::string_view http_method, const out
         if (!message->name.empty()) {
             out.headers.emplace_back("Mcp-Name", as_header_value(message->name));
         }
+        for (const auto& [name, value] : message->fields) {
+            out.headers.emplace_back(name, value);
+        }
     }
     if (!in_modern && !session_id.empty() && !begins(message)) {
         out.headers.emplace_back("Mcp-Session-Id", session_id);

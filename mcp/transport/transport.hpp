@@ -13,6 +13,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace mcp {
 
@@ -59,6 +61,11 @@ struct outgoing {
     std::string name = {};  // what the method is about (`Mcp-Name`); empty: nothing
     // A caller's, which waits for timeouts.call: `id` need not be the one in the text, and HTTP+SSE matches nothing by it.
     bool of_caller = false;
+    std::uint64_t text_id = 0;  // of a caller's request: the integer that is the id in the text; 0: it is another one
+    std::vector<std::pair<std::string, std::string>> fields = {};  // further ones of its header
+
+    // The id by which its answer is known.
+    std::uint64_t answered_as() const noexcept { return of_caller ? text_id : id; }
 };
 
 class transport {

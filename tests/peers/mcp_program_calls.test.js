@@ -345,10 +345,6 @@ describe('programs that speak the modern era', () => {
         assert.equal((await client.listTools()).tools.length, 2);
         await close();
     });
-
-    test('a program of the modern era refuses a legacy client', patience, async () => {
-        await assert.rejects(connect(v1, 'modern-stdio'));
-    });
 });
 
 describe('a program of which callers get a part', () => {

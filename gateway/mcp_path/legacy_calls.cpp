@@ -1,0 +1,284 @@
+#include "gateway/mcp_path/legacy_calls.hpp"
+
+#include "mcp/calls/upstream_names.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/translation/legacy_answer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+using core::errc;
+
+// Those that a server may answer with `input_required`.
+bool may_need_input(std::string_view method) noexcept
+{
+    return method == "tools/call" || method == "prompts/get" || method == "resources/read";
+}
+
+}  // namespace
+
+legacy_calls::legacy_calls(services with, const mcp::client_terms& terms)
+    : with_{std::move(with)},
+      terms_{terms}
+{
+}
+
+core::result<> legacy_calls::begin(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader)
+{
+    if (calls_.size() >= most_calls) {
+        return core::gateway_error(errc::overloaded, "too many calls of this session are in flight");
+    }
+    const auto made = mcp::to_modern(request, terms_);
+    auto sent = made.view();
+    sent.head = request.head;
+    auto upstream = with_.ask(sent);
+    if (!upstream) {
+        return upstream.error();
+    }
+    const auto number = ++last_call_;
+    auto& call = calls_[number];
+    call.id = request.id;
+    call.reader = reader;
+    call.began = with_.clock();
+    call.upstream = std::move(*upstream);
+    if (request.head != nullptr) {
+        call.fields = request.head->fields;
+    }
+    keep(call, request);
+    watch(number, *call.upstream);
+    reader->on_left([this, number, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
+        if (!alive.expired()) {
+            left(number, queue);
+        }
+    });
+    return {};
+}
+
+void legacy_calls::keep(live_call& call, const mcp::client_message& request)
+{
+    if (may_need_input(request.method) && kept_ + request.text.size() <= most_kept) {
+        call.request.emplace(request);
+        kept_ += request.text.size();
+    }
+}
+
+void legacy_calls::watch(std::uint64_t number, text_queue& upstream)
+{
+    upstream.set_wake([this, number, alive = std::weak_ptr<bool>{alive_}] {
+        if (!alive.expired()) {
+            look(number);
+        }
+    });
+}
+
+// What a client is asked that has not reached it reaches nobody: the call cannot go on.
+void legacy_calls::left(std::uint64_t number, text_queue& reader)
+{
+    const auto call = calls_.find(number);
+    if (call != calls_.end() && (with_.once || !reader.take_questions().empty())) {
+        erase(call);
+    }
+}
+
+void legacy_calls::look(std::uint64_t number)
+{
+    const auto call = calls_.find(number);
+    if (call == calls_.end() || call->second.upstream == nullptr) {
+        return;
+    }
+    const auto upstream = call->second.upstream;
+    const auto reader = call->second.reader.lock();
+    while (auto text = upstream->take()) {
+        if (upstream->over() && !upstream->failure()) {
+            return take_result(call, std::move(*text));
+        }
+        if (reader != nullptr) {
+            reader->push(std::move(*text), text_kind::notification);
+        }
+    }
+    if (!upstream->over()) {
+        return;
+    }
+    if (upstream->failure()) {
+        return fail(call, *upstream->failure());
+    }
+    if (reader != nullptr) {
+        reader->close();
+    }
+    erase(call);
+}
+
+void legacy_calls::take_result(live_calls::iterator call, std::string text)
+{
+    const auto asked = mcp::read_asked_input(text);
+    if (!asked) {
+        return fail(call, asked.error());
+    }
+    if (*asked) {
+        if (auto goes_on = ask_client(call, **asked); !goes_on) {
+            fail(call, goes_on.error());
+        }
+        return;
+    }
+    if (const auto reader = call->second.reader.lock()) {
+        reader->push(std::move(text), text_kind::answer);
+        reader->close();
+    }
+    erase(call);
+}
+
+core::result<> legacy_calls::ask_client(live_calls::iterator call, const mcp::asked_input& asked)
+{
+    auto& asking = call->second;
+    if (!asking.request) {
+        return core::gateway_error(errc::overloaded, "the server asks for input in a call that was not kept");
+    }
+    if (++asking.rounds > mcp::most_input_rounds) {
+        return core::upstream_error(errc::upstream_protocol, "the server asks for input without end");
+    }
+    const auto declared = mcp::client_capabilities::read(terms_.capabilities);
+    for (const auto& each : asked.requests) {
+        if (!mcp::may_be_asked(declared, each)) {
+            return core::upstream_error(
+                errc::upstream_protocol,
+                "the server asks for what the client has not declared"
+            );
+        }
+    }
+    asking.upstream = nullptr;
+    asking.heard = with_.clock();
+    asking.state = asked.state;
+    asking.questions.clear();
+    if (asked.requests.empty()) {
+        return go_on(call);
+    }
+    const auto reader = asking.reader.lock();
+    if (reader == nullptr) {
+        return core::caller_error(errc::caller_gone, "nobody reads what the client is asked");
+    }
+    for (const auto& each : asked.requests) {
+        asking.questions.push_back({.id = ++last_question_, .key = each.key, .result = {}});
+        if (!reader->push(mcp::question_text(last_question_, each), text_kind::question)) {
+            return core::gateway_error(errc::overloaded, "too much waits for this reader");
+        }
+    }
+    return {};
+}
+
+void legacy_calls::take_answer(const mcp::client_message& answer)
+{
+    const auto id = mcp::integer_of<std::uint64_t>(answer.id);
+    const auto is = [id](const question& each) { return each.id == id && each.result.empty(); };
+    const auto call = std::ranges::find_if(calls_, [&](const auto& each) {
+        return id && std::ranges::any_of(each.second.questions, is);
+    });
+    if (call == calls_.end()) {
+        return;
+    }
+    auto& asking = call->second;
+    asking.heard = with_.clock();
+    const auto result = mcp::members_of(answer.text).object("result");
+    if (result.empty()) {
+        if (const auto reader = asking.reader.lock()) {
+            const auto* const why = "The client did not answer a request of the server";
+            reader->push(mcp::error_answer(asking.id, -32603, why), text_kind::answer);
+            reader->close();
+        }
+        erase(call);
+        return;
+    }
+    std::ranges::find_if(asking.questions, is)->result = result;
+    if (std::ranges::none_of(asking.questions, [](const question& each) { return each.result.empty(); })) {
+        if (auto sent = go_on(call); !sent) {
+            fail(call, sent.error());
+        }
+    }
+}
+
+// The call goes up once more, with what the client has answered.
+core::result<> legacy_calls::go_on(live_calls::iterator call)
+{
+    auto& asked = call->second;
+    mcp::given_input input;
+    input.state = std::exchange(asked.state, {});
+    if (!asked.questions.empty()) {
+        input.responses = "{";
+        for (const auto& each : std::exchange(asked.questions, {})) {
+            mcp::append_member(input.responses, each.key, each.result);
+        }
+        mcp::close(input.responses, '}');
+    }
+    const auto made = mcp::to_modern(asked.request->view(), terms_, input);
+    const mcp::message_head head{.name = {}, .fields = asked.fields};
+    auto again = made.view();
+    again.head = &head;
+    auto upstream = with_.ask(again);
+    if (!upstream) {
+        return upstream.error();
+    }
+    asked.upstream = std::move(*upstream);
+    watch(call->first, *asked.upstream);
+    return {};
+}
+
+// As for the server's side: of several calls with this id the one that began last.
+void legacy_calls::cancel(const mcp::client_message& notification)
+{
+    const auto id = mcp::plain_name(notification.request_id);
+    const auto found = std::find_if(calls_.rbegin(), calls_.rend(), [&](const auto& each) {
+        return mcp::plain_name(each.second.id) == id;
+    });
+    if (found == calls_.rend()) {
+        return;
+    }
+    const auto reader = found->second.reader.lock();
+    erase(std::prev(found.base()));
+    if (reader != nullptr) {
+        reader->close();
+    }
+}
+
+void legacy_calls::sweep(core::duration silence)
+{
+    const auto now = with_.clock();
+    const auto late =
+        core::upstream_error(errc::upstream_timeout, "a client did not answer, or its call took too long");
+    for (auto each = calls_.begin(); each != calls_.end();) {
+        const auto call = each++;
+        const bool silent = call->second.upstream == nullptr && now - call->second.heard >= silence;
+        if (silent || now - call->second.began >= longest) {
+            fail(call, late);
+        }
+    }
+}
+
+void legacy_calls::fail(const core::error& why)
+{
+    while (!calls_.empty()) {
+        fail(calls_.begin(), why);
+    }
+}
+
+void legacy_calls::fail(live_calls::iterator call, const core::error& why)
+{
+    const auto reader = call->second.reader.lock();
+    erase(call);
+    if (reader != nullptr) {
+        reader->fail(why);
+    }
+}
+
+// Letting go of what comes of it cancels what is still under way at the server.
+void legacy_calls::erase(live_calls::iterator call)
+{
+    if (call->second.request) {
+        kept_ -= call->second.request->view().text.size();
+    }
+    const auto upstream = std::move(call->second.upstream);
+    calls_.erase(call);
+}
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,171 @@
+#include "gateway/mcp_path/legacy_clients.hpp"
+
+#include "gateway/mcp_path/session_handle.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+bool is_over_http(const core::agent& record)
+{
+    return record.mcp->transport == core::mcp_transport::streamable_http;
+}
+
+// A server over HTTP+SSE speaks the legacy era.
+bool is_program(const core::agent& record)
+{
+    return record.mcp->transport == core::mcp_transport::stdio;
+}
+
+}  // namespace
+
+legacy_clients::legacy_clients(const program_services& services, program_sessions& programs, modern_programs& modern)
+    : services_{services},
+      programs_{programs},
+      modern_{modern},
+      connections_{services, programs},
+      translated_{services, [this](const agent_pointer& agent) { return upstream_of(agent); }},
+      openings_{services.loop.get_executor()},
+      probe_{services}
+{
+}
+
+modern_upstream legacy_clients::upstream_of(const agent_pointer& agent)
+{
+    if (is_over_http(agent->record)) {
+        return connections_.open(agent);
+    }
+    return [this, agent](const mcp::client_message& request) { return modern_.request(agent, request); };
+}
+
+core::result<begun_session>
+legacy_clients::begin(const agent_pointer& agent, const std::string& principal, const mcp::kept_message& initialize)
+{
+    if (is_modern_only(agent->record)) {
+        return translate(agent, principal, initialize.view());
+    }
+    auto begun = programs_.begin(agent, principal, initialize.view());
+    if (!begun || !is_program(agent->record) || agent->record.mcp->era != core::mcp_era::automatic) {
+        return begun;
+    }
+    auto other = [this, agent, handle = begun->handle, principal, initialize](
+                     std::string_view refusal,
+                     const std::shared_ptr<text_queue>& reader
+                 ) {
+        if (!says_modern_only(refusal) && !services_.speaks_modern(agent->record)) {
+            return false;
+        }
+        modern_only_[agent->record.id] = services_.clock() + verdict_life;
+        return translated_.begin(agent, {handle, principal}, initialize.view(), reader).has_value();
+    };
+    begun->answer = openings_.watch(std::move(begun->answer), std::move(other));
+    return begun;
+}
+
+core::result<begun_session> legacy_clients::translate(
+    const agent_pointer& agent,
+    const std::string& principal,
+    const mcp::client_message& initialize
+)
+{
+    begun_session begun{new_session_handle(), std::make_shared<text_queue>(services_.loop.get_executor())};
+    if (auto opened = translated_.begin(agent, {begun.handle, principal}, initialize, begun.answer); !opened) {
+        return std::move(opened).error();
+    }
+    return begun;
+}
+
+// A program that speaks the modern era serves a call without a session as it is.
+core::result<std::shared_ptr<text_queue>>
+legacy_clients::call(const agent_pointer& agent, const std::string& principal, const single_call& single)
+{
+    const auto& record = agent->record;
+    const bool speaks_modern =
+        is_program(record) && record.mcp->era != core::mcp_era::legacy && services_.speaks_modern(record);
+    if (speaks_modern || is_modern_only(record)) {
+        return translated_.call(agent, principal, single.request);
+    }
+    return programs_.call(agent, principal, single);
+}
+
+core::result<std::shared_ptr<text_queue>>
+legacy_clients::request(const session_key& key, const mcp::client_message& request)
+{
+    return translated_.has(key.handle) ? translated_.request(key, request) : programs_.request(key, request);
+}
+
+core::result<> legacy_clients::tell(const session_key& key, const mcp::client_message& message)
+{
+    return translated_.has(key.handle) ? translated_.tell(key, message) : programs_.tell(key, message);
+}
+
+core::result<std::shared_ptr<text_queue>> legacy_clients::listen(const session_key& key)
+{
+    return translated_.has(key.handle) ? translated_.listen(key) : programs_.listen(key);
+}
+
+core::result<> legacy_clients::end(const session_key& key)
+{
+    return translated_.has(key.handle) ? translated_.end(key) : programs_.end(key);
+}
+
+bool legacy_clients::is_modern_only(const core::agent& record) const
+{
+    if (is_over_http(record)) {
+        return true;
+    }
+    const auto found = modern_only_.find(record.id);
+    const bool refused = found != modern_only_.end() && services_.clock() < found->second;
+    return is_program(record) && (refused || record.mcp->era == core::mcp_era::modern);
+}
+
+net::task<bool> legacy_clients::translates(agent_pointer agent)
+{
+    const auto& record = agent->record;
+    if (!is_over_http(record) || record.mcp->era == core::mcp_era::legacy) {
+        co_return false;
+    }
+    if (record.mcp->era == core::mcp_era::modern) {
+        co_return true;
+    }
+    if (!services_.speaks_modern(record)) {
+        co_return false;
+    }
+    co_return co_await probe_.refuses(agent);
+}
+
+void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent)
+{
+    modern_only_.erase(id);
+    probe_.forget(id);
+    connections_.forget(id);
+    translated_.set_agent(id, agent);
+}
+
+void legacy_clients::sweep(core::steady_time now)
+{
+    translated_.sweep(now);
+    connections_.sweep(now);
+}
+
+void legacy_clients::stop()
+{
+    probe_.stop();
+    openings_.stop();
+    translated_.stop();
+}
+
+session_counts legacy_clients::counts() const noexcept
+{
+    auto all = programs_.counts();
+    all.begun += translated_.counts().begun;
+    for (std::size_t i = 0; i < session_ends; ++i) {
+        all.ended[i] += translated_.counts().ended[i];
+    }
+    return all;
+}
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,75 @@
+// Clients of the legacy era, whatever era their server speaks: a session is one with a program, or a translated one where the
+// server speaks only the modern era, as its record says or as it has answered `initialize`. On the thread of one loop.
+#pragma once
+
+#include "core/agent.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/legacy_probe.hpp"
+#include "gateway/mcp_path/modern_connections.hpp"
+#include "gateway/mcp_path/modern_programs.hpp"
+#include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "gateway/mcp_path/translated_sessions.hpp"
+#include "gateway/mcp_path/tried_openings.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "net/loop/types.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace gateway::mcp_path {
+
+class legacy_clients {
+public:
+    using agent_pointer = std::shared_ptr<const model::agent_entry>;
+
+    // So long a program that has refused the legacy era is not asked again.
+    static constexpr core::duration verdict_life = std::chrono::hours{24};
+
+    // References outlive it.
+    legacy_clients(const program_services& services, program_sessions& programs, modern_programs& modern);
+    legacy_clients(const legacy_clients&) = delete;
+    legacy_clients& operator=(const legacy_clients&) = delete;
+
+    // As program_sessions and translated_sessions. Over streamable HTTP every session is a translated one.
+    core::result<begun_session>
+    begin(const agent_pointer& agent, const std::string& principal, const mcp::kept_message& initialize);
+    core::result<std::shared_ptr<text_queue>>
+    call(const agent_pointer& agent, const std::string& principal, const single_call& single);
+    core::result<std::shared_ptr<text_queue>> request(const session_key& key, const mcp::client_message& request);
+    core::result<> tell(const session_key& key, const mcp::client_message& message);
+    core::result<std::shared_ptr<text_queue>> listen(const session_key& key);
+    core::result<> end(const session_key& key);
+
+    // Whether clients of this server over streamable HTTP need a translated session; false as long as nothing is known of it. It
+    // may be asked first.
+    net::task<bool> translates(agent_pointer agent);
+
+    // Null: it is gone.
+    void set_agent(const std::string& id, const agent_pointer& agent);
+    void sweep(core::steady_time now);
+    void stop();
+
+    // Of both kinds of sessions.
+    session_counts counts() const noexcept;
+
+private:
+    core::result<begun_session>
+    translate(const agent_pointer& agent, const std::string& principal, const mcp::client_message& initialize);
+    bool is_modern_only(const core::agent& record) const;
+    modern_upstream upstream_of(const agent_pointer& agent);
+
+    const program_services& services_;
+    program_sessions& programs_;
+    modern_programs& modern_;
+    modern_connections connections_;
+    translated_sessions translated_;
+    tried_openings openings_;
+    legacy_probe probe_;
+    model::string_map<core::steady_time> modern_only_;  // agents whose program has refused the legacy era, until when
+};
+
+}  // namespace gateway::mcp_path

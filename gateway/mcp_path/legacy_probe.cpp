@@ -1,0 +1,105 @@
+#include "gateway/mcp_path/legacy_probe.hpp"
+
+#include "gateway/model/version.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+using core::errc;
+
+// What says something of the server's era, and not of its health.
+bool is_refusal(errc code) noexcept
+{
+    return code == errc::upstream_status || code == errc::upstream_protocol || code == errc::session_not_found;
+}
+
+}  // namespace
+
+legacy_probe::legacy_probe(const program_services& services)
+    : services_{services},
+      exchanges_{services.loop.io(), "cardea/" + std::string{model::version()}}
+{
+}
+
+net::task<bool> legacy_probe::refuses(std::shared_ptr<const model::agent_entry> agent)
+{
+    const auto known = verdicts_.find(agent->record.id);
+    if (known != verdicts_.end() && services_.clock() < known->second.until) {
+        co_return known->second.refuses;
+    }
+    if (stopped_ || !services_.over_http) {
+        co_return true;
+    }
+    const auto at = begin(*agent);
+    if (!at->refuses) {
+        net::task_signal told;
+        at->waiting.push_back(&told);
+        co_await told.wait();
+    }
+    co_return *at->refuses;
+}
+
+std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const model::agent_entry& agent)
+{
+    for (const auto& each : attempts_) {
+        if (each->agent_id == agent.record.id) {
+            return each;
+        }
+    }
+    const auto added = std::make_shared<attempt>();
+    attempts_.push_back(added);
+    added->agent_id = agent.record.id;
+    added->settings = std::make_shared<const mcp::http_settings>(services_.over_http(agent));
+    session_recovery::terms terms{
+        .version = mcp::latest(mcp::era::legacy),
+        .agreed = false,
+        .declared = {},
+        .client = {"cardea", std::string{model::version()}},
+        .requests = {}
+    };
+    added->opening = std::make_unique<session_recovery>(
+        services_.loop,
+        exchanges_,
+        added->settings,
+        std::move(terms),
+        [this, of = std::weak_ptr{added}](const core::result<std::string>& session) {
+            if (const auto at = of.lock()) {
+                ended(at, session);
+            }
+        }
+    );
+    added->opening->begin();
+    return added;
+}
+
+void legacy_probe::ended(const std::shared_ptr<attempt>& at, const core::result<std::string>& session)
+{
+    if (session || is_refusal(session.error().code)) {
+        verdicts_[at->agent_id] = {.refuses = !session, .until = services_.clock() + verdict_life};
+    }
+    tell(at, !session);
+}
+
+void legacy_probe::tell(const std::shared_ptr<attempt>& at, bool refuses)
+{
+    attempts_.remove(at);
+    at->refuses = refuses;
+    at->opening.reset();
+    for (auto* const each : std::exchange(at->waiting, {})) {
+        each->set();
+    }
+}
+
+void legacy_probe::stop()
+{
+    stopped_ = true;
+    while (!attempts_.empty()) {
+        const auto at = attempts_.front();
+        tell(at, true);
+    }
+}
+
+}  // namespace gateway::mcp_path

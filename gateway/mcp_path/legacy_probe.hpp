@@ -1,0 +1,69 @@
+// Which servers over streamable HTTP that speak the modern era do not speak the legacy one too: found out with an `initialize` of the
+// gateway's own when a client of that era first needs to know, and kept for a day. On the thread of one loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/mcp_path/session_recovery.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/protocol/message.hpp"
+#include "mcp/transport/http_wire.hpp"
+#include "net/client/exchange.hpp"
+#include "net/loop/task_signal.hpp"
+#include "net/loop/types.hpp"
+
+#include <chrono>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gateway::mcp_path {
+
+class legacy_probe {
+public:
+    static constexpr core::duration verdict_life = std::chrono::hours{24};
+
+    // References outlive it.
+    explicit legacy_probe(const program_services& services);
+    legacy_probe(const legacy_probe&) = delete;
+    legacy_probe& operator=(const legacy_probe&) = delete;
+
+    // Whether the server, which speaks the modern era, refuses `initialize`. One that cannot be reached counts as one that does, and
+    // is asked again the next time. Those who ask at once share one attempt.
+    net::task<bool> refuses(std::shared_ptr<const model::agent_entry> agent);
+
+    // Its record has changed, or it is gone.
+    void forget(const std::string& agent_id) { verdicts_.erase(agent_id); }
+
+    // Who waits is told that it refuses.
+    void stop();
+
+private:
+    struct verdict {
+        bool refuses;
+        core::steady_time until;
+    };
+
+    struct attempt {
+        std::string agent_id;
+        std::shared_ptr<const mcp::http_settings> settings;
+        std::unique_ptr<session_recovery> opening;
+        std::optional<bool> refuses;
+        std::vector<net::task_signal*> waiting;
+    };
+
+    std::shared_ptr<attempt> begin(const model::agent_entry& agent);
+    void ended(const std::shared_ptr<attempt>& at, const core::result<std::string>& session);
+    void tell(const std::shared_ptr<attempt>& at, bool refuses);
+
+    const program_services& services_;
+    net::exchange_client exchanges_;
+    model::string_map<verdict> verdicts_;  // by agent
+    std::list<std::shared_ptr<attempt>> attempts_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,84 @@
+// The resources that one client of the legacy era is subscribed to on a server of the modern one: one `subscriptions/listen` for all
+// of them, made again when they change (MCP 2026-07-28, basic/patterns/subscriptions). On the thread of one loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/legacy_calls.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "mcp/translation/modern_request.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::mcp_path {
+
+class session_subscriptions {
+public:
+    static constexpr std::size_t most = 1000;
+    static constexpr std::size_t longest_uri = 4096;
+    static constexpr core::duration shortest_pause{1'000};  // before one that has ended is made again; doubles
+    static constexpr core::duration longest_pause{30'000};
+
+    struct services {
+        std::function<core::steady_time()> clock;
+        modern_upstream ask;
+        std::function<void(std::string text)> say;  // to whoever listens to what is said unasked
+        core::duration patience;                    // with a server that does not acknowledge
+    };
+
+    // `terms` outlive it.
+    session_subscriptions(services with, const mcp::client_terms& terms);
+    session_subscriptions(const session_subscriptions&) = delete;
+    session_subscriptions& operator=(const session_subscriptions&) = delete;
+
+    // `resources/subscribe`, answered when the server has acknowledged it: with -32602 if it does not tell of this resource, and
+    // as the server refuses. What comes fails as modern_program::request(), with upstream_timeout and with overloaded (`most`
+    // are there).
+    void subscribe(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader);
+
+    // `resources/unsubscribe`, answered at once.
+    void unsubscribe(const mcp::client_message& request, text_queue& reader);
+
+    // One that has ended is made again, and one that nobody acknowledges ends.
+    void sweep();
+
+    // All of them end, and none is made again.
+    void stop(const core::error& why);
+
+private:
+    struct asking {
+        std::string id;  // of the client's request, raw
+        std::string uri;
+        std::weak_ptr<text_queue> reader;
+    };
+
+    void listen();
+    void look();
+    void look_at_next();
+    void take(std::string_view text);
+    void acknowledged(std::string_view text);
+    void refused(std::string_view answer);
+    void ended();
+    void fail(const core::error& why);
+
+    services with_;
+    const mcp::client_terms& terms_;
+    std::set<std::string, std::less<>> uris_;
+    std::vector<asking> asking_;           // for what next_ asks too
+    std::shared_ptr<text_queue> current_;  // null: none is acknowledged
+    std::shared_ptr<text_queue> next_;     // not acknowledged yet; null: none is
+    core::steady_time since_;              // next_ is
+    core::steady_time again_at_ = core::steady_time::max();
+    core::duration pause_ = shortest_pause;
+    bool lost_ = false;  // one has ended, and what the server would have said since then was not heard
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+}  // namespace gateway::mcp_path

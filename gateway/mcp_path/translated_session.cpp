@@ -1,0 +1,211 @@
+#include "gateway/mcp_path/translated_session.hpp"
+
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/server_facts.hpp"
+#include "mcp/translation/legacy_answer.hpp"
+#include "mcp/translation/subscription.hpp"
+
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+using core::errc;
+
+// Those of the modern era, and those of the legacy one that need a session.
+bool is_unknown(std::string_view method) noexcept
+{
+    return method == "initialize" || method == "server/discover" || method.starts_with("subscriptions/") ||
+           method == "resources/subscribe" || method == "resources/unsubscribe";
+}
+
+void answer(text_queue& reader, std::string text)
+{
+    reader.push(std::move(text), text_kind::answer);
+    reader.close();
+}
+
+}  // namespace
+
+translated_session::translated_session(
+    translated_services services,
+    std::shared_ptr<const model::agent_entry> agent,
+    session_name name,
+    mcp::client_terms terms,
+    bool once
+)
+    : services_{std::move(services)},
+      agent_{std::move(agent)},
+      name_{std::move(name)},
+      terms_{std::move(terms)},
+      once_{once},
+      began_{services_.clock()},
+      last_use_{began_},
+      unasked_{services_.on},
+      calls_{{services_.clock, services_.ask, once_}, terms_},
+      subscriptions_{
+          {services_.clock,
+           services_.ask,
+           [this](std::string text) { unasked_.push(std::move(text), text_kind::notification, services_.clock()); },
+           agent_->record.mcp->request_timeout},
+          terms_
+      }
+{
+}
+
+void translated_session::open(const mcp::client_message& initialize, std::shared_ptr<text_queue> reader)
+{
+    opening_id_ = initialize.id;
+    version_ = mcp::agreed_version(mcp::members_of(initialize.params).text("protocolVersion"));
+    opening_reader_ = reader;
+    const auto known = services_.listed();
+    lists_ = known;
+    if (known != nullptr && known->server.speaks == mcp::era::modern) {
+        return opened(known->server);
+    }
+    discover(initialize);
+}
+
+void translated_session::discover(const mcp::client_message& initialize)
+{
+    const auto asked = mcp::own_request(initialize.id, "server/discover", "{}");
+    auto sent = services_.ask(mcp::to_modern(asked.view(), terms_).view());
+    if (!sent) {
+        return end(session_end::refused, sent.error());
+    }
+    opening_ = std::move(*sent);
+    opening_->set_wake([this, alive = std::weak_ptr<bool>{alive_}] {
+        if (!alive.expired()) {
+            look_at_opening();
+        }
+    });
+}
+
+void translated_session::look_at_opening()
+{
+    std::string said;
+    while (auto text = opening_->take()) {
+        said = std::move(*text);
+    }
+    if (!opening_->over()) {
+        return;
+    }
+    const auto from = std::exchange(opening_, nullptr);
+    if (from->failure()) {
+        return end(session_end::refused, *from->failure());
+    }
+    const auto result = mcp::members_of(said).object("result");
+    const auto facts = mcp::read_discover_result(result);
+    if (facts) {
+        return opened(*facts);
+    }
+    if (const auto reader = std::exchange(opening_reader_, {}).lock(); reader != nullptr && result.empty()) {
+        answer(*reader, std::move(said));
+    } else if (reader != nullptr) {
+        reader->fail(facts.error());
+    }
+    end(session_end::refused, facts.error());
+}
+
+void translated_session::opened(const mcp::server_facts& facts)
+{
+    if (const auto reader = std::exchange(opening_reader_, {}).lock()) {
+        answer(*reader, mcp::initialize_answer(opening_id_, version_, facts, agent_->record.id));
+    }
+}
+
+core::result<std::shared_ptr<text_queue>> translated_session::request(const mcp::client_message& request)
+{
+    last_use_ = services_.clock();
+    auto reader = std::make_shared<text_queue>(services_.on);
+    if (request.method == "ping") {
+        answer(*reader, mcp::empty_answer(request.id));
+    } else if (request.method == "logging/setLevel") {
+        answer(*reader, set_level(request));
+    } else if (request.method == "resources/subscribe" && !once_) {
+        subscriptions_.subscribe(request, reader);
+    } else if (request.method == "resources/unsubscribe" && !once_) {
+        subscriptions_.unsubscribe(request, *reader);
+    } else if (is_unknown(request.method)) {
+        answer(*reader, mcp::error_answer(request.id, mcp::method_not_found, "Method not found"));
+    } else if (auto begun = calls_.begin(request, reader); !begun) {
+        return begun.error();
+    }
+    return reader;
+}
+
+std::string translated_session::set_level(const mcp::client_message& request)
+{
+    auto level = mcp::members_of(request.params).text("level");
+    if (!mcp::is_log_level(level)) {
+        return mcp::error_answer(request.id, mcp::invalid_params, "Unknown log level");
+    }
+    terms_.level = std::move(level);
+    return mcp::empty_answer(request.id);
+}
+
+void translated_session::tell(const mcp::client_message& message)
+{
+    last_use_ = services_.clock();
+    if (message.method.empty()) {
+        calls_.take_answer(message);
+    } else if (message.method == "notifications/cancelled") {
+        calls_.cancel(message);
+    }
+}
+
+std::shared_ptr<text_queue> translated_session::listen()
+{
+    last_use_ = services_.clock();
+    return unasked_.listen();
+}
+
+void translated_session::end(session_end why, const core::error& error)
+{
+    if (std::exchange(over_, true)) {
+        return;
+    }
+    opening_ = nullptr;
+    if (const auto reader = std::exchange(opening_reader_, {}).lock()) {
+        reader->fail(error);
+    }
+    calls_.fail(error);
+    subscriptions_.stop(error);
+    unasked_.close();
+    services_.over(*this, why);
+}
+
+// What the gateway's own session with the server hears of, whether or not the server tells clients of changes.
+void translated_session::look_at_lists()
+{
+    auto now = services_.listed();
+    if (now == nullptr || now == lists_) {
+        return;
+    }
+    const auto before = std::exchange(lists_, std::move(now));
+    if (before == nullptr || once_) {
+        return;
+    }
+    for (auto& each : mcp::list_changes(*before, *lists_)) {
+        unasked_.push(std::move(each), text_kind::notification, services_.clock());
+    }
+}
+
+void translated_session::sweep()
+{
+    const auto& server = *agent_->record.mcp;
+    if (opening_ != nullptr && services_.clock() - began_ >= server.initialize_timeout) {
+        return end(
+            session_end::refused,
+            core::upstream_error(errc::upstream_timeout, "server/discover was not answered")
+        );
+    }
+    calls_.sweep(server.call_timeout);
+    subscriptions_.sweep();
+    look_at_lists();
+    if (once_ && !busy()) {
+        end(session_end::done, core::caller_error(errc::session_not_found));
+    }
+}
+
+}  // namespace gateway::mcp_path

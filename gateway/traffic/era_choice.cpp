@@ -1,0 +1,68 @@
+#include "gateway/traffic/era_choice.hpp"
+
+#include "core/ascii.hpp"
+#include "gateway/traffic/mcp_fields.hpp"
+#include "gateway/traffic/mcp_repair.hpp"
+#include "gateway/traffic/request_context.hpp"
+#include "mcp/calls/incoming_check.hpp"
+#include "net/loop/ask.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+namespace gateway::traffic {
+
+bool era_choice::concerns(const request_context& request, const mcp::incoming_body& read)
+{
+    const auto& server = *request.agent->record.mcp;
+    if (server.transport != core::mcp_transport::streamable_http || server.era == core::mcp_era::legacy ||
+        server.sessions == core::mcp_sessions::shared || read.problem) {
+        return false;
+    }
+    const bool begins = read.message.method == mcp::client_method::initialize;
+    const auto& head = request.caller.head();
+    return (begins || net::http1::find(head.fields, "Mcp-Session-Id") == nullptr) &&
+           mcp::era_of_post(mcp_fields_of(head), read) == mcp::era::legacy;
+}
+
+net::routine<> era_choice::choose(request_context& request, model::control_services& control)
+{
+    const auto& record = request.agent->record;
+    const auto now = request.caller.owner().now();
+    const auto found = known_.find(record.id);
+    if (found != known_.end() && now < found->second.until && found->second.agent.lock() == request.agent) {
+        request.translated = found->second.translated;
+        co_return;
+    }
+    auto asked = control.programs().translates(record.id);
+    const auto here = request.caller.owner().get_executor();
+    request.translated = co_await net::ask(control.executor(), here, std::move(asked));
+    known_[request.agent->record.id] = {request.agent, request.translated, now + memory};
+}
+
+bool is_translated(const mcp::sealed_session& session) noexcept
+{
+    const auto* const place = std::get_if<mcp::local_handle>(&session.place);
+    return place != nullptr && place->worker == session_here;
+}
+
+std::vector<std::pair<std::string, std::string>> passed_fields(const request_context& request)
+{
+    std::vector<std::pair<std::string, std::string>> passed;
+    for (const auto& [name, value] : forwarded_fields(request)) {
+        passed.emplace_back(name, value.reveal());
+    }
+    for (const std::string_view name : {"traceparent", "tracestate"}) {
+        const auto* const value = net::http1::find(request.caller.head().fields, name);
+        const bool named = std::ranges::any_of(passed, [name](const auto& each) {
+            return core::equal_ignoring_case(each.first, name);
+        });
+        if (value != nullptr && !named) {
+            passed.emplace_back(name, *value);
+        }
+    }
+    return passed;
+}
+
+}  // namespace gateway::traffic

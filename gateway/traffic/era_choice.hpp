@@ -1,0 +1,54 @@
+// Whether a message of a client of the legacy era belongs to a session in this process because its server, which speaks streamable
+// HTTP, speaks only the modern era. One thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/calls/incoming.hpp"
+#include "mcp/calls/session_id.hpp"
+#include "net/loop/routine.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gateway::traffic {
+
+struct request_context;
+
+class era_choice {
+public:
+    // So long the control loop is not asked again.
+    static constexpr core::duration memory = std::chrono::seconds{10};
+
+    // Whether that has to be chosen for this message: of a client of the legacy era to a server over streamable HTTP that may speak
+    // the modern one, which begins a session or belongs to none. The agent is set.
+    static bool concerns(const request_context& request, const mcp::incoming_body& read);
+
+    // Sets request.translated.
+    net::routine<> choose(request_context& request, model::control_services& control);
+
+private:
+    struct known_agent {
+        std::weak_ptr<const model::agent_entry> agent;
+        bool translated = false;
+        core::steady_time until;
+    };
+
+    model::string_map<known_agent> known_;  // by agent
+};
+
+// Where sessions in this process are told from ids of servers that do not fit into an id.
+inline constexpr std::uint16_t session_here = 1;
+
+// Of an agent whose server speaks streamable HTTP.
+bool is_translated(const mcp::sealed_session& session) noexcept;
+
+// What a server over HTTP gets of the caller's header in any session: what forward_headers names, and the trace.
+std::vector<std::pair<std::string, std::string>> passed_fields(const request_context& request);
+
+}  // namespace gateway::traffic

@@ -1,0 +1,135 @@
+// Clients of the legacy era in front of a program that speaks only the modern one.
+#include "tests/flow/mcp_program_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+TEST_SUITE_BEGIN("flow/mcp_modern_server");
+
+using namespace flow;
+using namespace flow::mcp_programs;
+
+namespace {
+
+// Each line that comes is kept in the file `got`. `hang` gets no answer, `talk` says how far it is first, `need` asks the client for
+// its roots before it answers.
+constexpr const char* modern_server = R"(
+echo $$ >> pids
+while read -r line; do
+  printf '%s\n' "$line" >> got
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\),"method".*/\1/p')
+  token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\([0-9]*\).*/\1/p')
+  done='{"jsonrpc":"2.0","id":'$id',"result":{"resultType":"complete","content":[]}}'
+  case "$line" in
+    *'"notifications/'*) ;;
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}';;
+    *'"server/discover"'*)
+      echo '{"jsonrpc":"2.0","id":'$id',"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"shell","version":"1.50"}}}}';;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"one","inputSchema":{}},{"name":"secret","inputSchema":{}}]}}';;
+    *'"resources/read"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32602,"message":"Resource not found"}}';;
+    *hang*) ;;
+    *inputResponses*) echo "$done";;
+    *need*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}},"requestState":"state 1.50"}}';;
+    *talk*) echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'$token',"progress":1}}'; echo "$done";;
+    *) echo "$done";;
+  esac
+done
+)";
+
+program_gateway::adjustment modern_program(core::mcp_era era)
+{
+    return [era](config::settings& settings) {
+        settings.agents[0].mcp->arguments = {"-c", modern_server};
+        settings.agents[0].mcp->era = era;
+    };
+}
+
+std::string completed(std::string_view id)
+{
+    return R"({"jsonrpc":"2.0","id":)" + std::string{id} + R"(,"result":{"resultType":"complete","content":[]}})";
+}
+
+constexpr std::string_view opening =
+    R"({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1.50"}}})";
+
+}  // namespace
+
+TEST_CASE("A client of the legacy era uses a program that speaks only the modern one, configured or found out")
+{
+    for (const auto era : {core::mcp_era::modern, core::mcp_era::automatic}) {
+        const program_gateway x{modern_program(era)};
+        const auto began = x.post(initialize_body);
+        CHECK(began.status == 200);
+        CHECK(began.body == opening);
+        const field_list session{
+            {"Mcp-Session-Id", began.header("Mcp-Session-Id")},
+            {"MCP-Protocol-Version", "2025-11-25"}
+        };
+        CHECK(x.post(R"({"jsonrpc":"2.0","method":"notifications/initialized"})", session).status == 202);
+        CHECK(
+            x.post(R"({"jsonrpc":"2.0","id":4,"method":"ping"})", session).body ==
+            R"({"jsonrpc":"2.0","id":4,"result":{}})"
+        );
+        const auto called = x.post(call_of("one", R"("first")"), session);
+        CHECK(called.status == 200);
+        CHECK(called.header("Content-Type") == "application/json");
+        CHECK(called.body == completed(R"("first")"));
+        const auto all = x.got("tools/call");
+        CHECK(all.find(R"("io.modelcontextprotocol/clientCapabilities":{"roots":{}})") != std::string::npos);
+        CHECK(all.find(R"("arguments":{"n":1.50})") != std::string::npos);
+        CHECK(all.find("notifications/initialized") == std::string::npos);
+        check_error(
+            x.post(R"({"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"x:y"}})", session),
+            200,
+            -32602,
+            ""
+        );
+        CHECK(x.send("DELETE", session).status == 200);
+        check_error(x.post(call_of("one"), session), 404, -32001, "session_not_found");
+        // The second one is known already.
+        x.begin();
+        CHECK(x.programs().size() == (era == core::mcp_era::modern ? 1 : 2));
+    }
+}
+
+TEST_CASE("What a modern program asks for reaches the client as a request, and its answer goes up with the call")
+{
+    const program_gateway x{modern_program(core::mcp_era::modern)};
+    const auto session = x.begin();
+    http_client caller{x.port()};
+    caller.send(program_gateway::text("POST", session, call_of("need")));
+    caller.read_until(event_of(R"({"jsonrpc":"2.0","id":1,"method":"roots/list"})"));
+    CHECK(x.post(R"({"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///1.50"}]}})", session).status == 202);
+    caller.read_until(event_of(completed("1")));
+    const auto all = x.got("inputResponses");
+    CHECK(
+        all.find(R"("inputResponses":{"r":{"roots":[{"uri":"file:///1.50"}]}},"requestState":"state 1.50")") !=
+        std::string::npos
+    );
+    CHECK(x.programs().size() == 1);
+}
+
+TEST_CASE("Progress, filters and calls without a session hold for a translated client")
+{
+    const program_gateway x{[](config::settings& settings) {
+        modern_program(core::mcp_era::modern)(settings);
+        settings.agents[0].mcp->tools.deny = {"secret"};
+    }};
+    const auto session = x.begin();
+    const auto talked = x.post(call_of("talk"), session);
+    CHECK(talked.header("Content-Type") == "text/event-stream");
+    CHECK(talked.body.find(R"("params":{"progressToken":7,"progress":1})") != std::string::npos);
+    CHECK(talked.body.ends_with(event_of(completed("1"))));
+    const auto list = x.post(R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})", session).body;
+    CHECK(list.find("one") != std::string::npos);
+    CHECK(list.find("secret") == std::string::npos);
+    check_error(x.post(call_of("secret"), session), 200, -32602, "invalid_params");
+    const auto alone = x.post(call_of("one"));
+    CHECK(alone.body == completed("1"));
+    CHECK(alone.count("Mcp-Session-Id") == 0);
+    CHECK(x.got("tools/call").find("secret\",\"arg") == std::string::npos);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,330 @@
+#include "gateway/mcp_path/translated_sessions.hpp"
+
+#include "tests/unit/gateway/mcp_path/translated_rig.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <doctest/doctest.h>
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+TEST_SUITE_BEGIN("gateway/mcp_path/translated_sessions");
+
+using namespace mcp_path_test;
+
+TEST_CASE("initialize is answered with what is known of the server, which hears nothing of it")
+{
+    translated_rig x;
+    const auto session = x.begin_session();
+    CHECK(session.size() == 16);
+    CHECK(x.programs.started.empty());
+    CHECK(x.all(x.asked(program_act::tell, session, message("", "notifications/initialized"))) == "over");
+    CHECK(x.all(x.asked(program_act::tell, session, message("", "notifications/roots/list_changed"))) == "over");
+    CHECK(x.all(x.asked(program_act::request, session, message("5", "ping"))) == answer_text("5") + "\nover");
+    CHECK(x.programs.started.empty());
+}
+
+TEST_CASE("A server of which nothing is known is asked what it is before initialize is answered")
+{
+    translated_rig x;
+    const auto reader = x.open(x.asked(program_act::begin, "", opening));
+    CHECK(
+        x.line() == R"({"jsonrpc":"2.0","id":)" + x.id_of_line() +
+                        R"(,"method":"server/discover","params":{"_meta":{)" + terms_meta() + "}}}"
+    );
+    SUBCASE("it answers")
+    {
+        x.say(answer_text(x.id_of_line(), discovered));
+        CHECK(x.all(*reader) == translated_opening + "\nover");
+    }
+    SUBCASE("it answers with an error, and there is no session")
+    {
+        x.say(R"({"jsonrpc":"2.0","id":)" + x.id_of_line() + R"(,"error":{"code":-32601,"message":"what?"}})");
+        CHECK(
+            x.all(*reader) == R"({"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"what?"}})"
+                              "\nover"
+        );
+        CHECK(x.plane.counts().ended[static_cast<std::size_t>(session_end::refused)] == 1);
+    }
+    SUBCASE("it speaks no version in common")
+    {
+        x.say(answer_text(x.id_of_line(), R"({"supportedVersions":["2099-01-01"],"capabilities":{}})"));
+        CHECK(x.all(*reader) == "upstream_protocol");
+    }
+    SUBCASE("it ends")
+    {
+        x.programs.die();
+        x.poll();
+        CHECK(x.all(*reader) == "session_crashed");
+    }
+    SUBCASE("it says nothing for timeouts.initialize")
+    {
+        x.pass(x.server.initialize_timeout - 1ms);
+        CHECK(x.all(*reader).empty());
+        x.pass(1ms);
+        CHECK(x.all(*reader) == "upstream_timeout");
+    }
+}
+
+TEST_CASE("A call goes up with the client's terms, and its answer comes back as it is")
+{
+    translated_rig x;
+    const auto session = x.begin_session();
+    const auto reader = x.open(x.asked(
+        program_act::request,
+        session,
+        message(R"("i")", "tools/call", R"({"name":"t","arguments":{"n":1.50},"_meta":{"progressToken":"p"}})")
+    ));
+    const auto id = x.id_of_line();
+    const auto token =
+        std::string{mcp::members_of(mcp::members_of(mcp::members_of(x.line()).object("params")).object("_meta"))
+                        .find("progressToken")};
+    CHECK(
+        x.line() == R"({"jsonrpc":"2.0","id":)" + id +
+                        R"(,"method":"tools/call","params":{"name":"t","arguments":{"n":1.50},"_meta":{)" +
+                        terms_meta() + R"(,"progressToken":)" + token + "}}}"
+    );
+    x.say(message("", "notifications/progress", R"({"progressToken":)" + token + R"(,"progress":0.50})"));
+    CHECK(x.all(*reader) == message("", "notifications/progress", R"({"progressToken":"p","progress":0.50})") + "\n");
+    x.say(answer_text(id, R"({"resultType":"complete","content":[],"x":1.0})"));
+    CHECK(x.all(*reader) == answer_text(R"("i")", R"({"resultType":"complete","content":[],"x":1.0})") + "\nover");
+}
+
+TEST_CASE("One program serves the sessions of all clients, and equal ids get their own answers")
+{
+    translated_rig x;
+    const auto first = x.open(x.asked(program_act::request, x.begin_session(), message("1", "tools/list")));
+    const auto second = x.open(x.asked(program_act::request, x.begin_session(), message("1", "tools/list")));
+    CHECK(x.programs.started.size() == 1);
+    x.say(answer_text(x.id_of_line(0), R"({"of":2})"));
+    x.say(answer_text(x.id_of_line(1), R"({"of":1})"));
+    CHECK(x.all(*first) == answer_text("1", R"({"of":1})") + "\nover");
+    CHECK(x.all(*second) == answer_text("1", R"({"of":2})") + "\nover");
+}
+
+TEST_CASE("A level of the log is taken here and goes up with every later request")
+{
+    translated_rig x;
+    const auto session = x.begin_session();
+    const auto set = [&](const std::string& level) {
+        return x.all(x.asked(program_act::request, session, message("1", "logging/setLevel", level)));
+    };
+    CHECK(set(R"({"level":"warning"})") == answer_text("1") + "\nover");
+    x.open(x.asked(program_act::request, session, message("2", "tools/list")));
+    CHECK(x.line().find(terms_meta("warning")) != std::string::npos);
+    CHECK(set(R"({"level":"loud"})").find(R"("code":-32602)") != std::string::npos);
+    CHECK(set("{}").find(R"("code":-32602)") != std::string::npos);
+}
+
+TEST_CASE("Methods of the modern era are unknown to a client of the legacy one")
+{
+    translated_rig x;
+    const auto session = x.begin_session();
+    for (const std::string method : {"subscriptions/listen", "server/discover", "initialize"}) {
+        CAPTURE(method);
+        CHECK(
+            x.all(x.asked(program_act::request, session, message("1", method))).find(R"("code":-32601)") !=
+            std::string::npos
+        );
+    }
+    CHECK(x.programs.started.empty());
+}
+
+TEST_CASE("A client that leaves cancels nothing, and its cancellation reaches the program with the id that it knows")
+{
+    translated_rig x;
+    const auto session = x.begin_session();
+    auto left = x.open(x.asked(program_act::request, session, message("1", "tools/call")));
+    left.reset();
+    x.poll();
+    CHECK(x.programs.lines[0].size() == 1);
+    const auto cancelled = x.open(x.asked(program_act::request, session, message("2", "tools/call")));
+    const auto id = x.id_of_line();
+    x.open(x.asked(program_act::tell, session, message("", "notifications/cancelled", R"({"requestId":2})")));
+    CHECK(x.line().find(R"("method":"notifications/cancelled")") != std::string::npos);
+    CHECK(x.line().find(R"("requestId":)" + id) != std::string::npos);
+    CHECK(x.all(*cancelled) == "over");
+    x.open(x.asked(program_act::tell, session, message("", "notifications/cancelled", R"({"requestId":7})")));
+    CHECK(x.programs.lines[0].size() == 3);
+}
+
+TEST_CASE("A call whose program ends fails, and the session goes on with the next one")
+{
+    translated_rig x;
+    const auto session = x.begin_session();
+    const auto reader = x.open(x.asked(program_act::request, session, message("1", "tools/call")));
+    x.say(message("", "notifications/message"));
+    x.programs.die();
+    x.poll();
+    CHECK(x.all(*reader) == "upstream_reset");
+    const auto next = x.open(x.asked(program_act::request, session, message("1", "tools/call")));
+    x.say(answer_text(x.id_of_line(0, 1)), 1);
+    CHECK(x.all(*next) == answer_text("1") + "\nover");
+}
+
+TEST_CASE("64 calls of a session are in flight, and no more")
+{
+    translated_rig x;
+    const auto session = x.begin_session();
+    std::vector<std::unique_ptr<program_reader>> calls;
+    for (std::size_t i = 0; i < gateway::mcp_path::legacy_calls::most_calls; ++i) {
+        calls.push_back(x.open(x.asked(program_act::request, session, message(std::to_string(i), "tools/call"))));
+        CHECK(x.all(*calls.back()).empty());
+    }
+    CHECK(x.all(x.asked(program_act::request, session, message("99", "tools/call"))) == "overloaded");
+    x.say(answer_text(x.id_of_line()));
+    CHECK(x.all(x.asked(program_act::request, session, message("99", "tools/call"))).empty());
+}
+
+TEST_CASE("A session is its principal's and its agent's, and over after DELETE, half an hour, a day or another record")
+{
+    translated_rig x;
+    const auto session = x.begin_session();
+    for (const auto act : {program_act::request, program_act::tell, program_act::listen, program_act::end}) {
+        auto of_another = x.asked(act, session, message("2", "tools/list"));
+        of_another.principal = "q";
+        CHECK(x.all(std::move(of_another)) == "session_not_found");
+    }
+    const auto ended = [&](session_end why) { return x.plane.counts().ended[static_cast<std::size_t>(why)]; };
+    const auto listener = x.open(x.asked(program_act::listen, session));
+    x.all(*listener);
+    const auto reader = x.open(x.asked(program_act::request, session, message("1", "tools/call")));
+    SUBCASE("DELETE")
+    {
+        CHECK(x.all(x.asked(program_act::end, session)) == "over");
+        CHECK(x.all(*reader) == "session_not_found");
+        CHECK(x.all(*listener) == "over");
+        CHECK(x.line().find("notifications/cancelled") != std::string::npos);
+        CHECK(ended(session_end::deleted) == 1);
+    }
+    SUBCASE("idle, once it is neither called nor listened to")
+    {
+        const auto idle = gateway::mcp_path::program_sessions::longest_idle;
+        const auto quiet = x.begin_session();
+        x.pass(idle - 1ms);
+        CHECK(ended(session_end::idle) == 0);
+        x.pass(1ms);
+        CHECK(ended(session_end::idle) == 1);
+        CHECK(x.all(x.asked(program_act::request, quiet, message("1", "ping"))) == "session_not_found");
+        CHECK(x.all(x.asked(program_act::request, session, message("1", "ping"))) == answer_text("1") + "\nover");
+        return;
+    }
+    SUBCASE("another record")
+    {
+        x.server.arguments = {"changed"};
+        x.publish();
+        CHECK(x.all(*reader) == "upstream_reset");
+        CHECK(ended(session_end::withdrawn) == 1);
+    }
+    SUBCASE("the gateway's end")
+    {
+        x.plane.stop();
+        x.poll();
+        CHECK(x.all(*reader) == "draining");
+        CHECK(ended(session_end::draining) == 1);
+        CHECK(x.all(x.asked(program_act::begin, "", opening)) == "draining");
+    }
+    CHECK(x.all(x.asked(program_act::request, session, message("1", "ping"))) == "session_not_found");
+}
+
+TEST_CASE("The session that is idle for longest goes when max_sessions are there, and none that is in use")
+{
+    translated_rig x;
+    x.server.max_sessions = 2;
+    x.publish();
+    const auto first = x.begin_session();
+    const auto second = x.begin_session();
+    CHECK(x.all(x.asked(program_act::begin, "", opening)) == "session_limit");
+    x.pass(gateway::mcp_path::program_sessions::evictable);
+    CHECK(x.all(x.asked(program_act::request, second, message("1", "ping"))) == answer_text("1") + "\nover");
+    x.begin_session();
+    CHECK(x.all(x.asked(program_act::request, first, message("1", "ping"))) == "session_not_found");
+    CHECK(x.all(x.asked(program_act::request, second, message("1", "ping"))) == answer_text("1") + "\nover");
+}
+
+TEST_CASE("An initialize over 64 KiB is refused")
+{
+    translated_rig x;
+    const auto open = [&](std::size_t size) {
+        const std::string begin = R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"x":")";
+        return x.all(x.asked(program_act::begin, "", begin + std::string(size - begin.size() - 3, 'x') + "\"}}"));
+    };
+    x.begin_session();
+    const auto most = gateway::mcp_path::program_session::most_initialize;
+    CHECK(open(most - 1) == translated_opening + "\nover");
+    CHECK(open(most) == translated_opening + "\nover");
+    CHECK(open(most + 1) == "body_too_large");
+}
+
+TEST_CASE("Over HTTP each session has a connection of its own, and hears what is logged during its calls")
+{
+    translated_rig x;
+    x.server.transport = core::mcp_transport::streamable_http;
+    x.publish();
+    const auto call = message("1", "tools/call", R"({"name":"t"})");
+    const auto session = x.begin_session();
+    const auto first = x.open(x.asked(program_act::request, session, call));
+    const auto second = x.open(x.asked(program_act::request, x.begin_session(), call));
+    REQUIRE(x.programs.started.size() == 2);
+    CHECK(x.programs.messages.back().name == "t");
+    CHECK(std::to_string(x.programs.messages.back().text_id) == x.id_of_line(0, 1));
+    const auto logged = message("", "notifications/message");
+    x.say(logged, 1);
+    CHECK(x.all(*first).empty());
+    CHECK(x.all(*second) == logged + "\n");
+    x.say(answer_text(x.id_of_line(0, 0)), 0);
+    CHECK(x.all(*first) == answer_text("1") + "\nover");
+    CHECK(x.all(x.asked(program_act::end, session)) == "over");
+    CHECK_FALSE(x.programs.runs(0));
+    CHECK(x.programs.runs(1));
+}
+
+TEST_CASE("A server over HTTP is translated for if its record says so, and not as long as nothing is known of it")
+{
+    translated_rig x;
+    x.server.transport = core::mcp_transport::streamable_http;
+    const auto translated = [&x](core::mcp_era era) {
+        x.server.era = era;
+        x.publish();
+        std::optional<bool> said;
+        boost::asio::co_spawn(
+            x.loop.get_executor(),
+            x.plane.translates("a"),
+            [&said](const std::exception_ptr&, bool how) { said = how; }
+        );
+        x.poll();
+        return said.value_or(false);
+    };
+    CHECK(translated(core::mcp_era::modern));
+    CHECK_FALSE(translated(core::mcp_era::automatic));
+    CHECK_FALSE(translated(core::mcp_era::legacy));
+    x.server.transport = core::mcp_transport::stdio;
+    CHECK_FALSE(translated(core::mcp_era::modern));
+}
+
+TEST_CASE("A call without a session goes up with terms of the gateway's own, and a caller that leaves cancels it")
+{
+    translated_rig x;
+    auto reader = x.open(x.asked(program_act::call, "", message("1", "tools/call")));
+    CHECK(x.line().find(R"("io.modelcontextprotocol/clientCapabilities":{})") != std::string::npos);
+    CHECK(x.line().find(R"("io.modelcontextprotocol/clientInfo":{"name":"cardea")") != std::string::npos);
+    SUBCASE("it is answered")
+    {
+        x.say(answer_text(x.id_of_line()));
+        CHECK(x.all(*reader) == answer_text("1") + "\nover");
+        CHECK(x.programs.lines[0].size() == 1);
+    }
+    SUBCASE("it leaves")
+    {
+        reader.reset();
+        x.poll();
+        CHECK(x.line().find("notifications/cancelled") != std::string::npos);
+    }
+    x.pass(1s);
+    CHECK(x.plane.counts().ended[static_cast<std::size_t>(session_end::done)] == 1);
+}
+
+TEST_SUITE_END();
