@@ -201,10 +201,13 @@ void registry::route(const std::string& id, const std::string& call_url)
     if (there == nullptr || !there->served()) {
         return;
     }
-    const auto wanted = call_url.empty() ? there->entry->record.url : call_url;
-    const bool moves = wanted != there->entry->call_url;
-    if ((moves || there->entry->awaits_card) && remake(id, wanted, there->entry->token) && moves) {
-        log_.write(core::log_level::info, "agent_routed", {{"agent", id}, {"url", wanted}});
+    // The ids of those who call are part of the entry that goes.
+    const auto before = there->entry;
+    const auto& own_id = before->record.id;
+    const auto wanted = call_url.empty() ? before->record.url : call_url;
+    const bool moves = wanted != before->call_url;
+    if ((moves || before->awaits_card) && remake(own_id, wanted, before->token) && moves) {
+        log_.write(core::log_level::info, "agent_routed", {{"agent", own_id}, {"url", wanted}});
     }
 }
 
