@@ -40,9 +40,12 @@ core::result<> program::send(std::string text, std::string_view method, std::uin
     return wire_->send(std::move(message));
 }
 
-void program::ready()
+void program::ready(std::string_view version)
 {
     turn_.reset();
+    mcp::dialect speaks;
+    speaks.version = version;
+    wire_->settle(speaks);
     wire_->serves();
 }
 
@@ -53,7 +56,7 @@ void program::stop(std::function<void()> gone)
     waiting_.clear();
     turn_.reset();
     stage_ = stage::stops;
-    wire_->close(false);
+    wire_->close(/*end_session=*/true);
 }
 
 void program::connected()
@@ -86,6 +89,12 @@ void program::failed(std::uint64_t request, core::error why, std::optional<mcp::
     if (request != 0 && observer_ != nullptr) {
         observer_->failed(request, std::move(why));
     }
+}
+
+// Over streamable HTTP. A session for one call cannot go on in another one.
+void program::session_lost()
+{
+    lost(core::upstream_error(core::errc::upstream_reset, "the server has lost the session"));
 }
 
 void program::lost(core::error why)

@@ -47,8 +47,8 @@ public:
     // upstream_reset (it has ended).
     core::result<> send(std::string text, std::string_view method, std::uint64_t call);
 
-    // It serves: what starts behind it need not wait for it any more.
-    void ready();
+    // It serves, in this version: what starts behind it need not wait for it any more.
+    void ready(std::string_view version);
 
     bool runs() const noexcept { return stage_ == stage::runs; }
     bool ended() const noexcept { return stage_ == stage::ended; }
@@ -65,7 +65,7 @@ private:
     void received(std::string_view text) override;
     void refused(std::string_view beginning, std::size_t limit) override;
     void failed(std::uint64_t request, core::error why, std::optional<mcp::era> says) override;
-    void session_lost() override {}
+    void session_lost() override;
     void stream_changed(mcp::stream_news /*news*/) override {}
     void lost(core::error why) override;
     void closed() override;

@@ -67,7 +67,7 @@ public:
     // The same of the call that is `initialize`, which goes to another program: nobody is told.
     std::unique_ptr<program> abandon();
 
-    void ready() { program_->ready(); }
+    void ready(std::string_view version) { program_->ready(version); }
     bool any() const noexcept { return !calls_.empty(); }
     std::size_t count() const noexcept { return calls_.size(); }
     std::size_t own() const noexcept;

@@ -21,7 +21,8 @@ program_plane::program_plane(program_services services)
     : there_{services.loop.get_executor()},
       services_{std::move(services)},
       sessions_{services_},
-      modern_{services_, sessions_}
+      modern_{services_, sessions_},
+      translated_{services_, sessions_}
 {
 }
 
@@ -45,11 +46,13 @@ void program_plane::set_agents(const model::snapshot& now)
 
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    const bool served = agent != nullptr && agent->has_program_sessions();
+    const bool served =
+        agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
     if (served) {
         agents_[id] = agent;
     } else {
         agents_.erase(id);
+        translated_.forget(id);
     }
     sessions_.set_agent(id, served ? agent : nullptr);
     modern_.set_agent(id, served ? agent : nullptr);
@@ -76,7 +79,7 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
         case program_act::listen:
             break;
     }
-    auto queue = ask(asked);
+    auto queue = ask(asked, exchange);
     if (!queue) {
         exchange.finish(std::move(queue).error());
     } else if (asked.act == program_act::listen) {
@@ -104,7 +107,8 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     exchange.follow(std::move(begun->answer), std::move(begun->handle), std::move(unheard));
 }
 
-core::result<std::shared_ptr<text_queue>> program_plane::ask(const model::program_request& asked)
+core::result<std::shared_ptr<text_queue>>
+program_plane::ask(const model::program_request& asked, program_exchange& exchange)
 {
     if (asked.act == program_act::listen) {
         return sessions_.listen(key_of(asked));
@@ -117,13 +121,19 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask(const model::progra
         return core::caller_error(errc::agent_not_found);
     }
     if (asked.act == program_act::modern) {
-        if (!services_.speaks_modern(agent->second->record)) {
-            return core::gateway_error(errc::version_unsupported, "the modern era, with a program of the legacy one");
+        const auto& record = agent->second->record;
+        if (record.mcp->transport != core::mcp_transport::stdio || !services_.speaks_modern(record)) {
+            exchange.translate();
+            return translated_.request(agent->second, asked);
         }
         return modern_.request(agent->second, asked.message->view());
     }
-    const single_call single{.request = asked.message->view(), .version = asked.version, .capabilities = {}};
-    return sessions_.call(agent->second, asked.principal, single);
+    auto begun =
+        sessions_.call(agent->second, asked.principal, {.request = asked.message->view(), .version = asked.version});
+    if (!begun) {
+        return begun.error();
+    }
+    return std::move(begun->answer);
 }
 
 }  // namespace gateway::mcp_path

@@ -5,6 +5,7 @@
 #include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_exchange.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/mcp_path/translated_calls.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
 
@@ -26,6 +27,12 @@ public:
     // Null: it is gone. The sessions end that were made of a record that has changed.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
+    // What the agent's server lists has changed to this.
+    void lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& lists)
+    {
+        translated_.lists_changed(id, lists);
+    }
+
     // Ends all sessions in order. busy() until their programs are gone.
     void stop();
     bool busy() const noexcept { return sessions_.busy(); }
@@ -36,13 +43,14 @@ public:
 private:
     void carry_out(const model::program_request& asked, program_exchange& exchange);
     void begin(const model::program_request& asked, program_exchange& exchange);
-    core::result<std::shared_ptr<text_queue>> ask(const model::program_request& asked);
+    core::result<std::shared_ptr<text_queue>> ask(const model::program_request& asked, program_exchange& exchange);
 
     net::executor there_;
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that have such sessions
     program_services services_;
     program_sessions sessions_;
     modern_programs modern_;
+    translated_calls translated_;
 };
 
 }  // namespace gateway::mcp_path

@@ -88,6 +88,15 @@ public:
     // Whether the server lists what it has in the modern era. False also where nothing is known of it.
     bool speaks_modern(const std::string& id) const;
 
+    // What the server lists and says of itself. Null: the session does not serve now.
+    std::shared_ptr<const mcp::server_lists> lists(const std::string& id) const;
+
+    // Who hears of what an agent's server lists, whenever that has changed; empty: nobody.
+    void set_listed(std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> told)
+    {
+        listed_ = std::move(told);
+    }
+
     // For programs that others start.
     mcp::start_turns& turns() noexcept { return turns_; }
 
@@ -116,6 +125,7 @@ private:
     const config::mcp_settings& defaults_;
     std::vector<std::pair<std::string, std::string>> inherited_;
     token_supply tokens_;
+    std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> listed_;
     mcp::start_turns turns_;
 
     // What reach() gave out last, for the sessions of callers.

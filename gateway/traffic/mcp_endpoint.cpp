@@ -5,6 +5,7 @@
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/era_of_server.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/mcp_message.hpp"
 #include "mcp/calls/origin.hpp"
@@ -254,7 +255,9 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
         }
         renamed = std::move(*edit);
     }
-    if (request.agent->has_program_sessions()) {
+    const auto* known = known_.find(request.agent->record.id);
+    const auto* card = known == nullptr ? nullptr : known->card.get();
+    if (request.agent->has_program_sessions() || is_for_legacy_server(request, card)) {
         return set_program_call(request, {fields, read, body, renamed, request.repair->sealed()});
     }
     if (is_request && legacy && !begins) {

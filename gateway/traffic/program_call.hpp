@@ -33,9 +33,6 @@ struct program_message {
 // Sets request.program, or returns the answer to a message that goes no further.
 std::optional<net::routine<>> set_program_call(request_context& request, const program_message& what);
 
-// -32022 with the versions of the legacy era: a client that speaks both eras goes on in that one.
-net::routine<> refuse_modern(request_context& request);
-
 // The same of a GET or a DELETE.
 void set_program_call(request_context& request, model::program_act act, const mcp::sealed_session& session);
 

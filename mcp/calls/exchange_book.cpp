@@ -84,7 +84,6 @@ core::result<exchange_book::begun> exchange_book::begin(const client_message& re
     added.id = request.id;
     added.client = request.client;
     added.initialize = request.method == "initialize";
-    added.upstream_id = ids_.name_for(request.id);
     const auto token = is_name(request.progress_token) ? request.progress_token : std::string_view{};
     if (!token.empty()) {
         added.token = token;
@@ -92,6 +91,7 @@ core::result<exchange_book::begun> exchange_book::begin(const client_message& re
     }
     begun made;
     made.call = ++last_;
+    added.upstream_id = settings_.numbered ? std::to_string(made.call) : ids_.name_for(request.id);
     made.text = replaced(request.text, {{{request.id, added.upstream_id}, {token, added.upstream_token}}});
     by_id_[added.upstream_id] = made.call;
     if (!token.empty()) {
