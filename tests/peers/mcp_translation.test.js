@@ -2,7 +2,7 @@
 // gets what a client of the legacy era gets directly.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -46,13 +46,16 @@ before(async () => {
     programs.memory = { ...node(server('memory')), env: { MEMORY_FILE_PATH: path.join(folder, 'memory.json') } };
     const mcpServers = Object.fromEntries(Object.entries(programs).map(([id, how]) => [id, { ...how, max_sessions: 32 }]));
     mcpServers.lazy = { ...programs.everything, start: 'lazy' };
+    await writeFile(path.join(folder, 'tools'), 'first\n');
+    const growing = fileURLToPath(new URL('support/mcp_server_v2.js', import.meta.url));
+    mcpServers.growing = node(growing, 'legacy-stdio', path.join(folder, 'tools'), path.join(folder, 'pids'));
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/mcp`;
     overHttp = spawn(process.execPath, [server('everything'), 'streamableHttp'], { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
     await until(() => fetch(url).then(() => true, () => false), 'server-everything over HTTP');
     mcpServers.http = { type: 'streamable-http', url };
     gateway = await startConfiguredGateway({ mcpServers });
-    await until(async () => (await Promise.all([...Object.keys(programs), 'http'].map(hasCard))).every(Boolean), 'the cards');
+    await until(async () => (await Promise.all([...Object.keys(programs), 'growing', 'http'].map(hasCard))).every(Boolean), 'the cards');
 }, patience);
 
 after(async () => {
@@ -164,5 +167,54 @@ describe('other programs', () => {
             return client.close();
         };
         await Promise.all(Array.from({ length: 20 }, (_, number) => one(number)));
+    });
+});
+
+describe('a server whose tools change', () => {
+    test('a client that listens hears of it, and lists them', patience, async () => {
+        const client = await connect('growing');
+        assert.deepEqual((await client.listTools()).tools.map(({ name }) => name), ['first']);
+        assert.equal(client.getServerCapabilities().tools.listChanged, true);
+        const meta = {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+            'io.modelcontextprotocol/clientInfo': info,
+        };
+        const notifications = { toolsListChanged: true, resourceSubscriptions: ['file:///r'] };
+        const leave = new AbortController();
+        const { status, body } = await fetch(`${gateway.base}agents/growing/mcp`, {
+            method: 'POST',
+            signal: leave.signal,
+            headers: {
+                'Content-Type': 'application/json',
+                Accept: 'application/json, text/event-stream',
+                'MCP-Protocol-Version': '2026-07-28',
+                'Mcp-Method': 'subscriptions/listen',
+            },
+            body: JSON.stringify({ jsonrpc: '2.0', id: 'mine', method: 'subscriptions/listen', params: { notifications, _meta: meta } }),
+        });
+        assert.equal(status, 200);
+        const told = [];
+        const listening = (async () => {
+            let text = '';
+            for await (const piece of body.pipeThrough(new TextDecoderStream())) {
+                text += piece;
+                const events = text.split('\n\n');
+                text = events.pop();
+                told.push(...events.filter((event) => event.includes('data: ')).map((event) => JSON.parse(event.split('data: ')[1])));
+            }
+        })().catch((problem) => problem);
+        const subscription = { _meta: { 'io.modelcontextprotocol/subscriptionId': 'mine' } };
+        await until(() => told.length === 1, 'the acknowledgement');
+        assert.equal(told[0].method, 'notifications/subscriptions/acknowledged');
+        assert.deepEqual(told[0].params, { ...subscription, notifications: { toolsListChanged: true } });
+        await appendFile(path.join(folder, 'tools'), 'second\n');
+        await until(() => told.length === 2, 'the change');
+        assert.equal(told[1].method, 'notifications/tools/list_changed');
+        assert.deepEqual(told[1].params, subscription);
+        assert.deepEqual((await client.listTools()).tools.map(({ name }) => name), ['first', 'second']);
+        leave.abort();
+        await listening;
+        await client.close();
     });
 });
