@@ -1,5 +1,5 @@
 #include "mcp/protocol/raw_json.hpp"
-#include "tests/unit/gateway/mcp_path/translated_rig.hpp"
+#include "tests/unit/gateway/mcp_path/modern_client_rig.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ next_round(const std::string& id, const std::string& answer, const std::string& 
     );
 }
 
-class parked_rig : public translated_rig {
+class parked_rig : public modern_client_rig {
 public:
     // A call that the server asks these during, and the answer that asks the client.
     std::string park(const std::vector<std::string>& questions, const std::string& id = "1")

@@ -1,5 +1,5 @@
 #include "mcp/protocol/raw_json.hpp"
-#include "tests/unit/gateway/mcp_path/translated_rig.hpp"
+#include "tests/unit/gateway/mcp_path/modern_client_rig.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@ using namespace mcp_path_test;
 
 TEST_CASE("A call has a session of its own, which declares what the call did and ends with it")
 {
-    translated_rig x;
+    modern_client_rig x;
     const auto answer = x.call(modern(R"("a")", "tools/call", R"("name":"t","arguments":{"n":1.0})"));
     REQUIRE(x.lines().size() == 3);
     CHECK(
@@ -33,7 +33,7 @@ TEST_CASE("A call has a session of its own, which declares what the call did and
 
 TEST_CASE("A call that its client can be asked for nothing during declares nothing")
 {
-    translated_rig x;
+    modern_client_rig x;
     const auto answer = x.call(modern("1", "completion/complete", R"("ref":{})"), "");
     CHECK(x.lines()[0].find(R"("capabilities":{},)") != std::string::npos);
     x.programs.say(message("5", "roots/list"));
@@ -42,7 +42,7 @@ TEST_CASE("A call that its client can be asked for nothing during declares nothi
 
 TEST_CASE("The server is told the level that a call asks for first, and its messages reach nobody who did not ask")
 {
-    translated_rig x;
+    modern_client_rig x;
     const auto said = message("", "notifications/message", R"({"level":"info","data":1})");
     const auto with_level =
         x.call(modern("7", "tools/call", R"("name":"t")", declares + R"("io.modelcontextprotocol/logLevel":"debug",)"));
@@ -67,7 +67,7 @@ TEST_CASE("The server is told the level that a call asks for first, and its mess
 
 TEST_CASE("A client that leaves ends its call and the session")
 {
-    translated_rig x;
+    modern_client_rig x;
     auto answer = x.call(modern("1", "tools/call", R"("name":"t")"));
     SUBCASE("before the program has begun")
     {
@@ -84,7 +84,7 @@ TEST_CASE("A client that leaves ends its call and the session")
 
 TEST_CASE("A call fails as its session does")
 {
-    translated_rig x;
+    modern_client_rig x;
     const auto answer = x.call(modern("1", "tools/call", R"("name":"t")"));
     x.programs.die();
     x.poll();
@@ -100,7 +100,7 @@ TEST_CASE("A call fails as its session does")
 
 TEST_CASE("A server that no session is known of is asked what it is in a session that ends then")
 {
-    translated_rig x;
+    modern_client_rig x;
     x.programs.opened = answer_text(
         "0",
         R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s"}})"
@@ -125,7 +125,7 @@ TEST_CASE("A server that no session is known of is asked what it is in a session
 
 TEST_CASE("What the gateway's own session knows is answered without another one")
 {
-    translated_rig x;
+    modern_client_rig x;
     auto lists = std::make_shared<mcp::server_lists>();
     lists->server.capabilities = R"({"tools":{}})";
     lists->server.info = R"({"name":"known"})";
@@ -146,7 +146,7 @@ TEST_CASE("What the gateway's own session knows is answered without another one"
 
 TEST_CASE("A client that listens hears of changes of the lists that it asked for, and of the end when the agent goes")
 {
-    translated_rig x;
+    modern_client_rig x;
     const auto lists = std::make_shared<mcp::server_lists>();
     x.known = lists;
     const auto* const wish = R"("notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///r"]})";
@@ -177,7 +177,7 @@ TEST_CASE("A client that listens hears of changes of the lists that it asked for
 
 TEST_CASE("Where no session notices changes, none are acknowledged")
 {
-    translated_rig x;
+    modern_client_rig x;
     const auto heard = x.call(modern("1", "subscriptions/listen", R"("notifications":{"toolsListChanged":true})"), "");
     CHECK(next(heard).find(R"("notifications":{}}})") != std::string::npos);
     x.calls.lists_changed("a", std::make_shared<mcp::server_lists>());
@@ -189,7 +189,7 @@ TEST_CASE(
     "the call"
 )
 {
-    translated_rig x;
+    modern_client_rig x;
     x.server.transport = core::mcp_transport::streamable_http;
     x.programs.opened.replace(x.programs.opened.find(R"("id":0)"), 6, R"("id":1)");
     const auto answer = x.call(modern(R"("a")", "tools/call", R"("name":"t")"));
@@ -214,7 +214,7 @@ TEST_CASE(
     "An agent that refuses calls without a session refuses these, and one that shares its session has none for them"
 )
 {
-    translated_rig x;
+    modern_client_rig x;
     x.server.sessionless = core::mcp_sessionless::refuse;
     CHECK(x.call(modern("1", "tools/list"), "") == nullptr);
     x.server.sessionless = core::mcp_sessionless::shared;

@@ -41,7 +41,7 @@ inline std::shared_ptr<const mcp::session_ids> new_seals()
     return std::make_shared<const mcp::session_ids>(jose::text_sealer{{&key, 1}});
 }
 
-class translated_rig : public rig {
+class modern_client_rig : public rig {
 public:
     static program_request asked(const std::string& text, const std::string& digest)
     {
