@@ -3,8 +3,12 @@
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/sessions/session_settings.hpp"
+#include "jose/sealed_text.hpp"
+#include "mcp/calls/session_id.hpp"
 
+#include <array>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -21,6 +25,15 @@ mcp::http_settings settings_of(const model::agent_entry& agent)
     return settings;
 }
 
+// With a key that no other process has, and none keeps.
+std::shared_ptr<const mcp::session_ids> own_seals()
+{
+    std::array<unsigned char, jose::sealing_key_bytes> bytes{};
+    jose::system_random(bytes);
+    const core::secret key{std::string{bytes.begin(), bytes.end()}};
+    return std::make_shared<const mcp::session_ids>(jose::text_sealer{{&key, 1}});
+}
+
 }  // namespace
 
 caller_sessions::caller_sessions(
@@ -29,7 +42,8 @@ caller_sessions::caller_sessions(
     sessions::session_plane& own,
     const core::logger& log
 )
-    : programs_{mcp_path::program_services{
+    : own_{own},
+      programs_{mcp_path::program_services{
           control,
           own.turns(),
           [&own](const model::agent_entry& agent) { return own.reach(agent); },
@@ -40,8 +54,10 @@ caller_sessions::caller_sessions(
           log,
           [&own](const std::string& id) { return own.control(id); },
           [&own](const std::string& id) { return own.lane(id); },
+          [&own](const std::string& id) { return own.known_lists(id); },
+          settings_of,
           [&own](const std::string& id) { return own.lists(id); },
-          settings_of
+          own_seals()
       }},
       over_http_{mcp_path::http_session_services{
           .loop = control,
@@ -57,6 +73,14 @@ caller_sessions::caller_sessions(
           .log = log
       }}
 {
+    own_.set_listed([this](const std::string& id, const std::shared_ptr<const mcp::server_lists>& lists) {
+        programs_.lists_changed(id, lists);
+    });
+}
+
+caller_sessions::~caller_sessions()
+{
+    own_.set_listed({});
 }
 
 void caller_sessions::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)

@@ -26,6 +26,10 @@ public:
         const core::logger& log
     );
 
+    ~caller_sessions();
+    caller_sessions(const caller_sessions&) = delete;
+    caller_sessions& operator=(const caller_sessions&) = delete;
+
     mcp_path::program_plane& programs() noexcept { return programs_; }
     mcp_path::http_sessions& over_http() noexcept { return over_http_; }
 
@@ -39,6 +43,7 @@ public:
     void add_to(telemetry::gateway_sample& now) const;
 
 private:
+    sessions::session_plane& own_;
     mcp_path::program_plane programs_;
     mcp_path::http_sessions over_http_;
 };

@@ -113,6 +113,7 @@ void succeed(
     card->bytes = std::move(bytes);
     card->whole = state.whole;
     card->tools = state.tools;
+    card->era = state.era;
     card->caching = state.caching;
     card->modified = state.modified;
     card->fetched_at = now;

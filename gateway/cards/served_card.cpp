@@ -128,6 +128,7 @@ void add_tools(
     }
     std::ranges::sort(*names);
     card.tools = std::move(names);
+    card.era = listed.server.speaks;
     const mcp::name_filter filter{tools};
     if (filter.passes_all()) {
         return;

@@ -84,7 +84,7 @@ void modern_program::end(const core::error& why)
 void modern_program::said(std::string_view text)
 {
     if (!std::exchange(answers_, true)) {
-        calls_->ready();
+        calls_->ready(mcp::latest(mcp::era::modern));
     }
     for (const auto each : mcp::messages_in(text, mcp::latest(mcp::era::modern))) {
         calls_->take(each, now_, /*listening=*/false);

@@ -59,9 +59,12 @@ core::result<> program::send(mcp::outgoing message)
     return wire_->send(std::move(message));
 }
 
-void program::ready()
+void program::ready(std::string_view version)
 {
     turn_.reset();
+    mcp::dialect speaks;
+    speaks.version = version;
+    wire_->settle(speaks);
     wire_->serves();
 }
 
@@ -73,7 +76,7 @@ void program::stop(std::function<void()> gone)
     waiting_bytes_ = 0;
     turn_.reset();
     stage_ = stage::stops;
-    wire_->close(false);
+    wire_->close(/*end_session=*/true);
 }
 
 void program::connected()
@@ -120,6 +123,12 @@ void program::failed(std::uint64_t request, core::error why, std::optional<mcp::
     if (request != 0 && observer_ != nullptr) {
         observer_->failed(request, std::move(why));
     }
+}
+
+// Over streamable HTTP. A session for one call cannot go on in another one.
+void program::session_lost()
+{
+    lost(core::upstream_error(core::errc::upstream_reset, "the server has lost the session"));
 }
 
 void program::lost(core::error why)

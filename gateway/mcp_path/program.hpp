@@ -65,8 +65,8 @@ public:
     // What is spoken, where it has to be known for a message to be sent; before the first one.
     void settle(const mcp::dialect& speaks) { wire_->settle(speaks); }
 
-    // It serves: what starts behind it need not wait for it any more.
-    void ready();
+    // It serves, in this version: what starts behind it need not wait for it any more.
+    void ready(std::string_view version);
 
     bool runs() const noexcept { return stage_ == stage::runs; }
     bool ended() const noexcept { return stage_ == stage::ended; }
@@ -83,7 +83,7 @@ private:
     void received(std::string_view text) override;
     void refused(std::string_view beginning, std::size_t limit) override;
     void failed(std::uint64_t request, core::error why, std::optional<mcp::era> says) override;
-    void session_lost() override {}
+    void session_lost() override;
     void stream_changed(mcp::stream_news /*news*/) override {}
     void lost(core::error why) override;
     void closed() override;

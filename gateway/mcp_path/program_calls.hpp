@@ -81,7 +81,7 @@ public:
     std::size_t count_of(std::uint64_t client) const noexcept;
     std::set<std::uint64_t> clients() const;  // that have any
 
-    void ready() { program_->ready(); }
+    void ready(std::string_view version) { program_->ready(version); }
     bool is_held() const noexcept { return program_->is_held(); }
     bool any() const noexcept { return !calls_.empty(); }
     std::size_t count() const noexcept { return calls_.size(); }

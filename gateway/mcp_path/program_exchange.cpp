@@ -89,6 +89,7 @@ void program_exchange::look()
     }
     batch.failure = queue_->failure();
     batch.handle = std::exchange(handle_, {});
+    batch.translated = translated_;
     wanted_ = false;
     if (batch.over) {
         let_go();

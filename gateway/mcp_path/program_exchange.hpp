@@ -28,6 +28,9 @@ public:
     // For the caller, on its loop. Once.
     std::unique_ptr<model::program_reader> reader();
 
+    // Before what follows: the answer is to be translated (model::program_batch::translated).
+    void translate() noexcept { translated_ = true; }
+
     // On the loop of the sessions, one of these and once.
     void follow(std::shared_ptr<text_queue> queue);
     // Of a session that begins; `unheard` is called if the caller leaves before the answer has reached it.
@@ -53,6 +56,7 @@ private:
     std::string handle_;
     std::function<void()> unheard_;
     bool wanted_ = true;
+    bool translated_ = false;
 
     // On the loop of the caller.
     net::signal* wake_;  // null: the reader has gone

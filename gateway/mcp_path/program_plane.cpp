@@ -23,7 +23,8 @@ program_plane::program_plane(program_services services)
       sessions_{services_},
       modern_{services_, sessions_},
       shared_{services_, sessions_},
-      legacy_clients_{services_, sessions_, modern_}
+      legacy_clients_{services_, sessions_, modern_},
+      translated_{services_, sessions_}
 {
 }
 
@@ -47,19 +48,20 @@ void program_plane::set_agents(const model::snapshot& now)
 
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    const bool shares = agent != nullptr && agent->shares_session();
-    const bool served = agent != nullptr && agent->has_program_sessions();
-    if (agent != nullptr && agent->record.mcp) {
+    const bool reached =
+        agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
+    if (reached) {
         agents_[id] = agent;
     } else {
         agents_.erase(id);
+        translated_.forget(id);
     }
     const bool all_shared = this->shares(id);
-    const auto own = served && !all_shared ? agent : nullptr;
-    legacy_clients_.set_agent(id, all_shared ? nullptr : agent);
+    const auto own = reached && !all_shared ? agent : nullptr;
+    legacy_clients_.set_agent(id, own);
     sessions_.set_agent(id, own);
     modern_.set_agent(id, own);
-    shared_.set_agent(id, shares ? agent : nullptr);
+    shared_.set_agent(id, reached && agent->shares_session() ? agent : nullptr);
 }
 
 // Every session of its callers is the control session.
@@ -126,7 +128,7 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
         case program_act::listen:
             break;
     }
-    auto queue = ask(asked);
+    auto queue = ask(asked, exchange);
     if (!queue) {
         exchange.finish(std::move(queue).error());
     } else if (asked.act == program_act::listen) {
@@ -157,7 +159,8 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     exchange.follow(std::move(begun->answer), std::move(begun->handle), std::move(unheard));
 }
 
-core::result<std::shared_ptr<text_queue>> program_plane::ask(const model::program_request& asked)
+core::result<std::shared_ptr<text_queue>>
+program_plane::ask(const model::program_request& asked, program_exchange& exchange)
 {
     const bool shared = shares(asked.agent);
     if (asked.act == program_act::listen) {
@@ -173,19 +176,24 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask(const model::progra
     if (agent == agents_.end()) {
         return core::caller_error(errc::agent_not_found);
     }
-    return ask_alone(agent->second, asked);
+    return ask_alone(agent->second, asked, exchange);
 }
 
 // A request without a session.
-core::result<std::shared_ptr<text_queue>>
-program_plane::ask_alone(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked)
+core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
+    const std::shared_ptr<const model::agent_entry>& agent,
+    const model::program_request& asked,
+    program_exchange& exchange
+)
 {
     if (asked.act == program_act::modern) {
         if (shares(asked.agent)) {
             return shared_.modern(agent, asked.message->view());
         }
-        if (!services_.speaks_modern(agent->record)) {
-            return core::gateway_error(errc::version_unsupported, "the modern era, with a program of the legacy one");
+        const auto& record = agent->record;
+        if (record.mcp->transport != core::mcp_transport::stdio || !services_.speaks_modern(record)) {
+            exchange.translate();
+            return translated_.request(agent, asked);
         }
         return modern_.request(agent, asked.message->view());
     }

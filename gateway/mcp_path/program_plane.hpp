@@ -8,6 +8,7 @@
 #include "gateway/mcp_path/program_exchange.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
 #include "gateway/mcp_path/shared_sessions.hpp"
+#include "gateway/mcp_path/translated_calls.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
 
@@ -33,6 +34,12 @@ public:
     // What is late or idle ends; done every second by itself.
     void sweep(core::steady_time now);
 
+    // What the agent's server lists has changed to this.
+    void lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& lists)
+    {
+        translated_.lists_changed(id, lists);
+    }
+
     // Ends all sessions in order. busy() until their programs are gone.
     void stop();
     bool busy() const noexcept { return sessions_.busy(); }
@@ -43,9 +50,12 @@ public:
 private:
     void carry_out(const model::program_request& asked, program_exchange& exchange);
     void begin(const model::program_request& asked, program_exchange& exchange);
-    core::result<std::shared_ptr<text_queue>> ask(const model::program_request& asked);
-    core::result<std::shared_ptr<text_queue>>
-    ask_alone(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked);
+    core::result<std::shared_ptr<text_queue>> ask(const model::program_request& asked, program_exchange& exchange);
+    core::result<std::shared_ptr<text_queue>> ask_alone(
+        const std::shared_ptr<const model::agent_entry>& agent,
+        const model::program_request& asked,
+        program_exchange& exchange
+    );
     bool shares(const std::string& agent_id) const;
 
     net::executor there_;
@@ -55,6 +65,7 @@ private:
     modern_programs modern_;
     shared_sessions shared_;
     legacy_clients legacy_clients_;
+    translated_calls translated_;
 };
 
 }  // namespace gateway::mcp_path

@@ -18,6 +18,7 @@ mcp::book_settings book_settings_of(const core::mcp_server& server, const mcp::c
     settings.declared = mcp::capability_names(mcp::members_of(initialize.params).object("capabilities"));
     settings.most_calls = program_session::most_calls + program_session::most_own_calls;
     settings.messages.bytes = server.max_message;
+    settings.numbered = server.transport == core::mcp_transport::streamable_http;
     return settings;
 }
 
@@ -45,20 +46,18 @@ program_session::program_session(
     std::shared_ptr<const model::agent_entry> agent,
     session_name name,
     const mcp::client_message& initialize,
-    bool once
+    const std::optional<restored_state>& once
 )
     : owner_{owner},
       agent_{std::move(agent)},
       name_{std::move(name)},
       initialize_{initialize},
-      once_{once},
+      once_{once.has_value()},
       began_{owner.now()},
       last_use_{began_},
-      unasked_{owner.executor()}
+      unasked_{owner.executor()},
+      state_{once.value_or(restored_state{})}
 {
-    if (once_) {
-        state_.initialized();
-    }
 }
 
 program_session::~program_session() = default;
@@ -250,7 +249,7 @@ void program_session::opened(const mcp::delivery& told)
         return end(session_end::lost, core::upstream_error(errc::upstream_protocol, "its version is another one"));
     }
     version_ = version;
-    calls_->ready();
+    calls_->ready(version_);
     const bool again = std::exchange(stage_, stage::open) == stage::opens_again;
     if (again) {
         restore(result);
@@ -262,9 +261,9 @@ void program_session::restore(std::string_view result)
     if (state_.is_initialized()) {
         calls_->send(mcp::initialized_notification(), "notifications/initialized");
     }
+    told_.emplace();
+    restore_more();
     if (!once_) {
-        told_.emplace();
-        restore_more();
         const auto offered = mcp::members_of(mcp::members_of(result).object("capabilities"));
         for (const std::string list : {"tools", "prompts", "resources"}) {
             if (mcp::members_of(offered.object(list)).find("listChanged") == "true") {
@@ -352,7 +351,7 @@ void program_session::end(session_end why, const core::error& error)
 
 void program_session::end_if_done()
 {
-    if (once_ && stage_ == stage::open && !busy()) {
+    if (once_ && stage_ == stage::open && held_.empty() && calls_->count() == calls_->own()) {
         end(session_end::done, core::caller_error(errc::session_not_found));
     }
 }

@@ -58,13 +58,14 @@ public:
     // A program that has not lived so long is not replaced before the client says something.
     static constexpr core::duration least_life{10'000};
 
-    // `initialize` is a client's, or one that the gateway made (`once`): then the session ends with its only call.
+    // `initialize` is a client's, or one that the gateway made: then the session ends with its only call, before which the
+    // program is told what is in `once`.
     program_session(
         session_owner& owner,
         std::shared_ptr<const model::agent_entry> agent,
         session_name name,
         const mcp::client_message& initialize,
-        bool once
+        const std::optional<restored_state>& once
     );
     ~program_session() override;
 

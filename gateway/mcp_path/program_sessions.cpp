@@ -2,8 +2,6 @@
 
 #include "gateway/mcp_path/session_handle.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/version.hpp"
-#include "mcp/protocol/raw_json.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -29,33 +27,6 @@ std::size_t most_sessions(const core::agent& record)
     return record.mcp->max_sessions.value_or(
         is_program(record) ? program_sessions::usual_sessions : program_sessions::usual_connections
     );
-}
-
-// As a client would send it that declares what the call's own did.
-std::string initialize_text(const single_call& single)
-{
-    std::string client;
-    mcp::append_text_member(client, "name", "cardea");
-    mcp::append_text_member(client, "version", model::version());
-    mcp::close(client, '}');
-    std::string params;
-    mcp::append_text_member(params, "protocolVersion", single.version);
-    mcp::append_member(params, "capabilities", single.capabilities.empty() ? "{}" : single.capabilities);
-    mcp::append_member(params, "clientInfo", "{" + client);
-    mcp::close(params, '}');
-    return R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{)" + params + "}";
-}
-
-mcp::client_message initialize_message(std::string_view text)
-{
-    constexpr std::string_view before_id = R"({"jsonrpc":"2.0","id":)";
-    constexpr std::string_view before_params = R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":)";
-    mcp::client_message message;
-    message.text = text;
-    message.method = "initialize";
-    message.id = text.substr(before_id.size(), 1);
-    message.params = text.substr(before_params.size(), text.size() - before_params.size() - 1);
-    return message;
 }
 
 }  // namespace
@@ -91,7 +62,7 @@ core::result<begun_session> program_sessions::begin(
         return core::caller_error(errc::body_too_large, "initialize is kept and must be short");
     }
     const auto id = agent->record.id;
-    auto handle = add(std::move(agent), std::move(principal), initialize, false);
+    auto handle = add(std::move(agent), std::move(principal), initialize, std::nullopt);
     if (!handle) {
         return handle.error();
     }
@@ -102,15 +73,15 @@ core::result<begun_session> program_sessions::begin(
     return begun;
 }
 
-core::result<std::shared_ptr<text_queue>> program_sessions::call(
+core::result<begun_session> program_sessions::call(
     std::shared_ptr<const model::agent_entry> agent,
     std::string principal,
     const single_call& single
 )
 {
     const auto id = agent->record.id;
-    const auto text = initialize_text(single);
-    const auto handle = add(std::move(agent), std::move(principal), initialize_message(text), true);
+    const own_initialize initialize{single};
+    auto handle = add(std::move(agent), std::move(principal), initialize.view(), state_of(single));
     if (!handle) {
         return handle.error();
     }
@@ -119,14 +90,17 @@ core::result<std::shared_ptr<text_queue>> program_sessions::call(
         session->second->end(session_end::done, answer.error());
     }
     keep_warm(id);
-    return answer;
+    if (!answer) {
+        return answer.error();
+    }
+    return begun_session{std::move(*handle), std::move(*answer)};
 }
 
 core::result<std::string> program_sessions::add(
     std::shared_ptr<const model::agent_entry> agent,
     std::string principal,
     const mcp::client_message& initialize,
-    bool once
+    const std::optional<restored_state>& once
 )
 {
     if (stopped_) {

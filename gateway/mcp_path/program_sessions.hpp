@@ -9,9 +9,11 @@
 #include "gateway/mcp_path/leaving_programs.hpp"
 #include "gateway/mcp_path/program_session.hpp"
 #include "gateway/mcp_path/session_end.hpp"
+#include "gateway/mcp_path/single_call.hpp"
 #include "gateway/mcp_path/warm_programs.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/calls/session_id.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/protocol/server_facts.hpp"
 #include "mcp/session/start_turns.hpp"
@@ -25,6 +27,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,14 +43,7 @@ struct session_key {
 
 struct begun_session {
     std::string handle;                  // 16 bytes of chance
-    std::shared_ptr<text_queue> answer;  // to `initialize`
-};
-
-// A call of a client without a session, and what its session declares.
-struct single_call {
-    mcp::client_message request;
-    std::string_view version;       // of the legacy era
-    std::string_view capabilities;  // raw JSON object; empty: none
+    std::shared_ptr<text_queue> answer;  // to `initialize`, or to the only call
 };
 
 struct session_counts {
@@ -74,6 +70,10 @@ struct program_services {
     std::function<std::shared_ptr<const mcp::server_lists>(const std::string& agent_id)> listed = {};
     // How an agent's server is reached that speaks streamable HTTP.
     std::function<mcp::http_settings(const model::agent_entry& agent)> over_http = {};
+    // What the gateway's own session knows of the agent's server; null: that does not serve. Empty: nothing is known of any.
+    std::function<std::shared_ptr<const mcp::server_lists>(const std::string& id)> lists = {};
+    // The state of calls that wait for input is sealed with it; it opens nothing in another process.
+    std::shared_ptr<const mcp::session_ids> seals = nullptr;
 };
 
 class program_sessions final : private session_owner {
@@ -102,7 +102,7 @@ public:
     );
 
     // Of `sessionless: fresh`: a session that ends with the call. Fails as begin() and as program_session::request() do.
-    core::result<std::shared_ptr<text_queue>>
+    core::result<begun_session>
     call(std::shared_ptr<const model::agent_entry> agent, std::string principal, const single_call& single);
 
     // As program_session. Each fails with session_not_found.
@@ -172,7 +172,7 @@ private:
         std::shared_ptr<const model::agent_entry> agent,
         std::string principal,
         const mcp::client_message& initialize,
-        bool once
+        const std::optional<restored_state>& once
     );
     bool may_start(const core::agent& record) const;
     void start_held(const std::string& agent_id);

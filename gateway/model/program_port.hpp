@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/calls/incoming.hpp"
 #include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
@@ -31,13 +32,16 @@ struct program_request {
     std::string_view version;                  // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; never logged
+    std::optional<mcp::incoming> read;         // of modern: where the parts of `message` stand in its text
+    std::string digest;  // of modern: digest_of_call(), if the server may ask during it; else empty
 };
 
 struct program_batch {
     std::vector<std::string> texts;      // messages of the server, in order
     std::optional<core::error> failure;  // behind them, with `over`
     bool over = false;                   // nothing follows: what was asked for is done, or there is a failure
-    std::string handle;                  // of a session that begins, in its first batch
+    bool translated = false;  // of modern: the answer is what a server of the legacy era said, see modern_answer()
+    std::string handle;       // of a session that begins, in its first batch
 };
 
 // One request, for whoever reads what comes of it; on the loop of that one. Destroying it lets go of the request, which cancels
@@ -59,8 +63,8 @@ public:
     virtual ~program_port() = default;
 
     // From any loop, which is `here`; `wake` is set there when a batch has come, and outlives the reader. Batches fail as the functions of
-    // mcp_path::program_sessions do, and with session_not_found, agent_not_found and
-    // version_unsupported (a request of the modern era, for a program of which only the legacy one is known).
+    // mcp_path::program_sessions do, and with session_not_found and agent_not_found; those of `modern` as
+    // mcp_path::translated_calls do.
     virtual std::unique_ptr<program_reader> open(program_request asked, net::executor here, net::signal& wake) = 0;
 
     // Whether clients of the legacy era have sessions here with this server, which speaks streamable HTTP, because it speaks only the

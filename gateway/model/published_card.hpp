@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "mcp/protocol/version.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -78,6 +79,7 @@ struct published_card {
     std::shared_ptr<const card_bytes> bytes;
     std::shared_ptr<const whole_card> whole = nullptr;  // null: no extended card is made of it
     std::shared_ptr<const tool_names> tools = nullptr;  // of an MCP server; null: of none
+    std::optional<mcp::era> era = std::nullopt;         // that its server lists in, of the same; nothing: of none
     card_caching caching = card_caching::while_fresh;
     // When callers were first told what it says (HTTP-date); empty: another card was published within that second.
     std::string modified = {};

@@ -135,9 +135,12 @@ void agent_session::session_changed(session_state state, mcp::session_reason why
     }
 }
 
-void agent_session::listed(std::shared_ptr<const mcp::server_lists> /*lists*/)
+void agent_session::listed(std::shared_ptr<const mcp::server_lists> lists)
 {
     if (!leaving_) {
+        if (services_.listed) {
+            services_.listed(record().id, lists);
+        }
         render();
         rendered_ = true;
     }

@@ -27,6 +27,8 @@ struct session_services {
     net::loop& control;
     cards::card_plane& cards;
     const core::logger& log;
+    // What an agent's server lists has changed to this; empty: nobody wants to hear of it. It may change.
+    const std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>& lists)>& listed;
 };
 
 class agent_session final : private mcp::runner_observer {
@@ -46,6 +48,9 @@ public:
     const core::agent& record() const noexcept { return agent_->record; }
     session_facts facts() const;
     bool speaks_modern() const;
+
+    // Null: none were walked yet.
+    const std::shared_ptr<const mcp::server_lists>& lists() const noexcept { return runner_.latest(); }
 
     // Why it has no card; nothing: it has one.
     std::optional<core::error> trouble() const;

@@ -139,7 +139,7 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
     settings.secrets = secrets;
     auto& session = sessions_[id];
     session = std::make_unique<agent_session>(
-        session_services{loop_, cards_, log_},
+        session_services{loop_, cards_, log_, listed_},
         agent,
         std::move(settings),
         std::move(factory),
@@ -291,10 +291,16 @@ mcp::transport_factory session_plane::lane(const std::string& id)
     return found == nullptr ? mcp::transport_factory{} : found->runner().lane();
 }
 
-std::shared_ptr<const mcp::server_lists> session_plane::lists(const std::string& id) const
+std::shared_ptr<const mcp::server_lists> session_plane::known_lists(const std::string& id) const
 {
     auto* const found = find(id);
     return found == nullptr ? nullptr : found->runner().latest();
+}
+
+std::shared_ptr<const mcp::server_lists> session_plane::lists(const std::string& id) const
+{
+    const auto* const found = find(id);
+    return found == nullptr || found->trouble() ? nullptr : found->lists();
 }
 
 core::error session_plane::absent(const std::string& id) const

@@ -95,8 +95,17 @@ public:
     // As mcp::runner::lane(). Null: the agent has no session.
     mcp::transport_factory lane(const std::string& id);
 
-    // What it lists and says of itself. Null: nothing is known of it.
+    // What the server lists and says of itself. Null: the session does not serve now.
     std::shared_ptr<const mcp::server_lists> lists(const std::string& id) const;
+
+    // The same of a session that may be lost. Null: nothing is known of it.
+    std::shared_ptr<const mcp::server_lists> known_lists(const std::string& id) const;
+
+    // Who hears of what an agent's server lists, whenever that has changed; empty: nobody.
+    void set_listed(std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> told)
+    {
+        listed_ = std::move(told);
+    }
 
     // For programs that others start.
     mcp::start_turns& turns() noexcept { return turns_; }
@@ -126,6 +135,7 @@ private:
     const config::mcp_settings& defaults_;
     std::vector<std::pair<std::string, std::string>> inherited_;
     token_supply tokens_;
+    std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> listed_;
     mcp::start_turns turns_;
 
     // What reach() gave out last, for the sessions of callers.

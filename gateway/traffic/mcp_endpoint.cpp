@@ -5,6 +5,7 @@
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/era_of_server.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/mcp_message.hpp"
 #include "mcp/calls/origin.hpp"
@@ -261,7 +262,10 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
         renamed = std::move(*edit);
     }
     const bool alone = !begins && request.repair->sealed() == nullptr;
-    if (request.translated || is_for_program_port(*request.agent, legacy, alone)) {
+    const auto* known = known_.find(request.agent->record.id);
+    const auto* card = known == nullptr ? nullptr : known->card.get();
+    if (request.translated || is_for_program_port(*request.agent, legacy, alone) ||
+        is_for_legacy_server(request, card)) {
         return set_program_call(request, {fields, read, body, renamed, request.repair->sealed()});
     }
     if (is_request && legacy && !begins) {

@@ -42,26 +42,10 @@ mcp::head_fields mcp_fields_of(const net::http1::request_head& head)
 bool is_too_long(const mcp::incoming& message)
 {
     using enum mcp::routed;
-    constexpr auto looked_at =
-        std::to_array({method, name, uri, capabilities, listen_to, reference_name, reference_uri});
+    constexpr auto looked_at = std::to_array(
+        {method, name, uri, capabilities, meta_capabilities, meta_level, listen_to, reference_name, reference_uri}
+    );
     return std::ranges::any_of(looked_at, [&](mcp::routed each) { return message[each].size > longest_routed; });
-}
-
-std::optional<mcp::list_kind> list_of(mcp::client_method called)
-{
-    using enum mcp::client_method;
-    switch (called) {
-        case tools_list:
-            return mcp::list_kind::tools;
-        case prompts_list:
-            return mcp::list_kind::prompts;
-        case resources_list:
-            return mcp::list_kind::resources;
-        case templates_list:
-            return mcp::list_kind::templates;
-        default:
-            return std::nullopt;
-    }
 }
 
 bool safe_to_repeat(mcp::client_method called)

@@ -3,10 +3,7 @@
 
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/incoming_check.hpp"
-#include "mcp/protocol/message.hpp"
 #include "net/http1/head.hpp"
-
-#include <optional>
 
 namespace gateway::traffic {
 
@@ -15,9 +12,6 @@ mcp::head_fields mcp_fields_of(const net::http1::request_head& head);
 
 // Something that is read on the loop is longer than 64 KiB.
 bool is_too_long(const mcp::incoming& message);
-
-// The list that the method asks for.
-std::optional<mcp::list_kind> list_of(mcp::client_method called);
 
 // A server that hears of such a request twice has done no more than after the first.
 bool safe_to_repeat(mcp::client_method called);

@@ -53,7 +53,7 @@ core::result<std::optional<mcp::text_edit>> edit_for_server(
         request.edited_body = mcp::edited(body, {&**edit, 1});
         request.server_name = core::unescape_json(std::string_view{(*edit)->text}.substr(1, (*edit)->text.size() - 2));
     }
-    const auto list = list_of(read.message.method);
+    const auto list = mcp::list_of(read.message.method);
     if (list && !request.agent->filters->of(*list).passes_all()) {
         const auto here = request.caller.owner().get_executor();
         request.edit = std::make_unique<list_edit>(request.agent, *list, long_bodies, here);

@@ -3,9 +3,12 @@
 #include "gateway/traffic/era_choice.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
+#include "mcp/calls/client_capabilities.hpp"
 #include "mcp/protocol/version.hpp"
+#include "mcp/translation/legacy_request.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -32,35 +35,15 @@ std::string handle_of(const mcp::sealed_session& session)
     return {place.random.begin(), place.random.end()};
 }
 
-// Where a part of the body stands when the edit has been made: it lies before the edit, behind it or around it.
-mcp::text_range moved(mcp::text_range range, const std::optional<mcp::text_edit>& edit)
+// The message as it is passed on, and where its parts stand there.
+mcp::kept_message kept(const request_context& request, const program_message& what, mcp::incoming& read)
 {
-    if (!edit || range.empty()) {
-        return range;
-    }
-    const auto grown = edit->text.size() - edit->place.size;  // modulo 2^64
-    if (range.at >= edit->place.at + edit->place.size) {
-        range.at += grown;
-    } else if (range.at + range.size > edit->place.at) {
-        range.size += grown;
-    }
-    return range;
-}
-
-mcp::kept_message kept(const request_context& request, const program_message& what)
-{
-    const auto& message = what.read.message;
-    const auto text = what.edit ? std::string_view{request.edited_body} : what.body;
-    const auto part = [&](mcp::routed member) { return moved(message[member], what.edit).of(text); };
+    const auto edits = what.edit ? std::span{&*what.edit, 1} : std::span<const mcp::text_edit>{};
+    const auto body = what.edit ? std::string_view{request.edited_body} : what.body;
+    read = mcp::moved(what.read.message, edits);
     std::string room;
-    mcp::client_message all;
-    all.text = moved(message.whole, what.edit).of(text);
-    all.method = message.text(mcp::routed::method, what.body, room).value_or("");
-    all.id = part(mcp::routed::id);
-    all.params = part(mcp::routed::params);
-    all.progress_token = part(mcp::routed::progress_token);
-    all.request_id = part(mcp::routed::request_id);
-    return mcp::kept_message{all};
+    const auto text = body.substr(what.read.message.whole.at, read.whole.size);
+    return mcp::kept_message{mcp::client_message_of(read, text, room)};
 }
 
 net::routine<> accept(request_context& request)
@@ -84,21 +67,34 @@ std::string_view static_version(std::string_view version)
     return found == known.end() ? mcp::latest(mcp::era::legacy) : *found;
 }
 
+// Of a call whose client says that it can be asked for something during it.
+std::string digest_of(const program_message& what)
+{
+    using enum mcp::client_capability;
+    const auto& message = what.read.message;
+    const auto declared = mcp::client_capabilities::read(message.raw(mcp::routed::meta_capabilities, what.body));
+    const bool may_ask = mcp::may_need_input(message.method) &&
+                         (declared.has(roots) || declared.has(sampling) || declared.has(elicitation));
+    if (!may_ask) {
+        return {};
+    }
+    std::string room;
+    const auto target = *mcp::target_of(message.method);
+    const auto name = message.text(target, what.body, room).value_or("");
+    return mcp::digest_of_call(mcp::name(message.method), name, message.raw(mcp::routed::arguments, what.body));
+}
+
 std::optional<net::routine<>> set_modern_call(request_context& request, const program_message& what)
 {
-    const auto& server = *request.agent->record.mcp;
-    const bool one_for_all =
-        server.transport == core::mcp_transport::stdio || server.sessions == core::mcp_sessions::shared;
-    if (!one_for_all || server.era == core::mcp_era::legacy) {
-        return refuse_modern(request);
-    }
     if (what.read.message.kind != mcp::incoming_kind::request) {
         return accept(request);
     }
     auto& call = request.program.emplace();
     call.asked.act = program_act::modern;
     call.asked.agent = request.agent->record.id;
-    call.asked.message.emplace(kept(request, what));
+    call.asked.principal = owner_of(request);
+    call.asked.message.emplace(kept(request, what, call.asked.read.emplace()));
+    call.asked.digest = digest_of(what);
     return std::nullopt;
 }
 
@@ -154,7 +150,8 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     auto& call = request.program.emplace();
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
-    call.asked.message.emplace(kept(request, what));
+    mcp::incoming read;
+    call.asked.message.emplace(kept(request, what, read));
     if (request.translated) {
         call.asked.fields = passed_fields(request);
     }

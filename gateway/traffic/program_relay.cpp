@@ -5,7 +5,9 @@
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/translation/modern_answer.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +17,9 @@ namespace {
 
 using core::errc;
 using model::program_act;
+
+// An answer of this size takes a millisecond.
+constexpr std::size_t translated_at_once = 256 * 1024;
 
 model::stream_end how_ended(const core::error& why) noexcept
 {
@@ -192,7 +197,13 @@ net::routine<core::result<>> program_relay::prepare_batch()
         batch_.texts.clear();
         co_return core::gateway_error(errc::overloaded, "bodies");
     }
-    if (request_.edit == nullptr || !batch_.over || batch_.texts.empty()) {
+    if (!batch_.over || batch_.texts.empty()) {
+        co_return core::result<>{};
+    }
+    if (batch_.translated) {
+        co_await translate(batch_.texts.back());
+    }
+    if (request_.edit == nullptr) {
         co_return core::result<>{};
     }
     auto whole = std::move(batch_.texts.back());
@@ -203,6 +214,20 @@ net::routine<core::result<>> program_relay::prepare_batch()
     }
     batch_.texts.back() = std::move(edited->text);
     co_return core::result<>{};
+}
+
+// As of a server of the modern era.
+net::routine<> program_relay::translate(std::string& text)
+{
+    const auto asked = request_.record.mcp_method.value_or(mcp::client_method::other);
+    if (text.size() <= translated_at_once) {
+        text = mcp::modern_answer(asked, std::move(text));
+        co_return;
+    }
+    const auto here = request_.caller.owner().get_executor();
+    auto answer =
+        control_.long_bodies().ask<std::string>([asked, &text] { return mcp::modern_answer(asked, std::move(text)); });
+    text = co_await net::ask(here, here, std::move(answer));
 }
 
 net::routine<> program_relay::stream(bool came)

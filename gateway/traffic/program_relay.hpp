@@ -51,6 +51,7 @@ private:
     net::routine<core::result<>> pass_batches(bool came);
     net::routine<core::result<>> pass_batch();
     net::routine<core::result<>> prepare_batch();
+    net::routine<> translate(std::string& text);
     net::routine<core::result<>> send_failure(core::error failure);
     std::string session_fields();
 

@@ -63,4 +63,26 @@ bool is_modern(client_method method) noexcept
     return method != client_method::other && rows[static_cast<std::size_t>(method)].modern;
 }
 
+bool may_need_input(client_method method) noexcept
+{
+    return method == client_method::tools_call || method == client_method::prompts_get ||
+           method == client_method::resources_read;
+}
+
+std::optional<list_kind> list_of(client_method method) noexcept
+{
+    switch (method) {
+        case client_method::tools_list:
+            return list_kind::tools;
+        case client_method::prompts_list:
+            return list_kind::prompts;
+        case client_method::resources_list:
+            return list_kind::resources;
+        case client_method::templates_list:
+            return list_kind::templates;
+        default:
+            return std::nullopt;
+    }
+}
+
 }  // namespace mcp

@@ -1,7 +1,10 @@
 // The methods that clients call (MCP 2024-11-05 to 2026-07-28; the tasks extension, SEP-2663). Pure; any thread.
 #pragma once
 
+#include "mcp/protocol/message.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace mcp {
@@ -42,5 +45,11 @@ std::string_view name(client_method method) noexcept;
 
 // Whether 2026-07-28 or its tasks extension has it.
 bool is_modern(client_method method) noexcept;
+
+// Whether an answer of the modern era to it may ask for input (`input_required`).
+bool may_need_input(client_method method) noexcept;
+
+// The list that the method asks for.
+std::optional<list_kind> list_of(client_method method) noexcept;
 
 }  // namespace mcp

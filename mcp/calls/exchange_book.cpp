@@ -87,7 +87,8 @@ core::result<exchange_book::begun> exchange_book::begin(const client_message& re
     added.client = request.client;
     added.initialize = request.method == "initialize";
     const auto call = ++last_;
-    added.upstream_id = settings_.shared ? std::to_string(call) : ids_.name_for(request.id);
+    const bool numbered = settings_.shared || settings_.renames || settings_.numbered;
+    added.upstream_id = numbered ? std::to_string(call) : ids_.name_for(request.id);
     const auto token = is_name(request.progress_token) ? request.progress_token : std::string_view{};
     if (!token.empty()) {
         added.token = token;

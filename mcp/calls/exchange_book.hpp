@@ -27,6 +27,7 @@ using call_number = std::uint64_t;
 struct book_settings {
     bool shared = false;                // by clients that know nothing of one another
     bool renames = false;               // every id and token gets another name, as where it is shared
+    bool numbered = false;              // each id is the call's number, as streamable HTTP has to know it
     std::vector<std::string> declared;  // the client's capabilities by name; of a shared connection none count
     std::size_t most_calls = 64;        // in flight
     std::size_t most_questions = 64;    // of the server, that nobody has answered

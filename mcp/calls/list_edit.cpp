@@ -25,21 +25,6 @@ bool is_named(std::string_view raw_name, bool escaped, std::string_view name)
     return escaped ? core::unescape_json(raw_name) == name : raw_name == name;
 }
 
-std::string_view list_member(list_kind list) noexcept
-{
-    switch (list) {
-        case list_kind::tools:
-            return "tools";
-        case list_kind::resources:
-            return "resources";
-        case list_kind::templates:
-            return "resourceTemplates";
-        case list_kind::prompts:
-            return "prompts";
-    }
-    return {};
-}
-
 std::string_view key_member(list_kind list) noexcept
 {
     switch (list) {
@@ -262,6 +247,21 @@ private:
 };
 
 }  // namespace
+
+std::string_view list_member(list_kind list) noexcept
+{
+    switch (list) {
+        case list_kind::tools:
+            return "tools";
+        case list_kind::resources:
+            return "resources";
+        case list_kind::templates:
+            return "resourceTemplates";
+        case list_kind::prompts:
+            return "prompts";
+    }
+    return {};
+}
 
 core::result<edited_list> edit_list(const name_filter& filter, list_kind list, std::string_view message)
 {

@@ -16,6 +16,9 @@ namespace mcp {
 inline constexpr std::size_t most_entries = 10000;     // of one page
 inline constexpr std::size_t most_repeated_names = 8;  // that are reported
 
+// The member of a result that has the list: "resourceTemplates".
+std::string_view list_member(list_kind list) noexcept;
+
 struct edited_list {
     std::string text;
     std::size_t hidden = 0;             // entries that are left out

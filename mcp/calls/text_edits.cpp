@@ -26,4 +26,33 @@ std::string edited(std::string_view text, std::span<const text_edit> edits)
     return out.append(text, copied);
 }
 
+text_range moved(text_range part, std::span<const text_edit> edits) noexcept
+{
+    if (part.empty()) {
+        return part;
+    }
+    auto there = part;
+    for (const auto& edit : edits) {
+        const auto grown = edit.text.size() - edit.place.size;  // modulo 2^64
+        if (part.at >= edit.place.at + edit.place.size) {
+            there.at += grown;
+        } else if (part.at + part.size > edit.place.at) {
+            there.size += grown;
+        }
+    }
+    return there;
+}
+
+incoming moved(const incoming& message, std::span<const text_edit> edits) noexcept
+{
+    auto there = message;
+    const auto whole = moved(message.whole, edits);
+    there.whole = {0, whole.size};
+    for (auto& each : there.members) {
+        each = moved(each, edits);
+        each.at -= each.empty() ? 0 : whole.at;
+    }
+    return there;
+}
+
 }  // namespace mcp

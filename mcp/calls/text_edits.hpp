@@ -19,4 +19,10 @@ struct text_edit {
 // The edits in any order; no two of them overlap, and all lie within `text`.
 std::string edited(std::string_view text, std::span<const text_edit> edits);
 
+// Where a part of the text stands in the copy. Each edit lies before it, behind it or within it.
+text_range moved(text_range part, std::span<const text_edit> edits) noexcept;
+
+// Where the parts of a message stand in the copy of its body; offsets are from the beginning of the message there.
+incoming moved(const incoming& message, std::span<const text_edit> edits) noexcept;
+
 }  // namespace mcp

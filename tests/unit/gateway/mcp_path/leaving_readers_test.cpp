@@ -15,19 +15,20 @@ TEST_CASE("A caller that leaves its only call ends it, whether or not its progra
     x.server.max_sessions = 1;
     x.programs.opens = false;
     const client_text call{message("7", "tools/call")};
-    auto asked = x.sessions->call(x.new_entry(), "p", {call, "2025-06-18", {}});
-    REQUIRE(asked.has_value());
+    auto begun = x.sessions->call(x.new_entry(), "p", {call, "2025-06-18"});
+    REQUIRE(begun.has_value());
+    auto& asked = begun->answer;
     x.poll();
     REQUIRE(x.programs.lines[0].size() == 1);
     SUBCASE("it has not")
     {
-        asked->reset();
+        asked.reset();
     }
     SUBCASE("it has")
     {
         x.programs.say(opened);
         REQUIRE(x.programs.lines[0].back() == message("7", "tools/call"));
-        asked->reset();
+        asked.reset();
     }
     CHECK(x.sessions->size() == 0);
     x.poll();

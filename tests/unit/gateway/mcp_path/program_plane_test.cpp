@@ -282,6 +282,9 @@ TEST_CASE("A changed or removed agent ends its sessions, and no session begins w
     x.plane.set_agent("a", nullptr);
     CHECK(x.failure_of(x.asked(program_act::begin, "", opening)) == "agent_not_found");
     CHECK(x.failure_of(x.asked(program_act::call, "", message("1", "tools/list"))) == "agent_not_found");
+    x.server.transport = core::mcp_transport::unsupported;
+    x.plane.set_agent("a", x.new_entry());
+    CHECK(x.failure_of(x.asked(program_act::begin, "", opening)) == "agent_not_found");
 }
 
 TEST_CASE("Callers on a loop of their own are told there")

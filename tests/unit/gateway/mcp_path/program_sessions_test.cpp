@@ -284,8 +284,9 @@ TEST_CASE("A call without a session has one that declares what it declares, and 
 {
     rig x;
     const client_text call{message("7", "tools/call")};
-    const auto asked = x.sessions->call(x.new_entry(), "p", {call, "2025-06-18", R"({"sampling":{}})"});
-    REQUIRE(asked.has_value());
+    const auto begun = x.sessions->call(x.new_entry(), "p", {call, "2025-06-18", R"({"sampling":{}})"});
+    REQUIRE(begun.has_value());
+    const auto& asked = begun->answer;
     x.programs.opens = false;
     x.poll();
     REQUIRE(x.programs.lines[0].size() == 1);
@@ -301,8 +302,8 @@ TEST_CASE("A call without a session has one that declares what it declares, and 
     const auto question = message("0", "sampling/createMessage");
     x.programs.say(question);
     x.programs.say(answer_text("7"));
-    CHECK(next(*asked) == question);
-    CHECK(next(*asked) == answer_text("7"));
+    CHECK(next(asked) == question);
+    CHECK(next(asked) == answer_text("7"));
     CHECK(x.sessions->size() == 0);
     x.poll();
     CHECK(x.programs.alive.empty());

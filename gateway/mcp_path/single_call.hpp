@@ -1,0 +1,34 @@
+// A call of a client without a session, and what its session begins with. Pure; one thread.
+#pragma once
+
+#include "gateway/mcp_path/restored_state.hpp"
+#include "mcp/calls/client_message.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace gateway::mcp_path {
+
+struct single_call {
+    mcp::client_message request;
+    std::string_view version;            // of the legacy era
+    std::string_view capabilities = {};  // that its session declares; raw JSON object; empty: none
+    std::string_view level = {};         // raw, of the log messages that it wants; empty: the server's own
+};
+
+// The request that a client would begin such a session with.
+class own_initialize {
+public:
+    explicit own_initialize(const single_call& of);
+
+    // Views into this.
+    mcp::client_message view() const noexcept;
+
+private:
+    std::string text_;
+};
+
+// What the server is told between `initialize` and the call.
+restored_state state_of(const single_call& call);
+
+}  // namespace gateway::mcp_path

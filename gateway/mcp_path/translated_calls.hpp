@@ -1,0 +1,88 @@
+// Clients of the modern era and servers that speak the legacy one only (MCP 2026-07-28, basic/versioning): each call has a
+// session of its own, which declares what the call's client did and ends with the call. What the gateway's own session with the
+// server knows is answered without one. On the thread of one loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/list_listeners.hpp"
+#include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "gateway/mcp_path/translated_call.hpp"
+#include "gateway/model/program_port.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/calls/session_id.hpp"
+#include "mcp/protocol/discovery.hpp"
+#include "net/loop/deadlines.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace gateway::mcp_path {
+
+class translated_calls final : private call_owner {
+public:
+    static constexpr std::size_t most_parked_of_agent = 100;
+    static constexpr std::size_t most_parked = 1000;
+
+    // References outlive it.
+    translated_calls(const program_services& services, program_sessions& sessions);
+
+    // What comes of a request (model::program_act::modern); its answers still have to be made modern (modern_answer()). Fails as
+    // program_sessions::call() does; with bad_request and not_implemented as the agent's `sessionless` says; with input_expired (the
+    // client comes back to a call that does not wait for it) and invalid_params (a cursor that no page had).
+    core::result<std::shared_ptr<text_queue>>
+    request(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked);
+
+    // What the server lists has changed to this; the agent is gone.
+    void lists_changed(const std::string& agent_id, const std::shared_ptr<const mcp::server_lists>& lists);
+    void forget(const std::string& agent_id) { listeners_.end(agent_id); }
+
+    // Calls end whose clients have not come back in time. Called every second.
+    void sweep(core::steady_time now);
+
+    std::size_t parked() const noexcept { return parked_.size(); }
+
+private:
+    class sweeper final : public net::timed {
+    public:
+        explicit sweeper(translated_calls& of)
+            : of_{of}
+        {
+            set_due(core::steady_time::min());
+        }
+        void on_due() override;
+
+    private:
+        translated_calls& of_;
+    };
+
+    struct parked_call {
+        translated_call* call;
+        core::steady_time since;
+    };
+
+    net::executor executor() override { return services_.loop.get_executor(); }
+    void tell(const translated_call& call, const std::string& answer) override;
+    std::optional<std::string> park(translated_call& call) override;
+    void over(translated_call& call) override;
+
+    std::shared_ptr<text_queue> ready(std::string answer);
+    core::result<std::shared_ptr<text_queue>>
+    begin(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked);
+    core::result<std::shared_ptr<text_queue>> go_on(const model::program_request& asked);
+
+    const program_services& services_;
+    program_sessions& sessions_;
+    std::map<const translated_call*, std::unique_ptr<translated_call>> calls_;
+    std::map<mcp::local_handle, parked_call> parked_;
+    list_listeners listeners_;
+    sweeper sweeper_;
+};
+
+}  // namespace gateway::mcp_path

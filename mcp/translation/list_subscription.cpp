@@ -1,0 +1,109 @@
+#include "mcp/translation/list_subscription.hpp"
+
+#include "mcp/protocol/raw_json.hpp"
+
+#include <array>
+
+namespace mcp {
+namespace {
+
+struct told_list {
+    list_kind list;
+    std::string_view wish;    // in what is asked for and acknowledged
+    std::string_view method;  // of the notification
+};
+
+constexpr std::array<told_list, 3> told_lists{{
+    {list_kind::tools, "toolsListChanged", "notifications/tools/list_changed"},
+    {list_kind::prompts, "promptsListChanged", "notifications/prompts/list_changed"},
+    {list_kind::resources, "resourcesListChanged", "notifications/resources/list_changed"},
+}};
+
+bool has(list_set lists, list_kind list) noexcept
+{
+    return lists[index_of(list)];
+}
+
+// `"_meta":{...},`
+std::string meta_of(std::string_view raw_id)
+{
+    std::string id{"{"};
+    append_member(id, "io.modelcontextprotocol/subscriptionId", raw_id);
+    close(id, '}');
+    std::string meta;
+    append_member(meta, "_meta", id);
+    return meta;
+}
+
+std::string notification(std::string_view method, std::string_view params)
+{
+    std::string text{R"({"jsonrpc":"2.0",)"};
+    append_text_member(text, "method", method);
+    append_member(text, "params", params);
+    close(text, '}');
+    return text;
+}
+
+}  // namespace
+
+list_set lists_listened_to(std::string_view notifications)
+{
+    list_set asked;
+    const auto wishes = members_of(notifications);
+    for (const auto& each : told_lists) {
+        asked[index_of(each.list)] = wishes.find(each.wish) == "true";
+    }
+    asked[index_of(list_kind::templates)] = has(asked, list_kind::resources);
+    return asked;
+}
+
+list_set changed_lists(const server_lists& before, const server_lists& after) noexcept
+{
+    list_set changed;
+    for (std::size_t i = 0; i < list_kinds; ++i) {
+        changed[i] = before.lists[i] != after.lists[i];
+    }
+    return changed;
+}
+
+std::string acknowledged_text(std::string_view raw_id, list_set lists)
+{
+    std::string told{"{"};
+    for (const auto& each : told_lists) {
+        if (has(lists, each.list)) {
+            append_member(told, each.wish, "true");
+        }
+    }
+    close(told, '}');
+    auto params = "{" + meta_of(raw_id);
+    append_member(params, "notifications", told);
+    close(params, '}');
+    return notification("notifications/subscriptions/acknowledged", params);
+}
+
+std::vector<std::string> changed_texts(std::string_view raw_id, list_set lists)
+{
+    lists[index_of(list_kind::resources)] = has(lists, list_kind::resources) || has(lists, list_kind::templates);
+    auto params = "{" + meta_of(raw_id);
+    close(params, '}');
+    std::vector<std::string> texts;
+    for (const auto& each : told_lists) {
+        if (has(lists, each.list)) {
+            texts.push_back(notification(each.method, params));
+        }
+    }
+    return texts;
+}
+
+std::string listened_answer(std::string_view raw_id)
+{
+    auto result = "{" + meta_of(raw_id);
+    close(result, '}');
+    std::string text{R"({"jsonrpc":"2.0",)"};
+    append_member(text, "id", raw_id);
+    append_member(text, "result", result);
+    close(text, '}');
+    return text;
+}
+
+}  // namespace mcp

@@ -1,0 +1,29 @@
+// `subscriptions/listen` of a client of the modern era, for changes of lists that the gateway itself has noticed (MCP 2026-07-28,
+// basic/patterns/subscriptions). Pure; any thread.
+#pragma once
+
+#include "mcp/protocol/discovery.hpp"
+#include "mcp/protocol/message.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp {
+
+// Whose changes are asked for; `notifications`: that member of the params, raw. Templates go with resources.
+list_set lists_listened_to(std::string_view notifications);
+
+// Those that differ in a way that callers could see.
+list_set changed_lists(const server_lists& before, const server_lists& after) noexcept;
+
+// What comes first: which of them will be told. Single resources are not.
+std::string acknowledged_text(std::string_view raw_id, list_set lists);
+
+// One notification for each kind of list that clients know.
+std::vector<std::string> changed_texts(std::string_view raw_id, list_set lists);
+
+// Nothing more will be told; without what modern_answer() adds.
+std::string listened_answer(std::string_view raw_id);
+
+}  // namespace mcp

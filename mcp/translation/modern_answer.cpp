@@ -1,0 +1,242 @@
+#include "mcp/translation/modern_answer.hpp"
+
+#include "core/json/json_cursor.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+#include "mcp/calls/list_edit.hpp"
+#include "mcp/calls/text_edits.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace mcp {
+namespace {
+
+using cursor_type = core::json_cursor<core::wide_bytes>;
+
+constexpr std::string_view legacy_not_found = "-32002";
+constexpr std::string_view modern_not_found = "-32602";
+
+struct added_member {
+    std::string_view name;
+    std::string_view text;
+};
+
+// The first is for every result.
+constexpr std::array<added_member, 3> added{{
+    {"resultType", R"("resultType":"complete")"},
+    {"ttlMs", R"("ttlMs":0)"},
+    {"cacheScope", R"("cacheScope":"private")"},
+}};
+
+bool may_be_kept(client_method asked) noexcept
+{
+    return list_of(asked) || asked == client_method::resources_read || asked == client_method::discover;
+}
+
+bool is_named(std::string_view raw_name, bool escaped, std::string_view name)
+{
+    return escaped ? core::unescape_json(raw_name) == name : raw_name == name;
+}
+
+// Finds the places in one pass.
+class answer_reader {
+public:
+    answer_reader(std::string_view text, std::size_t wanted)
+        : text_{text},
+          wanted_{wanted},
+          cursor_{text, cursor_type::deepest}
+    {
+    }
+
+    std::vector<text_edit> edits()
+    {
+        cursor_.skip_space();
+        const bool whole = cursor_.peek() == '{' && read_members(&answer_reader::in_message) && cursor_.finish();
+        return whole ? std::move(edits_) : std::vector<text_edit>{};
+    }
+
+private:
+    // What is done about one member, whose value comes next and is taken.
+    using step = bool (answer_reader::*)(std::string_view raw_name, bool escaped);
+
+    std::size_t offset() const noexcept { return static_cast<std::size_t>(cursor_.position() - text_.data()); }
+
+    bool read_members(step each)
+    {
+        if (!cursor_.open('{')) {
+            return false;
+        }
+        if (cursor_.close()) {
+            return true;
+        }
+        do {
+            std::string_view raw_name;
+            bool escaped = false;
+            if (!cursor_.name(raw_name, escaped) || !(this->*each)(raw_name, escaped)) {
+                return false;
+            }
+            cursor_.skip_space();
+        } while (cursor_.take(','));
+        return cursor_.close();
+    }
+
+    bool in_message(std::string_view raw_name, bool escaped)
+    {
+        if (cursor_.peek() == '{' && is_named(raw_name, escaped, "result")) {
+            return read_result();
+        }
+        if (cursor_.peek() == '{' && is_named(raw_name, escaped, "error")) {
+            return read_members(&answer_reader::in_failure);
+        }
+        return cursor_.value();
+    }
+
+    bool read_result()
+    {
+        const auto begin = offset() + 1;
+        const auto before = cursor_.members();
+        found_ = {};
+        if (!read_members(&answer_reader::in_result)) {
+            return false;
+        }
+        std::string text;
+        for (std::size_t i = 0; i < wanted_; ++i) {
+            if (!found_[i]) {
+                text.append(text.empty() ? "" : ",").append(added[i].text);
+            }
+        }
+        if (!text.empty()) {
+            text += cursor_.members() == before ? "" : ",";
+            edits_.push_back({{begin, 0}, std::move(text)});
+        }
+        return true;
+    }
+
+    bool in_result(std::string_view raw_name, bool escaped)
+    {
+        for (std::size_t i = 0; i < wanted_; ++i) {
+            found_[i] = found_[i] || is_named(raw_name, escaped, added[i].name);
+        }
+        return cursor_.value();
+    }
+
+    bool in_failure(std::string_view raw_name, bool escaped)
+    {
+        const auto at = offset();
+        if (!cursor_.value()) {
+            return false;
+        }
+        const text_range value{at, offset() - at};
+        if (is_named(raw_name, escaped, "code") && value.of(text_) == legacy_not_found) {
+            edits_.push_back({value, std::string{modern_not_found}});
+        }
+        return true;
+    }
+
+    std::string_view text_;
+    std::size_t wanted_;
+    cursor_type cursor_;
+    std::array<bool, added.size()> found_{};
+    std::vector<text_edit> edits_;
+};
+
+std::string answer_with(std::string_view raw_id, std::string_view members)
+{
+    std::string answer{R"({"jsonrpc":"2.0",)"};
+    append_member(answer, "id", raw_id);
+    answer.append(R"("result":{)").append(members).append("}}");
+    return answer;
+}
+
+// What it offers, without what no client gets through the gateway: subscriptions to single resources, tasks of the legacy era,
+// and changes of lists unless they are told.
+std::string forwarded_capabilities(std::string_view raw, bool tells_changes)
+{
+    std::string all{"{"};
+    const auto offered = members_of(raw);
+    for (const auto& each : offered.members()) {
+        if (each.name == "tasks") {
+            continue;
+        }
+        if (each.name != "tools" && each.name != "prompts" && each.name != "resources") {
+            append_member(all, each.name, each.value);
+            continue;
+        }
+        std::string inside{"{"};
+        const auto details = members_of(each.value);
+        for (const auto& detail : details.members()) {
+            if (detail.name != "subscribe" && (tells_changes || detail.name != "listChanged")) {
+                append_member(inside, detail.name, detail.value);
+            }
+        }
+        close(inside, '}');
+        append_member(all, each.name, inside);
+    }
+    close(all, '}');
+    return all;
+}
+
+}  // namespace
+
+std::string modern_answer(client_method asked, std::string text)
+{
+    const auto edits = answer_reader{text, may_be_kept(asked) ? added.size() : 1}.edits();
+    return edits.empty() ? std::move(text) : edited(text, edits);
+}
+
+std::string discover_answer(std::string_view raw_id, const server_facts& server, bool tells_changes)
+{
+    std::string versions{"["};
+    for (const auto each : modern_versions) {
+        versions.append(1, '"').append(each).append("\",");
+    }
+    close(versions, ']');
+    std::string members;
+    append_member(members, "supportedVersions", versions);
+    append_member(members, "capabilities", forwarded_capabilities(server.capabilities, tells_changes));
+    if (!server.instructions.empty()) {
+        append_text_member(members, "instructions", server.instructions);
+    }
+    std::string meta{"{"};
+    append_member(meta, "io.modelcontextprotocol/serverInfo", server.info);
+    close(meta, '}');
+    members.append(R"("_meta":)").append(meta);
+    return answer_with(raw_id, members);
+}
+
+// The cursor of a page is the number of entries before it.
+core::result<std::string>
+list_answer(std::string_view raw_id, list_kind list, const server_lists& lists, std::string_view cursor)
+{
+    const auto& all = lists[list];
+    std::size_t at = 0;
+    if (!cursor.empty()) {
+        const auto text = text_of(cursor);
+        const auto number = text ? integer_of<std::size_t>(*text) : std::nullopt;
+        if (!number || *number == 0) {
+            return core::caller_error(core::errc::invalid_params, "a cursor that no page had");
+        }
+        at = *number;
+    }
+    std::string entries{"["};
+    for (; at < all.size(); ++at) {
+        if (entries.size() > 1 && entries.size() + all[at].raw.size() > largest_page) {
+            break;
+        }
+        entries.append(all[at].raw).append(",");
+    }
+    close(entries, ']');
+    std::string members;
+    append_member(members, list_member(list), entries);
+    if (at < all.size()) {
+        append_text_member(members, "nextCursor", std::to_string(at));
+    }
+    members.pop_back();
+    return answer_with(raw_id, members);
+}
+
+}  // namespace mcp

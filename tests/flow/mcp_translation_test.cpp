@@ -1,0 +1,203 @@
+// Clients of the modern era that call programs of the legacy era.
+#include "tests/flow/mcp_program_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+TEST_SUITE_BEGIN("flow/mcp_translation");
+
+using namespace flow;
+using namespace flow::mcp_programs;
+
+namespace {
+
+constexpr std::string_view complete = R"("resultType":"complete")";
+constexpr std::string_view uncached = R"("resultType":"complete","ttlMs":0,"cacheScope":"private",)";
+
+std::string
+modern_text(std::string_view id, std::string_view method, std::string_view params = "", std::string_view meta = "")
+{
+    return R"({"jsonrpc":"2.0","id":)" + std::string{id} + R"(,"method":")" + std::string{method} + R"(","params":{)" +
+           std::string{params} + R"("_meta":{)" + std::string{meta} +
+           R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)" +
+           R"("io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},)" +
+           R"("io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}})";
+}
+
+field_list modern_fields(std::string_view method, std::string_view name = "")
+{
+    field_list all{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", std::string{method}}};
+    if (!name.empty()) {
+        all.emplace_back("Mcp-Name", name);
+    }
+    return all;
+}
+
+std::string
+call_text(std::string_view tool, std::string_view id = "1", std::string_view more = "", std::string_view meta = "")
+{
+    return modern_text(
+        id,
+        "tools/call",
+        R"("name":")" + std::string{tool} + R"(","arguments":{"n":1.50},)" + std::string{more},
+        meta
+    );
+}
+
+http_response
+call(const program_gateway& x, std::string_view tool, std::string_view id = "1", std::string_view more = "")
+{
+    return x.post(call_text(tool, id, more), modern_fields("tools/call", tool));
+}
+
+http_response ask(const program_gateway& x, std::string_view method)
+{
+    return x.post(modern_text("1", method), modern_fields(method));
+}
+
+std::string done(std::string_view id)
+{
+    return R"({"jsonrpc":"2.0","id":)" + std::string{id} + R"(,"result":{)" + std::string{complete} +
+           R"(,"content":[]}})";
+}
+
+}  // namespace
+
+TEST_CASE(
+    "A call of the modern era has a program of its own, which gets it in its own era, and the answer in the client's"
+)
+{
+    const program_gateway x;
+    const auto got = call(x, "one", R"("a")");
+    CHECK(got.status == 200);
+    CHECK(got.header("Content-Type") == "application/json");
+    CHECK(got.body == done(R"("a")"));
+    CHECK(got.count("Mcp-Session-Id") == 0);
+    const auto sent = x.got("tools/call");
+    CHECK(sent.find(R"("protocolVersion":"2025-11-25","capabilities":{"roots":{}})") != std::string::npos);
+    CHECK(
+        sent.find(
+            R"({"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"one","arguments":{"n":1.50},"_meta":{}}})"
+        ) != std::string::npos
+    );
+    const auto program = x.programs().at(0);
+    CHECK(x.becomes_true([&] { return !x.running(program); }));
+    CHECK(x.programs().size() == 1);
+}
+
+TEST_CASE("Progress of a call comes as an event before its answer, and its log level goes to the program first")
+{
+    const program_gateway x;
+    const auto got = x.post(
+        call_text("talk", "1", "", R"("progressToken":7,"io.modelcontextprotocol/logLevel":"debug",)"),
+        modern_fields("tools/call", "talk")
+    );
+    CHECK(got.header("Content-Type") == "text/event-stream");
+    CHECK(
+        got.body ==
+        event_of(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}})") +
+            event_of(done("1"))
+    );
+    const auto sent = x.got("tools/call");
+    CHECK(sent.find(R"("method":"logging/setLevel","params":{"level":"debug"})") < sent.find("tools/call"));
+}
+
+TEST_CASE(
+    "What a program is and lists is known before a call, with the agent's filters, and without a program once a "
+    "session serves"
+)
+{
+    program_gateway x{[](config::settings& settings) {
+        settings.agents[0].mcp->tools.deny = {"secret"};
+        settings.agents[0].mcp->tools.names = {{"one", "first"}};
+    }};
+    const auto check = [&] {
+        const auto discovered = ask(x, "server/discover");
+        CHECK(
+            discovered.body ==
+            R"({"jsonrpc":"2.0","id":1,"result":{)" + std::string{uncached} +
+                R"("supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},)"
+                R"("_meta":{"io.modelcontextprotocol/serverInfo":{"name":"shell","version":"1.50"}}}})"
+        );
+        CHECK(
+            ask(x, "tools/list").body == R"({"jsonrpc":"2.0","id":1,"result":{)" + std::string{uncached} +
+                                             R"("tools":[{"name":"first","inputSchema":{}}]}})"
+        );
+    };
+    check();
+    CHECK(x.programs().size() == 2);
+    CHECK(x.becomes_true([&] {
+        http_client caller{x.port()};
+        caller.send(request_text("GET", "/agents/a/.well-known/agent-card.json", {}));
+        return caller.read_response().status == 200;
+    }));
+    const auto programs = x.programs().size();
+    check();
+    CHECK(x.programs().size() == programs);
+    CHECK(call(x, "first").body == done("1"));
+    CHECK(json::parse(call(x, "secret").body)["error"]["code"] == -32602);
+}
+
+TEST_CASE("What a program asks is asked of the client in an answer, and the call goes on with the client's next request"
+)
+{
+    const program_gateway x;
+    const auto asked = call(x, "ask");
+    CHECK(asked.status == 200);
+    const auto result = json::parse(asked.body)["result"];
+    CHECK(result["resultType"] == "input_required");
+    CHECK(result["inputRequests"] == json::parse(R"({"input-1":{"method":"roots/list"}})"));
+    const auto state = result["requestState"].get<std::string>();
+    const auto next = [](const std::string& with) {
+        return R"("requestState":")" + with + R"(","inputResponses":{"input-1":{"roots":[{"uri":"file:///r"}]}},)";
+    };
+    check_error(call(x, "one", "2", next(state)), 400, -32602, "input_expired");
+    auto forged = state;
+    forged[forged.size() / 2] = forged[forged.size() / 2] == 'A' ? 'B' : 'A';
+    check_error(call(x, "ask", "2", next(forged)), 400, -32602, "input_expired");
+    const auto got = call(x, "ask", R"("next")", next(state));
+    CHECK(
+        got.body == R"({"jsonrpc":"2.0","id":"next","result":{)" + std::string{complete} +
+                        R"(,"content":[{"type":"text","text":"asked"}]}})"
+    );
+    CHECK(
+        x.got("file:///r").find(R"({"jsonrpc":"2.0","id":77,"result":{"roots":[{"uri":"file:///r"}]}})") !=
+        std::string::npos
+    );
+    check_error(call(x, "ask", "3", next(state)), 400, -32602, "input_expired");
+    CHECK(x.programs().size() == 1);
+}
+
+TEST_CASE("A client of the modern era that leaves ends its call and the program")
+{
+    const program_gateway x;
+    http_client caller{x.port()};
+    caller.send(program_gateway::text("POST", modern_fields("tools/call", "hang"), call_text("hang")));
+    x.got("tools/call");
+    const auto program = x.programs().at(0);
+    caller.close();
+    CHECK(x.becomes_true([&] { return !x.running(program); }));
+}
+
+TEST_CASE("A program that ends during a call of the modern era fails it with 502, and one that takes no session too")
+{
+    const program_gateway x;
+    CHECK(call(x, "crash").status == 502);
+    x.touch("refuse");
+    CHECK(call(x, "one").status == 502);
+    CHECK(ask(x, "server/discover").status == 502);
+}
+
+TEST_CASE("An agent that refuses calls without a session refuses those of the modern era with 400")
+{
+    const program_gateway x{[](config::settings& settings) {
+        settings.agents[0].mcp->sessionless = core::mcp_sessionless::refuse;
+    }};
+    CHECK(ask(x, "server/discover").status == 400);
+    CHECK(call(x, "one").status == 400);
+    CHECK(x.programs().empty());
+}
+
+TEST_SUITE_END();
