@@ -225,7 +225,8 @@ core::result<> shared_sessions::make_room(shared_agent& agent)
     if (oldest == nullptr) {
         return core::gateway_error(errc::session_limit, "max_sessions sessions are in use");
     }
-    finish(agent.handles.at(oldest->who().number), session_end::evicted, no_session());
+    const auto handle = agent.handles.at(oldest->who().number);
+    finish(handle, session_end::evicted, no_session());
     return {};
 }
 

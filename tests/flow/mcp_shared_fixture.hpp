@@ -12,7 +12,7 @@ using namespace flow::mcp_programs;
 
 // As mcp_programs::shell_server, in builtins only. A call is answered with the text of its argument `mark`. It does what stands
 // in the line: `report` tells of progress first, with the mark; `chat` logs the mark and asks for roots before the answer;
-// `relists` and `updates` say that the tools, or the resource `file:///x/1`, have changed. A file `no_subscriptions` refuses these.
+// `relists` and `updates` say that the tools, or the resource `file:///x/1`, have changed. A file `no_subscriptions` refuses these. With `MODERN` in its environment it speaks the modern era.
 inline constexpr const char* shell_server = R"(
 echo $$ >> pids
 while IFS= read -r line; do
@@ -22,7 +22,9 @@ while IFS= read -r line; do
   mark=${line#*\"mark\":\"}; mark=${mark%%\"*}
   done='{"jsonrpc":"2.0","id":'$id',"result":{"content":[{"type":"text","text":"'$mark'"}]}}'
   case "$line" in
-    *'"server/discover"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"unknown"}}';;
+    *'"server/discover"'*)
+      [ -n "$MODERN" ] && { echo '{"jsonrpc":"2.0","id":'$id',"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"shell","version":"1.50"}}}}'; continue; }
+      echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"unknown"}}';;
     *'"initialize"'*)
       echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{},"tasks":{"list":{}}},"serverInfo":{"name":"shell","version":"1.50"},"instructions":"Use it \"well\"."}}';;
     *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"one","inputSchema":{}},{"name":"secret","inputSchema":{}}]}}';;

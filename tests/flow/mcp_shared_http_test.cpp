@@ -32,6 +32,9 @@ handler shared_server(const gate& at)
         if (!body.contains("id")) {
             return answer(202, "");
         }
+        if (request.body.find("forget") != std::string::npos) {
+            return answer(404, R"({"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}})");
+        }
         json result = json::object();
         field_list fields;
         if (method == "server/discover") {
@@ -69,6 +72,7 @@ relayed shared_gateway(const gate& at, const relayed::adjustment& adjust = {})
                        server.sessions = core::mcp_sessions::shared;
                        server.start = core::mcp_start::eager;
                        server.ping_interval = 50ms;
+                       server.backoff = 5ms;
                        if (adjust) {
                            adjust(settings);
                        }
@@ -145,6 +149,21 @@ TEST_CASE("Calls that a server over HTTP holds back hold up neither other calls 
     for (auto& each : waiting) {
         CHECK(each.read_response().body.find(R"("mark":"wait")") != std::string::npos);
     }
+}
+
+TEST_CASE("A server over HTTP that has forgotten the control session gets another one, and callers keep theirs")
+{
+    const gate at;
+    const auto x = shared_gateway(at);
+    const auto session = begin_when_ready(x);
+    check_error(post(x, marked_call("forget"), {{"Mcp-Session-Id", session}}), 200, -32603, "upstream_reset");
+    const auto by = std::chrono::steady_clock::now() + patience;
+    while (post(x, marked_call("a"), {{"Mcp-Session-Id", session}}).status == 503 &&
+           std::chrono::steady_clock::now() < by) {
+        std::this_thread::sleep_for(2ms);
+    }
+    CHECK(json::parse(post(x, marked_call("b"), {{"Mcp-Session-Id", session}}).body)["result"]["mark"] == "b");
+    CHECK(posts_with(x, R"("initialize")") == 2);
 }
 
 TEST_CASE("A server over HTTP may keep sessions of callers apart and share its own with calls that have none")

@@ -264,6 +264,25 @@ TEST_CASE("Filters, max_sessions and timeouts.call hold in shared sessions")
     CHECK(x.sent(R"("name":"secret")") == 0);
 }
 
+TEST_CASE("A program of the modern era serves callers of that era over the control session, and legacy ones get 501")
+{
+    const program_gateway x{[](config::settings& settings) {
+        make_shared(settings);
+        settings.agents[0].mcp->environment = {{"MODERN", core::secret{"1"}}};
+    }};
+    const field_list fields{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", "one"}};
+    const std::string call =
+        R"({"jsonrpc":"2.0","id":"m","method":"tools/call","params":{"name":"one","arguments":{"mark":"a"},"_meta":{)"
+        R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},)"
+        R"("io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}}}})";
+    CHECK(x.becomes_true([&] { return x.post(call, fields).status == 200; }));
+    CHECK(x.post(call, fields).body == marked_answer("a", R"("m")"));
+    const auto refused = x.post(initialize_body);
+    check_error(refused, 501, -31501, "not_implemented");
+    CHECK(refused.body.find("does not speak the legacy era") != std::string::npos);
+    CHECK(x.programs().size() == 1);
+}
+
 TEST_CASE("At the gateway's end calls in shared sessions are told so, and the one program ends")
 {
     shared_gateway x;

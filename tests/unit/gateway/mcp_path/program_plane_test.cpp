@@ -185,6 +185,18 @@ TEST_CASE("A caller that leaves while its session begins has none, and one that 
     CHECK(x.failure_of(x.asked(program_act::end, session)) == "none");
 }
 
+TEST_CASE("Sessions with programs end when the agent begins to share its own session")
+{
+    plane_rig x;
+    const auto session = x.begin_session();
+    CHECK(x.programs.runs(0));
+    x.server.sessions = core::mcp_sessions::shared;
+    x.plane.set_agent("a", x.new_entry());
+    x.poll();
+    CHECK_FALSE(x.programs.runs(0));
+    CHECK(x.failure_of(x.asked(program_act::request, session, message("1", "tools/list"))) == "session_not_found");
+}
+
 TEST_CASE("A call whose caller leaves before its program has begun ends with its program")
 {
     plane_rig x;
