@@ -39,7 +39,9 @@ telemetry::card_sample sample_of(const cards::card_status& status)
     out.not_modified = status.not_modified;
     out.failures = status.failures;
     out.changes = status.changes;
-    out.hidden_tools = status.hidden_tools;
+    if (status.hidden) {
+        out.hidden_tools = status.hidden->count;
+    }
     if (status.card) {
         const auto age = cards::seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
         out.age = std::chrono::duration_cast<core::duration>(age);
