@@ -55,6 +55,19 @@ void program_plane::set_agent(const std::string& id, const std::shared_ptr<const
     modern_.set_agent(id, served ? agent : nullptr);
 }
 
+std::optional<live_sessions> program_plane::live(const std::string& agent_id) const
+{
+    const auto agent = agents_.find(agent_id);
+    if (agent == agents_.end()) {
+        return std::nullopt;
+    }
+    live_sessions now{.sessions = sessions_.size(agent_id), .warm = std::nullopt};
+    if (agent->second->record.mcp->transport == core::mcp_transport::stdio) {
+        now.warm = sessions_.warm(agent_id);
+    }
+    return now;
+}
+
 void program_plane::stop()
 {
     modern_.stop();
