@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct session_services {
     net::loop& control;
     cards::card_plane& cards;
     const core::logger& log;
+
+    // The server of an agent speaks HTTP+SSE, though its record has streamable HTTP, or does not any more. It may set the agent.
+    const std::function<void(const std::string& id, bool fell_back)>& fell_back;
 };
 
 class agent_session final : private mcp::runner_observer {
