@@ -243,8 +243,9 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "How many programs of an MCP server Cardea starts ahead, once callers have come."},
     {"max_sessions",
      count_key<std::optional<std::uint64_t>>{&mcp_server::max_sessions, 1, 100'000},
-     {"16 programs, or 10000 sessions over HTTP"},
-     "How many sessions with an MCP server callers may have at once."},
+     {"16 programs, or 10000 connections over HTTP+SSE"},
+     "How many sessions callers may have at once with an MCP server that is a program or speaks HTTP+SSE. A server "
+     "over streamable HTTP limits its sessions itself."},
     {"tools",
      mcp_filter_key{&mcp_server::tools},
      {"all, as the server has them"},

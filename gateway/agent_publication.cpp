@@ -30,6 +30,9 @@ void publish_agents(agent_audience audience, std::string public_base)
     audience.cards.set_pathfinder([audience](const std::string& id, const std::string& url) {
         audience.registry.route(id, url);
     });
+    audience.sessions.set_fallback_observer([audience](const std::string& id, bool fell_back) {
+        audience.registry.set_fell_back(id, fell_back);
+    });
     audience.tokens.set_agents(*now);
     audience.cards.set_agents(now);
     audience.sessions.set_agents(*now);

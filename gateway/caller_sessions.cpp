@@ -103,4 +103,13 @@ void caller_sessions::add_to(telemetry::gateway_sample& now) const
     now.sessions_ended = programs_.counts().ended;
 }
 
+std::optional<telemetry::callers_sample> caller_sessions::sample_of(const std::string& agent_id) const
+{
+    const auto live = programs_.live(agent_id);
+    if (!live) {
+        return std::nullopt;
+    }
+    return telemetry::callers_sample{.sessions = live->sessions, .warm = live->warm};
+}
+
 }  // namespace gateway

@@ -11,6 +11,7 @@
 #include "net/loop/loop.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ public:
     bool busy() const noexcept { return programs_.busy(); }
 
     void add_to(telemetry::gateway_sample& now) const;
+
+    // Nothing: the agent has no sessions in this process.
+    std::optional<telemetry::callers_sample> sample_of(const std::string& agent_id) const;
 
 private:
     sessions::session_plane& own_;

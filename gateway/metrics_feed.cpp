@@ -39,7 +39,9 @@ telemetry::card_sample sample_of(const cards::card_status& status)
     out.not_modified = status.not_modified;
     out.failures = status.failures;
     out.changes = status.changes;
-    out.hidden_tools = status.hidden_tools;
+    if (status.hidden) {
+        out.hidden_tools = status.hidden->count;
+    }
     if (status.card) {
         const auto age = cards::seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
         out.age = std::chrono::duration_cast<core::duration>(age);
@@ -92,6 +94,7 @@ metrics_feed::metrics_feed(sources from, telemetry::gateway_sample gateway)
       gateway_{std::move(gateway)},
       families_{telemetry::agent_families()}
 {
+    from_.callers.add_to(gateway_);
 }
 
 net::task<std::string> metrics_feed::next()
@@ -182,6 +185,10 @@ net::task<> metrics_feed::add(std::vector<std::string> agents)
             if (const auto facts = from_.tokens.facts(id)) {
                 const telemetry::token_sample token{facts->age, facts->renewed, facts->failed};
                 now.add(*current_, {.id = id, .token = &token});
+            }
+        } else if (now.part == telemetry::sample_part::callers) {
+            if (const auto live = from_.callers.sample_of(id)) {
+                now.add(*current_, {.id = id, .callers = &*live});
             }
         } else if (const auto facts = from_.sessions.facts(id)) {
             const auto session = sample_of(*facts);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gateway/access/credential_verifier.hpp"
+#include "gateway/caller_sessions.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/model/turns.hpp"
@@ -40,6 +41,7 @@ public:
         const cards::card_plane& cards;
         const sessions::session_plane& sessions;
         const tokens::token_plane& tokens;
+        const caller_sessions& callers;
         const telemetry::loop_totals& admin;
         model::turns& by;
     };

@@ -365,10 +365,10 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.refused_connections = traffic_listener_->refused();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     now.dropped_audit_lines = audit_.dropped();
-    callers_->add_to(now);
     now.key_sets = samples_of(credentials_->key_sets());
+    const auto& admin = admin_->guard().totals();
     const metrics_feed::sources
-        from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, admin_->guard().totals(), turns_.operators};
+        from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, *callers_, admin, turns_.operators};
     return std::make_unique<metrics_feed>(from, std::move(now));
 }
 

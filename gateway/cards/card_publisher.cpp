@@ -117,12 +117,12 @@ void card_publisher::note_address(card_slot& slot, const std::optional<a2a::card
 
 void card_publisher::note_hidden(card_slot& slot, const std::optional<hidden_tools>& hidden) const
 {
-    slot.status.hidden_tools = hidden ? std::optional{hidden->count} : std::nullopt;
-    const auto displaced = hidden ? hidden->displaced : std::string{};
-    if (!displaced.empty() && displaced != slot.status.displaced_tools) {
-        log_.write(core::log_level::warn, "mcp_tool_hidden", {{"agent", slot.id()}, {"tools", displaced}});
+    auto& noted = slot.status.hidden;
+    const auto before = noted ? std::move(noted->displaced) : std::string{};
+    if (hidden && !hidden->displaced.empty() && hidden->displaced != before) {
+        log_.write(core::log_level::warn, "mcp_tool_hidden", {{"agent", slot.id()}, {"tools", hidden->displaced}});
     }
-    slot.status.displaced_tools = displaced;
+    noted = hidden;
 }
 
 // What callers are told from now on. Never the card itself, nor what an agent was given and says in it.

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "gateway/cards/card_cache.hpp"
 #include "gateway/cards/card_source.hpp"
+#include "gateway/cards/served_card.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/discovery.hpp"
@@ -31,8 +32,7 @@ struct card_status {
     std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
     std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
     std::optional<core::error> failure;       // of the latest fetch
-    std::optional<std::size_t> hidden_tools;  // of the MCP server that has a filter; nullopt: it has none
-    std::string displaced_tools;              // as hidden_tools::displaced
+    std::optional<hidden_tools> hidden;       // of the MCP server that has a filter; nullopt: it has none
     bool vouched = false;                     // by a session that is there: it does not age
     std::uint64_t changes = 0;                // how often different bytes were published
     std::uint64_t fetched = 0;                // fetches that gave a card, also an unchanged one

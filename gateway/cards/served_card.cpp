@@ -138,8 +138,16 @@ void add_tools(
     hidden.count = all.size() - exposed[mcp::list_kind::tools].size();
     std::size_t displaced = 0;
     for (const auto& tool : all) {
-        if (displaced < named && filter.displaces(tool.key)) {
-            hidden.displaced += (displaced++ == 0 ? "" : ", ") + model::shown_words(secrets, tool.key);
+        const auto why = filter.why_hidden(tool.key);
+        if (!why) {
+            continue;
+        }
+        auto name = model::shown_words(secrets, tool.key);
+        if (why == mcp::hiding::displaced && displaced < named) {
+            hidden.displaced += (displaced++ == 0 ? "" : ", ") + name;
+        }
+        if (hidden.first.size() < hidden_tools::most_told) {
+            hidden.first.push_back({std::move(name), *why});
         }
     }
 }

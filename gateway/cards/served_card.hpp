@@ -10,6 +10,7 @@
 #include "gateway/cards/card_verifier.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/call_address.hpp"
+#include "mcp/calls/name_filter.hpp"
 #include "mcp/protocol/discovery.hpp"
 
 #include <cstddef>
@@ -45,10 +46,18 @@ struct told_refusal {
     std::string detail;
 };
 
-// Tools of an MCP server that callers do not get.
+// A tool of an MCP server that callers do not get.
+struct hidden_tool {
+    std::string name;  // the server's, as model::shown_words()
+    mcp::hiding why = mcp::hiding::denied;
+};
+
 struct hidden_tools {
+    static constexpr std::size_t most_told = 100;
+
     std::size_t count = 0;
-    std::string displaced;  // names of up to 8 that are hidden because another one has their name
+    std::vector<hidden_tool> first;  // at most most_told, in the server's order
+    std::string displaced;           // names of up to 8 that are hidden because another one has their name
 };
 
 struct served_card {

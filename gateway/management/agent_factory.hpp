@@ -36,6 +36,11 @@ public:
     core::result<std::shared_ptr<const model::agent_entry>>
     make(const core::agent& record, const std::string& call_url = {}, const core::secret& token = {});
 
+    // `is`, with what is known of the agent as it was: the same record keeps its card, and with it where calls go; the same
+    // credentials keep their token; the same session knows how its server is spoken to. `served`: both are.
+    std::shared_ptr<const model::agent_entry>
+    renewed(const model::agent_entry& was, std::shared_ptr<const model::agent_entry> is, bool served);
+
     // Reads and checks a definition; `path` begins the keys of its problems. One that is a program is a problem without
     // admin_programs.
     proposed_agent propose(

@@ -116,6 +116,15 @@ json card_status_record(const cards::card_status& status, core::steady_time now)
     return record;
 }
 
+json hidden_tools_record(const cards::hidden_tools& hidden)
+{
+    auto first = json::array();
+    for (const auto& [tool, why] : hidden.first) {
+        first.push_back({{"name", tool}, {"why", mcp::name(why)}});
+    }
+    return {{"count", hidden.count}, {"first", std::move(first)}};
+}
+
 json card_summary(const cards::card_status& status, core::steady_time now)
 {
     json record = {{"state", card_state(status, now)}};

@@ -22,7 +22,10 @@ std::string_view card_state(const cards::card_status& status, core::steady_time 
 // Of an agent's card: its state, age, validators, problems, the latest failure.
 core::json card_status_record(const cards::card_status& status, core::steady_time now);
 
-// The same in short: its state, age, the latest failure's code.
+// How many there are, and why of the first of them.
+core::json hidden_tools_record(const cards::hidden_tools& hidden);
+
+// Of an agent's card in short: its state, age, the latest failure's code.
 core::json card_summary(const cards::card_status& status, core::steady_time now);
 
 // Of a session with an MCP server: its state and why, what is spoken, for how long it has been ready, restarts.

@@ -137,8 +137,11 @@ net::task<rpc_result> read_methods::get(core::rpc_request request, const rpc_cal
     }
     rpc_result result{core::begin_result(request.id) + record_text(*agent, caller)};
     result.text.back() = ',';
-    result.text += R"("card":)";
     const auto* status = cards_.status(agent->entry->record.id);
+    if (!caller.shows && status != nullptr && status->hidden) {
+        result.text.append(R"("hidden_tools":)").append(core::to_text(hidden_tools_record(*status->hidden))) += ',';
+    }
+    result.text += R"("card":)";
     if (status != nullptr && status->card) {
         result.card = status->card->bytes;
     } else {

@@ -219,6 +219,19 @@ void registry::set_token(const std::string& id, const core::secret& token)
     }
 }
 
+void registry::set_fell_back(const std::string& id, bool fell_back)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end() || !found->second.served() || found->second.entry->fell_back == fell_back) {
+        return;
+    }
+    auto& entry = found->second.entry;
+    entry = model::with_fallback(entry, fell_back);
+    if (publish_) {
+        publish_(id, entry);
+    }
+}
+
 // Of an agent that is there. False: it stays as it is.
 bool registry::remake(const std::string& id, const std::string& call_url, const core::secret& token)
 {
@@ -228,7 +241,7 @@ bool registry::remake(const std::string& id, const std::string& call_url, const 
         log_.write(core::log_level::warn, "agent_route_failed", {{"agent", id}, {"detail", entry.error().detail}});
         return false;
     }
-    there.entry = std::move(*entry);
+    there.entry = model::with_fallback(*entry, there.entry->fell_back);
     if (publish_) {
         publish_(id, there.entry);
     }
@@ -348,31 +361,13 @@ net::task<> registry::look_again(std::string id, core::error why)
     }
 }
 
-// The same record again keeps its card, and with it where calls go; the same credentials keep their token.
-void registry::keep_state(const registered_agent& before, registered_agent& now)
-{
-    if (before.entry == nullptr) {
-        return;
-    }
-    const auto& was = *before.entry;
-    const auto& is = *now.entry;
-    const bool moves = !was.awaits_card && is.awaits_card && was.record == is.record;
-    // While nobody may call the agent, nobody renews its token.
-    const bool has_token =
-        before.served() && now.served() && !was.token.empty() && was.record.credentials == is.record.credentials;
-    if (!moves && !has_token) {
-        return;
-    }
-    auto entry = factory_.make(is.record, moves ? was.call_url : std::string{}, has_token ? was.token : core::secret{});
-    if (entry) {
-        now.entry = std::move(*entry);
-    }
-}
-
 void registry::take(const std::string& id, registered_agent agent, std::string_view by)
 {
     auto& there = agents_[id];
-    keep_state(there, agent);
+    if (there.entry != nullptr) {
+        const bool served = there.served() && agent.served();
+        agent.entry = factory_.renewed(*there.entry, std::move(agent.entry), served);
+    }
     note_change(audit_, there.entry.get(), agent.entry.get(), by);
     const bool was_served = there.entry != nullptr && there.served();
     there = std::move(agent);

@@ -87,6 +87,9 @@ public:
     // From now on calls of this agent carry this token of its OAuth server; empty: they wait for one.
     void set_token(const std::string& id, const core::secret& token);
 
+    // From now on callers of this MCP server reach it over HTTP+SSE, or over streamable HTTP again.
+    void set_fell_back(const std::string& id, bool fell_back);
+
     // What a new configuration declares: `there` are the agents that are new or different in it, `gone` those that it no
     // longer has. One that hides a stored agent, or no longer does, is what a start would make of it. Fails with
     // config_invalid if an agent cannot be used; nothing is changed then. Else agents change one after the other, in turns:
@@ -105,7 +108,6 @@ private:
     void adopt(const store::record& record, const config::tls_checks& checks, std::string_view by);
     void take(const std::string& id, registered_agent agent, std::string_view by);
     bool remake(const std::string& id, const std::string& call_url, const core::secret& token);
-    void keep_state(const registered_agent& before, registered_agent& now);
     void drop(const std::string& id, std::string_view by);
     core::result<> may_write(const std::string& id) const;
     void hide(const std::string& id);

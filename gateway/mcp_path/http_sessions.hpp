@@ -54,6 +54,7 @@ public:
     http_sessions(const http_sessions&) = delete;
     http_sessions& operator=(const http_sessions&) = delete;
 
+    model::session_calls& calls() noexcept override { return calls_; }
     net::task<core::result<std::optional<std::string>>> find(std::string agent, mcp::session_digest id) override;
     net::task<core::result<std::string>> recover(model::session_call lost, std::stop_token left) override;
     net::task<bool> end(std::string agent, mcp::session_digest id) override;
@@ -113,6 +114,7 @@ private:
     void later(Function then);
 
     http_session_services services_;
+    model::session_calls calls_;
     net::exchange_client exchanges_;
     server_notes notes_;
     model::string_map<agent_sessions> agents_;

@@ -88,7 +88,11 @@ legacy_clients::call(const agent_pointer& agent, const std::string& principal, c
     if (speaks_modern || is_modern_only(record)) {
         return translated_.call(agent, principal, single.request);
     }
-    return programs_.call(agent, principal, single);
+    auto begun = programs_.call(agent, principal, single);
+    if (!begun) {
+        return begun.error();
+    }
+    return std::move(begun->answer);
 }
 
 core::result<std::shared_ptr<text_queue>>

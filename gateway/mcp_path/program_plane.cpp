@@ -90,6 +90,19 @@ void program_plane::sweep(core::steady_time now)
     legacy_clients_.sweep(now);
 }
 
+std::optional<live_sessions> program_plane::live(const std::string& agent_id) const
+{
+    const auto agent = agents_.find(agent_id);
+    if (agent == agents_.end()) {
+        return std::nullopt;
+    }
+    live_sessions now{.sessions = sessions_.size(agent_id), .warm = std::nullopt};
+    if (agent->second->record.mcp->transport == core::mcp_transport::stdio) {
+        now.warm = sessions_.warm(agent_id);
+    }
+    return now;
+}
+
 void program_plane::stop()
 {
     shared_.stop();

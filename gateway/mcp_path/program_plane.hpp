@@ -12,10 +12,17 @@
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace gateway::mcp_path {
+
+struct live_sessions {
+    std::size_t sessions = 0;
+    std::optional<std::size_t> warm;  // programs; nothing: the server is no program
+};
 
 class program_plane final : public model::program_port {
 public:
@@ -46,6 +53,9 @@ public:
 
     // Since the start.
     session_counts counts() const noexcept;
+
+    // Of an agent, now; nothing: it has no such sessions.
+    std::optional<live_sessions> live(const std::string& agent_id) const;
 
 private:
     void carry_out(const model::program_request& asked, program_exchange& exchange);

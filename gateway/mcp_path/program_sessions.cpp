@@ -195,10 +195,11 @@ void program_sessions::start_held(const std::string& agent_id)
     }
 }
 
-std::size_t program_sessions::warm(const std::string& agent_id) const
+std::pair<std::size_t, std::size_t> program_sessions::look(const std::string& agent_id) const
 {
     const auto found = agents_.find(agent_id);
-    return found == agents_.end() ? 0 : found->second->warm.size();
+    return found == agents_.end() ? std::pair{0UL, 0UL}
+                                  : std::pair{found->second->sessions, found->second->warm.size()};
 }
 
 program_session* program_sessions::find(const session_key& key) const
@@ -316,11 +317,6 @@ std::unique_ptr<program> program_sessions::take_program(const program_session& o
         leaving_.hold(*taken, record.id);
     }
     return taken;
-}
-
-void program_sessions::retire(std::unique_ptr<program> used, std::string_view agent_id)
-{
-    leaving_.add(std::move(used), agent_id);
 }
 
 void program_sessions::over(program_session& session, session_end why)

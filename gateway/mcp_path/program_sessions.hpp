@@ -122,10 +122,14 @@ public:
     bool busy() const noexcept { return !leaving_.empty(); }
 
     // Ends it, and keeps it until it is gone.
-    void retire(std::unique_ptr<program> used, std::string_view agent_id) override;
+    void retire(std::unique_ptr<program> used, std::string_view agent_id) override
+    {
+        leaving_.add(std::move(used), agent_id);
+    }
 
     std::size_t size() const noexcept { return sessions_.size(); }
-    std::size_t warm(const std::string& agent_id) const;
+    std::size_t size(const std::string& agent_id) const { return look(agent_id).first; }
+    std::size_t warm(const std::string& agent_id) const { return look(agent_id).second; }
     const session_counts& counts() const noexcept { return counts_; }
 
 private:
@@ -175,6 +179,7 @@ private:
         const std::optional<restored_state>& once
     );
     bool may_start(const core::agent& record) const;
+    std::pair<std::size_t, std::size_t> look(const std::string& agent_id) const;  // sessions, warm programs
     void start_held(const std::string& agent_id);
     void keep_warm(const std::string& agent_id);
     program_session* find(const session_key& key) const;

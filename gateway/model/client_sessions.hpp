@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/secret.hpp"
+#include "gateway/model/session_calls.hpp"
 #include "mcp/calls/client_capabilities.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "net/loop/types.hpp"
@@ -35,6 +36,9 @@ struct session_call {
 class client_sessions {
 public:
     virtual ~client_sessions() = default;
+
+    // Of all workers. Any thread.
+    virtual session_calls& calls() noexcept = 0;
 
     // The server's id of it, instead of the one that the caller's id holds; nothing: that one is right. Fails with
     // session_not_found: it is over.

@@ -83,6 +83,16 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     return std::shared_ptr<const agent_entry>{std::move(entry)};
 }
 
+std::shared_ptr<const agent_entry> with_fallback(const std::shared_ptr<const agent_entry>& agent, bool fell_back)
+{
+    if (agent->fell_back == fell_back) {
+        return agent;
+    }
+    auto changed = std::make_shared<agent_entry>(*agent);
+    changed->fell_back = fell_back;
+    return changed;
+}
+
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base)
 {
     auto out = std::make_shared<snapshot>();

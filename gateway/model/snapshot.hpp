@@ -46,6 +46,7 @@ struct agent_entry {
     std::shared_ptr<const mcp::name_filters>
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
+    bool fell_back = false;  // of an MCP server over streamable HTTP: the gateway's own session found HTTP+SSE only
 
     // It is an MCP server whose sessions with callers live in this process: a program, one that speaks HTTP+SSE, or one whose
     // only session serves all of them.
@@ -53,7 +54,7 @@ struct agent_entry {
     {
         return record.mcp && (record.mcp->transport == core::mcp_transport::stdio ||
                               record.mcp->transport == core::mcp_transport::sse ||
-                              record.mcp->sessions == core::mcp_sessions::shared);
+                              record.mcp->sessions == core::mcp_sessions::shared || fell_back);
     }
 
     // The gateway's own session with this MCP server serves callers: all of them, or those without a session.
@@ -93,6 +94,9 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     const std::string& call_url = {},
     const core::secret& token = {}
 );
+
+// The same with this agent_entry::fell_back.
+std::shared_ptr<const agent_entry> with_fallback(const std::shared_ptr<const agent_entry>& agent, bool fell_back);
 
 // Fails with config_invalid if an agent's URL or trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base);

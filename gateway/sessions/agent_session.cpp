@@ -133,6 +133,10 @@ void agent_session::session_changed(session_state state, mcp::session_reason why
     if (now && is_down(now->code)) {
         tell(*now);
     }
+    if (served_ && services_.fell_back && runner_.fell_back() != agent_->fell_back) {
+        const auto id = record().id;
+        services_.fell_back(id, runner_.fell_back());
+    }
 }
 
 void agent_session::listed(std::shared_ptr<const mcp::server_lists> lists)

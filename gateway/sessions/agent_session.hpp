@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct session_services {
     const core::logger& log;
     // What an agent's server lists has changed to this; empty: nobody wants to hear of it. It may change.
     const std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>& lists)>& listed;
+
+    // The server of an agent speaks HTTP+SSE, though its record has streamable HTTP, or does not any more. It may set the agent.
+    const std::function<void(const std::string& id, bool fell_back)>& fell_back;
 };
 
 class agent_session final : private mcp::runner_observer {

@@ -139,7 +139,7 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
     settings.secrets = secrets;
     auto& session = sessions_[id];
     session = std::make_unique<agent_session>(
-        session_services{loop_, cards_, log_, listed_},
+        session_services{loop_, cards_, log_, listed_, fell_back_},
         agent,
         std::move(settings),
         std::move(factory),
@@ -153,6 +153,10 @@ mcp::transport_factory session_plane::reach(const model::agent_entry& agent)
 {
     auto hidden = std::make_shared<core::redaction>(model::secrets_of(agent.record, {agent.token.reveal()}));
     given_[agent.record.id] = {agent.token, hidden};
+    if (agent.fell_back) {
+        // What the gateway's own session has found out need not be tried again for each.
+        return mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(hidden)));
+    }
     return reach(agent, std::move(hidden));
 }
 

@@ -57,6 +57,11 @@ public:
     // Before the first agent with such credentials.
     void set_tokens(token_supply tokens) { tokens_ = std::move(tokens); }
 
+    // Told with the id of an agent whose server speaks HTTP+SSE, though its record has streamable HTTP, and when that is over. It may
+    // set the agent. Before the first agent.
+    using fallback_observer = std::function<void(const std::string& id, bool fell_back)>;
+    void set_fallback_observer(fallback_observer told) { fell_back_ = std::move(told); }
+
     void set_agents(const model::snapshot& now);
 
     // Null: it is gone. One keeps its session that has changed in nothing that the session is made of, and what it lists is made
@@ -136,6 +141,7 @@ private:
     std::vector<std::pair<std::string, std::string>> inherited_;
     token_supply tokens_;
     std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> listed_;
+    fallback_observer fell_back_;
     mcp::start_turns turns_;
 
     // What reach() gave out last, for the sessions of callers.

@@ -209,6 +209,18 @@ void add_token_age(family& into, const agent_sample& of)
     }
 }
 
+void add_client_sessions(family& into, const agent_sample& of)
+{
+    into.add({{"agent", of.id}}, of.callers->sessions);
+}
+
+void add_warm_programs(family& into, const agent_sample& of)
+{
+    if (of.callers->warm) {
+        into.add({{"agent", of.id}}, *of.callers->warm);
+    }
+}
+
 using enum metric_type;
 using enum sample_part;
 
@@ -307,6 +319,12 @@ constexpr auto all_families = std::to_array<agent_family>({
      add_tool_calls},
     {"cardea_mcp_tools_hidden", "Tools that an MCP server lists and callers do not get.", gauge, card, add_hidden_tools
     },
+    {"cardea_mcp_client_sessions",
+     "Callers' sessions with an MCP server that live in this process.",
+     gauge,
+     callers,
+     add_client_sessions},
+    {"cardea_mcp_warm_programs", "Programs of an MCP server that wait for clients.", gauge, callers, add_warm_programs},
     {"cardea_agent_token_refreshes_total",
      "Tokens that an agent's OAuth server was asked for, by outcome: ok, failed.",
      counter,

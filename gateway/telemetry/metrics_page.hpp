@@ -64,6 +64,12 @@ struct token_sample {
     std::uint64_t failed = 0;
 };
 
+// Callers' sessions with one MCP server that live in this process.
+struct callers_sample {
+    std::uint64_t sessions = 0;
+    std::optional<std::uint64_t> warm{};  // programs that wait for clients; nullopt: the server is no program
+};
+
 struct gateway_sample {
     std::string version;
     std::string compiler;
@@ -95,9 +101,10 @@ struct agent_sample {
     const card_sample* card = nullptr;
     const session_sample* session = nullptr;
     const token_sample* token = nullptr;
+    const callers_sample* callers = nullptr;
 };
 
-enum class sample_part : std::uint8_t { counters, card, session, token };
+enum class sample_part : std::uint8_t { counters, card, session, token, callers };
 
 // A family with series of agents: `add` writes those of one agent, for which it needs `part` of the sample. An agent that
 // has none adds nothing.

@@ -16,8 +16,8 @@ namespace gateway::traffic {
 bool era_choice::concerns(const request_context& request, const mcp::incoming_body& read)
 {
     const auto& server = *request.agent->record.mcp;
-    if (server.transport != core::mcp_transport::streamable_http || server.era == core::mcp_era::legacy ||
-        server.sessions == core::mcp_sessions::shared || read.problem) {
+    if (server.transport != core::mcp_transport::streamable_http || request.agent->fell_back ||
+        server.era == core::mcp_era::legacy || server.sessions == core::mcp_sessions::shared || read.problem) {
         return false;
     }
     const bool begins = read.message.method == mcp::client_method::initialize;

@@ -268,8 +268,8 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
         is_for_legacy_server(request, card)) {
         return set_program_call(request, {fields, read, body, renamed, request.repair->sealed()});
     }
-    if (is_request && legacy && !begins) {
-        request.repair->set_cancellable();
+    if (is_request && legacy && !begins && !request.repair->begin_call()) {
+        return respond_call_error(request, core::gateway_error(errc::overloaded, "calls of this session"));
     }
     note_state(request, message, body);
     write_head(request);

@@ -73,6 +73,19 @@ void mcp_repair::set_session(const mcp::session_digest& id, mcp::sealed_session 
     name_session();
 }
 
+bool mcp_repair::begin_call()
+{
+    cancellable_ = true;
+    if (!id_) {
+        return true;
+    }
+    auto place = control_.caller_sessions().calls().take(*id_);
+    if (place) {
+        place_ = std::move(*place);
+    }
+    return place.has_value();
+}
+
 // The field is the first line of what is written of the session; other fields of the message stand behind it.
 void mcp_repair::name_session()
 {

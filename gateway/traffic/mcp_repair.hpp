@@ -39,8 +39,9 @@ public:
     // The message is part of this session, whose id the caller named. `version`: of its field; empty: it has none.
     void set_session(const mcp::session_digest& id, mcp::sealed_session session, std::string_view version);
 
-    // The message is a legacy request that the server can be told to give up.
-    void set_cancellable() noexcept { cancellable_ = true; }
+    // The message is a legacy request that the server can be told to give up; a batch counts as one. False: as many as may be are
+    // in flight in its session.
+    bool begin_call();
 
     // Takes the server's own id from where sessions are known that their ids do not say enough of. Fails with
     // session_not_found.
@@ -81,6 +82,7 @@ private:
     bool agreed_ = false;  // session_.version is what the caller speaks
     bool begun_again_ = false;
     bool cancellable_ = false;
+    model::session_calls::place place_;  // among the calls of the session
 };
 
 // The caller's fields that the record of its agent lets pass.

@@ -93,17 +93,46 @@ bool name_filter::passes_all() const noexcept
     return allow_.empty() && deny_.empty() && exposed_.empty() && descriptions_.empty();
 }
 
-bool name_filter::shown(std::string_view name) const noexcept
+std::string_view name(hiding why) noexcept
+{
+    switch (why) {
+        case hiding::denied:
+            return "denied";
+        case hiding::not_allowed:
+            return "not_allowed";
+        case hiding::too_long:
+            return "too_long";
+        case hiding::displaced:
+            return "displaced";
+    }
+    return "";
+}
+
+std::optional<hiding> name_filter::hidden_by_pattern(std::string_view name) const noexcept
 {
     if (allow_.empty() && deny_.empty()) {
-        return true;
+        return std::nullopt;
     }
-    return name.size() <= longest_matched_name && !fits_any(deny_, name) && (allow_.empty() || fits_any(allow_, name));
+    if (name.size() > longest_matched_name) {
+        return hiding::too_long;
+    }
+    if (fits_any(deny_, name)) {
+        return hiding::denied;
+    }
+    return allow_.empty() || fits_any(allow_, name) ? std::nullopt : std::optional{hiding::not_allowed};
+}
+
+std::optional<hiding> name_filter::why_hidden(std::string_view name) const noexcept
+{
+    if (const auto why = hidden_by_pattern(name)) {
+        return why;
+    }
+    return exposed(name) ? std::nullopt : std::optional{hiding::displaced};
 }
 
 std::optional<std::string_view> name_filter::exposed(std::string_view name) const noexcept
 {
-    if (!shown(name)) {
+    if (hidden_by_pattern(name)) {
         return std::nullopt;
     }
     const auto* const other = find(exposed_, name);

@@ -8,6 +8,7 @@
 #include "mcp/protocol/message.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,12 @@ namespace mcp {
 
 // Names beyond this are hidden where there are patterns, each of which takes time in proportion to the name.
 inline constexpr std::size_t longest_matched_name = 2048;
+
+// Why callers do not get something: a pattern of `deny` has it, none of `allow`, it is too long for patterns, or the configuration
+// gives its name to another one.
+enum class hiding : std::uint8_t { denied, not_allowed, too_long, displaced };
+
+std::string_view name(hiding why) noexcept;
 
 // Views that it returns are into itself or into the argument.
 class name_filter {
@@ -32,8 +39,8 @@ public:
     // another one.
     std::optional<std::string_view> exposed(std::string_view name) const noexcept;
 
-    // Callers do not get the server's `name` because the configuration gives it to another one.
-    bool displaces(std::string_view name) const noexcept { return shown(name) && !exposed(name); }
+    // Why callers do not get the server's `name`. Nothing: they do.
+    std::optional<hiding> why_hidden(std::string_view name) const noexcept;
 
     // What the server calls the exposed `name`. Nothing: nothing that callers see has it. Inverse of exposed().
     std::optional<std::string_view> original(std::string_view name) const noexcept;
@@ -44,7 +51,7 @@ public:
 private:
     using pairs = std::vector<std::pair<std::string, std::string>>;
 
-    bool shown(std::string_view name) const noexcept;
+    std::optional<hiding> hidden_by_pattern(std::string_view name) const noexcept;
 
     std::vector<std::string> allow_;
     std::vector<std::string> deny_;

@@ -138,10 +138,19 @@ std::string_view offered(const raw_object& capabilities, std::string_view name)
     return raw.empty() ? std::string_view{"null"} : raw;
 }
 
+// Where MCP clients reach the server, and how: the version is the one that it has agreed to, since it may know others or not.
+void append_endpoint(std::string& out, const server_facts& server, const a2a::public_address& at)
+{
+    append_text_member(out, "url", at.base + "/mcp");
+    append_member(out, "versions", core::to_text(json::array({server.protocol_version})));
+    append_member(out, "transports", R"(["streamable-http"])");
+}
+
 // The server in its own words: A2A's members hold but a part of them.
-std::string server_text(const server_facts& server)
+std::string server_text(const server_facts& server, const a2a::public_address& at)
 {
     std::string out{"{"};
+    append_endpoint(out, server, at);
     for (const auto& [name, text] :
          {std::pair{"name", &server.name}, {"title", &server.title}, {"instructions", &server.instructions}}) {
         if (!text->empty()) {
@@ -153,7 +162,7 @@ std::string server_text(const server_facts& server)
     return out;
 }
 
-std::string superset(const server_lists& from, const json& plain)
+std::string superset(const server_lists& from, const json& plain, const a2a::public_address& at)
 {
     const auto text_of_member = [&](const char* name) { return core::to_text(plain[name]); };
     std::string out{"{"};
@@ -176,7 +185,7 @@ std::string superset(const server_lists& from, const json& plain)
     }
     close(offers, '}');
     append_member(out, "capabilities", offers);
-    append_member(out, "mcp", server_text(from.server));
+    append_member(out, "mcp", server_text(from.server, at));
 
     const auto& tools = from[list_kind::tools];
     std::string skills{"["};
@@ -210,9 +219,10 @@ std::string superset(const server_lists& from, const json& plain)
     return out;
 }
 
-std::string extension_text(const server_lists& from, const json& extension)
+std::string extension_text(const server_lists& from, const json& extension, const a2a::public_address& at)
 {
     std::string params{"{"};
+    append_endpoint(params, from.server, at);
     append_text_member(params, "era", name(from.server.speaks));
     append_text_member(params, "protocolVersion", from.server.protocol_version);
     append_member(params, "serverInfo", with_safe_links(from.server.info));
@@ -262,7 +272,11 @@ core::result<std::string> strict(const server_lists& from, json plain, const car
         std::string capabilities{"{"};
         for (const auto& [word, said] : value.items()) {
             const bool ours = word == "extensions";
-            append_member(capabilities, word, ours ? "[" + extension_text(from, said[0]) + "]" : core::to_text(said));
+            append_member(
+                capabilities,
+                word,
+                ours ? "[" + extension_text(from, said[0], asked.at) + "]" : core::to_text(said)
+            );
         }
         close(capabilities, '}');
         append_member(out, key, capabilities);
@@ -334,7 +348,7 @@ core::result<written_card> card_writer::write(core::card_shape shape)
         }
     }
     const auto& plain = plain_.value();
-    auto text = shape == core::card_shape::automatic ? core::result<std::string>{superset(from_, plain)}
+    auto text = shape == core::card_shape::automatic ? core::result<std::string>{superset(from_, plain, asked_.at)}
                                                      : strict(from_, plain, asked_);
     if (!text) {
         return std::move(text).error();

@@ -14,9 +14,10 @@
 
 namespace mcp {
 
-// The extension whose `params` carry what A2A has no word for: `era`, `protocolVersion`, `serverInfo`, `capabilities`,
-// `instructions`, `tools`, `resources`, `resourceTemplates`, `prompts`, the lists as the server sent their items, but that a
-// tool without `description` has that of its skill, unless that is the tool's name: the tools stand in the order of the skills.
+// The extension whose `params` carry what A2A has no word for: `url`, `versions` and `transports` of the endpoint for MCP
+// clients, `era`, `protocolVersion`, `serverInfo`, `capabilities`, `instructions`, `tools`, `resources`, `resourceTemplates`,
+// `prompts`, the lists as the server sent their items, but that a tool without `description` has that of its skill, unless that
+// is the tool's name: the tools stand in the order of the skills.
 inline constexpr std::string_view card_extension = "urn:cardea:a2a:extension:mcp:v1";
 
 struct card_request {
@@ -30,12 +31,13 @@ struct card_request {
 
 // Compact JSON; equal for equal snapshots and requests.
 //   automatic: `protocol`, `protocolVersion` (MCP's), `capabilities` with the server's `tools`, `resources`, `prompts` and
-//              `sampling` (null: absent), `mcp` with the server's name, title, instructions and capabilities as declared,
-//              the tools as `skills` with all their members, `resources`, `resourceTemplates` and `prompts` (absent: not
-//              offered); and what A2A wants of a card, of 0.3 and of 1.0.
+//              `sampling` (null: absent), `mcp` with `url`, `versions` and `transports` of the endpoint for MCP clients and
+//              with the server's name, title, instructions and capabilities as declared, the tools as `skills` with all
+//              their members, `resources`, `resourceTemplates` and `prompts` (absent: not offered); and what A2A wants of
+//              a card, of 0.3 and of 1.0.
 //   the others: what a2a::shape_card() makes of the A2A part, with the rest in one extension. Their `name` is the server's
 //              title, else its name, else the id.
-// Calls are not passed on: no list of interfaces has any. A skill is called what its tool is (`title`, else
+// Calls of A2A are not passed on: no list of interfaces has any. A skill is called what its tool is (`title`, else
 // `annotations.title`, else its name); its tags are those that FastMCP gives the tool, and say what the annotations do. Icons
 // and pages are shown as mcp/card/card_links.hpp says. Fails with card_too_large, and the detail says of which shape, and what takes
 // how much room; nothing is ever cut. Fails with card_unrewritable if `at` is no address.

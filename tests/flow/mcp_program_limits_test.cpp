@@ -103,4 +103,20 @@ TEST_CASE("An initialize without an id is refused before a program starts")
     CHECK(x.programs().size() == 1);
 }
 
+TEST_CASE("Sessions of callers and programs that wait for them are counted while they are there")
+{
+    program_gateway x{[](config::settings& settings) {
+        settings.agents[0].mcp->warm = 2;
+        settings.agents[0].mcp->max_sessions = 4;
+    }};
+    const std::string sessions = R"(cardea_mcp_client_sessions{agent="a"})";
+    CHECK(x.gateway().wait_for_metric(sessions, 0));
+    const auto session = x.begin();
+    x.begin();
+    CHECK(x.gateway().wait_for_metric(sessions, 2));
+    CHECK(x.gateway().wait_for_metric(R"(cardea_mcp_warm_programs{agent="a"})", 2));
+    CHECK(x.send("DELETE", session).status == 200);
+    CHECK(x.gateway().wait_for_metric(sessions, 1));
+}
+
 TEST_SUITE_END();

@@ -1,3 +1,5 @@
+#include "core/json/json.hpp"
+#include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/mcp_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -288,6 +290,10 @@ TEST_CASE("Calls of a tool are counted under its name if the server lists it and
     });
     REQUIRE(told.has_value());
     CHECK(json::parse(*told)["tools"] == "find");
+    const auto record = core::to_text(flow::manage(x.gateway, "agents/get", {{"id", "a"}}));
+    CHECK(
+        record.find(R"("hidden_tools":{"count":1,"first":[{"name":"find","why":"displaced"}]})") != std::string::npos
+    );
     const auto id = begin(x);
     for (const auto* tool : {"echo", "find", "echo", "made-up"}) {
         const auto body =

@@ -377,4 +377,41 @@ TEST_CASE("A message follows three redirects and no fourth")
     }
 }
 
+TEST_CASE("64 calls of a session are in flight over all workers, the next one is 503, and one that has ended makes room"
+)
+{
+    session_rig r{[](config::settings& settings) { settings.workers = 2; }};
+    r.begin_session();
+    gate answers;
+    r.server->calls = [&](const auto& request) {
+        auto said =
+            answer_json(R"({"jsonrpc":"2.0","id":)" + json::parse(request.body)["id"].dump() + R"(,"result":{}})");
+        said.insert(said.begin(), pass_gate{answers.shared()});
+        return said;
+    };
+    const auto before = r.x->agent.request_count();
+    const auto fields = with(with(usual_fields(), r.session), {{"Content-Type", "application/json"}});
+    std::vector<http_client> callers;
+    for (int each = 1; each <= 64; ++each) {
+        callers.emplace_back(r.x->port());
+        callers.back().send(request_text("POST", "/agents/a/mcp", fields, call_of(std::to_string(each))));
+    }
+    REQUIRE(r.x->agent.wait_for_requests(before + 64));
+
+    const auto got = r.call("65");
+
+    check_error(got, 503, -31503, "overloaded");
+    CHECK_FALSE(got.header("Retry-After").empty());
+    CHECK(r.x->agent.request_count() == before + 64);
+    r.begin_session();
+    CHECK(post(*r.x, R"({"jsonrpc":"2.0","id":1,"method":"ping"})", r.session).status == 200);
+    answers.release(65);
+    for (auto& each : callers) {
+        CHECK(each.read_response().status == 200);
+    }
+    // On a connection whose call is over.
+    callers.front().send(request_text("POST", "/agents/a/mcp", fields, call_of("66")));
+    CHECK(callers.front().read_response().status == 200);
+}
+
 TEST_SUITE_END();

@@ -158,6 +158,45 @@ TEST_CASE("A call whose POST is answered only after it may take longer than time
     CHECK(x.connections() == 1);
 }
 
+TEST_CASE("Callers of a server over streamable HTTP that turns out to speak HTTP+SSE reach it that way")
+{
+    sse_gateway x{
+        [](const recorded_request& asked) { return asked.target == "/sse" ? answer(405, "") : taken(asked); },
+        [](core::agent& record) {
+            record.mcp->transport = core::mcp_transport::streamable_http;
+            record.mcp->era = core::mcp_era::legacy;
+            record.mcp->start = core::mcp_start::eager;
+        }
+    };
+    const auto initialized_at = [&x](std::size_t times) {
+        return x.server.wait_for([times](const auto& all) {
+            return std::ranges::count_if(all, [](const auto& each) {
+                       return each.target == "/message" && has(each, R"("initialize")");
+                   }) == static_cast<std::ptrdiff_t>(times);
+        });
+    };
+    REQUIRE(initialized_at(1));
+    REQUIRE(x.server.wait_for_streams(1));
+    const auto own = json::parse(x.server.requests().back().body);
+    auto agreed = json::parse(initialized_text);
+    agreed["id"] = own["id"];
+    x.server.send_event(agreed.dump());
+    REQUIRE(x.gateway.wait_for_metric(R"(cardea_mcp_session_up{agent="a"})", 1));
+
+    auto caller = x.post({}, initialize_body);
+    REQUIRE(initialized_at(2));
+    REQUIRE(x.server.wait_for_streams(2));
+    x.server.send_event(initialized_text);
+    const auto got = caller.read_response();
+    REQUIRE(got.status == 200);
+    const field_list session{{"Mcp-Session-Id", got.header("Mcp-Session-Id")}, {"MCP-Protocol-Version", "2024-11-05"}};
+    auto call = x.post(session, call_of("one", 1));
+    REQUIRE(x.posted("one"));
+    x.server.send_event(done_of(1));
+    CHECK(call.read_response().body.find(done_of(1)) != std::string::npos);
+    CHECK(x.gateway.wait_for_metric(R"(cardea_mcp_client_sessions{agent="a"})", 1));
+}
+
 TEST_CASE("A call whose POST is not answered within timeouts.call fails, and the server is told")
 {
     sse_gateway x{

@@ -288,6 +288,32 @@ TEST_CASE("where a card has calls go holds for the agent that it was the card of
     CHECK(called("b") == "http://two/");
 }
 
+TEST_CASE("An MCP server that fell back to HTTP+SSE is called so until its session says otherwise or is another one")
+{
+    auto server = agent("a", "http://one/");
+    server.speaks = core::protocol::mcp;
+    server.mcp.emplace();
+    fixture f{{server}};
+    REQUIRE(f.agents->load().has_value());
+    const auto over_sse = [&f] { return f.agents->find("a")->entry->has_program_sessions(); };
+    CHECK_FALSE(over_sse());
+    f.agents->set_fell_back("a", true);
+    f.agents->set_fell_back("a", true);
+    f.agents->set_fell_back("nobody", true);
+    CHECK(f.published == published{"a http://one/"});
+    CHECK(over_sse());
+    server.mcp->tools.deny = {"x"};
+    CHECK(f.declare({server}, {}));
+    f.agents->set_token("a", core::secret{"token"});
+    CHECK(over_sse());
+    f.agents->set_fell_back("a", false);
+    CHECK_FALSE(over_sse());
+    f.agents->set_fell_back("a", true);
+    server.url = "http://two/";
+    CHECK(f.declare({server}, {}));
+    CHECK_FALSE(over_sse());
+}
+
 TEST_CASE("An agent that becomes disabled is taken from the workers, and given back when it is enabled")
 {
     fixture f{{agent("a", "http://one/")}};

@@ -103,6 +103,7 @@ struct planes {
     std::map<std::string, gateway::telemetry::card_sample> cards{};
     std::map<std::string, gateway::telemetry::session_sample> sessions{};
     std::map<std::string, gateway::telemetry::token_sample> tokens{};
+    std::map<std::string, gateway::telemetry::callers_sample> callers{};
 };
 
 template <class Value>
@@ -129,13 +130,20 @@ std::string page_of(const loops& all, const gateway::telemetry::gateway_sample& 
                     counters.merge(*counted);
                 }
             }
-            const gateway::telemetry::agent_sample
-                sample{id, &counters, in(known.cards, id), in(known.sessions, id), in(known.tokens, id)};
+            const gateway::telemetry::agent_sample sample{
+                id,
+                &counters,
+                in(known.cards, id),
+                in(known.sessions, id),
+                in(known.tokens, id),
+                in(known.callers, id)
+            };
             const bool has_part =
                 each.part == gateway::telemetry::sample_part::counters ||
                 (each.part == gateway::telemetry::sample_part::card && sample.card != nullptr) ||
                 (each.part == gateway::telemetry::sample_part::session && sample.session != nullptr) ||
-                (each.part == gateway::telemetry::sample_part::token && sample.token != nullptr);
+                (each.part == gateway::telemetry::sample_part::token && sample.token != nullptr) ||
+                (each.part == gateway::telemetry::sample_part::callers && sample.callers != nullptr);
             if (has_part) {
                 each.add(written, sample);
             }
@@ -575,6 +583,19 @@ TEST_CASE("when a key was used last is told once, as the loop knows that saw it 
     );
 }
 
+TEST_CASE("Sessions of callers are told of servers that have them here, and programs that wait of programs only")
+{
+    planes known;
+    known.callers = {{"m1", {.sessions = 2, .warm = 1}}, {"m2", {.sessions = 0}}};
+    const auto page = page_of({}, {}, known);
+    CHECK(
+        page.find("\ncardea_mcp_client_sessions{agent=\"m1\"} 2\ncardea_mcp_client_sessions{agent=\"m2\"} 0\n") !=
+        page.npos
+    );
+    CHECK(page.find("\ncardea_mcp_warm_programs{agent=\"m1\"} 1\n") != page.npos);
+    CHECK(page.find("cardea_mcp_warm_programs{agent=\"m2\"}") == page.npos);
+}
+
 TEST_CASE("every family has one HELP and one TYPE, every line is well formed, and no series comes twice")
 {
     gateway::telemetry::worker_metrics metrics;
@@ -592,6 +613,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
     known.cards["a"] = {.fetched = 1, .changes = 1, .age = 1ms, .hidden_tools = 1};
     known.tokens["a"] = {.age = 1ms, .renewed = 1, .failed = 1};
     known.sessions = {{"m2", a_session()}, {"m1", a_session()}};
+    known.callers = {{"m1", {.sessions = 2, .warm = 1}}, {"m2", {.sessions = 3}}};
     for (const auto& page : {page_of({}), page_of({&metrics, &metrics}, sample, known)}) {
         const std::regex form{R"re(([a-z_]+)(\{([a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*)?\})? [0-9.e+-]+)re"};
         std::set<std::string> described;
@@ -611,7 +633,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 51);
+        CHECK(described.size() == 53);
         CHECK(page.ends_with('\n'));
     }
 }

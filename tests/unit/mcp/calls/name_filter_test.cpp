@@ -162,6 +162,20 @@ TEST_CASE("a name of 2,048 bytes is matched, and a longer one is hidden where th
     CHECK(renamed.exposed(longest + "a"));
 }
 
+TEST_CASE("What is hidden says why")
+{
+    core::mcp_filter given;
+    given.allow = {"read_*"};
+    given.deny = {"read_secret"};
+    given.names = {{"read_text", "read_it"}};
+    const name_filter filter{given};
+    CHECK_FALSE(filter.why_hidden("read_text"));
+    CHECK(filter.why_hidden("read_secret") == mcp::hiding::denied);
+    CHECK(filter.why_hidden("write") == mcp::hiding::not_allowed);
+    CHECK(filter.why_hidden(std::string(mcp::longest_matched_name + 1, 'r')) == mcp::hiding::too_long);
+    CHECK(filter.why_hidden("read_it") == mcp::hiding::displaced);
+}
+
 TEST_CASE("a call goes to the server under the server's name")
 {
     CHECK(

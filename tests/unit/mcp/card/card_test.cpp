@@ -125,7 +125,9 @@ TEST_CASE("the card of a server with two tools is this one, to the byte")
         made(exa, card_shape::automatic) ==
         R"({"name":"exa_search","protocol":"mcp","protocolVersion":"2024-11-05","description":"Exa MCP Server",)"
         R"("version":"1.0.0","capabilities":{"tools":{"listChanged":true},"resources":null,"prompts":null,)"
-        R"("sampling":null,"streaming":false,"pushNotifications":false},"mcp":{"name":"Exa MCP Server",)"
+        R"("sampling":null,"streaming":false,"pushNotifications":false},"mcp":)"
+        R"({"url":"https://gw.example/agents/exa_search/mcp","versions":["2024-11-05"],)"
+        R"("transports":["streamable-http"],"name":"Exa MCP Server",)"
         R"("capabilities":{"tools":{"listChanged":true}}},"skills":[{"id":"search","name":"search",)"
         R"("description":"Search the web using Exa AI","inputSchema":{"type":"object","properties":{"query":)"
         R"({"type":"string","description":"Search query"},"numResults":{"type":"integer","default":10}},)"
@@ -530,6 +532,9 @@ TEST_CASE("a card has what the server says of itself as it said it, in every sha
     CHECK(
         own["mcp"] ==
         json{
+            {"url", "https://gw.example/agents/exa_search/mcp"},
+            {"versions", {"2024-11-05"}},
+            {"transports", {"streamable-http"}},
             {"name", "srv"},
             {"title", "The Server"},
             {"instructions", "First.\nThen the rest."},
@@ -547,7 +552,24 @@ TEST_CASE("a card has what the server says of itself as it said it, in every sha
     }
     const auto untitled = snapshot_of(R"("capabilities":{},"serverInfo":{"name":" ","title":"","version":"1"})", "[]");
     CHECK(document(untitled, card_shape::v1)["name"] == "exa_search");
-    CHECK(document(untitled, card_shape::automatic)["mcp"] == json{{"name", " "}, {"capabilities", json::object()}});
+    auto shown = document(untitled, card_shape::automatic)["mcp"];
+    CHECK(shown["name"] == " ");
+    CHECK_FALSE(shown.contains("title"));
+    CHECK(shown["capabilities"] == json::object());
+}
+
+TEST_CASE("A card names the endpoint for MCP clients in every shape, and no interface for calls of A2A")
+{
+    const auto exa = snapshot_of(exa_server, exa_tools);
+    for (const auto shape : shapes) {
+        const auto card = document(exa, shape);
+        const auto& at = shape == card_shape::automatic ? card["mcp"] : card["capabilities"]["extensions"][0]["params"];
+        CHECK(at["url"] == "https://gw.example/agents/exa_search/mcp");
+        CHECK(at["versions"] == json{"2024-11-05"});
+        CHECK(at["transports"] == json{"streamable-http"});
+        CHECK(card.value("supportedInterfaces", json::array()).empty());
+        CHECK_FALSE(card.contains("additionalInterfaces"));
+    }
 }
 
 TEST_CASE("the tags that FastMCP gives a tool are tags of its skill")
