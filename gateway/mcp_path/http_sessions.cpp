@@ -230,10 +230,7 @@ net::task<core::result<std::string>> http_sessions::recover(model::session_call 
                                          }};
         co_await waiter->wait();
     }
-    if (!attempt->outcome) {
-        co_return core::caller_error(errc::caller_gone, "while its session began again");
-    }
-    co_return *attempt->outcome;
+    co_return attempt->outcome.value_or(core::caller_error(errc::caller_gone, "while its session began again"));
 }
 
 // An attempt that nobody waits for does not begin; one under way goes on, for the next caller.
