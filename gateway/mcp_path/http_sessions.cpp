@@ -12,6 +12,11 @@ using core::errc;
 
 constexpr std::size_t longest_params = 4096;  // of a request that is kept to be told again
 
+core::error ended_by_client()
+{
+    return core::caller_error(errc::session_not_found, "the client has ended it");
+}
+
 }  // namespace
 
 http_sessions::http_sessions(http_session_services services)
@@ -132,7 +137,7 @@ net::task<core::result<std::optional<std::string>>> http_sessions::find(std::str
         co_return std::optional<std::string>{};
     }
     if (known->over) {
-        co_return core::caller_error(errc::session_not_found, "the client has ended it");
+        co_return ended_by_client();
     }
     co_return known->upstream;
 }
@@ -144,6 +149,11 @@ net::task<bool> http_sessions::end(std::string agent, mcp::session_digest id)
     if (ends) {
         clear_state(agents_.find(agent)->second, known);
         services_.mark(id, true);
+        if (const auto attempt = known.under_way; attempt != nullptr && attempt->recovery == nullptr) {
+            known.under_way.reset();
+            turns_.remove(attempt);
+            finish(*attempt, ended_by_client());
+        }
     }
     co_return ends;
 }
@@ -196,7 +206,7 @@ net::task<core::result<std::string>> http_sessions::recover(model::session_call 
     }
     auto& known = touch(lost.agent->record.id, lost.id);
     if (known.over) {
-        co_return core::caller_error(errc::session_not_found, "the client has ended it");
+        co_return ended_by_client();
     }
     if (known.upstream && *known.upstream != lost.upstream) {
         co_return *known.upstream;
@@ -220,10 +230,7 @@ net::task<core::result<std::string>> http_sessions::recover(model::session_call 
                                          }};
         co_await waiter->wait();
     }
-    if (!attempt->outcome) {
-        co_return core::caller_error(errc::caller_gone, "while its session began again");
-    }
-    co_return *attempt->outcome;
+    co_return attempt->outcome.value_or(core::caller_error(errc::caller_gone, "while its session began again"));
 }
 
 // An attempt that nobody waits for does not begin; one under way goes on, for the next caller.
@@ -283,7 +290,7 @@ void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core:
             attempt->call.upstream = std::move(*outcome);
             notes_.end(settings_for(call), call);
         }
-        outcome = core::caller_error(errc::session_not_found, "the client has ended it");
+        outcome = ended_by_client();
     } else if (outcome) {
         known.upstream = *outcome;
         services_.mark(call.id, true);

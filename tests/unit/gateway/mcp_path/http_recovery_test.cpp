@@ -141,6 +141,22 @@ TEST_CASE("A session that its client ends while it begins again is over, and the
     CHECK(x.sessions.recovered() == 0);
 }
 
+TEST_CASE("A session that its client ends while it waits for its turn does not begin again")
+{
+    test_support::scripted_agent server{{.accepts = test_support::on_accept::silence}};
+    http_rig x;
+    x.urls["a"] = server.url("/mcp");
+    std::vector<asked> all;
+    for (unsigned each = 0; each < most_of_agent; ++each) {
+        all.push_back(x.recover(each));
+    }
+    CHECK(x.run(x.sessions.end("a", digest(most_of_agent - 1))));
+    CHECK(outcome_of(all.back()) == "session_not_found");
+    CHECK(outcome_of(x.recover(most_of_agent)) == "waits");
+    x.sessions.stop();
+    x.poll();
+}
+
 TEST_CASE("Attempts end with their agent, and their places are free")
 {
     test_support::scripted_agent server{{.accepts = test_support::on_accept::silence}};
