@@ -102,8 +102,8 @@ void legacy_calls::look(std::uint64_t number)
     if (!upstream->over()) {
         return;
     }
-    if (upstream->failure()) {
-        return fail(call, *upstream->failure());
+    if (const auto& why = upstream->failure(); why) {
+        return fail(call, *why);
     }
     if (reader != nullptr) {
         reader->close();
@@ -117,8 +117,8 @@ void legacy_calls::take_result(live_calls::iterator call, std::string text)
     if (!asked) {
         return fail(call, asked.error());
     }
-    if (*asked) {
-        if (auto goes_on = ask_client(call, **asked); !goes_on) {
+    if (const auto& wanted = *asked; wanted) {
+        if (auto goes_on = ask_client(call, *wanted); !goes_on) {
             fail(call, goes_on.error());
         }
         return;
@@ -211,6 +211,7 @@ core::result<> legacy_calls::go_on(live_calls::iterator call)
         }
         mcp::close(input.responses, '}');
     }
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): ask_client() has looked
     const auto made = mcp::to_modern(asked.request->view(), terms_, input);
     const mcp::message_head head{.name = {}, .fields = asked.fields};
     auto again = made.view();
@@ -274,8 +275,8 @@ void legacy_calls::fail(live_calls::iterator call, const core::error& why)
 // Letting go of what comes of it cancels what is still under way at the server.
 void legacy_calls::erase(live_calls::iterator call)
 {
-    if (call->second.request) {
-        kept_ -= call->second.request->view().text.size();
+    if (const auto& kept = call->second.request; kept) {
+        kept_ -= kept->view().text.size();
     }
     const auto upstream = std::move(call->second.upstream);
     calls_.erase(call);

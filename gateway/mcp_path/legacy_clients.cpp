@@ -160,6 +160,7 @@ void legacy_clients::stop()
     probe_.stop();
     openings_.stop();
     translated_.stop();
+    connections_.stop();
 }
 
 session_counts legacy_clients::counts() const noexcept

@@ -39,7 +39,7 @@ net::task<bool> legacy_probe::refuses(std::shared_ptr<const model::agent_entry> 
         at->waiting.push_back(&told);
         co_await told.wait();
     }
-    co_return *at->refuses;
+    co_return at->refuses.value_or(true);
 }
 
 std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const model::agent_entry& agent)

@@ -44,6 +44,15 @@ const mcp::parameter_fields* modern_connections::fields_of(const std::string& ag
     return known.fields.get();
 }
 
+void modern_connections::stop()
+{
+    for (const auto& each : std::exchange(open_, {})) {
+        if (const auto connection = each.lock()) {
+            connection->end(core::gateway_error(core::errc::draining));
+        }
+    }
+}
+
 void modern_connections::sweep(core::steady_time now)
 {
     std::erase_if(open_, [](const auto& each) { return each.expired(); });

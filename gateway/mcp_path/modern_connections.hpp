@@ -32,6 +32,9 @@ public:
     // What is late ends. Called every second.
     void sweep(core::steady_time now);
 
+    // All of them end, whoever still holds one.
+    void stop();
+
 private:
     // What the calls of a server's tools have in their header, while it lists the same.
     struct known_tools {

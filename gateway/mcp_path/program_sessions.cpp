@@ -124,7 +124,7 @@ core::result<std::string> program_sessions::add(
     return handle;
 }
 
-program_sessions::agent_programs& program_sessions::programs_of(const std::shared_ptr<const model::agent_entry>& agent)
+agent_programs& program_sessions::programs_of(const std::shared_ptr<const model::agent_entry>& agent)
 {
     set_agent(agent->record.id, agent);
     auto& programs = agents_[agent->record.id];

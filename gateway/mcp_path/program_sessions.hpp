@@ -6,6 +6,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/mcp_path/agent_programs.hpp"
 #include "gateway/mcp_path/leaving_programs.hpp"
 #include "gateway/mcp_path/program_session.hpp"
 #include "gateway/mcp_path/session_end.hpp"
@@ -133,24 +134,6 @@ public:
     const session_counts& counts() const noexcept { return counts_; }
 
 private:
-    struct agent_programs {
-        agent_programs(
-            std::shared_ptr<const model::agent_entry> of,
-            mcp::start_turns* turns,
-            mcp::transport_factory make,
-            warm_programs::retire_function retire
-        )
-            : agent{std::move(of)},
-              warm{turns, std::move(make), std::move(retire)}
-        {
-        }
-
-        std::shared_ptr<const model::agent_entry> agent;
-        warm_programs warm;
-        std::size_t sessions = 0;
-        core::steady_time last_use;
-    };
-
     class sweeper final : public net::timed {
     public:
         explicit sweeper(program_sessions& of)

@@ -58,11 +58,8 @@ shared_sessions::server_of(const std::string& agent_id, mcp::era spoken) const
     }
     auto server = services_.control(agent_id);
     if (server && (*server)->speaks != spoken) {
-        const bool legacy = spoken == mcp::era::legacy;
-        return core::gateway_error(
-            legacy ? errc::not_implemented : errc::version_unsupported,
-            "the shared session is of the other era"
-        );
+        const auto code = spoken == mcp::era::legacy ? errc::not_implemented : errc::version_unsupported;
+        return core::gateway_error(code, "the shared session is of the other era");
     }
     return server;
 }

@@ -91,8 +91,8 @@ void translated_session::look_at_opening()
         return;
     }
     const auto from = std::exchange(opening_, nullptr);
-    if (from->failure()) {
-        return end(session_end::refused, *from->failure());
+    if (const auto& why = from->failure(); why) {
+        return end(session_end::refused, *why);
     }
     const auto result = mcp::members_of(said).object("result");
     const auto facts = mcp::read_discover_result(result);

@@ -53,8 +53,8 @@ void tried_openings::look(opening& at)
     }
     if (answer->over()) {
         drop(at);
-        if (answer->failure()) {
-            reader->fail(*answer->failure());
+        if (const auto& why = answer->failure(); why) {
+            reader->fail(*why);
         } else {
             reader->close();
         }

@@ -2,14 +2,10 @@
 
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/sent_credentials.hpp"
-#include "gateway/model/version.hpp"
 #include "gateway/sessions/agent_session.hpp"
 #include "gateway/sessions/session_settings.hpp"
 #include "gateway/sessions/session_trouble.hpp"
 #include "gateway/sessions/session_waiter.hpp"
-#include "mcp/transport/fallback_transport.hpp"
-#include "mcp/transport/sse_transport.hpp"
-#include "mcp/transport/stdio_transport.hpp"
 #include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -46,11 +42,10 @@ session_plane::session_plane(
     program_settings programs
 )
     : loop_{control},
-      exchanges_{control.io(), "cardea/" + std::string{model::version()}},
       cards_{cards},
       log_{log},
       defaults_{defaults},
-      inherited_{std::move(programs.inherited)},
+      reach_{control, log, std::move(programs.inherited)},
       turns_{control, programs.starts, longest_turn}
 {
     cards_.set_demand([this](const std::string& id) {
@@ -75,7 +70,7 @@ void session_plane::set_agents(const model::snapshot& now)
 
 void session_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    renew_secrets(id, agent);
+    reach_.renew(id, agent);
     const auto there = sessions_.find(id);
     if (there != sessions_.end()) {
         if (agent != nullptr && model::keeps_session(there->second->record(), agent->record)) {
@@ -126,7 +121,7 @@ void session_plane::begin_next(const std::string& id)
 void session_plane::add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     const auto secrets = std::make_shared<core::redaction>(model::secrets_of(agent->record, {agent->token.reveal()}));
-    auto factory = reach(*agent, secrets);
+    auto factory = reach_.of_gateway(*agent, secrets);
     if (factory == nullptr) {
         log_.write(
             core::log_level::warn,
@@ -147,64 +142,6 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
         [this](const agent_session& ended) { forget(ended); }
     );
     session->runner().begin();
-}
-
-mcp::transport_factory session_plane::reach(const model::agent_entry& agent)
-{
-    auto hidden = std::make_shared<core::redaction>(model::secrets_of(agent.record, {agent.token.reveal()}));
-    given_[agent.record.id] = {agent.token, hidden};
-    if (agent.fell_back) {
-        // What the gateway's own session has found out need not be tried again for each.
-        return mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(hidden)));
-    }
-    return reach(agent, std::move(hidden));
-}
-
-void session_plane::renew_secrets(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
-{
-    const auto found = given_.find(id);
-    if (found == given_.end()) {
-        return;
-    }
-    auto& given = found->second;
-    const auto hidden = given.hidden.lock();
-    if (agent == nullptr || hidden == nullptr) {
-        given_.erase(found);
-    } else if (agent->token != given.token) {
-        // The server may still repeat the previous one.
-        *hidden = model::secrets_of(agent->record, {agent->token.reveal(), given.token.reveal()});
-        given.token = agent->token;
-    }
-}
-
-mcp::transport_factory
-session_plane::reach(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets)
-{
-    const auto& record = agent.record;
-    switch (record.mcp->transport) {
-        case core::mcp_transport::stdio:
-            return mcp::stdio_factory(loop_, *record.mcp, inherited_, record.id, log_);
-        case core::mcp_transport::streamable_http:
-            return mcp::fallback_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
-        case core::mcp_transport::sse:
-            return mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
-        case core::mcp_transport::unsupported:
-            break;
-    }
-    return nullptr;
-}
-
-mcp::http_settings
-session_plane::over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets)
-{
-    auto settings = http_settings_of(agent);
-    settings.secrets = std::move(secrets);
-    if (model::oauth_client_of(agent.record) != nullptr) {
-        settings.tokens = [this, id = agent.record.id](core::secret refused) {
-            return tokens_(id, std::move(refused));
-        };
-    }
-    return settings;
 }
 
 void session_plane::retire(std::unique_ptr<agent_session> session)

@@ -5,16 +5,13 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "core/redaction.hpp"
-#include "core/secret.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/turns.hpp"
+#include "gateway/sessions/server_reach.hpp"
 #include "gateway/sessions/session_facts.hpp"
 #include "mcp/session/runner.hpp"
 #include "mcp/session/start_turns.hpp"
-#include "mcp/transport/http_wire.hpp"
-#include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"
 
@@ -50,12 +47,8 @@ public:
     );
     ~session_plane();
 
-    // As tokens::token_plane::token(): of agents whose credentials come from an OAuth server. The agent's entry has each token by the
-    // time that it comes.
-    using token_supply = std::function<net::task<core::result<core::secret>>(std::string id, core::secret refused)>;
-
     // Before the first agent with such credentials.
-    void set_tokens(token_supply tokens) { tokens_ = std::move(tokens); }
+    void set_tokens(token_supply tokens) { reach_.set_tokens(std::move(tokens)); }
 
     // Told with the id of an agent whose server speaks HTTP+SSE, though its record has streamable HTTP, and when that is over. It may
     // set the agent. Before the first agent.
@@ -86,9 +79,8 @@ public:
     // What the server lists now; nothing of it is kept. Fails as refresh() does.
     net::task<mcp::look_result> look(std::string id);
 
-    // How the agent's server is reached. Null: in no way that the gateway knows. What is logged of it is without the tokens that
-    // the agent gets later too.
-    mcp::transport_factory reach(const model::agent_entry& agent);
+    // As server_reach::of_callers().
+    mcp::transport_factory reach(const model::agent_entry& agent) { return reach_.of_callers(agent); }
 
     // Whether the server lists what it has in the modern era. False also where nothing is known of it.
     bool speaks_modern(const std::string& id) const;
@@ -125,31 +117,20 @@ private:
     core::error absent(const std::string& id) const;
 
     void add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
-    mcp::transport_factory reach(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
-    mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
-    void renew_secrets(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
     void retire(std::unique_ptr<agent_session> session);
     void forget(const agent_session& session);
     bool leaves(const std::string& id) const;
     void begin_next(const std::string& id);
 
     net::loop& loop_;
-    net::exchange_client exchanges_;
     cards::card_plane& cards_;
     const core::logger& log_;
     const config::mcp_settings& defaults_;
-    std::vector<std::pair<std::string, std::string>> inherited_;
-    token_supply tokens_;
+    server_reach reach_;
     std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> listed_;
     fallback_observer fell_back_;
     mcp::start_turns turns_;
 
-    // What reach() gave out last, for the sessions of callers.
-    struct given_secrets {
-        core::secret token;
-        std::weak_ptr<core::redaction> hidden;
-    };
-    model::string_map<given_secrets> given_;
     model::string_map<std::unique_ptr<agent_session>> sessions_;
     std::list<std::unique_ptr<agent_session>> leaving_;
     model::string_map<std::shared_ptr<const model::agent_entry>>

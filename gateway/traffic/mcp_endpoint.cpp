@@ -33,19 +33,6 @@ constexpr std::string_view methods_of_mcp = "POST, GET, DELETE, OPTIONS";
 // How long the stream of what a server says unasked may be silent.
 constexpr std::chrono::hours longest_silence{24};
 
-mcp::session_binding binding_of(const request_context& request)
-{
-    const auto* caller = request.principal();
-    mcp::session_binding binding;
-    binding.agent = request.agent->record.id;
-    binding.address = request.agent->call_url;
-    if (caller != nullptr) {
-        binding.provider = caller->provider;
-        binding.principal = caller->id;
-    }
-    return binding;
-}
-
 }  // namespace
 
 net::routine<> mcp_endpoint::look(request_context& request)

@@ -24,6 +24,19 @@ net::routine<> refuse_hidden(request_context& request, core::error failure)
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
+mcp::session_binding binding_of(const request_context& request)
+{
+    const auto* caller = request.principal();
+    mcp::session_binding binding;
+    binding.agent = request.agent->record.id;
+    binding.address = request.agent->call_url;
+    if (caller != nullptr) {
+        binding.provider = caller->provider;
+        binding.principal = caller->id;
+    }
+    return binding;
+}
+
 // `Mcp-Name` repeats what the body says, and so has the server's name where callers use another one.
 void write_name(request_context& request, const mcp::head_field& name)
 {

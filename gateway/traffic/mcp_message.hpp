@@ -6,6 +6,7 @@
 #include "gateway/model/side_thread.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/incoming_check.hpp"
+#include "mcp/calls/session_id.hpp"
 #include "mcp/calls/text_edits.hpp"
 #include "net/loop/routine.hpp"
 
@@ -15,6 +16,9 @@
 namespace gateway::traffic {
 
 struct request_context;
+
+// Whose the session is that the request begins or is part of: ids are sealed for that.
+mcp::session_binding binding_of(const request_context& request);
 
 // What was changed of the body: sets request.edited_body, server_name and edit, where the agent has filters that ask for it. Fails with invalid_params (it is
 // hidden) and invalid_request. `long_bodies` outlives the request.

@@ -1,5 +1,6 @@
 #include "mcp/translation/request_head.hpp"
 
+#include "core/ascii.hpp"
 #include "mcp/calls/client_method.hpp"
 #include "mcp/calls/incoming_check.hpp"
 #include "mcp/protocol/raw_json.hpp"
@@ -74,7 +75,7 @@ parameter_fields::parameter_fields(const server_lists& lists)
 void parameter_fields::read(std::string_view schema, std::vector<std::string>& path, std::vector<parameter>& found)
 {
     const auto members = members_of(schema);
-    if (auto field = members.text(annotation); !path.empty() && !field.empty()) {
+    if (auto field = members.text(annotation); !path.empty() && core::is_token(field)) {
         found.push_back({path, "Mcp-Param-" + field});
     }
     const auto properties = members_of(members.object("properties"));

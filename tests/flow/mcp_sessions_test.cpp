@@ -1,4 +1,5 @@
-// What becomes of callers' sessions when MCP servers lose them, end them, or name them at length.
+// What becomes of callers' sessions when MCP servers lose them, end them, or name them at length; over 400 lines: one server and
+// each way to lose a session.
 #include "tests/flow/mcp_session_server.hpp"
 #include "tests/support/scratch.hpp"
 

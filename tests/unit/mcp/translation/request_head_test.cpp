@@ -62,6 +62,18 @@ TEST_CASE("A value that is no plain ASCII is encoded, and one that is absent or 
     }
 }
 
+TEST_CASE("A field that would not be one is left out")
+{
+    server_lists lists;
+    lists.lists[index_of(list_kind::tools)] = {
+        {.key = "t",
+         .raw =
+             R"({"name":"t","inputSchema":{"x-mcp-header":"Root","properties":{"a":{"x-mcp-header":"A\r\nB: c"},"b":{"x-mcp-header":""}}}})"
+        }
+    };
+    CHECK(parameter_fields{lists}.of("t", R"({"a":"x","b":"y"})").empty());
+}
+
 TEST_CASE("The name of a request is that of its tool, prompt, resource or task")
 {
     const auto name = [](const std::string& method, const std::string& params) {

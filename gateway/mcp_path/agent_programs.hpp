@@ -1,0 +1,34 @@
+// What program_sessions keeps of one agent. A value of its loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/mcp_path/warm_programs.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/session/start_turns.hpp"
+#include "mcp/transport/transport.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace gateway::mcp_path {
+
+struct agent_programs {
+    agent_programs(
+        std::shared_ptr<const model::agent_entry> of,
+        mcp::start_turns* turns,
+        mcp::transport_factory make,
+        warm_programs::retire_function retire
+    )
+        : agent{std::move(of)},
+          warm{turns, std::move(make), std::move(retire)}
+    {
+    }
+
+    std::shared_ptr<const model::agent_entry> agent;
+    warm_programs warm;
+    std::size_t sessions = 0;
+    core::steady_time last_use;
+};
+
+}  // namespace gateway::mcp_path

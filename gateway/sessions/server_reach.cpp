@@ -1,0 +1,83 @@
+#include "gateway/sessions/server_reach.hpp"
+
+#include "gateway/model/agent_record.hpp"
+#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/version.hpp"
+#include "gateway/sessions/session_settings.hpp"
+#include "mcp/transport/fallback_transport.hpp"
+#include "mcp/transport/sse_transport.hpp"
+#include "mcp/transport/stdio_transport.hpp"
+
+namespace gateway::sessions {
+
+server_reach::server_reach(
+    net::loop& control,
+    const core::logger& log,
+    std::vector<std::pair<std::string, std::string>> inherited
+)
+    : loop_{control},
+      log_{log},
+      exchanges_{control.io(), "cardea/" + std::string{model::version()}},
+      inherited_{std::move(inherited)}
+{
+}
+
+mcp::transport_factory server_reach::of_callers(const model::agent_entry& agent)
+{
+    auto hidden = std::make_shared<core::redaction>(model::secrets_of(agent.record, {agent.token.reveal()}));
+    given_[agent.record.id] = {agent.token, hidden};
+    if (agent.fell_back) {
+        // What the gateway's own session has found out need not be tried again for each.
+        return mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(hidden)));
+    }
+    return of_gateway(agent, std::move(hidden));
+}
+
+void server_reach::renew(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    const auto found = given_.find(id);
+    if (found == given_.end()) {
+        return;
+    }
+    auto& given = found->second;
+    const auto hidden = given.hidden.lock();
+    if (agent == nullptr || hidden == nullptr) {
+        given_.erase(found);
+    } else if (agent->token != given.token) {
+        // The server may still repeat the previous one.
+        *hidden = model::secrets_of(agent->record, {agent->token.reveal(), given.token.reveal()});
+        given.token = agent->token;
+    }
+}
+
+mcp::transport_factory
+server_reach::of_gateway(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets)
+{
+    const auto& record = agent.record;
+    switch (record.mcp->transport) {
+        case core::mcp_transport::stdio:
+            return mcp::stdio_factory(loop_, *record.mcp, inherited_, record.id, log_);
+        case core::mcp_transport::streamable_http:
+            return mcp::fallback_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
+        case core::mcp_transport::sse:
+            return mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
+        case core::mcp_transport::unsupported:
+            break;
+    }
+    return nullptr;
+}
+
+mcp::http_settings
+server_reach::over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets)
+{
+    auto settings = http_settings_of(agent);
+    settings.secrets = std::move(secrets);
+    if (model::oauth_client_of(agent.record) != nullptr) {
+        settings.tokens = [this, id = agent.record.id](core::secret refused) {
+            return tokens_(id, std::move(refused));
+        };
+    }
+    return settings;
+}
+
+}  // namespace gateway::sessions

@@ -1,0 +1,65 @@
+// How the servers of agents are reached, by the gateway's own sessions and by those of callers. On the control loop's thread.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "core/redaction.hpp"
+#include "core/secret.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/transport/http_wire.hpp"
+#include "mcp/transport/transport.hpp"
+#include "net/client/exchange.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/types.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gateway::sessions {
+
+// As tokens::token_plane::token(): of agents whose credentials come from an OAuth server. The agent's entry has each token by the
+// time that it comes.
+using token_supply = std::function<net::task<core::result<core::secret>>(std::string id, core::secret refused)>;
+
+class server_reach {
+public:
+    // `inherited`: what programs get of the gateway's own environment. References outlive it.
+    server_reach(
+        net::loop& control,
+        const core::logger& log,
+        std::vector<std::pair<std::string, std::string>> inherited
+    );
+
+    // Before the first agent with such credentials.
+    void set_tokens(token_supply tokens) { tokens_ = std::move(tokens); }
+
+    // Null: in no way that the gateway knows. What is logged of what the server says is without `secrets`.
+    mcp::transport_factory of_gateway(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
+
+    // The same without the tokens that the agent gets later, too.
+    mcp::transport_factory of_callers(const model::agent_entry& agent);
+
+    // The agent has changed, such as its token. Null: it is gone.
+    void renew(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+
+private:
+    mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
+
+    // What of_callers() gave out last.
+    struct given_secrets {
+        core::secret token;
+        std::weak_ptr<core::redaction> hidden;
+    };
+
+    net::loop& loop_;
+    const core::logger& log_;
+    net::exchange_client exchanges_;
+    std::vector<std::pair<std::string, std::string>> inherited_;
+    token_supply tokens_;
+    model::string_map<given_secrets> given_;
+};
+
+}  // namespace gateway::sessions

@@ -1,0 +1,109 @@
+// Callers' requests of the modern era over streamable HTTP, which have another id in their text than they are told by.
+#include "tests/unit/mcp/transport/transport_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+TEST_SUITE_BEGIN("mcp/transport/http_callers");
+
+using namespace mcp_test;
+using namespace std::chrono_literals;
+using test_support::answer_json;
+using test_support::scripted_agent;
+
+namespace {
+
+mcp::outgoing of_caller(std::uint64_t call, std::uint64_t text_id, std::string method = "tools/call")
+{
+    auto message = ask(text_id, std::move(method));
+    message.id = call;
+    message.text_id = text_id;
+    message.of_caller = true;
+    return message;
+}
+
+class callers_rig : public transport_rig {
+public:
+    using transport_rig::transport_rig;
+
+    void begin_modern()
+    {
+        open();
+        wire->settle(modern);
+        REQUIRE(wait_for("connected"));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("A caller's request is answered by the id in its text, and fails by its number")
+{
+    scripted_agent agent;
+    agent.next(answer_json(result_of(1001)));
+    agent.next(answer_json(result_of(2)));
+    callers_rig x{agent.url("/mcp")};
+    x.begin_modern();
+    auto first = of_caller(1, 1001);
+    first.name = "t";
+    first.fields = {{"Mcp-Param-Region", "eu"}, {"X-Tenant", "a"}};
+    REQUIRE(x.wire->send(std::move(first)).has_value());
+    REQUIRE(x.wait_for("received " + result_of(1001)));
+    REQUIRE(x.wire->send(of_caller(2, 1002)).has_value());
+    REQUIRE(x.wait_for("failed 2 upstream_protocol"));
+    CHECK(agent.request(0).header("Mcp-Name") == "t");
+    CHECK(agent.request(0).header("Mcp-Param-Region") == "eu");
+    CHECK(agent.request(0).header("X-Tenant") == "a");
+}
+
+TEST_CASE("Callers' requests do not wait for one another")
+{
+    scripted_agent agent{always(test_support::silence())};
+    callers_rig x{agent.url("/mcp")};
+    x.begin_modern();
+    for (std::uint64_t call = 1; call <= mcp::most_posts + 4; ++call) {
+        REQUIRE(x.wire->send(of_caller(call, 1000 + call)).has_value());
+    }
+    CHECK(x.wait_until([&] { return agent.request_count() == mcp::most_posts + 4; }));
+}
+
+TEST_CASE("A cancellation ends the request whose text has the id")
+{
+    scripted_agent agent{always(test_support::silence())};
+    callers_rig x{agent.url("/mcp")};
+    x.begin_modern();
+    REQUIRE(x.wire->send(of_caller(7, 1007)).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 1; }));
+    const auto cancel = [&x](const std::string& id) {
+        auto message = note("notifications/cancelled");
+        message.text = R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id + "}}";
+        return x.wire->send(std::move(message)).has_value();
+    };
+    REQUIRE(cancel("7"));
+    x.run_for(20ms);
+    CHECK(agent.closed_by_peer() == 0);
+    REQUIRE(cancel("1007"));
+    CHECK(x.wait_until([&] { return agent.closed_by_peer() == 1; }));
+    CHECK(agent.request_count() == 1);
+}
+
+TEST_CASE("A call that tells of its progress takes longer than a server may be silent, and a subscription has no end")
+{
+    scripted_agent agent{always(test_support::event_stream())};
+    callers_rig x{agent.url("/mcp")};
+    x.settings.server.call_timeout = 400ms;
+    x.begin_modern();
+    REQUIRE(x.wire->send(of_caller(1, 1001)).has_value());
+    REQUIRE(x.wire->send(of_caller(2, 1002, "subscriptions/listen")).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 2; }));
+    for (int i = 0; i < 6; ++i) {
+        agent.send_event(notice);
+        x.run_for(100ms);
+    }
+    CHECK_FALSE(x.has("failed 1 upstream_timeout"));
+    CHECK(x.wait_for("failed 1 upstream_timeout"));
+    CHECK_FALSE(x.has("failed 2 upstream_timeout"));
+}
+
+TEST_SUITE_END();
