@@ -64,7 +64,8 @@ core::result<named> named_by(const name_filters& filters, const incoming& call, 
 // Whether a `subscriptions/listen` is for changes of single resources.
 bool names_resources(const incoming& call, std::string_view body)
 {
-    for (const auto& member : members_of(call.raw(routed::listen_to, body)).members()) {
+    const auto wanted = members_of(call.raw(routed::listen_to, body));
+    for (const auto& member : wanted.members()) {
         if (member.name == "resourceSubscriptions") {
             return member.value != "[]";
         }

@@ -39,7 +39,8 @@ public:
     // The member if it is an object, else empty.
     std::string_view object(std::string_view name) const noexcept;
 
-    const std::vector<raw_member>& members() const noexcept { return members_; }
+    const std::vector<raw_member>& members() const& noexcept { return members_; }
+    void members() const&& = delete;  // it would not outlive the expression
 
 private:
     std::vector<raw_member> members_;
