@@ -259,6 +259,7 @@ void shared_calls::leave(std::uint64_t client, const core::error& why)
 void shared_calls::sweep(core::steady_time now)
 {
     connect();
+    tell_changes(now);
     if (calls_ != nullptr) {
         calls_->time_out(now, agent_->record.mcp->call_timeout);
         restore_more();
@@ -327,6 +328,20 @@ void shared_calls::ended(core::error why)
     connect();
 }
 
+void shared_calls::tell_changes(core::steady_time now)
+{
+    if (changed_.none() || now < told_ + least_pause) {
+        return;
+    }
+    told_ = now;
+    const auto changed = std::exchange(changed_, {});
+    for (const auto list : {changing_list::tools, changing_list::prompts, changing_list::resources}) {
+        if (changed[static_cast<std::size_t>(list)]) {
+            owner_.list_changed(*this, list);
+        }
+    }
+}
+
 // What is about the tasks or questions of one caller is for nobody: it does not say whose they are.
 void shared_calls::come_unasked(std::string_view text)
 {
@@ -334,7 +349,8 @@ void shared_calls::come_unasked(std::string_view text)
     const auto method = message.text("method");
     for (const auto list : {changing_list::tools, changing_list::prompts, changing_list::resources}) {
         if (method == "notifications/" + std::string{name(list)} + "/list_changed") {
-            owner_.list_changed(*this, list);
+            changed_.set(static_cast<std::size_t>(list));
+            tell_changes(owner_.now());
         }
     }
     if (method == "notifications/resources/updated") {

@@ -11,8 +11,10 @@
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/shared_subscriptions.hpp"
+#include "mcp/protocol/discovery.hpp"
 #include "net/loop/types.hpp"
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -61,6 +63,10 @@ public:
     static constexpr std::size_t most_calls_of_client = 64;  // of one session
     static constexpr std::size_t most_own_calls = 256;       // of the gateway beside them, about subscriptions
     static constexpr std::size_t most_restored = 8;          // of those at a time that make subscriptions again
+
+    // Changes of lists that come sooner after the previous ones are told of together, with the next sweep(): there are as many
+    // sessions to tell as clients.
+    static constexpr core::duration least_pause = mcp::change_debounce;
 
     shared_calls(shared_owner& owner, std::shared_ptr<const model::agent_entry> agent);
     ~shared_calls() override;
@@ -125,6 +131,7 @@ private:
     void restore_more();
     void answer(subscriptions::ticket request, const said_to_us& how);
     void come_unasked(std::string_view text);
+    void tell_changes(core::steady_time now);
     void fail_waiting(const core::error& why);
 
     shared_owner& owner_;
@@ -134,6 +141,8 @@ private:
     std::map<subscriptions::ticket, waiting> waiting_;
     std::map<std::string, std::shared_ptr<text_queue>, std::less<>> asked_;  // answers to the gateway, by URI
     subscriptions::ticket last_ticket_ = 0;
+    std::bitset<changing_lists> changed_;  // and not told
+    core::steady_time told_ = core::steady_time::min();
     bool runs_ = false;   // the lane is open
     bool again_ = false;  // the session was lost before
 };

@@ -324,6 +324,25 @@ TEST_CASE(
     CHECK(next(heard) == updated("u0"));
 }
 
+TEST_CASE("Lists that change without end are told of at once, and then with each sweep at most")
+{
+    shared_rig x;
+    const auto heard = x.listen(x.begin());
+    for (int i = 0; i < 100; ++i) {
+        x.say(tools_changed);
+        x.say(resources_changed);
+    }
+    CHECK(next(heard) == tools_changed);
+    CHECK(next(heard).empty());
+    x.after(shared_calls::least_pause - 1ms);
+    CHECK(next(heard).empty());
+    x.after(1ms);
+    CHECK(next(heard) == tools_changed);
+    CHECK(next(heard) == resources_changed);
+    x.after(1s);
+    CHECK(next(heard).empty());
+}
+
 TEST_CASE("A subscription that the server does not answer in time fails, and so does one behind a full queue")
 {
     shared_rig x;
