@@ -109,12 +109,15 @@ net::routine<> refuse_modern(request_context& request)
 
 net::routine<> refuse_legacy(request_context& request)
 {
-    return refuse(request, "This server does not speak the legacy era, and Cardea does not translate yet.");
+    return refuse(
+        request,
+        "This server does not speak the legacy era, and Cardea does not translate for shared sessions."
+    );
 }
 
 bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone)
 {
-    if (!agent.upstream) {
+    if (!agent.upstream || agent.fell_back) {
         return true;
     }
     // Over HTTP a request of the modern era needs nobody's session.

@@ -102,7 +102,7 @@ TEST_CASE("A call without a session waits for a place too")
     x.programs.exit(0);
     x.poll();
     x.programs.say(answer_text("7"), 1);
-    CHECK(next(*asked) == answer_text("7"));
+    CHECK(next(asked->answer) == answer_text("7"));
 }
 
 TEST_CASE("An agent that changes takes along what waits for a place")

@@ -86,14 +86,14 @@ public:
 
     std::shared_ptr<const mcp::server_lists> known;  // of the server; null: nothing is
     gateway::mcp_path::program_services services{
-        loop,
-        turns,
-        [this](const gateway::model::agent_entry& agent) { return reach(agent); },
-        [](const core::agent&) { return false; },
-        [this] { return now; },
-        log,
-        [this](const std::string&) { return known; },
-        new_seals(),
+        .loop = loop,
+        .turns = turns,
+        .reach = [this](const gateway::model::agent_entry& agent) { return reach(agent); },
+        .speaks_modern = [](const core::agent&) { return false; },
+        .clock = [this] { return now; },
+        .log = log,
+        .lists = [this](const std::string&) { return known; },
+        .seals = new_seals(),
     };
     translated_calls calls{services, *sessions};
 };

@@ -145,13 +145,13 @@ public:
     net::signal wake;
     std::shared_ptr<mcp::server_lists> lists;  // null: the control session knows nothing yet
     gateway::mcp_path::program_plane plane{gateway::mcp_path::program_services{
-        loop,
-        turns,
-        [this](const gateway::model::agent_entry&) { return programs.factory(); },
-        [this](const core::agent&) { return modern; },
-        [this] { return now; },
-        log,
-        [this](const std::string&) { return lists; },
+        .loop = loop,
+        .turns = turns,
+        .reach = [this](const gateway::model::agent_entry&) { return programs.factory(); },
+        .speaks_modern = [this](const core::agent&) { return modern; },
+        .clock = [this] { return now; },
+        .log = log,
+        .listed = [this](const std::string&) { return lists; },
     }};
 };
 
