@@ -9,9 +9,9 @@
 namespace gateway::mcp_path {
 namespace {
 
-bool is_over_http(const core::agent& record)
+bool is_over_http(const model::agent_entry& agent)
 {
-    return record.mcp->transport == core::mcp_transport::streamable_http;
+    return agent.record.mcp->transport == core::mcp_transport::streamable_http && !agent.fell_back;
 }
 
 // A server over HTTP+SSE speaks the legacy era.
@@ -35,7 +35,7 @@ legacy_clients::legacy_clients(const program_services& services, program_session
 
 modern_upstream legacy_clients::upstream_of(const agent_pointer& agent)
 {
-    if (is_over_http(agent->record)) {
+    if (is_over_http(*agent)) {
         return connections_.open(agent);
     }
     return [this, agent](const mcp::client_message& request) { return modern_.request(agent, request); };
@@ -44,7 +44,7 @@ modern_upstream legacy_clients::upstream_of(const agent_pointer& agent)
 core::result<begun_session>
 legacy_clients::begin(const agent_pointer& agent, const std::string& principal, const mcp::kept_message& initialize)
 {
-    if (is_modern_only(agent->record)) {
+    if (is_modern_only(*agent)) {
         return translate(agent, principal, initialize.view());
     }
     auto begun = programs_.begin(agent, principal, initialize.view());
@@ -85,7 +85,7 @@ legacy_clients::call(const agent_pointer& agent, const std::string& principal, c
     const auto& record = agent->record;
     const bool speaks_modern =
         is_program(record) && record.mcp->era != core::mcp_era::legacy && services_.speaks_modern(record);
-    if (speaks_modern || is_modern_only(record)) {
+    if (speaks_modern || is_modern_only(*agent)) {
         return translated_.call(agent, principal, single.request);
     }
     auto begun = programs_.call(agent, principal, single);
@@ -116,11 +116,12 @@ core::result<> legacy_clients::end(const session_key& key)
     return translated_.has(key.handle) ? translated_.end(key) : programs_.end(key);
 }
 
-bool legacy_clients::is_modern_only(const core::agent& record) const
+bool legacy_clients::is_modern_only(const model::agent_entry& agent) const
 {
-    if (is_over_http(record)) {
+    if (is_over_http(agent)) {
         return true;
     }
+    const auto& record = agent.record;
     const auto found = modern_only_.find(record.id);
     const bool refused = found != modern_only_.end() && services_.clock() < found->second;
     return is_program(record) && (refused || record.mcp->era == core::mcp_era::modern);
@@ -129,7 +130,7 @@ bool legacy_clients::is_modern_only(const core::agent& record) const
 net::task<bool> legacy_clients::translates(agent_pointer agent)
 {
     const auto& record = agent->record;
-    if (!is_over_http(record) || record.mcp->era == core::mcp_era::legacy) {
+    if (!is_over_http(*agent) || record.mcp->era == core::mcp_era::legacy) {
         co_return false;
     }
     if (record.mcp->era == core::mcp_era::modern) {

@@ -59,7 +59,7 @@ public:
 private:
     core::result<begun_session>
     translate(const agent_pointer& agent, const std::string& principal, const mcp::client_message& initialize);
-    bool is_modern_only(const core::agent& record) const;
+    bool is_modern_only(const model::agent_entry& agent) const;
     modern_upstream upstream_of(const agent_pointer& agent);
 
     const program_services& services_;
