@@ -12,13 +12,14 @@ namespace {
 
 using core::errc;
 
-mcp::book_settings book_settings_of(const core::mcp_server& server, const mcp::client_message& initialize)
+mcp::book_settings book_settings_of(const model::agent_entry& agent, const mcp::client_message& initialize)
 {
+    const auto& server = *agent.record.mcp;
     mcp::book_settings settings;
     settings.declared = mcp::capability_names(mcp::members_of(initialize.params).object("capabilities"));
     settings.most_calls = program_session::most_calls + program_session::most_own_calls;
     settings.messages.bytes = server.max_message;
-    settings.numbered = server.transport == core::mcp_transport::streamable_http;
+    settings.numbered = server.transport == core::mcp_transport::streamable_http && !agent.fell_back;
     return settings;
 }
 
@@ -90,7 +91,7 @@ void program_session::begin_program(stage opening, const std::shared_ptr<text_qu
     waited_ = started->runs();
     started->set_observer(this);
     const auto initialize = initialize_.view();
-    auto settings = book_settings_of(*agent_->record.mcp, initialize);
+    auto settings = book_settings_of(*agent_, initialize);
     settings.first_question = first_question_;
     calls_ = std::make_unique<program_calls>(std::move(started), mcp::era::legacy, std::move(settings));
     if (auto sent = calls_->begin(initialize, reader, program_began_); !sent && !begin_another()) {

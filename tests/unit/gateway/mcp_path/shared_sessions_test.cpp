@@ -223,21 +223,27 @@ TEST_CASE("max_sessions sessions are there, and the next takes the place of one 
 TEST_CASE("A session ends after 30 minutes without a message and after 24 hours, but not during a call")
 {
     shared_rig x;
+    x.server.call_timeout = 50min;
     const auto idle = x.begin();
     const auto busy = x.begin();
     const auto listening = x.begin();
     const auto heard = x.listen(listening);
-    auto call = x.request(busy, message("1", "subscriptions/listen"));
+    auto call = x.request(busy, message("1", "tools/call"));
     x.after(30min - 1s);
     CHECK(x.shared->size() == 3);
     x.after(1s);
     CHECK(x.ended(session_end::idle) == 1);
     CHECK(x.shared->size() == 2);
-    x.after(24h);
+    x.answer();
+    CHECK(next(call) == answer_text("1"));
+    const auto kept = x.listen(busy);
+    x.after(23h + 20min);
+    call = x.request(busy, message("2", "tools/call"));
+    x.after(20min);
     CHECK(x.ended(session_end::aged) == 1);
     CHECK(next(heard) == "over");
     x.answer();
-    CHECK(next(call) == answer_text("1"));
+    CHECK(next(call) == answer_text("2"));
     x.after(1s);
     CHECK(x.ended(session_end::aged) == 2);
 }

@@ -378,6 +378,7 @@ TEST_CASE("Callers' requests wait for no place and take none, and one that is ca
     for (std::size_t i = 0; i < 2 * mcp::most_posts; ++i) {
         auto call = ask(1000 + i, "tools/call");
         call.of_caller = true;
+        call.text_id = 1000 + i;
         REQUIRE(x.wire->send(call).has_value());
     }
     REQUIRE(x.wait_until([&] { return agent.request_count() == 2 * mcp::most_posts; }));
