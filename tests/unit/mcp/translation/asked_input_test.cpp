@@ -35,9 +35,10 @@ bool fails(const std::string& text)
 
 TEST_CASE("What a server wants to know is read with the bytes of its params and its state")
 {
-    const auto read = read_asked_input(answer(
+    const auto text = answer(
         R"(,"inputRequests":{"c\u0061":{"method":"elicitation/create","params":{"message":"a","n":1.50}},"r":{"method":"roots/list"}},"requestState":"v1.\u0061")"
-    ));
+    );
+    const auto read = read_asked_input(text);
     REQUIRE(read.has_value());
     REQUIRE(read->has_value());
     const auto& asked = **read;
@@ -69,7 +70,8 @@ TEST_CASE("A final answer asks for nothing, whatever words are in it")
 
 TEST_CASE("A state alone is enough, and neither is nothing")
 {
-    const auto read = read_asked_input(answer(R"(,"requestState":"s")"));
+    const auto text = answer(R"(,"requestState":"s")");
+    const auto read = read_asked_input(text);
     REQUIRE(read.has_value());
     CHECK((*read)->requests.empty());
     CHECK(fails(answer("")));
