@@ -10,6 +10,7 @@
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/write.hpp>
 
+#include <list>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -313,10 +314,14 @@ std::size_t scripted_agent::closed_by_peer() const
     return server_->ledger.value(&agent_ledger::closed_by_peer);
 }
 
+// Bound for the life of the process and not listened on: nobody else gets it, and whoever connects is refused.
 std::uint16_t unused_port()
 {
-    asio::io_context io;
-    return tcp::acceptor{io, {loopback, 0}}.local_endpoint().port();
+    static asio::io_context io;
+    static std::list<tcp::socket> held;
+    auto& one = held.emplace_back(io, tcp::v4());
+    one.bind({loopback, 0});
+    return one.local_endpoint().port();
 }
 
 }  // namespace test_support

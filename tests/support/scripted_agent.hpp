@@ -75,7 +75,7 @@ private:
     std::unique_ptr<server> server_;
 };
 
-// A port of 127.0.0.1 on which nobody listens (it was bound a moment ago, and is free).
+// A port of 127.0.0.1 on which nobody listens, nor will while this process lives. One thread.
 std::uint16_t unused_port();
 
 }  // namespace test_support
