@@ -9,6 +9,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/translation/request_head.hpp"
+#include "net/loop/loop.hpp"
 
 #include <list>
 #include <memory>
@@ -36,6 +37,19 @@ public:
     void stop();
 
 private:
+    class sweeper final : public net::timed {
+    public:
+        explicit sweeper(modern_connections& of)
+            : of_{of}
+        {
+            set_due(core::steady_time::min());
+        }
+        void on_due() override;
+
+    private:
+        modern_connections& of_;
+    };
+
     // What the calls of a server's tools have in their header, while it lists the same.
     struct known_tools {
         std::shared_ptr<const mcp::server_lists> lists;
@@ -48,6 +62,7 @@ private:
     program_sessions& sessions_;
     std::list<std::weak_ptr<modern_program>> open_;
     model::string_map<known_tools> known_;  // by agent
+    sweeper sweeper_;
 };
 
 }  // namespace gateway::mcp_path

@@ -262,6 +262,16 @@ TEST_CASE("A call that is cancelled closes its connection, and one whose client 
     CHECK(x.agent.closed_by_peer() == before + 1);
 }
 
+TEST_CASE("A translated call that the server does not answer fails after timeouts.call")
+{
+    const auto x = modern_gateway(core::mcp_era::modern, [](config::settings& settings) {
+        settings.agents[0].mcp->call_timeout = std::chrono::milliseconds{500};
+    });
+    const auto got = post(x, call_named("hang"), begin_translated(x));
+    CHECK(got.status == 200);
+    CHECK(got.body.find("upstream_timeout") != std::string::npos);
+}
+
 TEST_CASE("A call without a session is translated too, and forwarded fields reach the server")
 {
     const auto x = modern_gateway(core::mcp_era::modern, [](config::settings& settings) {
