@@ -316,8 +316,11 @@ net::task<std::vector<store::record>> registry::hidden_among(std::vector<std::st
             continue;
         }
         auto found = co_await stored(id);
-        if (found && *found) {
-            records.push_back(std::move(**found));
+        if (!found) {
+            continue;
+        }
+        if (auto& record = *found; record) {
+            records.push_back(std::move(*record));
         }
     }
     co_return records;
@@ -354,10 +357,11 @@ net::task<> registry::look_again(std::string id, core::error why)
     if (!may_write(id)) {
         co_return;
     }
-    if (!*found && there != nullptr) {
+    const auto& record = *found;
+    if (!record && there != nullptr) {
         drop(id, by_store);
-    } else if (*found && (there == nullptr || there->version != (**found).version)) {
-        adopt(**found, tls_checks(), by_store);
+    } else if (record && (there == nullptr || there->version != record->version)) {
+        adopt(*record, tls_checks(), by_store);
     }
 }
 

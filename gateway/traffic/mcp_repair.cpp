@@ -104,14 +104,17 @@ void mcp_repair::name_session()
 
 net::routine<core::result<>> mcp_repair::find_session()
 {
+    if (!id_) {
+        co_return core::result<>{};
+    }
     auto asked = control_.caller_sessions().find(request_.agent->record.id, *id_);
     const auto here = request_.caller.owner().get_executor();
     auto known = co_await net::ask(control_.executor(), here, std::move(asked));
     if (!known) {
         co_return std::move(known).error();
     }
-    if (*known) {
-        upstream_ = std::move(**known);
+    if (auto& moved = *known; moved) {
+        upstream_ = std::move(*moved);
         name_session();
     } else if (!std::holds_alternative<std::string>(session_.place)) {
         co_return core::caller_error(errc::session_not_found, "another process or nobody has it");
@@ -121,10 +124,13 @@ net::routine<core::result<>> mcp_repair::find_session()
 
 net::routine<> mcp_repair::end_session()
 {
+    if (!id_) {
+        co_return;
+    }
     auto asked = control_.caller_sessions().end(request_.agent->record.id, *id_);
     const auto here = request_.caller.owner().get_executor();
     const bool ends = co_await net::ask(control_.executor(), here, std::move(asked));
-    if (ends) {
+    if (ends && request_.mcp) {
         request_.mcp->set_ended(
             request_.caller.head().verb == method::delete_ ? model::session_end::deleted : model::session_end::lost
         );

@@ -336,20 +336,20 @@ core::result<> card_writer::prepare()
         return too_large(from_, asked_, " of more than " + std::to_string(asked_.limit) + " bytes");
     }
     plain_ = plain_card(from_, asked_);
+    prepared_ = true;
     return {};
 }
 
 core::result<written_card> card_writer::write(core::card_shape shape)
 {
     asked_.shape = shape;
-    if (!plain_) {
+    if (!prepared_) {
         if (auto done = prepare(); !done) {
             return std::move(done).error();
         }
     }
-    const auto& plain = plain_.value();
-    auto text = shape == core::card_shape::automatic ? core::result<std::string>{superset(from_, plain, asked_.at)}
-                                                     : strict(from_, plain, asked_);
+    auto text = shape == core::card_shape::automatic ? core::result<std::string>{superset(from_, plain_, asked_.at)}
+                                                     : strict(from_, plain_, asked_);
     if (!text) {
         return std::move(text).error();
     }

@@ -57,14 +57,15 @@ public:
 
     // Makes what the shapes have in common, which takes as long as one of them; write() does it otherwise.
     core::result<> prepare();
-    bool is_prepared() const noexcept { return plain_.has_value(); }
+    bool is_prepared() const noexcept { return prepared_; }
 
     core::result<written_card> write(core::card_shape shape);
 
 private:
     const server_lists& from_;
     card_request asked_;
-    std::optional<core::json> plain_;  // what A2A wants of a card, of any shape; nothing: not made yet
+    core::json plain_;  // what A2A wants of a card, of any shape
+    bool prepared_ = false;
 };
 
 }  // namespace mcp

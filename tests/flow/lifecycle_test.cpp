@@ -142,6 +142,7 @@ TEST_CASE("a call in flight is finished, its connection is closed, and no new on
     REQUIRE(held.wait_until_reached());
     REQUIRE(begins_to_drain(gateway));
     CHECK(becomes_true([&] { return refuses(gateway.port()); }));
+    CHECK(gateway.metric("cardea_ready") == 0);  // asks every worker: all of them know by now
     held.release();
     const auto answer = caller.read_response();
     CHECK(answer.status == 200);
