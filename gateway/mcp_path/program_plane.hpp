@@ -19,7 +19,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace gateway::mcp_path {
 
@@ -84,7 +83,9 @@ private:
         const model::program_request& asked,
         program_exchange& exchange
     );
-    bool shares(std::string_view agent_id) const;
+    bool shares(const std::string& agent_id) const;
+
+    // Where this session is, if it is.
     session_table& table_of(const session_key& key);
 
     net::executor there_;
