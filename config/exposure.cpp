@@ -90,6 +90,15 @@ std::optional<std::string_view> unusable_admin_access(const process_settings& se
     return "lets nobody in without a provider; expected access.providers with another type than mtls";
 }
 
+std::optional<std::string_view> exposed_admin(const process_settings& settings)
+{
+    if (is_loopback(settings.admin) || settings.admin_access != core::admin_access::open) {
+        return {};
+    }
+    return "lets everyone who reaches it change and delete agents; expected `admin_access: scopes`, or `metrics` for "
+           "those who only watch";
+}
+
 std::optional<std::string_view> admin_credentials_in_clear(const process_settings& settings)
 {
     if (is_loopback(settings.admin) || settings.admin_access != core::admin_access::scopes ||

@@ -37,6 +37,7 @@ std::optional<std::string_view> open_admin(const process_settings& settings);
 std::optional<std::string_view> unusable_admin_access(const process_settings& settings);
 
 // What is only worth a warning. Nothing: it is not.
+std::optional<std::string_view> exposed_admin(const process_settings& settings);
 std::optional<std::string_view> credentials_in_clear(const process_settings& settings);
 std::optional<std::string_view> admin_credentials_in_clear(const process_settings& settings);
 

@@ -6,6 +6,7 @@
 #include "config/access_warnings.hpp"
 #include "config/choice.hpp"
 #include "config/client_files.hpp"
+#include "config/contradictions.hpp"
 #include "config/document.hpp"
 #include "config/exposure.hpp"
 #include "config/fields.hpp"
@@ -224,29 +225,10 @@ private:
 
     void check_together()
     {
-        if (value_.cards.min_ttl > value_.cards.max_ttl) {
-            contradiction("cards.min_ttl", "cards.max_ttl", "is more than", "at most cards.max_ttl");
-        }
-        if (value_.limits.target >= value_.limits.header) {
-            contradiction("limits.target", "limits.header", "is not less than", "a target that fits into the head");
-        }
-        if (value_.listen == value_.admin && value_.listen.port != 0) {
-            contradiction("admin", "listen", "is the same address as", "an address of its own");
-        }
-        if (value_.admin_programs && !is_loopback(value_.admin)) {
-            contradiction(
-                "admin_programs",
-                "admin",
-                "is for a loopback address alone, unlike",
-                "127.0.0.1 as its host, or false"
-            );
-        }
-        // A page of any site could come in by a name of its own.
-        if (value_.admin_programs && std::find(value_.hosts.begin(), value_.hosts.end(), "*") != value_.hosts.end()) {
-            contradiction("admin_programs", "hosts", "does not go with any name in", "the names alone, or false");
+        for (const auto& each : contradictions_of(value_)) {
+            tell(each);
         }
         check_administration();
-        check_rate_limits();
         check_signatures();
         check_providers();
         if (const auto access = given_.find("access"); access != given_.end() && problems_.empty()) {
@@ -271,19 +253,6 @@ private:
         if (const auto predicate = unusable_admin_access(value_)) {
             problems_.add(admin_access->second.at, "admin_access", std::string{*predicate});
         }
-    }
-
-    void check_rate_limits()
-    {
-        const auto check = [&](std::string_view burst, std::string_view rate, const core::rate_limit& limit) {
-            if (limit.burst > 0 && limit.rate == 0) {
-                contradiction(burst, rate, "limits nothing without", "a rate");
-            }
-        };
-        const auto& all = value_.rate_limits;
-        check("rate_limits.principal.burst", "rate_limits.principal.rate", all.principal);
-        check("rate_limits.agent.burst", "rate_limits.agent.rate", all.agent);
-        check("rate_limits.address.burst", "rate_limits.address.rate", all.address);
     }
 
     void check_providers()
@@ -335,22 +304,22 @@ private:
     }
 
     // Of the two, at least one is in the file: the defaults do not contradict each other.
-    void
-    contradiction(std::string_view first, std::string_view second, std::string_view relation, std::string_view expected)
+    void tell(const contradiction& found)
     {
-        const auto of_first = given_.find(first);
-        const auto of_second = given_.find(second);
-        const auto unread = [&](auto found) { return found != given_.end() && !found->second.read; };
+        const auto of_first = given_.find(found.first);
+        const auto of_second = given_.find(found.second);
+        const auto unread = [&](auto setting) { return setting != given_.end() && !setting->second.read; };
         if (unread(of_first) || unread(of_second)) {
             return;
         }
         const auto at = of_first != given_.end() ? of_first->second.at : of_second->second.at;
         const auto shown = [&](std::string_view path) { return value_text(find_setting(path)->type, value_); };
+        const auto other = shown(found.second);
         problems_.add(
             at,
-            first,
-            shown(first) + ' ' + std::string{relation} + ' ' + std::string{second} + " (" + shown(second) +
-                "); expected " + std::string{expected}
+            found.first,
+            shown(found.first) + ' ' + std::string{found.relation} + ' ' + std::string{found.second} +
+                (other.empty() ? "" : " (" + other + ')') + "; expected " + std::string{found.expected}
         );
     }
 

@@ -64,6 +64,12 @@ constexpr auto settings_table = std::to_array<setting>({
      "the first is the default; `names` or the DNS names in the certificate select the others. Cardea reads changed "
      "files again."},
     {"admin_tls", certificate_list_setting{of<&settings::admin_tls>}, "The same for `admin`."},
+    {"metrics",
+     address_setting{of<&settings::metrics>},
+     "One more address, for scraping alone: `/metrics`, `/healthz` and `/readyz` for everyone who reaches it, under "
+     "any "
+     "`Host`, and nothing else. Default: none."},
+    {"metrics_tls", certificate_list_setting{of<&settings::metrics_tls>}, "The same as `tls`, for `metrics`."},
     {"access",
      access_setting{of<&settings::access>},
      "[Who may call](#access). Without providers no caller needs a credential, and `listen` has to be a loopback "
@@ -317,6 +323,9 @@ constexpr auto settings_table = std::to_array<setting>({
      count_setting{of<&settings::limits, &limit_settings::failed_credentials>, 1, 1'000'000},
      "Credentials from one address that may fail in a second on one listener. Beyond it: 429 for every "
      "credential of the address that is not known already. An IPv6 address counts with its /64."},
+    {"limits.metrics_connections",
+     count_setting{of<&settings::limits, &limit_settings::metrics_connections>, 1, 1000},
+     "Open connections to `metrics`. Beyond it: 503, and the connection closes."},
     {"limits.connections",
      count_setting{of<&settings::limits, &limit_settings::connections>, 0, 1'000'000},
      "Open connections of callers. Beyond it: 503, and the connection closes. 0: 45 % of the descriptors that the "

@@ -89,6 +89,7 @@ struct limit_settings {
     std::uint64_t requests = 1000;                  // on one connection, which then closes
     std::uint64_t streams = 10'000;                 // of events, open at a time per worker: 503
     std::uint64_t failed_credentials = 10;          // from one address in a second, per worker: 429
+    std::uint64_t metrics_connections = 64;         // open at a time: 503
     std::uint64_t connections = 0;                  // of callers, open at a time: 503; 0: 45 % of the descriptors
     std::uint64_t program_starts = 0;               // programs of MCP servers, at a time; 0: one for each core
 };
@@ -116,11 +117,13 @@ struct debug_settings {
 struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
     endpoint admin{"127.0.0.1", 4001};
-    bool admin_programs = false;               // who reaches admin may have programs started as MCP servers
-    std::vector<certificate_files> tls;        // of listen; empty: no TLS
-    std::vector<certificate_files> admin_tls;  // of admin
-    std::string public_url;                    // no trailing slash; empty: http(s):// and the address that listen got
-    std::vector<std::string> trusted_proxies;  // addresses and blocks of core/ip.hpp
+    endpoint metrics{};                          // for scraping alone; without a host: none
+    bool admin_programs = false;                 // who reaches admin may have programs started as MCP servers
+    std::vector<certificate_files> tls;          // of listen; empty: no TLS
+    std::vector<certificate_files> admin_tls;    // of admin
+    std::vector<certificate_files> metrics_tls;  // of metrics
+    std::string public_url;                      // no trailing slash; empty: http(s):// and the address that listen got
+    std::vector<std::string> trusted_proxies;    // addresses and blocks of core/ip.hpp
     std::vector<std::string> hosts;  // names of Host that are answered, `*` for all; empty: see docs/configuration.md
     std::uint64_t workers = 0;       // 0: one per core
     core::log_level log_level = core::log_level::info;

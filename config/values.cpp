@@ -251,6 +251,9 @@ std::string size_text(std::uint64_t bytes)
 
 std::string to_text(const endpoint& address)
 {
+    if (address.host.empty()) {
+        return {};
+    }
     const bool v6 = address.host.find(':') != std::string::npos;
     return (v6 ? '[' + address.host + ']' : address.host) + ':' + std::to_string(address.port);
 }

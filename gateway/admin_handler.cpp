@@ -2,10 +2,7 @@
 
 #include "gateway/model/content_type.hpp"
 #include "gateway/model/registration.hpp"
-#include "gateway/telemetry/metrics_page.hpp"
 #include "gateway/traffic/rpc_exchange.hpp"
-#include "net/http1/chunked.hpp"
-#include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 
 #include <optional>
@@ -27,16 +24,6 @@ model::answer json_answer(const core::json& body)
     return out;
 }
 
-model::answer text_answer(unsigned status, std::string body)
-{
-    model::answer out;
-    out.status = status;
-    out.content_type = "text/plain; charset=utf-8";
-    out.fields = "Cache-Control: no-store\r\n";
-    out.body = std::move(body);
-    return out;
-}
-
 }  // namespace
 
 admin_handler::admin_handler(
@@ -46,12 +33,13 @@ admin_handler::admin_handler(
     const config::settings& settings,
     const core::logger& log
 )
-    : services_{services},
+    : operator_handler{"admin", log},
+      services_{services},
       guard_{control, settings},
       methods_{methods},
-      hosts_{settings, settings.admin},
-      settings_{settings},
-      log_{log}
+      pages_{services},
+      hosts_{model::host_policy::of_operators(settings)},
+      settings_{settings}
 {
 }
 
@@ -59,7 +47,6 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
 {
     const auto verb = caller.head().verb;
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
-    const bool reads = verb == method::get || verb == method::head;
     model::answer reply;
     admin_rights rights;
     std::optional<model::answer> refusal;
@@ -77,72 +64,14 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
         } else {
             reply = model::method_not_allowed("POST");
         }
-    } else if (path != "/metrics" && path != "/healthz" && path != "/readyz") {
-        reply = model::error_answer(errc::not_found, {});
-    } else if (!reads) {
-        reply = model::method_not_allowed("GET, HEAD");
-    } else if (path == "/metrics") {
-        co_await send_metrics(caller);
+    } else if (status_pages::serves(path)) {
+        co_await pages_.answer(caller, std::move(path));
         co_return;
     } else {
-        reply = answer_get(path);
+        reply = model::error_answer(errc::not_found, {});
     }
     // A caller that left before its answer was out is nobody's concern here: no line, no counter.
     co_await model::send_answer(caller, std::move(reply));
-}
-
-model::answer admin_handler::answer_get(std::string_view path) const
-{
-    if (path == "/healthz") {
-        return text_answer(200, "alive\n");
-    }
-    if (!services_.ready()) {
-        return text_answer(503, "draining\n");
-    }
-    return text_answer(200, services_.audit_fails() ? "ready\nwarning: the audit cannot be written\n" : "ready\n");
-}
-
-// Piece by piece, the next one when the last one has been taken: a scrape of many agents is long.
-net::routine<> admin_handler::send_metrics(net::server_connection& caller)
-{
-    const auto here = caller.owner().get_executor();
-    const bool chunked = caller.head().minor_version == 1;
-    if (!chunked) {
-        caller.end_body_with_connection();
-    }
-    auto& head = caller.scratch();
-    model::begin_head(head, caller, 200);
-    net::http1::head_writer out{head};
-    out.field("Content-Type", telemetry::metrics_content_type);
-    out.field("Cache-Control", "no-store");
-    if (chunked) {
-        out.field("Transfer-Encoding", "chunked");
-    }
-    out.end();
-    net::pieces first;
-    first.add(head);
-    auto sent = co_await caller.send(first);
-    if (caller.head().verb == method::head) {
-        co_return;
-    }
-    const auto page = services_.metrics();
-    std::string text;
-    do {
-        auto asked = page->next();
-        text = co_await net::ask(here, here, std::move(asked));
-        const net::http1::chunk_header size{text.size()};
-        net::pieces piece;
-        if (chunked) {
-            piece.add(text.empty() ? net::http1::last_chunk : size.text());
-        }
-        piece.add(text);
-        if (chunked && !text.empty()) {
-            piece.add(net::http1::chunk_end);
-        }
-        if (piece.size() > 0) {
-            sent = co_await caller.send(piece);
-        }
-    } while (sent && !text.empty());
 }
 
 net::routine<model::answer>
@@ -208,28 +137,6 @@ net::routine<model::answer> admin_handler::enroll(net::server_connection& caller
         guard_.note_forbidden(rights);
     }
     co_return std::move(done.reply);
-}
-
-net::routine<> admin_handler::refuse(net::server_connection& caller, core::error why)
-{
-    auto reply = model::error_answer(why.code, {});
-    co_await model::send_answer(caller, std::move(reply));
-}
-
-void admin_handler::failed(std::string_view problem) noexcept
-{
-    log_.write(core::log_level::error, "internal_error", {{"where", "admin"}, {"what", problem}});
-}
-
-void admin_handler::on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept
-{
-    if (how == net::handshake::failed) {
-        log_.write(
-            core::log_level::debug,
-            "handshake_failed",
-            {{"listener", "admin"}, {"peer", peer}, {"reason", why}}
-        );
-    }
 }
 
 }  // namespace gateway

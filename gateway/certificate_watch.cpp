@@ -17,36 +17,38 @@ certificate_watch::certificate_watch(
     const core::logger& log
 )
     : timer_{std::move(control)},
-      configured_{!settings.tls.empty() || !settings.admin_tls.empty()},
-      traffic_{"traffic", model::tls_certificates(settings.tls), log},
-      admin_{"admin", model::tls_certificates(settings.admin_tls), log}
+      configured_{!settings.tls.empty() || !settings.admin_tls.empty() || !settings.metrics_tls.empty()},
+      traffic_{{"traffic", model::tls_certificates(settings.tls), log}},
+      admin_{{"admin", model::tls_certificates(settings.admin_tls), log}},
+      metrics_{{"metrics", model::tls_certificates(settings.metrics_tls), log}}
 {
 }
 
-core::result<> certificate_watch::start(receiver traffic, receiver admin)
+core::result<> certificate_watch::start(receivers to)
 {
     if (!configured_) {
         return {};
     }
-    to_traffic_ = std::move(traffic);
-    to_admin_ = std::move(admin);
+    traffic_.to = std::move(to.traffic);
+    admin_.to = std::move(to.admin);
+    metrics_.to = std::move(to.metrics);
     tickets_ = std::make_shared<net::ticket_keys>(std::chrono::steady_clock::now());
-    auto ready = traffic_.start(tickets_);
-    if (ready) {
-        ready = admin_.start(tickets_);
+    for (auto* each : {&traffic_, &admin_, &metrics_}) {
+        if (auto ready = each->tls.start(tickets_); !ready) {
+            return ready;
+        }
     }
-    if (ready) {
-        to_traffic_(traffic_.current());
-        to_admin_(admin_.current());
-        wait();
+    for (const auto* each : {&traffic_, &admin_, &metrics_}) {
+        each->to(each->tls.current());
     }
-    return ready;
+    wait();
+    return {};
 }
 
 void certificate_watch::set_client_authorities(const std::string& ca_file)
 {
-    if (traffic_.set_client_authorities(ca_file)) {
-        to_traffic_(traffic_.current());
+    if (traffic_.tls.set_client_authorities(ca_file)) {
+        traffic_.to(traffic_.tls.current());
     }
 }
 
@@ -55,11 +57,10 @@ void certificate_watch::refresh(bool asked)
     if (!configured_) {
         return;
     }
-    if (traffic_.refresh(asked)) {
-        to_traffic_(traffic_.current());
-    }
-    if (admin_.refresh(asked)) {
-        to_admin_(admin_.current());
+    for (auto* each : {&traffic_, &admin_, &metrics_}) {
+        if (each->tls.refresh(asked)) {
+            each->to(each->tls.current());
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// The certificates of both listeners while the gateway runs: read at the start, looked at every second, and their tickets'
+// The certificates of the listeners while the gateway runs: read at the start, looked at every second, and their tickets'
 // keys rotated. The control loop's thread.
 #pragma once
 
@@ -24,10 +24,17 @@ public:
     // `log` outlives this.
     certificate_watch(net::executor control, const config::process_settings& settings, const core::logger& log);
 
-    // Passes each listener's certificates to its receiver, now and whenever they change. Without certificates neither is
-    // called. Fails with config_invalid; the detail names the file.
     using receiver = std::function<void(const net::tls_context& certificates)>;
-    core::result<> start(receiver traffic, receiver admin);
+
+    struct receivers {
+        receiver traffic;
+        receiver admin;
+        receiver metrics;
+    };
+
+    // Passes each listener's certificates to its receiver, now and whenever they change. Without any certificates none is
+    // called. Fails with config_invalid; the detail names the file.
+    core::result<> start(receivers to);
 
     // Whose certificates callers of the traffic listener may show (PEM); empty: they are not asked for one. Without
     // certificates of its own the listener asks nobody.
@@ -40,6 +47,11 @@ public:
     void stop();
 
 private:
+    struct watched {
+        listener_tls tls;
+        receiver to{};
+    };
+
     void wait();
 
     using timer = net::asio::basic_waitable_timer<
@@ -51,10 +63,9 @@ private:
     bool stopped_ = false;
     bool configured_;
     std::shared_ptr<net::ticket_keys> tickets_;
-    listener_tls traffic_;
-    listener_tls admin_;
-    receiver to_traffic_;
-    receiver to_admin_;
+    watched traffic_;
+    watched admin_;
+    watched metrics_;
 };
 
 }  // namespace gateway

@@ -184,6 +184,8 @@ private:
             complain(tell_of_admin(*open, false));
         } else if (const auto clear = config::admin_credentials_in_clear(settings)) {
             out_.warnings.push_back(tell_of_admin(*clear, true));
+        } else if (const auto exposed = config::exposed_admin(settings)) {
+            out_.warnings.push_back(tell_of_admin(*exposed, true));
         }
         if (const auto unseen = config::unseen_certificates(settings.tls, settings.access)) {
             complain(tell(*unseen, false));

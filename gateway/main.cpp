@@ -7,6 +7,7 @@
 #include "gateway/cli/command_line.hpp"
 #include "gateway/cli/key_command.hpp"
 #include "gateway/configuration.hpp"
+#include "gateway/listeners.hpp"
 #include "gateway/model/terminal_text.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/open_store.hpp"
@@ -19,6 +20,7 @@
 #include <sys/prctl.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -90,6 +92,29 @@ void set_dumpable(bool on)
     }
 }
 
+std::string listening_line(const gateway::listeners& bound)
+{
+    const auto now = std::chrono::system_clock::now();
+    const auto traffic = bound.traffic_address();
+    const auto admin = bound.admin_address();
+    const auto metrics = bound.metrics_address();
+    const core::log_field version{"version", gateway::model::version()};
+    if (metrics.empty()) {
+        return core::format_log_line(
+            now,
+            core::log_level::info,
+            "listening",
+            {{"traffic", traffic}, {"admin", admin}, version}
+        );
+    }
+    return core::format_log_line(
+        now,
+        core::log_level::info,
+        "listening",
+        {{"traffic", traffic}, {"admin", admin}, {"metrics", metrics}, version}
+    );
+}
+
 int run(const gateway::cli::command_line& asked)
 {
     auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
@@ -123,14 +148,7 @@ int run(const gateway::cli::command_line& asked)
     }
     server.handle_signals();  // before the line that tells whoever started us that there is something to stop
     // Whatever the level: whoever starts a gateway on port 0 needs this line.
-    output.write(core::format_log_line(
-        std::chrono::system_clock::now(),
-        core::log_level::info,
-        "listening",
-        {{"traffic", server.traffic_address()},
-         {"admin", server.admin_address()},
-         {"version", gateway::model::version()}}
-    ));
+    output.write(listening_line(server.addresses()));
     server.run();
     return EXIT_SUCCESS;
 }

@@ -2,7 +2,9 @@
 
 #include <boost/asio/co_spawn.hpp>
 
+#include <array>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
 namespace gateway {
@@ -49,10 +51,22 @@ telemetry::card_sample sample_of(const cards::card_status& status)
     return out;
 }
 
+std::array<std::string_view, mcp::session_states> names_of_states() noexcept
+{
+    std::array<std::string_view, mcp::session_states> names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        names[i] = mcp::name(static_cast<mcp::session_state>(i));
+    }
+    return names;
+}
+
 telemetry::session_sample sample_of(const sessions::session_facts& session)
 {
+    static const auto states = names_of_states();
     const auto& counts = session.counts;
     telemetry::session_sample out;
+    out.states = states;
+    out.attempts = counts.attempts;
     out.state = mcp::name(session.state);
     out.up = session.ready_since.has_value();
     for (std::size_t i = 0; i < session.losses.size(); ++i) {

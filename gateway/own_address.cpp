@@ -48,7 +48,8 @@ bool is_own_address(const std::string& url, const config::settings& settings)
         return true;
     }
     const auto address = config::parse_endpoint(origin.substr(origin.find("//") + 2));
-    return address && (leads_to(settings.listen, *address) || leads_to(settings.admin, *address));
+    return address && (leads_to(settings.listen, *address) || leads_to(settings.admin, *address) ||
+                       leads_to(settings.metrics, *address));
 }
 
 }  // namespace gateway

@@ -10,7 +10,6 @@
 #include "gateway/telemetry/process_stats.hpp"
 #include "gateway/worker_settings.hpp"
 #include "mcp/transport/stdio_transport.hpp"
-#include "net/loop/descriptor_budget.hpp"
 #include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -104,9 +103,10 @@ server::server(
       largest_card_{settings_.cards.max_size},
       audit_{control_, log_},
       store_{std::move(records)},
+      scrapers_{*this, log_},
+      listeners_{control_, settings_, shared_, log_},
       signals_{control_.get_executor()},
-      poll_{control_.get_executor()},
-      certificates_{control_.get_executor(), settings_, log_}
+      poll_{control_.get_executor()}
 {
 }
 
@@ -139,24 +139,10 @@ core::result<> server::start()
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
     admin_.reset(new admin_handler{*this, *this, *management_, settings_, log_});
-    auto for_operators = traffic::connection_settings(settings_, shared_);
-    for_operators.bodies = &shared_.operator_bodies;
-    admin_service_ = std::make_unique<net::http_service>(control_, *admin_, for_operators);
-    std::vector<net::http_service*> services;
-    model::control_services& services_of_workers = *this;
-    for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
-        workers_.push_back(std::make_unique<traffic::worker>(services_of_workers, settings_, shared_, log_));
-        services.push_back(&workers_.back()->service());
-    }
-    auto bound = open_listeners(std::move(services));
-    if (bound) {
-        certificates_.set_client_authorities(config::client_authorities(settings_.access));
-        bound = start_tls();
-    }
-    if (!bound) {
+    if (auto bound = open_listeners(); !bound) {
         return bound;
     }
-    public_base_ = public_base_of(settings_, traffic_address());
+    public_base_ = public_base_of(settings_, listeners_.traffic_address());
     if (auto loaded = registry_->load(); !loaded) {
         return loaded;
     }
@@ -189,7 +175,7 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
     }
     if (std::ranges::find(settings, "access") != settings.end()) {
         credentials_->set_providers(settings_.access.providers);
-        certificates_.set_client_authorities(config::client_authorities(settings_.access));
+        listeners_.certificates().set_client_authorities(config::client_authorities(settings_.access));
         const auto before = std::exchange(schemes_, std::make_shared<const access::card_schemes>(settings_.access));
         card_thread_->editor().set_access(schemes_);
         cards_->make_again(access::card_schemes::difference(before, schemes_), turns_.operators);
@@ -200,33 +186,23 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
     sessions_->settings_changed(settings, turns_.operators);
 }
 
-core::result<> server::open_listeners(std::vector<net::http_service*> services)
+core::result<> server::open_listeners()
 {
-    traffic_listener_ = std::make_unique<net::listener>(control_, std::move(services), log_);
-    admin_listener_ =
-        std::make_unique<net::listener>(control_, std::vector<net::http_service*>{admin_service_.get()}, log_);
-    const auto connections = settings_.limits.connections;
-    traffic_listener_->set_limits(
-        {.connections = connections > 0 ? connections : net::default_connections(),
-         .may_use_reserve = false,
-         .refusal = settings_.tls.empty() ? model::refusal_of_connection() : std::string{}}
-    );
-    auto bound = traffic_listener_->open(settings_.listen.host, settings_.listen.port);
-    if (bound) {
-        bound = admin_listener_->open(settings_.admin.host, settings_.admin.port);
+    std::vector<net::http_service*> services;
+    model::control_services& services_of_workers = *this;
+    for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
+        workers_.push_back(std::make_unique<traffic::worker>(services_of_workers, settings_, shared_, log_));
+        services.push_back(&workers_.back()->service());
     }
-    return bound;
-}
-
-core::result<> server::start_tls()
-{
-    const auto to_traffic = [this](const net::tls_context& certificates) {
+    if (auto bound = listeners_.open(std::move(services), *admin_, scrapers_); !bound) {
+        return bound;
+    }
+    listeners_.certificates().set_client_authorities(config::client_authorities(settings_.access));
+    return listeners_.start_tls([this](const net::tls_context& certificates) {
         for (const auto& each : workers_) {
             each->set_tls(certificates);
         }
-    };
-    const auto to_admin = [this](const net::tls_context& certificates) { admin_service_->set_tls(certificates); };
-    return certificates_.start(to_traffic, to_admin);
+    });
 }
 
 void server::handle_signals()
@@ -243,8 +219,7 @@ void server::run()
     for (const auto& each : workers_) {
         each->start();
     }
-    traffic_listener_->start();
-    admin_listener_->start();
+    listeners_.start();
     ready_ = true;
     control_.run();
     workers_.clear();  // joins; writes the last access lines
@@ -263,7 +238,7 @@ void server::wait_for_signal()
         wait_for_signal();
         if (number == SIGHUP) {
             audit_.reopen();
-            certificates_.refresh(/*asked=*/true);
+            listeners_.certificates().refresh(/*asked=*/true);
             reloader_->begin(reload_trigger::signal);
         } else {
             begin_stop();
@@ -290,8 +265,7 @@ void server::begin_stop()
 net::task<> server::drain_and_stop()
 {
     ready_ = false;
-    traffic_listener_->accept_waiting();
-    traffic_listener_->close();
+    listeners_.end_traffic();
     for (const auto& each : workers_) {
         each->drain();
     }
@@ -315,9 +289,8 @@ net::task<> server::drain_and_stop()
     agent_tokens_->stop();
     fetcher_.reset();
     co_await wait_until_empty(net::never);
-    admin_listener_->close();
-    admin_service_->abort();
-    while (admin_service_->open() > 0 || keeper_->busy() || cards_->busy() || reloader_->busy() || sessions_->busy() ||
+    listeners_.end();
+    while (listeners_.busy() || keeper_->busy() || cards_->busy() || reloader_->busy() || sessions_->busy() ||
            callers_->busy()) {
         co_await pause();
     }
@@ -329,7 +302,7 @@ net::task<> server::drain_and_stop()
         keep_signals_from_killing();
     }
     signals_.cancel();
-    certificates_.stop();
+    listeners_.certificates().stop();
     control_.stop();
 }
 
@@ -362,7 +335,7 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.ready = ready_;
     now.agents = cards_->agents();
     now.connections = open_connections(workers_);
-    now.refused_connections = traffic_listener_->refused();
+    now.refused_connections = listeners_.refused();
     now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());

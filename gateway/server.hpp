@@ -1,4 +1,4 @@
-// The whole gateway: control loop, workers, both listeners, and their common end. Made once, run on the calling thread.
+// The whole gateway: control loop, workers, listeners, and their common end. Made once, run on the calling thread.
 #pragma once
 
 #include "config/settings.hpp"
@@ -13,20 +13,19 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
-#include "gateway/certificate_watch.hpp"
+#include "gateway/listeners.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
 #include "gateway/reload.hpp"
+#include "gateway/scrape_handler.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
-#include "net/server/http_service.hpp"
-#include "net/server/listener.hpp"
 
 #include <boost/asio/basic_signal_set.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -55,12 +54,12 @@ public:
     // it there is nothing to reload.
     void set_configuration_source(configuration_source from) { from_ = std::move(from); }
 
-    // Binds both addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
+    // Binds its addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
     // address that cannot be bound, an agent's URL or trust store that cannot be used.
     core::result<> start();
 
-    std::string traffic_address() const { return net::to_text(traffic_listener_->local()); }
-    std::string admin_address() const { return net::to_text(admin_listener_->local()); }
+    // The addresses that were bound, with the ports that the system chose for port 0.
+    const listeners& addresses() const noexcept { return listeners_; }
 
     // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates
     // and the configuration again.
@@ -119,8 +118,7 @@ private:
 
     void settings_begin(const config::settings& next, const std::vector<std::string_view>& settings);
     void settings_ended(const std::vector<std::string_view>& settings);
-    core::result<> start_tls();
-    core::result<> open_listeners(std::vector<net::http_service*> services);
+    core::result<> open_listeners();
     void wait_for_signal();
     void begin_stop();
     net::task<> drain_and_stop();
@@ -163,13 +161,11 @@ private:
     configuration_source from_;
     std::unique_ptr<reloader> reloader_;
     std::unique_ptr<admin_handler> admin_;
-    std::unique_ptr<net::http_service> admin_service_;
+    scrape_handler scrapers_;
     std::vector<std::unique_ptr<traffic::worker>> workers_;
-    std::unique_ptr<net::listener> traffic_listener_;
-    std::unique_ptr<net::listener> admin_listener_;
+    listeners listeners_;
     net::asio::basic_signal_set<net::executor> signals_;
     timer poll_;
-    certificate_watch certificates_;
     bool handles_signals_ = false;
     bool ready_ = false;
     bool stopping_ = false;

@@ -2,6 +2,7 @@
 
 #include "config/values.hpp"
 #include "core/ascii.hpp"
+#include "core/ip.hpp"
 #include "core/url.hpp"
 
 #include <algorithm>
@@ -34,12 +35,25 @@ host_policy::host_policy(const config::settings& settings, const config::endpoin
     any_ = any_ || std::find(names_.begin(), names_.end(), "*") != names_.end();
 }
 
+host_policy host_policy::of_operators(const config::settings& settings)
+{
+    host_policy out{settings, settings.admin};
+    if (!settings.hosts.empty()) {
+        out.names_.insert(out.names_.end(), {"localhost", settings.admin.host});
+        out.addresses_ = true;
+    }
+    return out;
+}
+
 bool host_policy::answers(std::string_view authority) const noexcept
 {
     if (any_ || authority.empty()) {
         return true;
     }
     const auto host = host_of(authority);
+    if (addresses_ && core::parse_ip(host)) {
+        return true;
+    }
     return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
         return core::equal_ignoring_case(name, host);
     });

@@ -16,12 +16,17 @@ public:
     // loopback names, that address and the host of `public_url`; elsewhere every name.
     host_policy(const config::settings& settings, const config::endpoint& listen);
 
+    // Of the admin listener. `hosts` restricts callers, so that besides those names, loopback names and IP addresses are
+    // answered: a page that has its own name resolve to this machine sends that name, and no address.
+    static host_policy of_operators(const config::settings& settings);
+
     // `authority` is the host and port of a request (net::http1::request_head); empty: HTTP/1.0 without Host, answered.
     bool answers(std::string_view authority) const noexcept;
 
 private:
     std::vector<std::string> names_;  // lower case
     bool any_ = false;
+    bool addresses_ = false;  // every IP address
 };
 
 }  // namespace gateway::model

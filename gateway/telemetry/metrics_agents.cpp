@@ -148,7 +148,9 @@ void add_session_up(family& into, const agent_sample& of)
 
 void add_session_state(family& into, const agent_sample& of)
 {
-    into.add({{"agent", of.id}, {"state", of.session->state}}, 1.0);
+    for (const auto state : of.session->states) {
+        into.add({{"agent", of.id}, {"state", state}}, state == of.session->state ? 1.0 : 0.0);
+    }
 }
 
 void add_session_losses(family& into, const agent_sample& of)
@@ -156,6 +158,11 @@ void add_session_losses(family& into, const agent_sample& of)
     for (const auto& [reason, n] : of.session->losses) {
         into.add_some({{"agent", of.id}, {"reason", reason}}, n);
     }
+}
+
+void add_session_attempts(family& into, const agent_sample& of)
+{
+    into.add({{"agent", of.id}}, of.session->attempts);
 }
 
 void add_session_restarts(family& into, const agent_sample& of)
@@ -267,7 +274,7 @@ constexpr auto all_families = std::to_array<agent_family>({
     {"cardea_mcp_session_up", "1 while the session with an MCP server is there, else 0.", gauge, session, add_session_up
     },
     {"cardea_mcp_session_state",
-     "1, for the state that the session with an MCP server is in.",
+     "1 for the state that the session with an MCP server is in, 0 for the others.",
      gauge,
      session,
      add_session_state},
@@ -276,6 +283,11 @@ constexpr auto all_families = std::to_array<agent_family>({
      counter,
      session,
      add_session_losses},
+    {"cardea_mcp_attempts_total",
+     "Attempts to begin the session with an MCP server, whatever came of them.",
+     counter,
+     session,
+     add_session_attempts},
     {"cardea_mcp_session_restarts_total",
      "Connections to an MCP server that were made after the first.",
      counter,

@@ -157,16 +157,29 @@ void add_reloads(page& into, const gateway_sample& gateway)
 void add_process(page& into, const gateway_sample& gateway)
 {
     auto memory = gauge("process_resident_memory_bytes", "Resident memory size in bytes.");
+    auto virtual_memory = gauge("process_virtual_memory_bytes", "Virtual memory size in bytes.");
     auto descriptors = gauge("process_open_fds", "Number of open file descriptors.");
+    auto most_descriptors = gauge("process_max_fds", "Maximum number of open file descriptors.");
+    auto threads = gauge("process_threads", "Number of threads.");
     auto cpu = counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.");
     if (gateway.process) {
         memory.add({}, gateway.process->resident_bytes);
+        virtual_memory.add({}, gateway.process->virtual_bytes);
         descriptors.add({}, gateway.process->open_descriptors);
+        most_descriptors.add({}, gateway.process->most_descriptors);
+        threads.add({}, gateway.process->threads);
         cpu.add({}, seconds(gateway.process->cpu_time));
     }
     into.add(std::move(memory));
+    into.add(std::move(virtual_memory));
     into.add(std::move(descriptors));
+    into.add(std::move(most_descriptors));
+    into.add(std::move(threads));
     into.add(std::move(cpu));
+    into.add(
+        gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
+        seconds(gateway.started.time_since_epoch())
+    );
 }
 
 }  // namespace

@@ -37,8 +37,10 @@ struct card_sample {
 // What the session plane knows of one agent's session. Names are of static tables.
 struct session_sample {
     std::string_view state;
+    std::span<const std::string_view> states;  // all that there are
     bool up = false;
     std::vector<std::pair<std::string_view, std::uint64_t>> losses{};  // by why
+    std::uint64_t attempts = 0;
     std::uint64_t restarts = 0;
     std::optional<core::duration> initialize{};  // the latest; nullopt: there was none
     std::uint64_t walks_changed = 0;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -52,53 +53,71 @@ core::result<std::uint64_t> count_entries(const std::filesystem::path& path)
 
 }  // namespace
 
-core::result<std::chrono::milliseconds> parse_cpu_time(std::string_view stat, long ticks_per_second)
+core::result<process_stats> parse_stat(std::string_view stat, kernel_units units)
 {
     const auto name_end = stat.rfind(") ");
-    if (name_end != std::string_view::npos && ticks_per_second > 0) {
-        const auto after_name = stat.substr(name_end + 2);
-        const auto user = number_at(after_name, 11);
-        const auto system = number_at(after_name, 12);
-        if (user && system) {
-            const auto ticks = *user + *system;
-            return std::chrono::milliseconds{ticks * 1000 / static_cast<std::uint64_t>(ticks_per_second)};
-        }
+    if (name_end == std::string_view::npos || units.ticks <= 0 || units.page <= 0) {
+        return core::gateway_error(core::errc::internal, "stat is not understood");
     }
-    return core::gateway_error(core::errc::internal, "stat is not understood");
+    const auto after_name = stat.substr(name_end + 2);
+    const auto number = [&](std::size_t field) { return number_at(after_name, field - 3); };
+    const auto user = number(14);
+    const auto system = number(15);
+    const auto threads = number(20);
+    const auto virtual_bytes = number(23);
+    const auto pages = number(24);
+    if (!user || !system || !threads || !virtual_bytes || !pages) {
+        return core::gateway_error(core::errc::internal, "stat is not understood");
+    }
+    process_stats out;
+    out.cpu_time = std::chrono::milliseconds{(*user + *system) * 1000 / static_cast<std::uint64_t>(units.ticks)};
+    out.threads = *threads;
+    out.virtual_bytes = *virtual_bytes;
+    out.resident_bytes = *pages * static_cast<std::uint64_t>(units.page);
+    return out;
 }
 
-core::result<std::uint64_t> parse_resident_bytes(std::string_view statm, long page_size)
+core::result<std::uint64_t> parse_most_descriptors(std::string_view limits)
 {
-    const auto pages = number_at(statm, 1);
-    if (!pages || page_size <= 0) {
-        return core::gateway_error(core::errc::internal, "statm is not understood");
+    constexpr std::string_view name = "Max open files";
+    const auto line = limits.find(name);
+    const auto at = line == std::string_view::npos ? line : limits.find_first_not_of(' ', line + name.size());
+    if (at == std::string_view::npos) {
+        return core::gateway_error(core::errc::internal, "limits is not understood");
     }
-    return *pages * static_cast<std::uint64_t>(page_size);
+    const auto value = limits.substr(at);
+    if (value.starts_with("unlimited")) {
+        return std::numeric_limits<std::uint64_t>::max();
+    }
+    const auto number = number_at(value, 0);
+    return number ? core::result<std::uint64_t>{*number}
+                  : core::gateway_error(core::errc::internal, "limits is not understood");
 }
 
 core::result<process_stats> read_process_stats(const std::filesystem::path& directory)
 {
     const auto stat = read_file(directory / "stat");
-    const auto statm = read_file(directory / "statm");
+    const auto limits = read_file(directory / "limits");
     const auto descriptors = count_entries(directory / "fd");
     if (!stat) {
         return stat.error();
     }
-    if (!statm) {
-        return statm.error();
+    if (!limits) {
+        return limits.error();
     }
     if (!descriptors) {
         return descriptors.error();
     }
-    const auto cpu_time = parse_cpu_time(*stat, ::sysconf(_SC_CLK_TCK));
-    const auto resident_bytes = parse_resident_bytes(*statm, ::sysconf(_SC_PAGESIZE));
-    if (!cpu_time) {
-        return cpu_time.error();
+    auto out = parse_stat(*stat, {::sysconf(_SC_CLK_TCK), ::sysconf(_SC_PAGESIZE)});
+    const auto most = parse_most_descriptors(*limits);
+    if (!most) {
+        return most.error();
     }
-    if (!resident_bytes) {
-        return resident_bytes.error();
+    if (out) {
+        out->open_descriptors = *descriptors;
+        out->most_descriptors = *most;
     }
-    return process_stats{*resident_bytes, *descriptors, *cpu_time};
+    return out;
 }
 
 }  // namespace gateway::telemetry

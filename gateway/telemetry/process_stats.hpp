@@ -12,18 +12,27 @@ namespace gateway::telemetry {
 
 struct process_stats {
     std::uint64_t resident_bytes = 0;
+    std::uint64_t virtual_bytes = 0;
+    std::uint64_t threads = 0;
     std::uint64_t open_descriptors = 0;    // with the one that was open to count them
+    std::uint64_t most_descriptors = 0;    // that it may have open
     std::chrono::milliseconds cpu_time{};  // user and system
 };
 
-// From `stat`, `statm` and `fd` below `directory`. Fails with internal if one of them cannot be read or understood.
+// From `stat`, `limits` and `fd` below `directory`. Fails with internal if one of them cannot be read or understood.
 core::result<process_stats> read_process_stats(const std::filesystem::path& directory = "/proc/self");
 
-// The 14th and 15th field of /proc/<pid>/stat in clock ticks, `ticks_per_second` of them a second. The second field is
-// the program's name and may hold anything, also blanks and brackets.
-core::result<std::chrono::milliseconds> parse_cpu_time(std::string_view stat, long ticks_per_second);
+// What the kernel counts by.
+struct kernel_units {
+    long ticks = 0;  // a second
+    long page = 0;   // bytes
+};
 
-// The second field of /proc/<pid>/statm, which counts pages.
-core::result<std::uint64_t> parse_resident_bytes(std::string_view statm, long page_size);
+// Times, threads and memory of /proc/<pid>/stat: the fields 14, 15, 20, 23 and 24. The second field is the program's name and
+// may hold anything, also blanks and brackets.
+core::result<process_stats> parse_stat(std::string_view stat, kernel_units units);
+
+// The soft limit `Max open files` of /proc/<pid>/limits; the largest number for `unlimited`.
+core::result<std::uint64_t> parse_most_descriptors(std::string_view limits);
 
 }  // namespace gateway::telemetry

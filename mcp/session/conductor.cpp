@@ -183,6 +183,9 @@ void conductor::report(const session_action& action)
         last_report_ = action;
         return;
     }
+    if (action.state == session_state::starting) {
+        ++counts_.attempts;
+    }
     if (action.state != session_state::starting && action.state != session_state::initializing) {
         connections_.give_turn_back();
     }

@@ -52,6 +52,7 @@ public:
 };
 
 struct runner_counts {
+    std::uint64_t attempts = 0;     // to begin the session, whatever came of them
     std::uint64_t connections = 0;  // opened; all but the first are restarts
     std::uint64_t handshakes = 0;   // that succeeded
     std::uint64_t walks = 0;        // that succeeded

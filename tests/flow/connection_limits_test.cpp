@@ -59,7 +59,8 @@ struct poor_gateway {
               "/bin/sh",
               {"-c",
                "ulimit -n " + std::to_string(descriptors) + "; exec " CARDEA_BIN " run -c /dev/stdin <<'END'\n" +
-                   "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nstore: memory\ncards: {background: 0}\nagents: {a: {url: "
+                   "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nmetrics: 127.0.0.1:0\nstore: memory\ncards: {background: "
+                   "0}\nagents: {a: {url: "
                    "'" +
                    agent + "'}" + more + "}\nEND\n"}
           }
@@ -70,6 +71,7 @@ struct poor_gateway {
         }
         traffic = flow::listening_port(*line, "traffic");
         admin = flow::listening_port(*line, "admin");
+        metrics = flow::listening_port(*line, "metrics");
     }
 
     double metric(std::string_view series) const
@@ -83,6 +85,7 @@ struct poor_gateway {
     flow::child_process process;
     std::uint16_t traffic = 0;
     std::uint16_t admin = 0;
+    std::uint16_t metrics = 0;
 };
 
 }  // namespace
@@ -137,7 +140,7 @@ TEST_CASE("what is sent ahead of an answer is read up to the limit, and not a by
     CHECK(x.agent.request_count() == 2);
 }
 
-TEST_CASE("when descriptors run out the admin listener answers, nothing spins, and it is over when they are back")
+TEST_CASE("when descriptors run out admin and metrics answer, nothing spins, and it is over when they are back")
 {
     constexpr std::size_t flood = 1000;
     const test_support::scripted_agent agent{[](const auto&) { return test_support::answer_json("{}"); }};
@@ -159,6 +162,7 @@ TEST_CASE("when descriptors run out the admin listener answers, nothing spins, a
         CHECK(beyond.back().read_response().status == 503);
         CHECK(gateway.metric("cardea_connections_refused_total") == flood);
         CHECK(test_support::request(gateway.admin, "GET", "/healthz").status == 200);
+        CHECK(test_support::request(gateway.metrics, "GET", "/metrics").status == 200);
         CHECK(gateway.metric("process_open_fds") < 256);
         const auto before = gateway.metric("process_cpu_seconds_total");
         CHECK_FALSE(kept.front().closed_by_peer(1000ms));

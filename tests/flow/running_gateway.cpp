@@ -91,8 +91,10 @@ running_gateway::running_gateway(config::settings settings)
     if (const auto started = server_->start(); !started) {
         throw std::runtime_error("the gateway did not start: " + started.error().detail);
     }
-    port_ = port_of(server_->traffic_address());
-    admin_port_ = port_of(server_->admin_address());
+    const auto& bound = server_->addresses();
+    port_ = port_of(bound.traffic_address());
+    admin_port_ = port_of(bound.admin_address());
+    metrics_port_ = bound.metrics_address().empty() ? std::uint16_t{0} : port_of(bound.metrics_address());
     thread_ = std::thread{[this] {
         server_->run();
         {

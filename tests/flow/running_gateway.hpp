@@ -53,6 +53,7 @@ public:
 
     std::uint16_t port() const noexcept { return port_; }
     std::uint16_t admin_port() const noexcept { return admin_port_; }
+    std::uint16_t metrics_port() const noexcept { return metrics_port_; }  // 0: there is none
     std::string base() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
     const kept_lines& log() const noexcept { return lines_; }
@@ -73,6 +74,7 @@ private:
     std::optional<gateway::server> server_;
     std::uint16_t port_ = 0;
     std::uint16_t admin_port_ = 0;
+    std::uint16_t metrics_port_ = 0;
     std::mutex mutex_;
     std::condition_variable changed_;
     bool stopped_ = false;

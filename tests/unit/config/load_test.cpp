@@ -64,6 +64,11 @@ TEST_CASE("every setting is read into its member")
     CHECK(
         s.admin_tls == std::vector<config::certificate_files>{{"/etc/cardea/admin.pem", "/etc/cardea/admin.key", {}}}
     );
+    CHECK(s.metrics == config::endpoint{"0.0.0.0", 5002});
+    CHECK(
+        s.metrics_tls ==
+        std::vector<config::certificate_files>{{"/etc/cardea/metrics.pem", "/etc/cardea/metrics.key", {}}}
+    );
     CHECK(s.public_url == "https://agents.example.com/base");
     CHECK(s.hosts == std::vector<std::string>{"agents.example.com", "10.0.0.1"});
     CHECK(s.workers == 3);
@@ -112,6 +117,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.body_memory == 257 * 1024 * 1024);
     CHECK(s.limits.linger_bytes == 17 * 1024 * 1024);
     CHECK(s.limits.lingering == 255);
+    CHECK(s.limits.metrics_connections == 65);
     CHECK(s.limits.stream_body == 65 * 1024 * 1024);
     CHECK(s.limits.header == 32 * 1024);
     CHECK(s.limits.header_fields == 101);
@@ -435,7 +441,14 @@ TEST_CASE("settings that contradict each other are a problem, whichever of them 
         {"listen: 127.0.0.1:4001",
          "c.yml:1:9: admin: 127.0.0.1:4001 is the same address as listen (127.0.0.1:4001); expected an address of its "
          "own\n"},
-        {"listen: 127.0.0.1:0\nadmin: 127.0.0.1:0", ""},
+        {"listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nmetrics: 127.0.0.1:0", ""},
+        {"metrics: 127.0.0.1:4000",
+         "c.yml:1:10: metrics: 127.0.0.1:4000 is the same address as listen (127.0.0.1:4000); expected an address of "
+         "its own\n"},
+        {"metrics: 127.0.0.1:4001",
+         "c.yml:1:10: metrics: 127.0.0.1:4001 is the same address as admin (127.0.0.1:4001); expected an address of "
+         "its own\n"},
+        {"metrics: 0.0.0.0:4002", ""},
         {"admin_programs: true", ""},
         {"admin_programs: true\nadmin: localhost:1", ""},
         {"admin_programs: true\nadmin: \"[::1]:1\"", ""},

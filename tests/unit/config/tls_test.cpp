@@ -85,6 +85,16 @@ TEST_CASE("a file that cannot be used is told at its place")
     );
 }
 
+TEST_CASE("a certificate for metrics without an address there is a problem")
+{
+    CHECK(problems("metrics: 0.0.0.0:4002\nmetrics_tls: {cert: a.pem, key: a.key}") == "");
+    CHECK(
+        problems("metrics_tls: {cert: a.pem, key: a.key}") ==
+        "c.yml:1:14: metrics_tls: a.pem has no listener without metrics; expected an address there, or no "
+        "metrics_tls\n"
+    );
+}
+
 TEST_CASE("a certificate beside others needs a name, its own or a given one")
 {
     CHECK(problems("tls: {cert: nameless.pem, key: nameless.key}") == "");

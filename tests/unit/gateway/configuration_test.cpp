@@ -173,7 +173,14 @@ TEST_CASE("An address for other machines needs a provider or open access, whethe
     CHECK(read("admin: 0.0.0.0:4001", {}).problems == texts{file + ":1:8: admin: 0.0.0.0:4001 " + open_admin});
     CHECK(read("{}", {"--admin", "0.0.0.0:4001"}).problems == texts{"--admin: 0.0.0.0:4001 " + open_admin});
     CHECK(read("admin_access: open\nadmin: 0.0.0.0:4001", {}).problems == none);
-    CHECK(read("admin_access: open\nadmin: 0.0.0.0:4001", {}).warnings == none);
+    CHECK(
+        read("admin_access: open\nadmin: 0.0.0.0:4001", {}).warnings ==
+        texts{
+            file + ":2:8: warning: admin: 0.0.0.0:4001 lets everyone who reaches it change and delete agents; expected "
+                   "`admin_access: scopes`, or `metrics` for those who only watch"
+        }
+    );
+    CHECK(read("admin_access: open", {}).warnings == none);
     CHECK(read("admin_access: scopes\nadmin: 0.0.0.0:4001\n" + provider, {}).problems == none);
     CHECK(
         read("admin_access: scopes\nadmin: 0.0.0.0:4001\n" + provider, {}).warnings ==

@@ -58,4 +58,28 @@ TEST_CASE("listed hosts replace the loopback names, and a star is any name")
     CHECK(host_policy{settings, {"127.0.0.1", 4000}}.answers("attacker.example"));
 }
 
+TEST_CASE("listed hosts restrict callers: operators use loopback names, and addresses that no page can choose, too")
+{
+    config::settings settings;
+    settings.hosts = {"gw.test"};
+    const auto policy = host_policy::of_operators(settings);
+    for (const auto* authority :
+         {"gw.test", "localhost:4001", "127.0.0.1:4001", "[::1]:4001", "10.0.0.7:4001", "[2001:db8::1]", ""}) {
+        CAPTURE(authority);
+        CHECK(policy.answers(authority));
+    }
+    for (const auto* authority : {"attacker.example:4001", "127.0.0.1.example", "localhost.attacker.example"}) {
+        CAPTURE(authority);
+        CHECK_FALSE(policy.answers(authority));
+    }
+    settings.admin.host = "cardea.internal";
+    CHECK(host_policy::of_operators(settings).answers("cardea.internal:4001"));
+}
+
+TEST_CASE("without listed hosts an admin listener on a loopback address answers no other address")
+{
+    CHECK(host_policy::of_operators({}).answers("127.0.0.1:4001"));
+    CHECK_FALSE(host_policy::of_operators({}).answers("10.0.0.7:4001"));
+}
+
 TEST_SUITE_END();

@@ -77,9 +77,13 @@ gateway::model::request_record a_tool_call(std::string_view agent, std::string_v
     return record;
 }
 
+constexpr std::array<std::string_view, 3> states{"configured", "ready", "degraded"};
+
 gateway::telemetry::session_sample a_session()
 {
     gateway::telemetry::session_sample made;
+    made.states = states;
+    made.attempts = 5;
     made.state = "degraded";
     made.up = true;
     made.losses = {{"exited", 2}, {"ping_timeout", 1}};
@@ -388,7 +392,7 @@ TEST_CASE("sessions show their state, why they were lost, and what passed, in th
 {
     planes known;
     known.sessions["b"] = a_session();
-    known.sessions["a"] = {.state = "configured"};
+    known.sessions["a"] = {.state = "configured", .states = states};
     std::string values;
     bool within = false;
     for (const auto& line : lines_of(page_of({}, {}, known))) {
@@ -402,9 +406,15 @@ TEST_CASE("sessions show their state, why they were lost, and what passed, in th
         R"(cardea_mcp_session_up{agent="a"} 0
 cardea_mcp_session_up{agent="b"} 1
 cardea_mcp_session_state{agent="a",state="configured"} 1
+cardea_mcp_session_state{agent="a",state="ready"} 0
+cardea_mcp_session_state{agent="a",state="degraded"} 0
+cardea_mcp_session_state{agent="b",state="configured"} 0
+cardea_mcp_session_state{agent="b",state="ready"} 0
 cardea_mcp_session_state{agent="b",state="degraded"} 1
 cardea_mcp_session_losses_total{agent="b",reason="exited"} 2
 cardea_mcp_session_losses_total{agent="b",reason="ping_timeout"} 1
+cardea_mcp_attempts_total{agent="a"} 0
+cardea_mcp_attempts_total{agent="b"} 5
 cardea_mcp_session_restarts_total{agent="b"} 3
 cardea_mcp_initialize_seconds{agent="b"} 1.25
 cardea_mcp_list_refreshes_total{agent="b",outcome="changed"} 4
@@ -519,7 +529,14 @@ TEST_CASE("the gateway and its process are described")
     sample.config_refusals = 9;
     sample.config_since = core::wall_time{1700000001500ms};
     sample.config_refused_last = true;
-    sample.process = {.resident_bytes = 20'000'000'000, .open_descriptors = 17, .cpu_time = 123'456ms};
+    sample.process = {
+        .resident_bytes = 20'000'000'000,
+        .virtual_bytes = 30'000'000'000,
+        .threads = 7,
+        .open_descriptors = 17,
+        .most_descriptors = 1024,
+        .cpu_time = 123'456ms
+    };
     const auto page = page_of({}, sample);
     const std::vector<std::string> expected{
         R"(cardea_build_info{version="0.1.0",compiler="clang \"19\"\n\\"} 1)",
@@ -537,8 +554,12 @@ TEST_CASE("the gateway and its process are described")
         "cardea_config_last_reload_successful 0",
         "cardea_config_last_success_timestamp_seconds 1700000001.5",
         "process_resident_memory_bytes 20000000000",
+        "process_virtual_memory_bytes 30000000000",
         "process_open_fds 17",
+        "process_max_fds 1024",
+        "process_threads 7",
         "process_cpu_seconds_total 123.456",
+        "process_start_time_seconds 1700000000.123",
     };
     std::vector<std::string> values;
     for (const auto& line : lines_of(page)) {
@@ -633,7 +654,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 53);
+        CHECK(described.size() == 58);
         CHECK(page.ends_with('\n'));
     }
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -36,27 +37,46 @@ constexpr std::string_view stat_line =
 
 }  // namespace
 
-TEST_CASE("CPU time is found behind any program name")
+TEST_CASE("times, threads and memory are found behind any program name")
 {
-    REQUIRE(gateway::telemetry::parse_cpu_time(stat_line, 100).has_value());
-    CHECK(*gateway::telemetry::parse_cpu_time(stat_line, 100) == 3250ms);
-    CHECK(*gateway::telemetry::parse_cpu_time(stat_line, 250) == 1300ms);
+    const auto stats = gateway::telemetry::parse_stat(stat_line, {.ticks = 100, .page = 4096});
+    REQUIRE(stats.has_value());
+    CHECK(stats->cpu_time == 3250ms);
+    CHECK(stats->threads == 5);
+    CHECK(stats->virtual_bytes == 12345);
+    CHECK(stats->resident_bytes == 300 * 4096);
+    CHECK(gateway::telemetry::parse_stat(stat_line, {.ticks = 250, .page = 4096})->cpu_time == 1300ms);
     for (const auto* bad :
-         {"", "1 (x", "1 (x) ", "1 (x) S 1 2 3 4 5 6 7 8 9 10 11", "1 (x) S 1 2 3 4 5 6 7 8 9 10 a b"}) {
+         {"",
+          "1 (x",
+          "1 (x) ",
+          "1 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19",
+          "1 (x) S 1 2 3 4 5 6 7 8 9 10 a b 13 14 15 16 17 18 19 20 21"}) {
         CAPTURE(bad);
-        const auto time = gateway::telemetry::parse_cpu_time(bad, 100);
-        REQUIRE(time.has_error());
-        CHECK(time.error().code == core::errc::internal);
+        const auto refused = gateway::telemetry::parse_stat(bad, {.ticks = 100, .page = 4096});
+        REQUIRE(refused.has_error());
+        CHECK(refused.error().code == core::errc::internal);
     }
-    CHECK(gateway::telemetry::parse_cpu_time(stat_line, 0).has_error());
+    CHECK(gateway::telemetry::parse_stat(stat_line, {.ticks = 0, .page = 4096}).has_error());
+    CHECK(gateway::telemetry::parse_stat(stat_line, {.ticks = 100, .page = -1}).has_error());
 }
 
-TEST_CASE("resident memory is the second number of statm times the page size")
+TEST_CASE("the most descriptors are the soft limit, which may be none")
 {
-    CHECK(*gateway::telemetry::parse_resident_bytes("5000 321 100 1 0 200 0\n", 4096) == 321 * 4096);
-    CHECK(gateway::telemetry::parse_resident_bytes("5000", 4096).has_error());
-    CHECK(gateway::telemetry::parse_resident_bytes("5000 -1", 4096).has_error());
-    CHECK(gateway::telemetry::parse_resident_bytes("5000 321", -1).has_error());
+    using gateway::telemetry::parse_most_descriptors;
+    const std::string head = "Limit                     Soft Limit           Hard Limit           Units     \n";
+    CHECK(
+        *parse_most_descriptors(head + "Max open files            1024                 524288               files\n") ==
+        1024
+    );
+    CHECK(
+        *parse_most_descriptors(head + "Max open files            unlimited            unlimited            files\n") ==
+        std::numeric_limits<std::uint64_t>::max()
+    );
+    for (const auto* bad : {"", "Max open files", "Max open files            many\n"}) {
+        CAPTURE(bad);
+        CHECK(parse_most_descriptors(head + bad).has_error());
+    }
 }
 
 TEST_CASE("process stats come from three files, and a missing one is an error")
@@ -64,7 +84,7 @@ TEST_CASE("process stats come from three files, and a missing one is an error")
     temporary_directory directory;
     CHECK(gateway::telemetry::read_process_stats(directory.path).has_error());
     directory.put("stat", stat_line);
-    directory.put("statm", "5000 321 100 1 0 200 0\n");
+    directory.put("limits", "Max open files            1024                 4096                 files\n");
     CHECK(gateway::telemetry::read_process_stats(directory.path).has_error());
     std::filesystem::create_directory(directory.path / "fd");
     for (const auto* name : {"fd/0", "fd/1", "fd/2"}) {
@@ -73,16 +93,20 @@ TEST_CASE("process stats come from three files, and a missing one is an error")
     const auto stats = gateway::telemetry::read_process_stats(directory.path);
     REQUIRE(stats.has_value());
     CHECK(stats->open_descriptors == 3);
-    CHECK(stats->resident_bytes % 321 == 0);
+    CHECK(stats->most_descriptors == 1024);
+    CHECK(stats->resident_bytes % 300 == 0);
     CHECK(stats->resident_bytes > 0);
     CHECK(stats->cpu_time > 0ms);
-    std::filesystem::remove(directory.path / "statm");
+    std::filesystem::remove(directory.path / "limits");
     CHECK(gateway::telemetry::read_process_stats(directory.path).has_error());
 
     const auto own = gateway::telemetry::read_process_stats();
     REQUIRE(own.has_value());
     CHECK(own->open_descriptors >= 3);
+    CHECK(own->most_descriptors >= own->open_descriptors);
+    CHECK(own->threads >= 1);
     CHECK(own->resident_bytes > 1'000'000);
+    CHECK(own->virtual_bytes > own->resident_bytes);
 }
 
 TEST_SUITE_END();

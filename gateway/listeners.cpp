@@ -1,0 +1,97 @@
+#include "gateway/listeners.hpp"
+
+#include "gateway/model/answer.hpp"
+#include "net/loop/descriptor_budget.hpp"
+
+#include <utility>
+
+namespace gateway {
+
+listeners::listeners(
+    net::loop& control,
+    const config::settings& settings,
+    traffic::shared_limits& shared,
+    const core::logger& log
+)
+    : control_{control},
+      settings_{settings},
+      shared_{shared},
+      log_{log},
+      certificates_{control.get_executor(), settings, log}
+{
+}
+
+core::result<>
+listeners::open(std::vector<net::http_service*> traffic, net::http_handler& operators, net::http_handler& scrapers)
+{
+    auto of_operators = traffic::connection_settings(settings_, shared_);
+    of_operators.bodies = &shared_.operator_bodies;
+    admin_service_ = std::make_unique<net::http_service>(control_, operators, of_operators);
+    traffic_ = std::make_unique<net::listener>(control_, std::move(traffic), log_);
+    admin_ = std::make_unique<net::listener>(control_, std::vector<net::http_service*>{admin_service_.get()}, log_);
+    const auto connections = settings_.limits.connections;
+    traffic_->set_limits(
+        {.connections = connections > 0 ? connections : net::default_connections(),
+         .may_use_reserve = false,
+         .refusal = settings_.tls.empty() ? model::refusal_of_connection() : std::string{}}
+    );
+    auto bound = traffic_->open(settings_.listen.host, settings_.listen.port);
+    if (bound) {
+        bound = admin_->open(settings_.admin.host, settings_.admin.port);
+    }
+    if (bound && !settings_.metrics.host.empty()) {
+        metrics_service_ = std::make_unique<net::http_service>(control_, scrapers, of_operators);
+        metrics_ =
+            std::make_unique<net::listener>(control_, std::vector<net::http_service*>{metrics_service_.get()}, log_);
+        // Others than operators may reach it, and what is reserved is for these.
+        metrics_->set_limits(
+            {.connections = settings_.limits.metrics_connections,
+             .refusal = settings_.metrics_tls.empty() ? model::refusal_of_connection() : std::string{}}
+        );
+        bound = metrics_->open(settings_.metrics.host, settings_.metrics.port);
+    }
+    return bound;
+}
+
+core::result<> listeners::start_tls(certificate_watch::receiver traffic)
+{
+    const auto to_admin = [this](const net::tls_context& certificates) { admin_service_->set_tls(certificates); };
+    const auto to_metrics = [this](const net::tls_context& certificates) {
+        if (metrics_service_) {
+            metrics_service_->set_tls(certificates);
+        }
+    };
+    return certificates_.start({std::move(traffic), to_admin, to_metrics});
+}
+
+void listeners::start()
+{
+    traffic_->start();
+    admin_->start();
+    if (metrics_) {
+        metrics_->start();
+    }
+}
+
+void listeners::end_traffic()
+{
+    traffic_->accept_waiting();
+    traffic_->close();
+}
+
+void listeners::end()
+{
+    admin_->close();
+    admin_service_->abort();
+    if (metrics_) {
+        metrics_->close();
+        metrics_service_->abort();
+    }
+}
+
+bool listeners::busy() const noexcept
+{
+    return admin_service_->open() > 0 || (metrics_service_ && metrics_service_->open() > 0);
+}
+
+}  // namespace gateway

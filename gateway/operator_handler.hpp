@@ -1,0 +1,25 @@
+// What the listeners that are not for callers have in common: words for what goes wrong. On the control loop's thread.
+#pragma once
+
+#include "core/log.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <string_view>
+
+namespace gateway {
+
+class operator_handler : public net::http_handler {
+public:
+    // `listener` is what log lines call it, and static. `log` outlives the handler.
+    operator_handler(std::string_view listener, const core::logger& log) noexcept;
+
+    net::routine<> refuse(net::server_connection& caller, core::error why) override;
+    void failed(std::string_view problem) noexcept override;
+    void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
+
+private:
+    std::string_view listener_;
+    const core::logger& log_;
+};
+
+}  // namespace gateway

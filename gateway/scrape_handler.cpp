@@ -1,0 +1,27 @@
+#include "gateway/scrape_handler.hpp"
+
+#include "gateway/model/answer.hpp"
+
+#include <string>
+#include <utility>
+
+namespace gateway {
+
+scrape_handler::scrape_handler(status_services& services, const core::logger& log)
+    : operator_handler{"metrics", log},
+      pages_{services}
+{
+}
+
+net::routine<> scrape_handler::handle(net::server_connection& caller)
+{
+    std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
+    if (status_pages::serves(path)) {
+        co_await pages_.answer(caller, std::move(path));
+        co_return;
+    }
+    auto reply = model::error_answer(core::errc::not_found, {});
+    co_await model::send_answer(caller, std::move(reply));
+}
+
+}  // namespace gateway
