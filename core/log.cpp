@@ -71,6 +71,10 @@ format_log_line(wall_time now, log_level level, std::string_view event, std::ini
     line += R"(","event":)";
     append_json_string(line, event);
     for (const auto& field : fields) {
+        const auto* const text = std::get_if<std::string_view>(&field.value);
+        if (text != nullptr && text->empty()) {
+            continue;
+        }
         line += ',';
         append_json_string(line, field.name);
         line += ':';
