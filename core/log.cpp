@@ -39,6 +39,11 @@ std::string_view name(log_level level) noexcept
     return chosen_name(level);
 }
 
+std::string_view name(log_format format) noexcept
+{
+    return chosen_name(format);
+}
+
 void append_timestamp(std::string& out, wall_time when)
 {
     const auto since_epoch = std::chrono::duration_cast<std::chrono::milliseconds>(when.time_since_epoch()).count();

@@ -83,6 +83,7 @@ private:
 };
 
 std::string_view name(log_level level) noexcept;
+std::string_view name(log_format format) noexcept;
 
 // One line without its line break. Fields that are empty text are left out. `now` is given so that tests can fix it.
 std::string
