@@ -27,6 +27,8 @@ template <>
 inline constexpr std::string_view not_chosen<core::signature_policy> = "is not a policy for signatures";
 template <>
 inline constexpr std::string_view not_chosen<core::log_level> = "is not a level";
+template <>
+inline constexpr std::string_view not_chosen<core::log_format> = "is not a format";
 
 // "a, b or c", with each name between two of `quote`.
 template <class Enum>

@@ -69,6 +69,8 @@ bool applies_at_once(std::string_view path) noexcept
         {"access",
          "admin_access",
          "register.token",
+         "log.level",
+         "log.format",
          "rate_limits.principal.rate",
          "rate_limits.principal.burst",
          "rate_limits.agent.rate",

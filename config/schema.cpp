@@ -105,6 +105,11 @@ constexpr auto settings_table = std::to_array<setting>({
      "DNS rebinding."},
     {"workers", count_setting{of<&settings::workers>, 0, 256}, "Threads that carry traffic. 0: one per core."},
     {"log.level", choice_setting<core::log_level>{of<&settings::log_level>}, "The least severe level that is written."},
+    {"log.format",
+     choice_setting<core::log_format>{of<&settings::log_format>},
+     "How log lines look. `json`: one object a line. `text`: a sentence for people. `auto`: `text` on a terminal, "
+     "`json` "
+     "elsewhere. Below systemd each line has its level in front, which journald takes off."},
     {"store",
      store_setting{of<&settings::store>},
      "Where Cardea keeps agents of the management API and the last good card of each A2A agent: a SQLite file, or "

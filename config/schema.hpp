@@ -81,6 +81,7 @@ using setting_type = std::variant<
     address_setting,
     base_url_setting,
     choice_setting<core::log_level>,
+    choice_setting<core::log_format>,
     choice_setting<core::admin_access>,
     choice_setting<core::card_shape>,
     choice_setting<core::signature_policy>,

@@ -127,6 +127,7 @@ struct process_settings {
     std::vector<std::string> hosts;  // names of Host that are answered, `*` for all; empty: see docs/configuration.md
     std::uint64_t workers = 0;       // 0: one per core
     core::log_level log_level = core::log_level::info;
+    core::log_format log_format = core::log_format::automatic;
     std::string
         store;  // `memory` or `sqlite:PATH`; empty: a file below the user's state directory (gateway/open_store.hpp)
     core::access_settings access;

@@ -99,6 +99,11 @@ inline constexpr auto choices<admin_access> = std::to_array<choice<admin_access>
 );
 
 template <>
+inline constexpr auto choices<log_format> = std::to_array<choice<log_format>>(
+    {{log_format::automatic, "auto"}, {log_format::json, "json"}, {log_format::text, "text"}}
+);
+
+template <>
 inline constexpr auto choices<log_level> = std::to_array<choice<log_level>>(
     {{log_level::debug, "debug"},
      {log_level::info, "info"},

@@ -39,6 +39,11 @@ std::string_view name(log_level level) noexcept
     return chosen_name(level);
 }
 
+std::string_view name(log_format format) noexcept
+{
+    return chosen_name(format);
+}
+
 void append_timestamp(std::string& out, wall_time when)
 {
     const auto since_epoch = std::chrono::duration_cast<std::chrono::milliseconds>(when.time_since_epoch()).count();
@@ -71,6 +76,10 @@ format_log_line(wall_time now, log_level level, std::string_view event, std::ini
     line += R"(","event":)";
     append_json_string(line, event);
     for (const auto& field : fields) {
+        const auto* const text = std::get_if<std::string_view>(&field.value);
+        if (text != nullptr && text->empty()) {
+            continue;
+        }
         line += ',';
         append_json_string(line, field.name);
         line += ':';

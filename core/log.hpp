@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -16,6 +17,8 @@
 namespace core {
 
 enum class log_level : std::uint8_t { debug, info, warn, error, off };
+
+enum class log_format : std::uint8_t { automatic, json, text };
 
 struct log_field {
     std::string_view name;
@@ -69,18 +72,20 @@ public:
     {
     }
 
-    bool enabled(log_level level) const noexcept { return level >= level_; }
+    bool enabled(log_level level) const noexcept { return level >= level_.load(std::memory_order_relaxed); }
+    void set_level(log_level level) noexcept { level_.store(level, std::memory_order_relaxed); }
     void write(log_level level, std::string_view event, std::initializer_list<log_field> fields = {}) const;
     log_sink& sink() const noexcept { return sink_; }
 
 private:
     log_sink& sink_;
-    log_level level_;
+    std::atomic<log_level> level_;
 };
 
 std::string_view name(log_level level) noexcept;
+std::string_view name(log_format format) noexcept;
 
-// One line without its line break. `now` is given so that tests can fix it.
+// One line without its line break. Fields that are empty text are left out. `now` is given so that tests can fix it.
 std::string
 format_log_line(wall_time now, log_level level, std::string_view event, std::initializer_list<log_field> fields);
 

@@ -18,6 +18,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -127,7 +128,9 @@ int run(const gateway::cli::command_line& asked)
     std::signal(SIGPIPE, SIG_IGN);
     net::raise_descriptor_limit();
     gateway::telemetry::log_output output;
-    const core::logger log{output, settings.log_level};
+    const auto place = gateway::telemetry::place_of(STDERR_FILENO, environment_variable);
+    output.set_form(gateway::telemetry::form_at(place, settings.log_format));
+    core::logger log{output, settings.log_level};
     gateway::log_warnings(configured.warnings, log);
     auto store = gateway::open_store(settings.store, environment_variable);
     if (!store) {
@@ -137,7 +140,12 @@ int run(const gateway::cli::command_line& asked)
     if (!store->unusable_place.empty()) {
         log.write(core::log_level::warn, "store_in_memory", {{"reason", store->unusable_place}});
     }
-    gateway::server server{std::move(settings), std::move(store->engine), log, [&output] { return output.dropped(); }};
+    const auto log_changed = [&](core::log_level level, core::log_format format) {
+        log.set_level(level);
+        output.set_form(gateway::telemetry::form_at(place, format));
+    };
+    gateway::log_hooks hooks{[&output] { return output.dropped(); }, log_changed};
+    gateway::server server{std::move(settings), std::move(store->engine), log, std::move(hooks)};
     const auto read_again = [asked] {
         return gateway::read_configuration(asked, environment_variable, gateway::reading::again);
     };

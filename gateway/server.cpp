@@ -94,11 +94,11 @@ server::server(
     config::settings settings,
     std::unique_ptr<store::engine> records,
     const core::logger& log,
-    std::function<std::uint64_t()> dropped_lines
+    log_hooks hooks
 )
     : settings_{std::move(settings)},
       log_{log},
-      dropped_lines_{std::move(dropped_lines)},
+      log_hooks_{std::move(hooks)},
       started_{std::chrono::system_clock::now()},
       largest_card_{settings_.cards.max_size},
       audit_{control_, log_},
@@ -179,6 +179,10 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
         const auto before = std::exchange(schemes_, std::make_shared<const access::card_schemes>(settings_.access));
         card_thread_->editor().set_access(schemes_);
         cards_->make_again(access::card_schemes::difference(before, schemes_), turns_.operators);
+    }
+    const auto about_log = [](auto path) { return path.starts_with("log."); };
+    if (log_hooks_.changed && std::ranges::any_of(settings, about_log)) {
+        log_hooks_.changed(settings_.log_level, settings_.log_format);
     }
     tell_workers(workers_, settings_, settings, session_key_);
     largest_card_ = settings_.cards.max_size;
@@ -336,7 +340,7 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.agents = cards_->agents();
     now.connections = open_connections(workers_);
     now.refused_connections = listeners_.refused();
-    now.dropped_log_lines = dropped_lines_ ? dropped_lines_() : 0;
+    now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());
     const auto& admin = admin_->guard().totals();

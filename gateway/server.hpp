@@ -39,15 +39,16 @@
 
 namespace gateway {
 
+// The log, as far as the server counts it and a reload changes it. Both may be null; on the control loop's thread.
+struct log_hooks {
+    std::function<std::uint64_t()> dropped;                                       // lines that were lost
+    std::function<void(core::log_level level, core::log_format format)> changed;  // by a reload
+};
+
 class server final : private model::control_services, private admin_services {
 public:
-    // `log` and its sink outlive the server. `dropped_lines`: how many log lines were lost, for the metrics.
-    server(
-        config::settings settings,
-        std::unique_ptr<store::engine> records,
-        const core::logger& log,
-        std::function<std::uint64_t()> dropped_lines
-    );
+    // `log` and its sink outlive the server.
+    server(config::settings settings, std::unique_ptr<store::engine> records, const core::logger& log, log_hooks hooks);
     ~server() override;
 
     // Before start(): where a new configuration is read on SIGHUP, on `POST /reload`, and when its file changes. Without
@@ -134,7 +135,7 @@ private:
     std::string public_base_;  // since start()
     traffic::shared_limits shared_{settings_.limits};
     const core::logger& log_;
-    std::function<std::uint64_t()> dropped_lines_;
+    log_hooks log_hooks_;
     core::wall_time started_;
     std::atomic<std::uint64_t> largest_card_;
     net::loop control_;

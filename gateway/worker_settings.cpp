@@ -60,6 +60,11 @@ void tell_workers(
     if (std::ranges::any_of(changed, [](auto path) { return path.starts_with("rate_limits"); })) {
         limit_rates(workers, now.rate_limits);
     }
+    if (std::ranges::find(changed, "log.level") != changed.end()) {
+        for (const auto& each : workers) {
+            each->set_log_level(now.log_level);
+        }
+    }
     if (std::ranges::find(changed, "mcp.session_keys") != changed.end()) {
         publish_session_ids(workers, now.mcp, own_key);
     }

@@ -17,8 +17,8 @@ namespace gateway {
 
 using worker_list = std::span<const std::unique_ptr<traffic::worker>>;
 
-// Of the settings that have changed, by their paths: `rate_limits`, from which counting starts from zero, and `mcp.session_keys`;
-// without any of these session ids are sealed with `own_key`.
+// Of the settings that have changed, by their paths: `rate_limits`, from which counting starts from zero, `log.level`, and
+// `mcp.session_keys`; without any of these session ids are sealed with `own_key`.
 void tell_workers(
     worker_list workers,
     const config::settings& now,

@@ -44,6 +44,9 @@ public:
     // times are milliseconds with three decimals, `detail` stands only beside `code`.
     void write(const model::request_record& record, core::wall_time now);
 
+    // Of lines that are written from now on.
+    void set_level(core::log_level level) { enabled_ = level <= core::log_level::info; }
+
     // Hands over the lines written so far; the owner calls this ten times a second.
     void flush();
 
@@ -54,7 +57,7 @@ private:
     void append_failure(const model::request_record& record);
 
     core::log_sink& sink_;
-    const bool enabled_;
+    bool enabled_;
     const limits limits_;
     std::uint64_t next_id_;
     std::string lines_;  // whole lines, parted by line breaks

@@ -57,13 +57,15 @@ public:
 
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
     bool failing() const noexcept { return failing_.load(std::memory_order_relaxed); }
+    void set_form(line_form form) noexcept { form_.store(form, std::memory_order_relaxed); }
 
     // Whole lines, each with its line break.
     void write(std::string_view lines)
     {
-        // The same JSON, with escapes instead of what a terminal obeys.
-        const auto shown = terminal_ ? model::printable(lines, /*lines=*/true) : std::string{};
-        const auto text = terminal_ ? std::string_view{shown} : lines;
+        const auto form = form_.load(std::memory_order_relaxed);
+        const bool changed = terminal_ || form != line_form{};
+        const auto shown = changed ? shown_lines(lines, form) : std::string{};
+        const auto text = changed ? std::string_view{shown} : lines;
         // What an error cut off must not run into the next line.
         if (within_line_ && put("\n") == 1) {
             within_line_ = false;
@@ -77,6 +79,22 @@ public:
     }
 
 private:
+    std::string shown_lines(std::string_view lines, const line_form& form) const
+    {
+        if (form == line_form{}) {
+            // The same JSON, with escapes instead of what a terminal obeys.
+            return model::printable(lines, /*lines=*/true);
+        }
+        std::string out;
+        while (!lines.empty()) {
+            const auto end = lines.find('\n');
+            out += shown_line(lines.substr(0, end), form);
+            out += '\n';
+            lines.remove_prefix(end + 1);
+        }
+        return out;
+    }
+
     // How many bytes went out.
     std::size_t put(std::string_view text)
     {
@@ -118,6 +136,7 @@ private:
     std::atomic<steady::time_point> deadline_{steady::time_point::max()};
     std::atomic<std::uint64_t> lost_{0};
     std::atomic<bool> failing_{false};
+    std::atomic<line_form> form_{};
 };
 
 }  // namespace
@@ -163,6 +182,7 @@ public:
 
     std::uint64_t dropped() const noexcept { return pushed_out_.load(std::memory_order_relaxed) + writer_.lost(); }
     bool failing() const noexcept { return writer_.failing(); }
+    void set_form(line_form form) noexcept { writer_.set_form(form); }
 
 private:
     void run()
@@ -223,6 +243,11 @@ std::uint64_t log_output::dropped() const noexcept
 bool log_output::failing() const noexcept
 {
     return implementation_->failing();
+}
+
+void log_output::set_form(line_form form) noexcept
+{
+    implementation_->set_form(form);
 }
 
 }  // namespace gateway::telemetry

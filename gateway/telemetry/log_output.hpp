@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/log.hpp"
+#include "gateway/telemetry/line_form.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -38,6 +39,9 @@ public:
 
     // Whether the descriptor did not take all of the latest lines that it was given. Any thread.
     bool failing() const noexcept;
+
+    // Of lines that are written from now on; JSON at first. Any thread.
+    void set_form(line_form form) noexcept;
 
 private:
     class implementation;

@@ -112,6 +112,11 @@ void worker::set_rate_limits(std::shared_ptr<access::rate_limiter> limits)
     });
 }
 
+void worker::set_log_level(core::log_level level)
+{
+    net::asio::post(executor(), [this, level] { lines_.set_level(level); });
+}
+
 void worker::ask_about(mcp::session_digest id, bool ask)
 {
     net::asio::post(executor(), [this, id, ask] { traffic_.ask_about(id, ask); });

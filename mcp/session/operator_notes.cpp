@@ -95,7 +95,7 @@ void operator_notes::report(const session_action& now, std::string_view version)
         "mcp_session",
         {{"agent", agent_},
          {"state", name(state_)},
-         {"reason", name(reason_)},
+         {"reason", reason_ == session_reason::none ? std::string_view{} : name(reason_)},
          {"detail", trouble ? detail_ : std::string{}},
          {"version", version}}
     );

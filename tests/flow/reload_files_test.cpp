@@ -133,4 +133,21 @@ TEST_CASE("watching that a reload turns on begins with it")
     CHECK(gateway.serves("a", "Third"));
 }
 
+TEST_CASE("the level and the format of the log take effect with a reload")
+{
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    write_whole(file, "agents:\n" + inline_agent("a", "A") + "log: {level: warn}\n");
+    reloading_gateway gateway{file};
+    CHECK(gateway.card_name("a") == "A");
+    write_whole(file, "agents:\n" + inline_agent("a", "A") + "log: {level: info, format: text}\n");
+    CHECK(gateway.reloaded()["settings"] == json{"log.level", "log.format"});
+    CHECK(gateway.card_name("a") == "A");
+    const auto line = gateway.process.wait_for_line([](std::string_view each) {
+        return each.find("INFO  a  GET card 200") != each.npos;
+    });
+    CHECK(line.has_value());
+    CHECK(gateway.process.err().find(R"("event":"request")") == std::string::npos);
+}
+
 TEST_SUITE_END();

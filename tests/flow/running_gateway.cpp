@@ -87,7 +87,7 @@ running_gateway::running_gateway(config::settings settings)
     if (!store) {
         throw std::runtime_error("the store did not open: " + store.error().detail);
     }
-    server_.emplace(std::move(settings), std::move(store->engine), logger_, nullptr);
+    server_.emplace(std::move(settings), std::move(store->engine), logger_, gateway::log_hooks{});
     if (const auto started = server_->start(); !started) {
         throw std::runtime_error("the gateway did not start: " + started.error().detail);
     }

@@ -73,6 +73,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.hosts == std::vector<std::string>{"agents.example.com", "10.0.0.1"});
     CHECK(s.workers == 3);
     CHECK(s.log_level == core::log_level::warn);
+    CHECK(s.log_format == core::log_format::text);
     CHECK(s.store == "sqlite:/var/lib/cardea/store.db");
     CHECK(s.audit == "file:/var/log/cardea/audit.ndjson");
     CHECK(s.rate_limits == core::rate_limits{.principal = {50, 100}, .agent = {500, 501}, .address = {101, 102}});

@@ -137,7 +137,7 @@ TEST_CASE("an unknown key is told with the nearest that is known there")
         {"cards:\n  tll: 5m\n", "c.yml:2:3: cards.tll: is not a known key; did you mean `ttl`?\n"},
         {"ttl: 5m", "c.yml:1:1: ttl: is not a known key here; did you mean `cards.ttl`?\n"},
         {"cards.ttl: 5m", "c.yml:1:1: cards.ttl: is not a known key; expected a map `cards` with the key `ttl`\n"},
-        {"log: {format: json}", "c.yml:1:7: log.format: is not a known key; known here: level\n"},
+        {"log: {rotate: 5}", "c.yml:1:7: log.rotate: is not a known key; known here: level, format\n"},
         {"cards: {<<: {ttl: 5m}}",
          "c.yml:1:9: cards.(...): is not a known key; known here: ttl, min_ttl, max_ttl, stale_if_error, negative_ttl, "
          "shape, signatures, signing_key, retired_keys, trusted_keys, key_set_origins, timeout, max_size, "
@@ -172,6 +172,7 @@ TEST_CASE("A value of the wrong kind is reported, and what was expected")
         {"workers: -1", "c.yml:1:10: workers: \"-1\" is negative; expected a whole number, 0 to 256\n"},
         {"workers: 4.5", "c.yml:1:10: workers: \"4.5\" is not a whole number; expected a whole number, 0 to 256\n"},
         {"workers: .nan", "c.yml:1:10: workers: \".nan\" is not a whole number; expected a whole number, 0 to 256\n"},
+        {"log: {format: xml}", "c.yml:1:15: log.format: \"xml\" is not a format; expected auto, json or text\n"},
         {"log: {level: loud}",
          "c.yml:1:14: log.level: \"loud\" is not a level; expected debug, info, warn, error or off\n"},
         {"store: disk", "c.yml:1:8: store: is not a store; expected memory or sqlite:PATH\n"},

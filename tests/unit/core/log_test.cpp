@@ -33,6 +33,28 @@ TEST_CASE("a line is one JSON object with time, level, event and fields")
     );
 }
 
+TEST_CASE("a field that is empty text is left out, and one that is zero or false is not")
+{
+    const auto line = core::format_log_line(
+        core::wall_time{std::chrono::milliseconds{1700000000123}},
+        core::log_level::info,
+        "e",
+        {{"detail", ""}, {"count", 0}, {"on", false}}
+    );
+    CHECK(line == R"({"ts":"2023-11-14T22:13:20.123Z","level":"info","event":"e","count":0,"on":false})");
+}
+
+TEST_CASE("a logger whose level changes writes what is of that level from then on")
+{
+    recording_sink sink;
+    core::logger log{sink, core::log_level::warn};
+    log.write(core::log_level::info, "before");
+    log.set_level(core::log_level::info);
+    log.write(core::log_level::info, "after");
+    REQUIRE(sink.written.size() == 1);
+    CHECK(sink.written[0].find("after") != std::string::npos);
+}
+
 TEST_CASE("no data can end a line or forge a field")
 {
     const auto line = core::format_log_line(

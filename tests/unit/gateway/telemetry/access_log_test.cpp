@@ -360,6 +360,21 @@ TEST_CASE("nothing is formatted above level info")
     CHECK(sink.batches.size() == 1);
 }
 
+TEST_CASE("a level that changes is that of the next line")
+{
+    recording_sink sink;
+    {
+        gateway::telemetry::access_log log{sink, core::log_level::warn, 1};
+        log.write(a_call(), when);
+        log.set_level(core::log_level::info);
+        log.write(a_call(), when);
+        log.set_level(core::log_level::error);
+        log.write(a_call(), when);
+    }
+    REQUIRE(sink.batches.size() == 1);
+    CHECK(sink.batches[0].find('\n') == std::string::npos);
+}
+
 TEST_CASE("no line allocates after the first, failures with hostile details included")
 {
     counting_sink sink;

@@ -126,6 +126,25 @@ TEST_CASE("lines come out as they went in, in order, and all of them before the 
     CHECK(file.text() == "{\"a\":1}\n{\"b\":\"{} %v %n\"}\n{\"c\":3}\n");
 }
 
+TEST_CASE("lines take the form that was chosen last, each line of a batch")
+{
+    const std::string start = R"({"ts":"2026-11-20T06:39:05.123Z","level":)";
+    temporary_file file;
+    {
+        gateway::telemetry::log_output output{{.descriptor = file.descriptor}};
+        output.set_form({.journal = true});
+        output.write(start + R"("warn","event":"a"})" + '\n' + start + R"("info","event":"b"})");
+    }
+    CHECK(file.text() == "<4>" + start + R"("warn","event":"a"})" + "\n<6>" + start + R"("info","event":"b"})" + '\n');
+    temporary_file other;
+    {
+        gateway::telemetry::log_output output{{.descriptor = other.descriptor}};
+        output.set_form({.text = true});
+        output.write(start + R"("warn","event":"a_b","agent":"words"})");
+    }
+    CHECK(other.text() == "06:39:05 WARN  words  a b\n");
+}
+
 TEST_CASE("a batch larger than a pipe takes at once arrives whole")
 {
     pipe_ends pipe;
