@@ -97,13 +97,17 @@ void replay_store::end(std::uint64_t stream, core::steady_time now)
     }
 }
 
-void replay_store::forget(const std::string& owner)
+std::vector<std::uint64_t> replay_store::forget(const std::string& owner)
 {
+    std::vector<std::uint64_t> forgotten;
     auto each = by_owner_.lower_bound({owner, 0});
-    while (each != by_owner_.end() && each->first == owner) {
-        const auto stream = streams_.find((each++)->second);
-        drop_all(stream);
+    for (; each != by_owner_.end() && each->first == owner; ++each) {
+        forgotten.push_back(each->second);
     }
+    for (const auto stream : forgotten) {
+        drop_all(streams_.find(stream));
+    }
+    return forgotten;
 }
 
 std::optional<replay> replay_store::after(const event_position& last, std::string_view owner, core::steady_time now)

@@ -73,8 +73,8 @@ public:
     // Nothing more comes. The stream is known for as long as an event of now would be kept.
     void end(std::uint64_t stream, core::steady_time now);
 
-    // Its streams go at once, as when a session ends.
-    void forget(const std::string& owner);
+    // Its streams go at once, as when a session ends. Which they were.
+    std::vector<std::uint64_t> forget(const std::string& owner);
 
     // What came after `last`. Nothing: no such stream, of another owner, or no event of it.
     std::optional<replay> after(const event_position& last, std::string_view owner, core::steady_time now);
