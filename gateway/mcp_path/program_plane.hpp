@@ -3,6 +3,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/mcp_path/kept_streams.hpp"
 #include "gateway/mcp_path/legacy_clients.hpp"
 #include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_exchange.hpp"
@@ -84,12 +85,15 @@ private:
         const model::program_request& asked,
         program_exchange& exchange
     );
+    void resume(const model::program_request& asked, program_exchange& exchange);
     bool shares(std::string_view agent_id) const;
     session_table& table_of(const session_key& key);
+    const program_services& services_with_ends();
 
     net::executor there_;
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that may have such sessions
     program_services services_;
+    kept_streams streams_;
     program_sessions sessions_;
     modern_programs modern_;
     shared_sessions shared_;
