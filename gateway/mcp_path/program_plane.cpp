@@ -92,7 +92,7 @@ void program_plane::set_agent(const std::string& id, const std::shared_ptr<const
 }
 
 // Every session of its callers is the control session.
-bool program_plane::shares(std::string_view agent_id) const
+bool program_plane::shares(const std::string& agent_id) const
 {
     const auto agent = agents_.find(agent_id);
     return agent != agents_.end() && agent->second->record.mcp->sessions == core::mcp_sessions::shared;
@@ -100,7 +100,7 @@ bool program_plane::shares(std::string_view agent_id) const
 
 session_table& program_plane::table_of(const session_key& key)
 {
-    if (shares(key.agent_id)) {
+    if (shared_.has(key)) {
         return shared_;
     }
     return legacy_clients_.table_of(key);

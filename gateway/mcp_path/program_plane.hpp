@@ -20,7 +20,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace gateway::mcp_path {
 
@@ -86,9 +85,11 @@ private:
         program_exchange& exchange
     );
     void resume(const model::program_request& asked, program_exchange& exchange);
-    bool shares(std::string_view agent_id) const;
-    session_table& table_of(const session_key& key);
+    bool shares(const std::string& agent_id) const;
     const program_services& services_with_ends();
+
+    // Where this session is, if it is.
+    session_table& table_of(const session_key& key);
 
     net::executor there_;
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that may have such sessions
