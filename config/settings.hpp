@@ -99,6 +99,11 @@ struct mcp_settings {
     // Hex or base64 of 32 bytes each. The first seals session ids, all of them open them; none: the gateway makes one.
     std::vector<core::secret> session_keys;
     std::vector<std::string> origins;  // of pages that may call MCP servers, besides the gateway's own
+    // Of streams of events, for clients that resume one.
+    std::uint64_t replay_events = 256;               // of one stream
+    std::uint64_t replay_stream = 1024 * 1024;       // bytes of one stream
+    std::uint64_t replay_memory = 64 * 1024 * 1024;  // bytes of all of them; 0: no stream can be resumed
+    core::duration replay_time = 5min;               // that an event is kept
 };
 
 struct reload_settings {

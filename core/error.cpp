@@ -72,6 +72,8 @@ constexpr wording words(errc code) noexcept
             return {"version_unsupported", "This protocol version is not supported."};
         case errc::input_expired:
             return {"input_expired", "The state of this call is not known or no longer good; begin the call again."};
+        case errc::events_gone:
+            return {"events_gone", "What followed this event is not kept here; go on without Last-Event-ID."};
         case errc::caller_gone:
             return {"caller_gone", "The caller went away."};
         case errc::parse_error:

@@ -42,6 +42,7 @@ enum class errc : std::uint8_t {
     capability_missing,
     version_unsupported,
     input_expired,
+    events_gone,
     caller_gone,
     // JSON-RPC 2.0 section 5.1.
     parse_error,

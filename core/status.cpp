@@ -15,6 +15,7 @@ unsigned http_status(errc code) noexcept
         case errc::capability_missing:
         case errc::version_unsupported:
         case errc::input_expired:
+        case errc::events_gone:
             return 400;
         case errc::unauthenticated:
             return 401;
@@ -157,6 +158,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::rate_limited:
         case errc::not_acceptable:
         case errc::origin_forbidden:
+        case errc::events_gone:
         case errc::access_unavailable:
         case errc::upstream_credentials:
         case errc::method_not_allowed:

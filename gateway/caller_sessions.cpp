@@ -40,7 +40,8 @@ caller_sessions::caller_sessions(
     net::loop& control,
     const std::vector<std::unique_ptr<traffic::worker>>& workers,
     sessions::session_plane& own,
-    const core::logger& log
+    const core::logger& log,
+    const config::mcp_settings& settings
 )
     : own_{own},
       programs_{mcp_path::program_services{
@@ -57,7 +58,13 @@ caller_sessions::caller_sessions(
           [&own](const std::string& id) { return own.known_lists(id); },
           settings_of,
           [&own](const std::string& id) { return own.lists(id); },
-          own_seals()
+          own_seals(),
+          mcp::replay_limits{
+              .events = settings.replay_events,
+              .stream_bytes = settings.replay_stream,
+              .bytes = settings.replay_memory,
+              .life = settings.replay_time
+          }
       }},
       over_http_{mcp_path::http_session_services{
           .loop = control,

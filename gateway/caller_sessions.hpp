@@ -2,6 +2,7 @@
 // thread of the control loop but for what its parts say otherwise.
 #pragma once
 
+#include "config/settings.hpp"
 #include "core/log.hpp"
 #include "gateway/mcp_path/http_sessions.hpp"
 #include "gateway/mcp_path/program_plane.hpp"
@@ -19,12 +20,14 @@ namespace gateway {
 
 class caller_sessions {
 public:
-    // What is known of sessions over HTTP goes to all workers; programs start in the turns of `own`. References outlive it.
+    // What is known of sessions over HTTP goes to all workers; programs start in the turns of `own`. References outlive it, but for the
+    // settings.
     caller_sessions(
         net::loop& control,
         const std::vector<std::unique_ptr<traffic::worker>>& workers,
         sessions::session_plane& own,
-        const core::logger& log
+        const core::logger& log,
+        const config::mcp_settings& settings
     );
 
     ~caller_sessions();

@@ -74,12 +74,13 @@ void legacy_calls::watch(std::uint64_t number, text_queue& upstream)
     });
 }
 
-// What a client is asked that has not reached it reaches nobody: the call cannot go on.
+// What a client is asked that has not reached it reaches nobody: the call cannot go on. The client may come back for the failure.
 void legacy_calls::left(std::uint64_t number, text_queue& reader)
 {
     const auto call = calls_.find(number);
     if (call != calls_.end() && (with_.once || !reader.take_questions().empty())) {
         erase(call);
+        reader.fail(core::upstream_error(errc::upstream_timeout, "a client did not come back for what it is asked"));
     }
 }
 

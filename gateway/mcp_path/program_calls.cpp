@@ -44,6 +44,11 @@ core::result<mcp::call_number> program_calls::begin(
                 refuse(each);
             }
         });
+        reader->on_back([this, call = begun->call, alive = std::weak_ptr<bool>{alive_}] {
+            if (!alive.expired()) {
+                book_.attach(call);
+            }
+        });
     }
     return begun->call;
 }

@@ -34,6 +34,11 @@ public:
         net::asio::post(of_->there_, [of = of_] { of->reached(); });
     }
 
+    void stream() override
+    {
+        net::asio::post(of_->there_, [of = of_] { of->begin_stream(); });
+    }
+
 private:
     std::shared_ptr<program_exchange> of_;
 };
@@ -43,11 +48,22 @@ std::unique_ptr<model::program_reader> program_exchange::reader()
     return std::make_unique<caller_end>(shared_from_this());
 }
 
+void program_exchange::keep(kept_streams& streams, stream_terms terms)
+{
+    kept_ = &streams;
+    terms_ = std::move(terms);
+}
+
 void program_exchange::follow(std::shared_ptr<text_queue> queue)
+{
+    watch(std::move(queue));
+    look();
+}
+
+void program_exchange::watch(std::shared_ptr<text_queue> queue)
 {
     queue_ = std::move(queue);
     queue_->set_wake([this] { look(); });
-    look();
 }
 
 void program_exchange::follow(std::shared_ptr<text_queue> queue, std::string handle, std::function<void()> unheard)
@@ -59,9 +75,23 @@ void program_exchange::follow(std::shared_ptr<text_queue> queue, std::string han
 
 void program_exchange::listen(std::shared_ptr<text_queue> queue)
 {
+    watch(std::move(queue));
+    model::program_batch begun;
+    begun.place = open_stream();
     wanted_ = false;
-    follow(std::move(queue));
-    send({});
+    send(std::move(begun));
+}
+
+void program_exchange::resume(kept_streams& streams, kept_streams::resumed from)
+{
+    if (from.queue != nullptr) {
+        kept_ = &streams;
+        stream_ = from.stream;
+        kept_->set_reader(stream_, weak_from_this());
+        watch(std::move(from.queue));
+    }
+    wanted_ = false;
+    send(std::move(from.batch));
 }
 
 void program_exchange::finish(core::result<> outcome)
@@ -79,30 +109,74 @@ void program_exchange::look()
     if (!wanted_ || queue_ == nullptr) {
         return;
     }
-    model::program_batch batch;
-    while (auto text = queue_->take()) {
-        batch.texts.push_back(std::move(*text));
-    }
-    batch.over = queue_->over();
+    auto batch = take_batch(*queue_);
     if (batch.texts.empty() && !batch.over) {
         return;
     }
-    batch.failure = queue_->failure();
     batch.handle = std::exchange(handle_, {});
     batch.translated = translated_;
     wanted_ = false;
     if (batch.over) {
         let_go();
     }
+    if (kept_ != nullptr) {
+        keep(batch);
+    }
     send(std::move(batch));
 }
 
-// A session may keep the queue of a request that waits for its program.
-void program_exchange::let_go()
+// What is the whole answer is no stream, and nobody comes back for it.
+void program_exchange::keep(model::program_batch& batch)
 {
-    if (const auto queue = std::exchange(queue_, nullptr)) {
+    const auto messages = batch.texts.size() + (batch.failure ? 1 : 0);
+    if (stream_ == 0 && batch.over && messages <= 1) {
+        return;
+    }
+    if (stream_ == 0) {
+        batch.place = open_stream();
+    }
+    kept_->keep(stream_, batch);
+}
+
+// Where it begins; empty: it is not kept.
+std::string program_exchange::open_stream()
+{
+    if (kept_ == nullptr) {
+        return {};
+    }
+    stream_ = kept_->open(std::move(terms_), weak_from_this());
+    return kept_->place(stream_);
+}
+
+// The caller has written nothing yet.
+void program_exchange::begin_stream()
+{
+    if (!wanted_ || queue_ == nullptr) {
+        return;
+    }
+    model::program_batch begun;
+    begun.place = open_stream();
+    wanted_ = false;
+    send(std::move(begun));
+}
+
+// A session may keep the queue of a request that waits for its program.
+std::shared_ptr<text_queue> program_exchange::let_go()
+{
+    auto queue = std::exchange(queue_, nullptr);
+    if (queue != nullptr) {
         queue->set_wake({});
     }
+    return queue;
+}
+
+// The caller's stream ends, whether or not the last batch has reached it.
+std::shared_ptr<text_queue> program_exchange::give_up()
+{
+    auto queue = let_go();
+    stream_ = 0;
+    finish({});
+    return queue;
 }
 
 // The batch that was sent last.
@@ -119,7 +193,9 @@ void program_exchange::reached()
 
 void program_exchange::left()
 {
-    let_go();
+    if (auto queue = let_go(); queue != nullptr && stream_ != 0) {
+        kept_->park(stream_, std::move(queue));
+    }
     if (const auto unheard = std::exchange(unheard_, nullptr)) {
         unheard();
     }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "gateway/mcp_path/kept_streams.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/model/program_port.hpp"
 #include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,7 +17,7 @@
 
 namespace gateway::mcp_path {
 
-class program_exchange final : public std::enable_shared_from_this<program_exchange> {
+class program_exchange final : public stream_reader, public std::enable_shared_from_this<program_exchange> {
 public:
     // `there`: the loop of the sessions. `here`: that of the caller, where `wake` is set until the reader is destroyed.
     program_exchange(net::executor there, net::executor here, net::signal& wake)
@@ -31,18 +33,28 @@ public:
     // Before what follows: the answer is to be translated (model::program_batch::translated).
     void translate() noexcept { translated_ = true; }
 
+    // Before what follows: what goes out as events is kept in `streams`, which outlives the sessions' loop.
+    void keep(kept_streams& streams, stream_terms terms);
+
     // On the loop of the sessions, one of these and once.
     void follow(std::shared_ptr<text_queue> queue);
     // Of a session that begins; `unheard` is called if the caller leaves before the answer has reached it.
     void follow(std::shared_ptr<text_queue> queue, std::string handle, std::function<void()> unheard);
     void listen(std::shared_ptr<text_queue> queue);
+    void resume(kept_streams& streams, kept_streams::resumed from);
     void finish(core::result<> outcome);
+
+    std::shared_ptr<text_queue> give_up() override;
 
 private:
     class caller_end;
 
+    void watch(std::shared_ptr<text_queue> queue);
     void look();
-    void let_go();
+    void keep(model::program_batch& batch);
+    std::string open_stream();
+    void begin_stream();
+    std::shared_ptr<text_queue> let_go();
     void reached();
     void left();
     void send(model::program_batch batch);
@@ -57,6 +69,9 @@ private:
     std::function<void()> unheard_;
     bool wanted_ = true;
     bool translated_ = false;
+    kept_streams* kept_ = nullptr;  // null: what comes is not kept
+    stream_terms terms_;            // with `kept_`, until there is a stream
+    std::uint64_t stream_ = 0;      // with `kept_`; 0: there is none yet
 
     // On the loop of the caller.
     net::signal* wake_;  // null: the reader has gone

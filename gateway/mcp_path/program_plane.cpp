@@ -18,12 +18,22 @@ session_key key_of(const model::program_request& asked)
     return {asked.handle, asked.agent, asked.principal};
 }
 
+stream_terms terms_of(const model::program_request& asked)
+{
+    stream_terms terms{.session = asked.handle, .agent = asked.agent, .call_id = {}};
+    if (asked.message) {
+        terms.call_id = asked.message->view().id;
+    }
+    return terms;
+}
+
 }  // namespace
 
 program_plane::program_plane(program_services services)
     : there_{services.loop.get_executor()},
       services_{std::move(services)},
-      sessions_{services_},
+      streams_{services_.clock, services_.replay},
+      sessions_{services_with_ends()},
       modern_{services_, sessions_},
       shared_{services_, sessions_},
       legacy_clients_{services_, sessions_, modern_},
@@ -31,6 +41,12 @@ program_plane::program_plane(program_services services)
       sweeper_{*this}
 {
     services_.loop.timers().add(sweeper_);
+}
+
+const program_services& program_plane::services_with_ends()
+{
+    services_.ended = [this](const std::string& handle) { streams_.forget(handle); };
+    return services_;
 }
 
 void program_plane::sweeper::on_due()
@@ -110,6 +126,7 @@ void program_plane::sweep(core::steady_time now)
     shared_.sweep(now);
     legacy_clients_.sweep(now);
     translated_.sweep(now);
+    streams_.sweep(now);
 }
 
 std::optional<live_sessions> program_plane::live(const std::string& agent_id) const
@@ -156,6 +173,8 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
             return exchange.finish(table_of(key).tell(key, asked.message->view()));
         case program_act::end:
             return exchange.finish(table_of(key).end(key));
+        case program_act::resume:
+            return resume(asked, exchange);
         case program_act::call:
         case program_act::request:
         case program_act::modern:
@@ -163,6 +182,9 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
             break;
     }
     auto queue = ask(asked, exchange);
+    if (queue && asked.resumes != model::resumption::never && streams_.keeps()) {
+        exchange.keep(streams_, terms_of(asked));
+    }
     if (!queue) {
         exchange.finish(std::move(queue).error());
     } else if (asked.act == program_act::listen) {
@@ -170,6 +192,29 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
     } else {
         exchange.follow(std::move(*queue));
     }
+}
+
+void program_plane::resume(const model::program_request& asked, program_exchange& exchange)
+{
+    const auto key = key_of(asked);
+    auto& table = table_of(key);
+    if (!table.has(key)) {
+        return exchange.finish(core::caller_error(errc::session_not_found));
+    }
+    auto found = streams_.resume(asked.last.value_or(mcp::event_position{}), asked.handle);
+    if (!found) {
+        return exchange.finish(std::move(found).error());
+    }
+    if (found->unasked) {
+        auto queue = table.listen(key);
+        if (!queue) {
+            return exchange.finish(std::move(queue).error());
+        }
+        found->queue = std::move(*queue);
+        // What waits to be asked once more comes behind what was missed.
+        std::erase_if(found->batch.events, [&](const auto& each) { return found->queue->repeats(*each.text); });
+    }
+    exchange.resume(streams_, std::move(*found));
 }
 
 // With the record that holds now: a worker may know an older one for a moment, whose sessions have ended.

@@ -3,6 +3,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/mcp_path/kept_streams.hpp"
 #include "gateway/mcp_path/legacy_clients.hpp"
 #include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_exchange.hpp"
@@ -83,7 +84,9 @@ private:
         const model::program_request& asked,
         program_exchange& exchange
     );
+    void resume(const model::program_request& asked, program_exchange& exchange);
     bool shares(const std::string& agent_id) const;
+    const program_services& services_with_ends();
 
     // Where this session is, if it is.
     session_table& table_of(const session_key& key);
@@ -91,6 +94,7 @@ private:
     net::executor there_;
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that may have such sessions
     program_services services_;
+    kept_streams streams_;
     program_sessions sessions_;
     modern_programs modern_;
     shared_sessions shared_;

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "mcp/calls/replay_store.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/protocol/server_facts.hpp"
@@ -41,6 +42,10 @@ struct program_services {
     std::function<std::shared_ptr<const mcp::server_lists>(const std::string& id)> lists = {};
     // The state of calls that wait for input is sealed with it; it opens nothing in another process.
     std::shared_ptr<const mcp::session_ids> seals = nullptr;
+    // Of streams that clients resume.
+    mcp::replay_limits replay = {};
+    // Called for each session that is over; empty: nobody wants to know.
+    std::function<void(const std::string& handle)> ended = {};
 };
 
 }  // namespace gateway::mcp_path

@@ -131,6 +131,9 @@ void session_table::over(const caller_session& session, session_end why)
         "mcp_client_session",
         {{"agent", id}, {"state", "ended"}, {"reason", name(why)}}
     );
+    if (services_.ended) {
+        services_.ended(session.name().handle);
+    }
     const auto in = agents_.find(id);
     auto ended = in->second.sessions.extract(session.name().handle);
     if (in->second.sessions.empty()) {

@@ -9,12 +9,27 @@ namespace gateway::mcp_path {
 
 text_queue::~text_queue()
 {
-    if (left_) {
-        for (; !under_way_.empty(); under_way_.pop_back()) {
-            bytes_ += under_way_.back().size();
-            texts_.push_front({std::move(under_way_.back()), text_kind::question});
-        }
-        left_(*this);
+    leave();
+}
+
+void text_queue::leave()
+{
+    if (!left_) {
+        return;
+    }
+    for (; !under_way_.empty(); under_way_.pop_back()) {
+        bytes_ += under_way_.back().size();
+        texts_.push_front({std::move(under_way_.back()), text_kind::question, /*repeated=*/true});
+    }
+    // It may close the queue.
+    const auto left = left_;
+    left(*this);
+}
+
+void text_queue::come_back()
+{
+    if (const auto back = back_) {
+        back();
     }
 }
 
@@ -40,17 +55,23 @@ bool text_queue::push(std::string text, text_kind kind)
     if (kind == text_kind::question && !has_room(text.size())) {
         return false;
     }
-    bytes_ += text.size();
-    texts_.push_back({std::move(text), kind});
+    add({std::move(text), kind});
+    return true;
+}
+
+void text_queue::add(waiting text)
+{
+    bytes_ += text.text.size();
+    texts_.push_back(std::move(text));
     make_room();
     tell();
-    return true;
 }
 
 void text_queue::close()
 {
     closed_ = true;
     left_ = nullptr;
+    back_ = nullptr;
     tell();
 }
 
@@ -72,8 +93,8 @@ std::vector<std::string> text_queue::move_to(text_queue& other)
     for (auto& each : std::exchange(texts_, {})) {
         if (each.kind == text_kind::question && !other.has_room(each.text.size())) {
             left_over.push_back(std::move(each.text));
-        } else {
-            other.push(std::move(each.text), each.kind);
+        } else if (!other.closed_) {
+            other.add(std::move(each));
         }
     }
     bytes_ = 0;
@@ -92,6 +113,11 @@ std::vector<std::string> text_queue::take_questions()
         return taken;
     });
     return questions;
+}
+
+bool text_queue::repeats(std::string_view text) const noexcept
+{
+    return std::ranges::any_of(texts_, [text](const waiting& each) { return each.repeated && each.text == text; });
 }
 
 bool text_queue::has_question() const noexcept

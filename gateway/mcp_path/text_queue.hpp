@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,8 +55,14 @@ public:
     void finish(std::string answer);
     void fail(core::error why);
 
-    // `left` is called when the reader lets go of the queue, which is still whole then.
+    // `left` is called when the reader lets go of the queue, which is still whole then, and `back` when one that has left reads
+    // it again.
     void on_left(std::function<void(text_queue&)> left) { left_ = std::move(left); }
+    void on_back(std::function<void()> back) { back_ = std::move(back); }
+
+    // The reader has gone, and may come back; what it was asked and has not got waits again.
+    void leave();
+    void come_back();
 
     // What waits goes to `other`, which takes what it has room for. The questions that it did not take.
     std::vector<std::string> move_to(text_queue& other);
@@ -64,13 +71,18 @@ public:
     std::vector<std::string> take_questions();
     bool has_question() const noexcept;
 
+    // Whether a question with this text waits that was taken before and did not arrive.
+    bool repeats(std::string_view text) const noexcept;
+
 private:
     struct waiting {
         std::string text;
         text_kind kind;
+        bool repeated = false;  // it was taken once, and did not arrive
     };
 
     bool has_room(std::size_t size) const noexcept;  // of a question
+    void add(waiting text);
     void make_room();
     void tell();
 
@@ -83,6 +95,7 @@ private:
     std::optional<core::error> failure_;
     std::function<void()> wake_;
     std::function<void(text_queue&)> left_;
+    std::function<void()> back_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 

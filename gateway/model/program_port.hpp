@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/incoming.hpp"
+#include "mcp/calls/replay_store.hpp"
 #include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
@@ -20,8 +21,13 @@
 namespace gateway::model {
 
 // `begin`: the client's `initialize`. `call`: a request without a session, which gets one of its own. `tell`: a notification or
-// an answer. `modern`: a request of the modern era, which letting go of it cancels. `listen`: to what the server says unasked. `end`: of the session.
-enum class program_act : std::uint8_t { begin, call, request, tell, modern, listen, end };
+// an answer. `modern`: a request of the modern era, which letting go of it cancels. `listen`: to what the server says unasked.
+// `resume`: the rest of a stream of the session. `end`: of the session.
+enum class program_act : std::uint8_t { begin, call, request, tell, modern, listen, resume, end };
+
+// Whether a client may come back for what it has missed of the stream that comes of its request (MCP 2025-11-25, basic/transports,
+// "Resumability and Redelivery"): `never`; `after_event`: once it has got one; `at_once`: an event without data begins the stream.
+enum class resumption : std::uint8_t { never, after_event, at_once };
 
 struct program_request {
     program_act act = program_act::request;
@@ -32,20 +38,32 @@ struct program_request {
     std::string_view version;                  // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; never logged
-    std::optional<mcp::incoming> read;  // of modern: where the parts of `message` stand in its text
-    std::string digest;                 // of modern: digest_of_call(), if the server may ask during it; else empty
+    std::optional<mcp::incoming> read;       // of modern: where the parts of `message` stand in its text
+    std::string digest;                      // of modern: digest_of_call(), if the server may ask during it; else empty
+    resumption resumes = resumption::never;  // of request and listen
+    std::optional<mcp::event_position> last;  // of resume: the event behind which it goes on
+};
+
+// A message that is kept for a client that comes back.
+struct program_event {
+    std::string id;                           // that the client names it by; empty: it was not kept
+    std::shared_ptr<const std::string> text;  // not null
 };
 
 struct program_batch {
     std::vector<std::string> texts;      // messages of the server, in order
+    std::vector<program_event> events;   // instead of them, of a stream that can be resumed
+    std::string place;                   // with the first of them: the id of what the client has; empty: there is none
     std::optional<core::error> failure;  // behind them, with `over`
+    bool told = false;                   // the failure is the last event too
     bool over = false;                   // nothing follows: what was asked for is done, or there is a failure
     bool translated = false;  // of modern: the answer is what a server of the legacy era said, see modern_answer()
     std::string handle;       // of a session that begins, in its first batch
 };
 
 // One request, for whoever reads what comes of it; on the loop of that one. Destroying it lets go of the request, which cancels
-// nothing, but a session that is still beginning ends, and so does one whose last batch of begin has not reached the caller.
+// nothing, but a session that is still beginning ends, and so does one whose last batch of begin has not reached the caller. What
+// comes of a stream that can be resumed is kept then.
 class program_reader {
 public:
     virtual ~program_reader() = default;
@@ -56,6 +74,10 @@ public:
 
     // The batch has reached the caller. After one that is over only that of begin has to be told of.
     virtual void next() = 0;
+
+    // Of a request that resumes at_once and has no batch yet: what comes goes out as a stream. A batch comes at once, with the
+    // place where it begins, unless another one is on its way.
+    virtual void stream() = 0;
 };
 
 class program_port {
@@ -64,7 +86,8 @@ public:
 
     // From any loop, which is `here`; `wake` is set there when a batch has come, and outlives the reader. Batches fail as the functions of
     // mcp_path::program_sessions do, and with session_not_found and agent_not_found; those of `modern` as
-    // mcp_path::translated_calls do.
+    // mcp_path::translated_calls do, and those of `resume` as mcp_path::kept_streams does. One of `resume` that is over, empty and
+    // no failure says that the client has got everything.
     virtual std::unique_ptr<program_reader> open(program_request asked, net::executor here, net::signal& wake) = 0;
 
     // Whether clients of the legacy era have sessions here with this server, which speaks streamable HTTP, because it speaks only the

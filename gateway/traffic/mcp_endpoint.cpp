@@ -295,11 +295,6 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         co_await refuse(request, *why);
         co_return;
     }
-    if (fields.event.count > 0 && request.agent->filters) {
-        // What is replayed may be a list, and nothing says so.
-        co_await respond_call_error(request, core::caller_error(errc::bad_request, "Last-Event-ID, with a filter"));
-        co_return;
-    }
     if (fields.session.count == 0) {
         co_await refuse_method(request, "POST");
         co_return;
@@ -314,8 +309,14 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         set_program_call(
             request,
             listens ? model::program_act::listen : model::program_act::end,
+            fields,
             *request.repair->sealed()
         );
+        co_return;
+    }
+    if (fields.event.count > 0 && request.agent->filters) {
+        // What the server replays may be a list, and nothing says so.
+        co_await respond_call_error(request, core::caller_error(errc::bad_request, "Last-Event-ID, with a filter"));
         co_return;
     }
     auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()

@@ -12,12 +12,13 @@ namespace gateway::traffic {
 namespace {
 
 constexpr std::string_view priming_event = "retry: 5000\ndata:\n\n";
+constexpr std::string_view id_begin = "id: ";
 constexpr std::string_view event_begin = "event: message\ndata: ";
 constexpr std::string_view event_end = "\n\n";
 
 }  // namespace
 
-void message_stream::begin(std::string_view fields, bool primed)
+void message_stream::begin(std::string_view fields)
 {
     chunked_ = caller_.head().minor_version == 1;
     if (!chunked_) {
@@ -35,7 +36,14 @@ void message_stream::begin(std::string_view fields, bool primed)
     text += fields;
     out.end();
     head_ = text;
-    first_ = primed ? priming_event : std::string_view{};
+}
+
+void message_stream::prime(std::string_view id)
+{
+    if (!id.empty()) {
+        first_.append(id_begin).append(id) += '\n';
+    }
+    first_ += priming_event;
 }
 
 net::routine<core::result<>> message_stream::send_head()
@@ -48,6 +56,20 @@ net::routine<core::result<>> message_stream::send(std::string message, bool last
     // A line end in it would end the field.
     const auto line = mcp::one_line(std::move(message));
     co_return co_await write(event_begin, line, event_end, last);
+}
+
+net::routine<core::result<>> message_stream::send(const model::program_event& event, bool last)
+{
+    std::string begin;
+    if (!event.id.empty()) {
+        begin.append(id_begin).append(event.id) += '\n';
+    }
+    begin += event_begin;
+    if (mcp::is_one_line(*event.text)) {
+        co_return co_await write(begin, *event.text, event_end, last);
+    }
+    const auto line = mcp::one_line(*event.text);
+    co_return co_await write(begin, line, event_end, last);
 }
 
 net::routine<core::result<>> message_stream::send_comment()

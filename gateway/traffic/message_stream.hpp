@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "gateway/model/program_port.hpp"
 #include "net/loop/routine.hpp"
 #include "net/server/server_connection.hpp"
 
@@ -19,14 +20,18 @@ public:
     {
     }
 
-    // Writes the head, which goes out with what comes first. `fields`: further lines of it. `primed`: an event without data
-    // comes first of all, which says how soon the client may come again.
-    void begin(std::string_view fields, bool primed);
+    // Writes the head, which goes out with what comes first. `fields`: further lines of it.
+    void begin(std::string_view fields);
+
+    // Before anything is sent: an event without data comes first of all, which says how soon the client may come again. `id`: of
+    // that event; empty: none.
+    void prime(std::string_view id);
 
     // Each fails with caller_gone; the stream then cannot go on. A message is one event, and the last one of a stream that
-    // ends with it.
+    // ends with it. What is referred to outlives the routine.
     net::routine<core::result<>> send_head();
     net::routine<core::result<>> send(std::string message, bool last);
+    net::routine<core::result<>> send(const model::program_event& event, bool last);
     net::routine<core::result<>> send_comment();
     net::routine<core::result<>> send_end();
 
@@ -37,8 +42,8 @@ private:
     net::routine<core::result<>> write(std::string_view event, std::string_view data, std::string_view end, bool last);
 
     net::server_connection& caller_;
-    std::string_view head_;   // in the scratch of the caller, until it has been sent
-    std::string_view first_;  // the same for what comes before all messages
+    std::string_view head_;  // in the scratch of the caller, until it has been sent
+    std::string first_;      // the same for what comes before all messages
     core::steady_time sent_{};
     bool chunked_ = false;
 };

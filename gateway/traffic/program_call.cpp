@@ -19,7 +19,8 @@ namespace {
 using core::errc;
 using model::program_act;
 
-// The first version whose clients take an event without data for what it is.
+// The first version whose clients know of resumption, and the first whose clients take an event without data for what it is.
+constexpr std::string_view first_resumed = "2025-03-26";
 constexpr std::string_view first_primed = "2025-11-25";
 
 // The two parts have no control characters.
@@ -65,6 +66,15 @@ std::string_view static_version(std::string_view version)
     const auto known = mcp::versions(mcp::era::legacy);
     const auto found = std::ranges::find(known, version);
     return found == known.end() ? mcp::latest(mcp::era::legacy) : *found;
+}
+
+// `session`: the version that the client asked for when it began; `version`: the one that it speaks, which may be older.
+model::resumption resumption_of(std::string_view session, std::string_view version) noexcept
+{
+    if (session < first_resumed) {
+        return model::resumption::never;
+    }
+    return version >= first_primed ? model::resumption::at_once : model::resumption::after_event;
 }
 
 // Of a call whose client says that it can be asked for something during it.
@@ -162,6 +172,9 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     if (what.session) {
         call.asked.act = asks ? program_act::request : program_act::tell;
         call.asked.handle = handle_of(*what.session);
+        // An answer that is edited here is not what is kept.
+        call.asked.resumes =
+            request.edit == nullptr ? resumption_of(what.session->version, version) : model::resumption::never;
     } else if (begins) {
         call.asked.act = program_act::begin;
         call.primed = false;  // the version is not agreed on yet
@@ -172,14 +185,26 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     return std::nullopt;
 }
 
-void set_program_call(request_context& request, program_act act, const mcp::sealed_session& session)
+void set_program_call(
+    request_context& request,
+    program_act act,
+    const mcp::head_fields& head,
+    const mcp::sealed_session& session
+)
 {
+    const auto version = mcp::legacy_version(head, session.version);
     auto& call = request.program.emplace();
     call.asked.act = act;
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
     call.asked.handle = handle_of(session);
-    call.primed = session.version >= first_primed;
+    call.asked.resumes = resumption_of(session.version, version);
+    call.primed = version >= first_primed;
+    if (act == program_act::listen && head.event.count > 0) {
+        call.asked.act = program_act::resume;
+        // What is no place is none that is known.
+        call.asked.last = mcp::event_position::read(head.event.value).value_or(mcp::event_position{});
+    }
 }
 
 }  // namespace gateway::traffic

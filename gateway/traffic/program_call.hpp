@@ -47,7 +47,12 @@ net::routine<> refuse_legacy(request_context& request);
 // session, and begins none.
 bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone);
 
-// The same as set_program_call() of a GET or a DELETE.
-void set_program_call(request_context& request, model::program_act act, const mcp::sealed_session& session);
+// The same as set_program_call() of a GET or a DELETE. A GET with Last-Event-ID asks for the rest of a stream.
+void set_program_call(
+    request_context& request,
+    model::program_act act,
+    const mcp::head_fields& head,
+    const mcp::sealed_session& session
+);
 
 }  // namespace gateway::traffic

@@ -93,19 +93,23 @@ net::routine<> program_relay::run()
     }
     const bool soon = act == program_act::request || act == program_act::call || act == program_act::modern;
     const auto until = soon ? caller.owner().now() + longest_silence : net::never;
+    const bool begins_at_place = soon && asked.resumes == model::resumption::at_once;
     reader_ = control_.programs().open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());
     auto came = co_await next_batch(until);
-    caller.clock().stop();
     if (came && *came) {
         request_.record.upstream_first_byte = caller.owner().now() - caller.started();
+    } else if (came && begins_at_place) {
+        reader_->stream();
+        came = co_await next_batch(net::never);
     }
+    caller.clock().stop();
     if (!came) {
         co_await respond_call_error(request_, std::move(came).error());
     } else if (*came && batch_.failure && batch_.failure->code == errc::version_unsupported) {
         co_await refuse_modern(request_);
     } else if (*came && batch_.failure && batch_.failure->code == errc::not_implemented) {
         co_await refuse_legacy(request_);
-    } else if (*came && batch_.failure && batch_.texts.empty()) {
+    } else if (*came && batch_.failure && batch_.texts.empty() && batch_.events.empty()) {
         co_await respond_call_error(request_, std::move(*batch_.failure));
     } else {
         co_await answer(act, *came);
@@ -146,6 +150,9 @@ net::routine<> program_relay::answer(program_act act, bool came)
         case program_act::modern:
         case program_act::listen:
             break;
+        case program_act::resume:
+            // The client has everything: it need not come again (HTML standard, "Server-sent events").
+            return batch_.over && batch_.events.empty() ? answer_whole(204) : stream(came);
     }
     const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
     if (!whole) {
@@ -193,8 +200,13 @@ net::routine<core::result<>> program_relay::prepare_batch()
     for (const auto& each : batch_.texts) {
         size += each.size();
     }
+    for (const auto& each : batch_.events) {
+        size += each.text->size();
+    }
     if (!share_.set(size)) {
         batch_.texts.clear();
+        batch_.events.clear();
+        batch_.told = false;
         co_return core::gateway_error(errc::overloaded, "bodies");
     }
     if (!batch_.over || batch_.texts.empty()) {
@@ -243,7 +255,10 @@ net::routine<> program_relay::stream(bool came)
     record.first_byte = std::chrono::steady_clock::now() - caller.started();
     auto fields = came ? session_fields() : std::string{};
     add_cross_origin_fields(fields, request_.mcp->origin());
-    stream_.begin(fields, request_.program->primed);
+    stream_.begin(fields);
+    if (request_.program->primed) {
+        stream_.prime(batch_.place);
+    }
     caller.release_request();
     auto done = co_await pass_batches(came);
     if (!done) {
@@ -308,15 +323,26 @@ net::routine<core::result<>> program_relay::pass_batch()
             co_return sent;
         }
     }
+    const bool ends_with_event = batch_.over && (!batch_.failure || batch_.told);
+    for (const auto& each : batch_.events) {
+        auto sent = co_await stream_.send(each, ends_with_event && &each == &batch_.events.back());
+        if (!sent) {
+            co_return sent;
+        }
+    }
+    if (batch_.failure && batch_.told) {
+        co_return std::move(*batch_.failure);
+    }
     if (batch_.failure) {
         co_return co_await send_failure(std::move(*batch_.failure));
     }
     // What an idle stream has sent takes no room from others.
     share_.set(0);
     core::result<> sent;
-    if (count == 0 && batch_.over) {
+    const bool empty = count == 0 && batch_.events.empty();
+    if (empty && batch_.over) {
         sent = co_await stream_.send_end();
-    } else if (count == 0) {
+    } else if (empty) {
         sent = co_await stream_.send_head();
     }
     co_return sent;

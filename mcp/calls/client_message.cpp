@@ -36,4 +36,9 @@ std::string one_line(std::string text)
     return text;
 }
 
+bool is_one_line(std::string_view text) noexcept
+{
+    return text.find('\n') == std::string_view::npos && text.find('\r') == std::string_view::npos;
+}
+
 }  // namespace mcp

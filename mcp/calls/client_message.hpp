@@ -56,5 +56,6 @@ private:
 
 // The text with spaces for line ends, which stand only between the values of JSON: what a program reads is lines.
 std::string one_line(std::string text);
+bool is_one_line(std::string_view text) noexcept;
 
 }  // namespace mcp

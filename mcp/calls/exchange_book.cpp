@@ -132,11 +132,11 @@ std::string exchange_book::cancel(call_number call, std::string_view reason)
     return ended.initialize ? std::string{} : cancellation(ended.upstream_id, reason);
 }
 
-void exchange_book::detach(call_number call)
+void exchange_book::set_attached(call_number call, bool on)
 {
     const auto found = calls_.find(call);
     if (found != calls_.end()) {
-        found->second.attached = false;
+        found->second.attached = on;
     }
 }
 

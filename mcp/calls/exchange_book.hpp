@@ -79,8 +79,10 @@ public:
     // or there is no such call.
     std::string cancel(call_number call, std::string_view reason);
 
-    // Nobody reads the call's exchange any more. It stays under way, but no question or log message goes there.
-    void detach(call_number call);
+    // Nobody reads the call's exchange any more. It stays under way, but no question or log message goes there until somebody reads
+    // it again.
+    void detach(call_number call) { set_attached(call, false); }
+    void attach(call_number call) { set_attached(call, true); }
 
     // Whether somebody listens to what the server says unasked.
     void set_listening(bool on) noexcept { listening_ = on; }
@@ -123,6 +125,7 @@ private:
     using open_calls = std::map<call_number, open_call>;
     using names = std::map<std::string, call_number, std::less<>>;
 
+    void set_attached(call_number call, bool on);
     open_calls::iterator find(const names& in, std::string_view raw);
     open_call end(open_calls::iterator call);
     delivery drop();

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <iterator>
 #include <system_error>
-#include <utility>
 
 namespace mcp {
 namespace {
@@ -27,22 +26,20 @@ std::string event_position::to_text() const
 {
     std::array<char, 16> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), stream, 16);
-    return std::to_string(worker) + '-' + std::string{digits.data(), end.ptr} + '-' + std::to_string(number);
+    return std::string{digits.data(), end.ptr} + '-' + std::to_string(number);
 }
 
 std::optional<event_position> event_position::read(std::string_view text) noexcept
 {
     event_position place;
     auto rest = text;
-    const bool valid = take_number(rest, 10, place.worker) && take_number(rest, 16, place.stream) &&
-                       take_number(rest, 10, place.number);
+    const bool valid = take_number(rest, 16, place.stream) && take_number(rest, 10, place.number);
     // A text that is longer, or that begins with zeros, was not written by to_text().
     return valid && rest.empty() && place.to_text() == text ? std::optional{place} : std::nullopt;
 }
 
-replay_store::replay_store(std::uint16_t worker, replay_limits limits, jose::random_source random)
-    : worker_{worker},
-      limits_{limits},
+replay_store::replay_store(replay_limits limits, jose::random_source random)
+    : limits_{limits},
       random_{std::move(random)}
 {
 }
@@ -55,23 +52,22 @@ std::uint64_t replay_store::open(std::string owner)
         random_(bytes);
         std::memcpy(&stream, bytes.data(), sizeof stream);
     } while (streams_.contains(stream));
+    by_owner_.emplace(owner, stream);
     streams_[stream].owner = std::move(owner);
     return stream;
 }
 
-event_position replay_store::keep(std::uint64_t stream, std::string text, core::steady_time now)
+std::optional<event_position>
+replay_store::keep(std::uint64_t stream, std::shared_ptr<const std::string> text, core::steady_time now)
 {
     expire(now);
     const auto found = streams_.find(stream);
-    if (found == streams_.end()) {
-        return {worker_, stream, 0};
+    if (found == streams_.end() || found->second.ended) {
+        return std::nullopt;
     }
     auto& state = found->second;
-    const event_position at{worker_, stream, ++state.last};
-    events_.push_back({stream, at.number, now, std::move(text)});
-    state.events.push_back(std::prev(events_.end()));
-    state.bytes += cost(events_.back());
-    bytes_ += cost(events_.back());
+    const event_position at{stream, ++state.last};
+    add(state, {stream, now, std::move(text)});
     while (state.events.size() > limits_.events || state.bytes > limits_.stream_bytes) {
         drop_first(state);
     }
@@ -81,47 +77,55 @@ event_position replay_store::keep(std::uint64_t stream, std::string text, core::
     return at;
 }
 
-void replay_store::end(std::uint64_t stream)
+std::optional<event_position> replay_store::last(std::uint64_t stream) const
 {
     const auto found = streams_.find(stream);
-    if (found == streams_.end()) {
+    return found == streams_.end() ? std::nullopt : std::optional{event_position{stream, found->second.last}};
+}
+
+void replay_store::end(std::uint64_t stream, core::steady_time now)
+{
+    expire(now);
+    const auto found = streams_.find(stream);
+    if (found == streams_.end() || found->second.ended) {
         return;
     }
     found->second.ended = true;
-    if (found->second.events.empty()) {
-        streams_.erase(found);
+    add(found->second, {stream, now, nullptr});
+    while (bytes_ > limits_.bytes) {
+        drop_oldest();
     }
 }
 
-void replay_store::forget(std::uint64_t stream)
+std::vector<std::uint64_t> replay_store::forget(const std::string& owner)
 {
-    const auto found = streams_.find(stream);
-    if (found == streams_.end()) {
-        return;
+    std::vector<std::uint64_t> forgotten;
+    auto each = by_owner_.lower_bound({owner, 0});
+    for (; each != by_owner_.end() && each->first == owner; ++each) {
+        forgotten.push_back(each->second);
     }
-    while (!found->second.events.empty()) {
-        drop_first(found->second);
+    for (const auto stream : forgotten) {
+        drop_all(streams_.find(stream));
     }
-    streams_.erase(found);
+    return forgotten;
 }
 
 std::optional<replay> replay_store::after(const event_position& last, std::string_view owner, core::steady_time now)
 {
     expire(now);
     const auto found = streams_.find(last.stream);
-    if (last.worker != worker_ || found == streams_.end() || found->second.owner != owner || last.number == 0 ||
-        last.number > found->second.last) {
+    if (found == streams_.end() || found->second.owner != owner || last.number > found->second.last) {
         return std::nullopt;
     }
     const auto& state = found->second;
     replay rest;
-    rest.stream = last.stream;
     rest.ended = state.ended;
-    const auto first = state.last + 1 - state.events.size();  // the number of the first that is kept
+    const auto count = state.events.size() - (state.ended ? 1 : 0);
+    const auto first = state.last + 1 - count;  // the number of the first that is kept
     rest.gap = last.number + 1 < first;
     const auto skipped = rest.gap ? 0 : last.number + 1 - first;
-    for (auto i = static_cast<std::size_t>(skipped); i < state.events.size(); ++i) {
-        rest.events.push_back({state.events[i]->number, state.events[i]->text});
+    for (auto i = static_cast<std::size_t>(skipped); i < count; ++i) {
+        rest.events.push_back({{last.stream, first + i}, state.events[i]->text});
     }
     return rest;
 }
@@ -131,6 +135,15 @@ void replay_store::expire(core::steady_time now)
     while (!events_.empty() && now - events_.front().at >= limits_.life) {
         drop_oldest();
     }
+}
+
+void replay_store::add(stream_state& stream, kept_event event)
+{
+    const auto size = cost(event);
+    events_.push_back(std::move(event));
+    stream.events.push_back(std::prev(events_.end()));
+    stream.bytes += size;
+    bytes_ += size;
 }
 
 void replay_store::drop_first(stream_state& stream)
@@ -147,8 +160,17 @@ void replay_store::drop_oldest()
     const auto found = streams_.find(events_.front().stream);
     drop_first(found->second);
     if (found->second.ended && found->second.events.empty()) {
-        streams_.erase(found);
+        drop_all(found);
     }
+}
+
+void replay_store::drop_all(stream_states::iterator stream)
+{
+    while (!stream->second.events.empty()) {
+        drop_first(stream->second);
+    }
+    by_owner_.erase({stream->second.owner, stream->first});
+    streams_.erase(stream);
 }
 
 }  // namespace mcp

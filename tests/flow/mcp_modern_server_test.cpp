@@ -111,6 +111,28 @@ TEST_CASE("What a modern program asks for reaches the client as a request, and i
     CHECK(x.programs().size() == 1);
 }
 
+TEST_CASE("A translated client resumes a stream, and is asked there what it has not got")
+{
+    const program_gateway x{modern_program(core::mcp_era::modern)};
+    const auto session = x.begin();
+    const auto behind = [&session](const std::string& event) {
+        auto fields = session;
+        fields.emplace_back("Last-Event-ID", event);
+        return fields;
+    };
+    const auto talked = x.post(call_of("talk"), session).body;
+    CHECK(x.send("GET", behind(ids_in(talked).at(0))).body == talked);
+    http_client lost{x.port()};
+    lost.send(program_gateway::text("POST", session, call_of("need", "2")));
+    const auto begun = ids_in(lost.read_until("data:\n\n")).at(0);
+    lost.close();
+    http_client back{x.port()};
+    back.send(program_gateway::text("GET", behind(begun)));
+    back.read_until(event_of(R"({"jsonrpc":"2.0","id":1,"method":"roots/list"})"));
+    CHECK(x.post(R"({"jsonrpc":"2.0","id":1,"result":{"roots":[]}})", session).status == 202);
+    back.read_until(event_of(completed("2")));
+}
+
 TEST_CASE("Progress, filters and calls without a session hold for a translated client")
 {
     const program_gateway x{[](config::settings& settings) {

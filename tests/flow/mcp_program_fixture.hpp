@@ -76,6 +76,28 @@ inline std::string event_of(std::string_view text)
     return "event: message\ndata: " + std::string{text} + "\n\n";
 }
 
+// Of the events in it, in order.
+inline std::vector<std::string> ids_in(std::string_view stream)
+{
+    constexpr std::string_view begin = "id: ";
+    std::vector<std::string> ids;
+    for (auto at = stream.find(begin); at != std::string_view::npos; at = stream.find(begin, at)) {
+        at += begin.size();
+        ids.emplace_back(stream.substr(at, stream.find('\n', at) - at));
+    }
+    return ids;
+}
+
+// A stream but for the ids of its events, which are of chance.
+inline std::string without_ids(std::string stream)
+{
+    for (const auto& each : ids_in(stream)) {
+        const auto line = "id: " + each + "\n";
+        stream.erase(stream.find(line), line.size());
+    }
+    return stream;
+}
+
 class program_gateway {
 public:
     using adjustment = std::function<void(config::settings&)>;  // agents[0] is `a`

@@ -86,6 +86,10 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.mcp.walk == 4min);
     CHECK(s.mcp.session_keys.at(0).reveal() == session_key);
     CHECK(s.mcp.origins == std::vector<std::string>{"https://app.example.com"});
+    CHECK(s.mcp.replay_events == 105);
+    CHECK(s.mcp.replay_stream == 106 * 1024);
+    CHECK(s.mcp.replay_memory == 107 * 1024);
+    CHECK(s.mcp.replay_time == 270s);
     CHECK(s.cards.ttl == 7min);
     CHECK(s.cards.min_ttl == 11s);
     CHECK(s.cards.max_ttl == 23h);

@@ -113,3 +113,59 @@ TEST_CASE("Whoever lets go of a queue is told to have left, but not once it is o
     CHECK(left == 1);
     loop.io().poll();  // what was posted to tell the reader finds nobody
 }
+
+TEST_CASE("A reader that has left may come back, and is told of both; what it was asked waits again meanwhile")
+{
+    net::loop loop;
+    int left = 0;
+    int back = 0;
+    const auto queue = std::make_shared<text_queue>(loop.get_executor());
+    queue->on_left([&](text_queue&) { ++left; });
+    queue->on_back([&] { ++back; });
+    queue->push("a", text_kind::question);
+    CHECK_FALSE(queue->repeats("a"));
+    CHECK(queue->take() == "a");
+    queue->leave();
+    CHECK(left == 1);
+    CHECK(queue->repeats("a"));
+    CHECK_FALSE(queue->repeats("b"));
+    queue->come_back();
+    CHECK(back == 1);
+    CHECK(queue->take() == "a");
+    queue->arrived();
+    queue->leave();
+    CHECK(left == 2);
+    CHECK_FALSE(queue->repeats("a"));
+}
+
+TEST_CASE("What waits again does so in another queue too")
+{
+    net::loop loop;
+    text_queue from{loop.get_executor()};
+    text_queue to{loop.get_executor()};
+    from.on_left([](text_queue&) {});
+    from.push("a", text_kind::question);
+    from.push("b", text_kind::question);
+    CHECK(from.take() == "a");
+    from.leave();
+    CHECK(from.move_to(to).empty());
+    CHECK(to.repeats("a"));
+    CHECK_FALSE(to.repeats("b"));
+    CHECK(to.take() == "a");
+    CHECK(to.take() == "b");
+}
+
+TEST_CASE("Whoever is told that the reader has left may close the queue")
+{
+    net::loop loop;
+    int left = 0;
+    text_queue queue{loop.get_executor()};
+    queue.on_left([&left](text_queue& of) {
+        of.fail(core::upstream_error(core::errc::upstream_timeout));
+        ++left;
+    });
+    queue.leave();
+    queue.leave();
+    CHECK(left == 1);
+    CHECK(queue.over());
+}

@@ -286,6 +286,8 @@ TEST_CASE("What the server asks reaches the only call, else whoever listens, els
     book.detach(second->call);
     CHECK(book.take(question("4", "elicitation/create")).call == first->call);
     CHECK(book.take(notification("message")).call == first->call);
+    book.attach(second->call);
+    CHECK(book.take(question("5", "elicitation/create")).call == second->call);
     CHECK(book.take(result("2")).call == second->call);
 }
 

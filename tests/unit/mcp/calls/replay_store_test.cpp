@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 TEST_SUITE_BEGIN("mcp/calls/replay_store");
@@ -29,158 +33,218 @@ std::string after(
     }
     std::string out{rest->gap ? "gap" : ""};
     for (const auto& each : rest->events) {
-        out += (out.empty() ? "" : " ") + std::to_string(each.number) + ":" + std::string{each.text};
+        out += (out.empty() ? "" : " ") + std::to_string(each.at.number) + ":" + *each.text;
     }
     return out + (rest->ended ? " end" : "");
+}
+
+mcp::event_position
+keep(mcp::replay_store& store, std::uint64_t stream, const std::string& text, core::steady_time at = now)
+{
+    const auto place = store.keep(stream, std::make_shared<const std::string>(text), at);
+    REQUIRE(place.has_value());
+    return *place;
+}
+
+bool refuses(mcp::replay_store& store, std::uint64_t stream)
+{
+    return !store.keep(stream, std::make_shared<const std::string>("late"), now).has_value();
 }
 
 }  // namespace
 
 TEST_CASE("what came after the last event comes again")
 {
-    mcp::replay_store store{3, {}};
+    mcp::replay_store store{mcp::replay_limits{}};
     const auto stream = store.open("me");
-    const auto one = store.keep(stream, "a", now);
-    const auto two = store.keep(stream, "b", now);
-    const auto three = store.keep(stream, "c", now);
-    CHECK(one.worker == 3);
+    const auto one = keep(store, stream, "a");
+    const auto two = keep(store, stream, "b");
+    const auto three = keep(store, stream, "c");
     CHECK(after(store, one) == "2:b 3:c");
     CHECK(after(store, two) == "3:c");
     CHECK(after(store, three).empty());
-    store.end(stream);
+    store.end(stream, now);
     CHECK(after(store, two) == "3:c end");
     CHECK(after(store, three) == " end");
 }
 
 TEST_CASE("a stream is its owner's, and places that are none are unknown")
 {
-    mcp::replay_store store{3, {}};
+    mcp::replay_store store{mcp::replay_limits{}};
     const auto stream = store.open("me");
-    const auto one = store.keep(stream, "a", now);
+    const auto one = keep(store, stream, "a");
     const auto other = store.open("you");
-    store.keep(other, "x", now);
+    keep(store, other, "x");
     CHECK(after(store, one, now, "you") == "none");
     CHECK(after(store, one, now, "") == "none");
-    CHECK(after(store, {4, stream, 1}) == "none");
-    CHECK(after(store, {3, stream, 0}) == "none");
-    CHECK(after(store, {3, stream, 2}) == "none");
-    CHECK(after(store, {3, stream, ~0ULL}) == "none");
-    CHECK(after(store, {3, stream + 1, 1}) == "none");
-    CHECK(after(store, {3, other, 1}) == "none");
-    store.forget(stream);
-    CHECK(after(store, one) == "none");
-    CHECK(store.bytes() == 1 + mcp::kept_event_overhead);
+    CHECK(after(store, {stream, 2}) == "none");
+    CHECK(after(store, {stream, ~0ULL}) == "none");
+    CHECK(after(store, {stream + 1, 1}) == "none");
+    CHECK(after(store, {other, 1}) == "none");
 }
 
 TEST_CASE("a stream keeps so many events, and then the first ones go")
 {
-    mcp::replay_store store{0, {.events = 3}};
+    mcp::replay_store store{{.events = 3}};
     const auto stream = store.open("me");
-    const auto one = store.keep(stream, "a", now);
-    store.keep(stream, "b", now);
-    store.keep(stream, "c", now);
+    const auto one = keep(store, stream, "a");
+    keep(store, stream, "b");
+    keep(store, stream, "c");
     CHECK(after(store, one) == "2:b 3:c");
-    store.keep(stream, "d", now);
+    keep(store, stream, "d");
     CHECK(after(store, one) == "2:b 3:c 4:d");
-    store.keep(stream, "e", now);
+    keep(store, stream, "e");
     CHECK(after(store, one) == "gap 3:c 4:d 5:e");
 }
 
 TEST_CASE("a stream keeps so many bytes, and an event that is longer leaves a gap")
 {
     const std::size_t room = 2 * (mcp::kept_event_overhead + 10);
-    mcp::replay_store store{0, {.stream_bytes = room}};
+    mcp::replay_store store{{.stream_bytes = room}};
     const auto stream = store.open("me");
-    const auto one = store.keep(stream, std::string(10, 'a'), now);
-    store.keep(stream, std::string(9, 'b'), now);
+    const auto one = keep(store, stream, std::string(10, 'a'));
+    keep(store, stream, std::string(9, 'b'));
     CHECK(store.bytes() == room - 1);
     CHECK(after(store, one) == "2:bbbbbbbbb");
-    const auto third = store.keep(stream, std::string(11, 'c'), now);
+    const auto third = keep(store, stream, std::string(11, 'c'));
     CHECK(store.bytes() == room);
     CHECK(after(store, one) == "2:bbbbbbbbb 3:ccccccccccc");
-    const auto fourth = store.keep(stream, std::string(room, 'd'), now);
+    const auto fourth = keep(store, stream, std::string(room, 'd'));
     CHECK(store.bytes() == 0);
     CHECK(after(store, third) == "gap");
     CHECK(after(store, fourth).empty());
-    store.keep(stream, "e", now);
+    keep(store, stream, "e");
     CHECK(after(store, third) == "gap 5:e");
     CHECK(after(store, fourth) == "5:e");
 }
 
 TEST_CASE("all streams together keep so many bytes, and the oldest events go")
 {
-    mcp::replay_store store{0, {.bytes = 3 * (mcp::kept_event_overhead + 1)}};
+    mcp::replay_store store{{.bytes = 3 * (mcp::kept_event_overhead + 1)}};
     const auto first = store.open("me");
     const auto second = store.open("me");
-    const auto one = store.keep(first, "a", now);
-    const auto two = store.keep(second, "b", now);
-    store.keep(first, "c", now);
+    const auto one = keep(store, first, "a");
+    const auto two = keep(store, second, "b");
+    keep(store, first, "c");
     CHECK(after(store, one) == "2:c");
-    store.keep(second, "d", now);
-    store.keep(second, "e", now);
+    keep(store, second, "d");
+    keep(store, second, "e");
     CHECK(after(store, one) == "2:c");
     CHECK(after(store, two) == "2:d 3:e");
-    store.end(first);
-    store.keep(second, "f", now);
+    store.end(first, now);
+    CHECK(after(store, one) == "gap end");
+    keep(store, second, "f");
+    CHECK(after(store, two) == "gap 3:e 4:f");
+    keep(store, second, "g");
+    keep(store, second, "h");
     CHECK(after(store, one) == "none");
-    CHECK(after(store, two) == "2:d 3:e 4:f");
     CHECK(store.streams() == 1);
+    CHECK(store.bytes() == 3 * (mcp::kept_event_overhead + 1));
 }
 
 TEST_CASE("events are kept for 5 minutes")
 {
-    mcp::replay_store store{0, {}};
+    mcp::replay_store store{mcp::replay_limits{}};
     const auto stream = store.open("me");
-    const auto one = store.keep(stream, "a", now);
-    store.keep(stream, "b", now + 1min);
+    const auto one = keep(store, stream, "a");
+    keep(store, stream, "b", now + 1min);
     CHECK(after(store, one, now + 5min - 1ns) == "2:b");
     CHECK(after(store, one, now + 5min) == "2:b");
     CHECK(after(store, one, now + 6min) == "gap");
     CHECK(store.streams() == 1);
-    store.end(stream);
-    CHECK(store.streams() == 0);
     CHECK(store.bytes() == 0);
-    CHECK(store.keep(stream, "late", now).number == 0);
-    store.end(stream);
-    store.forget(stream);
 }
 
-TEST_CASE("an ended stream goes with its last event")
+TEST_CASE("A stream begins before its first event, and what comes is behind that")
 {
-    mcp::replay_store store{0, {}};
+    mcp::replay_store store{mcp::replay_limits{}};
     const auto stream = store.open("me");
-    store.keep(stream, "a", now);
-    store.end(stream);
-    store.expire(now + 5min - 1ns);
-    CHECK(store.streams() == 1);
-    store.expire(now + 5min);
+    const auto begun = store.last(stream);
+    CHECK(begun == mcp::event_position{stream, 0});
+    CHECK(after(store, *begun).empty());
+    keep(store, stream, "a");
+    CHECK(after(store, *begun) == "1:a");
+    CHECK(store.last(stream) == mcp::event_position{stream, 1});
+    CHECK_FALSE(store.last(stream + 1).has_value());
+}
+
+TEST_CASE("A stream that has ended is known for as long as an event, even without one, and takes no more")
+{
+    mcp::replay_store store{mcp::replay_limits{}};
+    const auto stream = store.open("me");
+    const auto begun = *store.last(stream);
+    SUBCASE("without one") {}
+    SUBCASE("with one")
+    {
+        keep(store, stream, "a");
+    }
+    const auto last = *store.last(stream);
+    store.end(stream, now + 1min);
+    store.end(stream, now + 2min);
+    CHECK(refuses(store, stream));
+    CHECK(after(store, begun, now + 1min).ends_with(" end"));
+    CHECK(after(store, last, now + 6min - 1ns) == " end");
+    CHECK(after(store, last, now + 6min) == "none");
     CHECK(store.streams() == 0);
+    CHECK(store.bytes() == 0);
+    CHECK(refuses(store, stream));
+}
+
+TEST_CASE("A session's streams are forgotten together, and nobody else's")
+{
+    mcp::replay_store store{mcp::replay_limits{}};
+    const auto one = keep(store, store.open("me"), "a");
+    const auto two = store.open("me");
+    const auto other = store.open("mean");
+    keep(store, other, "b");
+    store.end(one.stream, now);
+    CHECK(store.forget("me").size() == 2);
+    CHECK(store.streams() == 1);
+    CHECK(store.bytes() == mcp::kept_event_overhead + 1);
+    CHECK(after(store, one) == "none");
+    CHECK(refuses(store, two));
+    CHECK(after(store, {other, 0}, now, "mean") == "1:b");
+    CHECK(store.forget("nobody").empty());
+}
+
+TEST_CASE("A store without room keeps nothing, and says so")
+{
+    mcp::replay_store store{{.bytes = 0}};
+    const auto stream = store.open("me");
+    const auto one = keep(store, stream, "a");
+    CHECK(store.bytes() == 0);
+    CHECK(after(store, {stream, 0}) == "gap");
+    CHECK(after(store, one).empty());
+    store.end(stream, now);
+    CHECK(after(store, one) == "none");
 }
 
 TEST_CASE("a place has one text, and no other text is one")
 {
-    for (const auto& place : std::vector<mcp::event_position>{{0, 0, 0}, {7, 0xABCDEF, 12}, {0xFFFF, ~0ULL, ~0ULL}}) {
+    for (const auto& place : std::vector<mcp::event_position>{{0, 0}, {0xABCDEF, 12}, {~0ULL, ~0ULL}}) {
         CHECK(mcp::event_position::read(place.to_text()) == place);
     }
-    CHECK(mcp::event_position{7, 0xABCDEF, 12}.to_text() == "7-abcdef-12");
+    CHECK(mcp::event_position{0xABCDEF, 12}.to_text() == "abcdef-12");
     for (const std::string text :
          {"",
           "-",
           "--",
-          "1-2",
+          "1",
+          "1-",
+          "-1",
           "1-2-",
-          "1-2-3-",
-          "1-2-3-4",
-          "1-2-3 ",
-          " 1-2-3",
-          "01-2-3",
-          "1-AB-3",
-          "1-0a-3",
-          "+1-2-3",
-          "65536-1-1",
-          "1-10000000000000000-1",
-          "1-1-18446744073709551616",
-          "1--1-1"}) {
+          "1-2-3",
+          "1-2 ",
+          " 1-2",
+          "1-2\n",
+          "01-2",
+          "AB-3",
+          "0a-3",
+          "a-03",
+          "+1-2",
+          "1--1",
+          "10000000000000000-1",
+          "1-18446744073709551616"}) {
         CAPTURE(text);
         CHECK(!mcp::event_position::read(text));
     }
@@ -189,7 +253,7 @@ TEST_CASE("a place has one text, and no other text is one")
 TEST_CASE("streams have other numbers, even if the random source repeats itself")
 {
     unsigned char next = 0;
-    mcp::replay_store store{0, {}, [&next](std::span<unsigned char> bytes) {
+    mcp::replay_store store{mcp::replay_limits{}, [&next](std::span<unsigned char> bytes) {
                                 std::ranges::fill(bytes, static_cast<unsigned char>(next++ / 2));
                             }};
     CHECK(store.open("a") != store.open("a"));
