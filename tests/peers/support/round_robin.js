@@ -4,8 +4,8 @@ import { buffer } from 'node:stream/consumers';
 
 import { listen } from './programs.js';
 
-// bases: of the gateways. `active` counts the requests that each of them has not answered to the end, `cut` those that broke off there.
-export async function startRoundRobin(bases) {
+// bases: of the gateways. saw: gets {method, headers, message} of each request before it is sent on. `active` counts the requests that each of them has not answered to the end, `cut` those that broke off there.
+export async function startRoundRobin(bases, saw = () => {}) {
     const targets = bases.map((base) => ({ base: new URL(base), active: 0, cut: 0, gone: false }));
     let turn = 0;
     const next = () => {
@@ -40,6 +40,10 @@ export async function startRoundRobin(bases) {
         answer.on('close', () => up.destroy());
         up.end(body);
     };
-    const { url, stop } = await listen(createServer(async (asked, answer) => forward(asked, await buffer(asked), answer)));
+    const { url, stop } = await listen(createServer(async (asked, answer) => {
+        const body = await buffer(asked);
+        saw({ method: asked.method, headers: asked.headers, message: body.length > 0 ? JSON.parse(body) : undefined });
+        forward(asked, body, answer);
+    }));
     return { base: url, targets, stop };
 }
