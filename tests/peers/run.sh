@@ -9,4 +9,4 @@ if ! cmp -s package-lock.json node_modules/.installed-lock.json; then
     npm ci --no-audit --no-fund --loglevel=error
     cp package-lock.json node_modules/.installed-lock.json
 fi
-exec node --test --test-reporter=spec "$@" sdk_agents.test.js demo_agents.test.js card_shapes.test.js extended_card.test.js signatures.test.js missing_slash.test.js config_schema.test.js mcp_servers.test.js mcp_http.test.js mcp_eras.test.js mcp_captures.test.js mcp_flag.test.js mcp_calls.test.js mcp_program_calls.test.js mcp_modern_servers.test.js mcp_translation.test.js access.test.js managed_card.test.js oidc.test.js
+exec node --test --test-reporter=spec "$@" sdk_agents.test.js demo_agents.test.js card_shapes.test.js extended_card.test.js signatures.test.js missing_slash.test.js config_schema.test.js mcp_servers.test.js mcp_http.test.js mcp_eras.test.js mcp_captures.test.js mcp_flag.test.js mcp_calls.test.js mcp_program_calls.test.js mcp_modern_servers.test.js mcp_translation.test.js mcp_isolation.test.js mcp_replicas.test.js mcp_fields.test.js mcp_pasted.test.js access.test.js managed_card.test.js oidc.test.js

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import readline from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 import { within } from './waiting.js';
 
@@ -49,4 +50,31 @@ export class HttpServer {
             await once(this.#child, 'exit');
         }
     }
+}
+
+const everything = fileURLToPath(new URL('../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url));
+
+// server-everything over HTTP; mode: `streamableHttp` or `sse`.
+export async function startEverything(mode) {
+    const port = await freePort();
+    const child = spawn(process.execPath, [everything, mode], { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
+    const kill = async () => {
+        if (child.exitCode === null && child.signalCode === null) {
+            child.kill('SIGKILL');
+            await once(child, 'exit');
+        }
+    };
+    const up = async () => {
+        while (!(await fetch(`http://127.0.0.1:${port}/none`).then(() => true, () => false))) {
+            if (child.exitCode !== null) {
+                throw new Error(`server-everything ended with ${child.exitCode}`);
+            }
+            await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+    };
+    await within(up(), 'server-everything', 20_000).catch(async (late) => {
+        await kill();
+        throw late;
+    });
+    return { url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`, kill };
 }

@@ -46,8 +46,12 @@ async function start(binary, args, stream, ready) {
             throw new Error(`${binary} ended with ${code ?? signal}:\n${log.slice(-40).join('\n')}`);
         }
     };
+    const kill = async () => {
+        child.kill('SIGKILL');
+        await exited;
+    };
     try {
-        return { value: await within(Promise.race([found, failed]), `sign that ${binary} is ready`), stop, log };
+        return { value: await within(Promise.race([found, failed]), `sign that ${binary} is ready`), stop, kill, log };
     } catch (error) {
         child.kill('SIGKILL');
         throw error;
@@ -76,13 +80,18 @@ export async function startConfiguredGateway(configuration) {
     }
 }
 
+// file: a configuration, which the test may change. `kill` ends the gateway at once.
+export function startGatewayFrom(file) {
+    return run(['-c', file]);
+}
+
 async function run(flags) {
     const args = ['run', '--store', 'memory', '--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0', ...flags];
-    const { value, stop, log } = await start(gatewayBinary, args, 'stderr', (line) => {
+    const { value, stop, kill, log } = await start(gatewayBinary, args, 'stderr', (line) => {
         const entry = line.startsWith('{') ? JSON.parse(line) : {};
         return entry.event === 'listening' ? entry : undefined;
     });
-    return { base: `http://${value.traffic}/`, admin: `http://${value.admin}/`, stop, log };
+    return { base: `http://${value.traffic}/`, admin: `http://${value.admin}/`, stop, kill, log };
 }
 
 // generation: '0.3' or '1.0'. The pace is short: nobody waits for dice here.
