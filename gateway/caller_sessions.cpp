@@ -57,6 +57,7 @@ caller_sessions::caller_sessions(
           [&own](const std::string& id) { return own.known_lists(id); },
           settings_of,
           [&own](const std::string& id) { return own.lists(id); },
+          [&own](const std::string& id) { return own.find_era(id); },
           own_seals()
       }},
       over_http_{mcp_path::http_session_services{

@@ -111,6 +111,15 @@ void program_plane::stop()
     sessions_.stop();
 }
 
+net::task<core::result<>> program_plane::find_era(std::string agent_id)
+{
+    if (!services_.find_era) {
+        co_return core::result<>{};
+    }
+    auto found = services_.find_era(std::move(agent_id));
+    co_return co_await std::move(found);
+}
+
 net::task<bool> program_plane::translates(std::string agent_id)
 {
     const auto found = agents_.find(agent_id);

@@ -31,6 +31,7 @@ public:
 
     std::unique_ptr<model::program_reader> open(model::program_request asked, net::executor here, net::signal& wake)
         override;
+    net::task<core::result<>> find_era(std::string agent_id) override;
     net::task<bool> translates(std::string agent_id) override;
 
     void set_agents(const model::snapshot& now);

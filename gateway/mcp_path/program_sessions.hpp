@@ -73,6 +73,8 @@ struct program_services {
     std::function<mcp::http_settings(const model::agent_entry& agent)> over_http = {};
     // What the gateway's own session knows of the agent's server; null: that does not serve. Empty: nothing is known of any.
     std::function<std::shared_ptr<const mcp::server_lists>(const std::string& id)> lists = {};
+    // Returns when it is known which era the agent's server speaks (sessions::session_plane::find_era()). Empty: nobody finds out.
+    std::function<net::task<core::result<>>(const std::string& agent_id)> find_era = {};
     // The state of calls that wait for input is sealed with it; it opens nothing in another process.
     std::shared_ptr<const mcp::session_ids> seals = nullptr;
 };

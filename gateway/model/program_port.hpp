@@ -67,6 +67,10 @@ public:
     // mcp_path::translated_calls do.
     virtual std::unique_ptr<program_reader> open(program_request asked, net::executor here, net::signal& wake) = 0;
 
+    // Returns when it is known which era the agent's server speaks, or that nobody can find out. Fails as
+    // sessions::session_plane::find_era() does. Runs on the control loop.
+    virtual net::task<core::result<>> find_era(std::string agent_id) = 0;
+
     // Whether clients of the legacy era have sessions here with this server, which speaks streamable HTTP, because it speaks only the
     // modern one. Runs on the control loop.
     virtual net::task<bool> translates(std::string agent_id) = 0;

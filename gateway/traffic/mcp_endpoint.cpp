@@ -172,6 +172,14 @@ net::routine<> mcp_endpoint::post(request_context& request)
         co_await std::move(*refusal);
         co_return;
     }
+    if (era_choice::awaits_era(request)) {
+        auto found = co_await eras_.find_era(request, control_);
+        if (!found) {
+            request.program.reset();
+            co_await respond_call_error(request, std::move(found).error());
+            co_return;
+        }
+    }
     co_await find_session(request);
 }
 
