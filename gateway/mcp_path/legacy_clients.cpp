@@ -79,13 +79,18 @@ core::result<begun_session> legacy_clients::translate(
 }
 
 // A program that speaks the modern era serves a call without a session as it is.
+bool legacy_clients::translates_calls(const model::agent_entry& agent) const
+{
+    const auto& record = agent.record;
+    const bool speaks_modern =
+        is_program(record) && record.mcp->era != core::mcp_era::legacy && services_.speaks_modern(record);
+    return speaks_modern || is_modern_only(agent);
+}
+
 core::result<std::shared_ptr<text_queue>>
 legacy_clients::call(const agent_pointer& agent, const std::string& principal, const single_call& single)
 {
-    const auto& record = agent->record;
-    const bool speaks_modern =
-        is_program(record) && record.mcp->era != core::mcp_era::legacy && services_.speaks_modern(record);
-    if (speaks_modern || is_modern_only(*agent)) {
+    if (translates_calls(*agent)) {
         return translated_.call(agent, principal, single.request);
     }
     auto begun = programs_.call(agent, principal, single);

@@ -19,6 +19,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace gateway::mcp_path {
 
@@ -44,6 +45,11 @@ public:
     core::result<std::shared_ptr<text_queue>> listen(const session_key& key);
     core::result<> end(const session_key& key);
 
+    // Whether this session, a session that begins now, or a call without one is a translated one, as far as that is known.
+    bool is_translated(std::string_view handle) const { return translated_.has(handle); }
+    bool is_modern_only(const model::agent_entry& agent) const;
+    bool translates_calls(const model::agent_entry& agent) const;
+
     // Whether clients of this server over streamable HTTP need a translated session; false as long as nothing is known of it. It
     // may be asked first.
     net::task<bool> translates(agent_pointer agent);
@@ -59,7 +65,6 @@ public:
 private:
     core::result<begun_session>
     translate(const agent_pointer& agent, const std::string& principal, const mcp::client_message& initialize);
-    bool is_modern_only(const model::agent_entry& agent) const;
     modern_upstream upstream_of(const agent_pointer& agent);
 
     const program_services& services_;

@@ -132,6 +132,9 @@ net::task<bool> program_plane::translates(std::string agent_id)
 
 void program_plane::carry_out(const model::program_request& asked, program_exchange& exchange)
 {
+    if (legacy_clients_.is_translated(asked.handle)) {
+        exchange.translate();
+    }
     switch (asked.act) {
         case program_act::begin:
             return begin(asked, exchange);
@@ -168,6 +171,9 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
         return exchange.finish(core::caller_error(errc::agent_not_found));
     }
     const bool shared = shares(asked.agent);
+    if (!shared && legacy_clients_.is_modern_only(*agent->second)) {
+        exchange.translate();
+    }
     auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message->view())
                         : legacy_clients_.begin(agent->second, asked.principal, *asked.message);
     if (!begun) {
@@ -221,6 +227,9 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
     }
     if (shares(asked.agent) || (agent->shares_session() && !services_.speaks_modern(agent->record))) {
         return shared_.call(agent, asked.message->view());
+    }
+    if (legacy_clients_.translates_calls(*agent)) {
+        exchange.translate();
     }
     const mcp::message_head head{.name = {}, .fields = asked.fields};
     auto message = asked.message->view();

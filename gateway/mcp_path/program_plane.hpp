@@ -55,6 +55,9 @@ public:
     // Since the start.
     session_counts counts() const noexcept;
 
+    // Now, of all agents.
+    std::size_t parked_calls() const noexcept { return translated_.parked(); }
+
     // Of an agent, now; nothing: it has no such sessions.
     std::optional<live_sessions> live(const std::string& agent_id) const;
 

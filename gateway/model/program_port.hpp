@@ -40,8 +40,9 @@ struct program_batch {
     std::vector<std::string> texts;      // messages of the server, in order
     std::optional<core::error> failure;  // behind them, with `over`
     bool over = false;                   // nothing follows: what was asked for is done, or there is a failure
-    bool translated = false;  // of modern: the answer is what a server of the legacy era said, see modern_answer()
-    std::string handle;       // of a session that begins, in its first batch
+    bool translated =
+        false;  // the server speaks another era than the caller; of modern: its answer is one for modern_answer()
+    std::string handle;  // of a session that begins, in its first batch
 };
 
 // One request, for whoever reads what comes of it; on the loop of that one. Destroying it lets go of the request, which cancels

@@ -95,6 +95,13 @@ void add_client_sessions(page& into, const loop_totals& sum, const gateway_sampl
         counter("cardea_mcp_recoveries_total", "Sessions that an MCP server had lost and that have begun again.");
     recovered.add_some({}, gateway.recovered_sessions);
     into.add(std::move(recovered));
+    into.add(
+        gauge(
+            "cardea_mcp_parked_calls",
+            "Calls that wait until a client of the modern era answers what a server asked."
+        ),
+        gateway.parked_calls
+    );
 }
 
 void add_gateway(page& into, const gateway_sample& gateway)

@@ -121,6 +121,7 @@ net::routine<core::result<bool>> program_relay::next_batch(core::steady_time unt
     for (;;) {
         if (auto batch = reader_->take()) {
             batch_ = std::move(*batch);
+            request_.record.translated = batch_.translated;
             co_return true;
         }
         const auto how = co_await wait_.until(until);
@@ -200,7 +201,7 @@ net::routine<core::result<>> program_relay::prepare_batch()
     if (!batch_.over || batch_.texts.empty()) {
         co_return core::result<>{};
     }
-    if (batch_.translated) {
+    if (batch_.translated && request_.record.era == mcp::era::modern) {
         co_await translate(batch_.texts.back());
     }
     if (request_.edit == nullptr) {

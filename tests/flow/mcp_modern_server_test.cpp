@@ -134,6 +134,22 @@ TEST_CASE("A client of the legacy era uses a program that speaks only the modern
     }
 }
 
+TEST_CASE("Each message of a translated session is counted, and its access line says so")
+{
+    program_gateway x{modern_program(core::mcp_era::modern)};
+    const auto session = x.begin();
+    CHECK(x.post(call_of("one"), session).status == 200);
+    CHECK(x.post(call_of("one")).status == 200);
+    CHECK(modern_call(x).status == 200);
+    CHECK(x.gateway().wait_for_metric(R"(cardea_mcp_translated_total{agent="a",era="legacy"})", 3));
+    CHECK_FALSE(x.gateway().metric(R"(cardea_mcp_translated_total{agent="a",era="modern"})").has_value());
+    const auto line = x.gateway().log().wait_for([](std::string_view each) {
+        return each.find(R"("rpc":"tools/call")") != std::string_view::npos;
+    });
+    REQUIRE(line.has_value());
+    CHECK(json::parse(*line)["translated"] == true);
+}
+
 TEST_CASE("What a modern program asks for reaches the client as a request, and its answer goes up with the call")
 {
     const program_gateway x{modern_program(core::mcp_era::modern)};

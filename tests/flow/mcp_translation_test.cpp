@@ -209,6 +209,25 @@ TEST_CASE("What a program asks is asked of the client in an answer, and the call
     CHECK(x.programs().size() == 1);
 }
 
+TEST_CASE("A call that is translated or waits for its client is counted, and its access line says so")
+{
+    program_gateway x{legacy_program};
+    CHECK(call(x, "ask").status == 200);
+    const auto line = x.gateway().log().wait_for([](std::string_view each) {
+        return each.find(R"("rpc":"tools/call")") != std::string_view::npos;
+    });
+    REQUIRE(line.has_value());
+    CHECK(json::parse(*line)["translated"] == true);
+    CHECK(x.gateway().wait_for_metric(R"(cardea_mcp_translated_total{agent="a",era="modern"})", 1));
+    CHECK(x.gateway().wait_for_metric("cardea_mcp_parked_calls", 1));
+    x.begin();
+    const auto began = x.gateway().log().wait_for([](std::string_view each) {
+        return each.find(R"("rpc":"initialize")") != std::string_view::npos;
+    });
+    REQUIRE(began.has_value());
+    CHECK_FALSE(json::parse(*began).contains("translated"));
+}
+
 TEST_CASE("A client of the modern era that leaves ends its call and the program")
 {
     const program_gateway x{legacy_program};

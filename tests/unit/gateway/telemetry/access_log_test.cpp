@@ -100,6 +100,16 @@ TEST_CASE("a call that went well is one line with what is known of it, and nothi
     );
 }
 
+TEST_CASE("A message to an MCP server has its era, and says that it was translated if it was")
+{
+    auto record = a_call();
+    record.era = mcp::era::modern;
+    record.session = "01234567";
+    CHECK(line_of(record).find(R"("era":"modern","session":"01234567",)") != std::string::npos);
+    record.translated = true;
+    CHECK(line_of(record).find(R"("era":"modern","translated":true,"session":"01234567",)") != std::string::npos);
+}
+
 TEST_CASE("a failed stream has its code, whose it was, the detail, and how the stream ended")
 {
     auto record = a_call();
