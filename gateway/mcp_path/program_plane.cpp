@@ -1,5 +1,7 @@
 #include "gateway/mcp_path/program_plane.hpp"
 
+#include "mcp/translation/legacy_request.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <utility>
@@ -23,7 +25,7 @@ program_plane::program_plane(program_services services)
       sessions_{services_},
       modern_{services_, sessions_},
       shared_{services_, sessions_},
-      legacy_clients_{services_, sessions_, modern_},
+      legacy_clients_{services_, sessions_, modern_, shared_},
       translated_{services_, sessions_}
 {
 }
@@ -48,6 +50,7 @@ void program_plane::set_agents(const model::snapshot& now)
 
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
+    const bool shared_before = shares(id);
     const bool reached =
         agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
     if (reached) {
@@ -56,9 +59,12 @@ void program_plane::set_agent(const std::string& id, const std::shared_ptr<const
         agents_.erase(id);
         translated_.forget(id);
     }
-    const bool all_shared = this->shares(id);
-    const auto own = reached && !all_shared ? agent : nullptr;
-    legacy_clients_.set_agent(id, own);
+    const auto all = reached ? agent : nullptr;
+    const auto own = shares(id) ? nullptr : all;
+    if (shared_before != shares(id)) {
+        legacy_clients_.set_agent(id, nullptr);
+    }
+    legacy_clients_.set_agent(id, all);
     sessions_.set_agent(id, own);
     modern_.set_agent(id, own);
     shared_.set_agent(id, reached && agent->shares_session() ? agent : nullptr);
@@ -69,6 +75,12 @@ bool program_plane::shares(const std::string& agent_id) const
 {
     const auto agent = agents_.find(agent_id);
     return agent != agents_.end() && agent->second->record.mcp->sessions == core::mcp_sessions::shared;
+}
+
+// The session of the message is, in the era of its client.
+bool program_plane::is_shared(const model::program_request& asked) const
+{
+    return shares(asked.agent) && !legacy_clients_.is_translated(asked.handle);
 }
 
 session_counts program_plane::counts() const noexcept
@@ -140,13 +152,11 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
             return begin(asked, exchange);
         case program_act::tell:
             return exchange.finish(
-                shares(asked.agent) ? shared_.tell(key_of(asked), asked.message->view())
-                                    : legacy_clients_.tell(key_of(asked), asked.message->view())
+                is_shared(asked) ? shared_.tell(key_of(asked), asked.message->view())
+                                 : legacy_clients_.tell(key_of(asked), asked.message->view())
             );
         case program_act::end:
-            return exchange.finish(
-                shares(asked.agent) ? shared_.end(key_of(asked)) : legacy_clients_.end(key_of(asked))
-            );
+            return exchange.finish(is_shared(asked) ? shared_.end(key_of(asked)) : legacy_clients_.end(key_of(asked)));
         case program_act::call:
         case program_act::request:
         case program_act::modern:
@@ -170,8 +180,9 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     if (agent == agents_.end()) {
         return exchange.finish(core::caller_error(errc::agent_not_found));
     }
-    const bool shared = shares(asked.agent);
-    if (!shared && legacy_clients_.is_modern_only(*agent->second)) {
+    const bool translated = legacy_clients_.is_modern_only(*agent->second);
+    const bool shared = shares(asked.agent) && !translated;
+    if (translated) {
         exchange.translate();
     }
     auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message->view())
@@ -190,7 +201,7 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
 core::result<std::shared_ptr<text_queue>>
 program_plane::ask(const model::program_request& asked, program_exchange& exchange)
 {
-    const bool shared = shares(asked.agent);
+    const bool shared = is_shared(asked);
     if (asked.act == program_act::listen) {
         return shared ? shared_.listen(key_of(asked)) : legacy_clients_.listen(key_of(asked));
     }
@@ -215,20 +226,24 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
 )
 {
     if (asked.act == program_act::modern) {
-        if (shares(asked.agent)) {
-            return shared_.modern(agent, asked.message->view());
-        }
         const auto& record = agent->record;
-        if (record.mcp->transport != core::mcp_transport::stdio || !services_.speaks_modern(record)) {
-            exchange.translate();
-            return translated_.request(agent, asked);
+        const bool has_own = record.mcp->transport == core::mcp_transport::stdio && services_.speaks_modern(record);
+        if (shares(asked.agent) || (agent->shares_session() && !has_own)) {
+            return ask_shared(agent, asked, exchange);
         }
-        return modern_.request(agent, asked.message->view());
+        if (has_own) {
+            return modern_.request(agent, asked.message->view());
+        }
+        exchange.translate();
+        return translated_.request(agent, asked);
     }
-    if (shares(asked.agent) || (agent->shares_session() && !services_.speaks_modern(agent->record))) {
+    const bool translated = legacy_clients_.translates_calls(*agent);
+    const bool shared =
+        shares(asked.agent) ? !translated : agent->shares_session() && !services_.speaks_modern(agent->record);
+    if (shared) {
         return shared_.call(agent, asked.message->view());
     }
-    if (legacy_clients_.translates_calls(*agent)) {
+    if (translated) {
         exchange.translate();
     }
     const mcp::message_head head{.name = {}, .fields = asked.fields};
@@ -236,6 +251,30 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
     message.head = &head;
     const single_call single{.request = message, .version = asked.version, .capabilities = {}};
     return legacy_clients_.call(agent, asked.principal, single);
+}
+
+// A request of the modern era over the control session. In the legacy era that asks no client for anything, so that nothing has to
+// wait for input, and its log messages are nobody's, so that a level would change nothing.
+core::result<std::shared_ptr<text_queue>> program_plane::ask_shared(
+    const std::shared_ptr<const model::agent_entry>& agent,
+    const model::program_request& asked,
+    program_exchange& exchange
+)
+{
+    const auto server = services_.control(asked.agent);
+    if (!server) {
+        return server.error();
+    }
+    const auto message = asked.message->view();
+    if ((*server)->speaks == mcp::era::modern) {
+        return shared_.modern(agent, message);
+    }
+    exchange.translate();
+    auto here = translated_.answer_here(*agent, asked);
+    if (!here || *here != nullptr) {
+        return here;
+    }
+    return shared_.call(agent, mcp::legacy_request{*asked.read, message.text}.view());
 }
 
 }  // namespace gateway::mcp_path

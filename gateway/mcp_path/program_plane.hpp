@@ -70,7 +70,13 @@ private:
         const model::program_request& asked,
         program_exchange& exchange
     );
+    core::result<std::shared_ptr<text_queue>> ask_shared(
+        const std::shared_ptr<const model::agent_entry>& agent,
+        const model::program_request& asked,
+        program_exchange& exchange
+    );
     bool shares(const std::string& agent_id) const;
+    bool is_shared(const model::program_request& asked) const;
 
     net::executor there_;
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that may have such sessions

@@ -51,15 +51,14 @@ void shared_sessions::sweeper::on_due()
 }
 
 core::result<std::shared_ptr<const mcp::server_facts>>
-shared_sessions::server_of(const std::string& agent_id, mcp::era spoken) const
+shared_sessions::server_of(const std::string& agent_id, mcp::era wanted) const
 {
     if (stopped_) {
         return core::gateway_error(errc::draining);
     }
     auto server = services_.control(agent_id);
-    if (server && (*server)->speaks != spoken) {
-        const auto code = spoken == mcp::era::legacy ? errc::not_implemented : errc::version_unsupported;
-        return core::gateway_error(code, "the shared session is of the other era");
+    if (server && (*server)->speaks != wanted) {
+        return core::gateway_error(errc::version_unsupported, "the shared session is of the other era");
     }
     return server;
 }
@@ -138,11 +137,12 @@ shared_sessions::request(const session_key& key, const mcp::client_message& requ
     if (auto here = answer_here(request)) {
         return answered(std::move(*here));
     }
-    const auto server = server_of(session->who().agent, mcp::era::legacy);
+    const auto server = services_.control(session->who().agent);
     if (!server) {
         return server.error();
     }
-    if ((*server)->protocol_version < session->who().version) {
+    // The client begins again, and is translated if it has to be.
+    if ((*server)->speaks == mcp::era::modern || (*server)->protocol_version < session->who().version) {
         finish(std::string{key.handle}, session_end::lost, no_session());
         return no_session();
     }

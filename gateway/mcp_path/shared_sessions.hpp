@@ -33,12 +33,15 @@ public:
 
     // A session for the client that sent this `initialize`, which is answered at once: with what the server has said of itself, and
     // the older of the versions of client and control session. Fails with session_limit (max_sessions are there, and none is
-    // idle for 60 s), draining, why the control session is not ready, and not_implemented: the server speaks the modern era.
+    // idle for 60 s), draining, why the control session is not ready, and version_unsupported: the server speaks the modern era.
     core::result<begun_session> begin(
         const std::shared_ptr<const model::agent_entry>& agent,
         std::string principal,
         const mcp::client_message& initialize
     );
+
+    // Of the control session; of one that is not ready the legacy one.
+    mcp::era era_of(const std::string& agent_id) const override;
 
     // A request of a client of the legacy era without a session (`sessionless: shared`), or of one of the modern era; letting go of
     // it cancels it. Fails as shared_calls::request() and begin() do, with bad_request (a subscription) and version_unsupported (the
@@ -93,7 +96,6 @@ private:
     net::executor executor() override { return services_.loop.get_executor(); }
     core::steady_time now() const override { return services_.clock(); }
     mcp::transport_factory lane(const std::string& agent_id) override { return services_.lane(agent_id); }
-    mcp::era era_of(const std::string& agent_id) const override;
     void retire(std::unique_ptr<program> used, const std::string& agent_id) override;
     void list_changed(const shared_calls& of, changing_list list) override;
     void updated(const shared_calls& of, std::uint64_t client, const std::string& uri, std::string_view text) override;
@@ -101,7 +103,7 @@ private:
     void recovered(shared_calls& of) override;
 
     shared_agent& agent_of(const std::shared_ptr<const model::agent_entry>& agent);
-    core::result<std::shared_ptr<const mcp::server_facts>> server_of(const std::string& agent_id, mcp::era spoken)
+    core::result<std::shared_ptr<const mcp::server_facts>> server_of(const std::string& agent_id, mcp::era wanted)
         const;
     std::shared_ptr<text_queue> answered(std::string text);
     core::result<> make_room(shared_agent& agent);

@@ -100,21 +100,6 @@ std::optional<net::routine<>> set_modern_call(request_context& request, const pr
 
 }  // namespace
 
-net::routine<> refuse_modern(request_context& request)
-{
-    const auto why = mcp::unsupported(mcp::latest(mcp::era::modern), mcp::era::legacy);
-    auto answer = model::mcp_error_answer(why.code, request.record.agent, request.call_id, why.data);
-    return respond_error(request, core::gateway_error(why.code, "the modern era, with a program"), std::move(answer));
-}
-
-net::routine<> refuse_legacy(request_context& request)
-{
-    return refuse(
-        request,
-        "This server does not speak the legacy era, and Cardea does not translate for shared sessions."
-    );
-}
-
 bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone)
 {
     if (!agent.upstream || agent.fell_back) {
@@ -135,9 +120,6 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     const bool alone = !what.session && !begins;
     if (request.record.era == mcp::era::modern) {
         return set_modern_call(request, what);
-    }
-    if (server.era == core::mcp_era::modern && server.sessions == core::mcp_sessions::shared) {
-        return refuse_legacy(request);
     }
     if (what.read.is_batch) {
         return refuse(request, "Programs and servers that speak HTTP+SSE get no batches.");

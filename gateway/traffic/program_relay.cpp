@@ -101,10 +101,6 @@ net::routine<> program_relay::run()
     }
     if (!came) {
         co_await respond_call_error(request_, std::move(came).error());
-    } else if (*came && batch_.failure && batch_.failure->code == errc::version_unsupported) {
-        co_await refuse_modern(request_);
-    } else if (*came && batch_.failure && batch_.failure->code == errc::not_implemented) {
-        co_await refuse_legacy(request_);
     } else if (*came && batch_.failure && batch_.texts.empty()) {
         co_await respond_call_error(request_, std::move(*batch_.failure));
     } else {
