@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 
 #include <utility>
+#include <vector>
 
 namespace gateway::mcp_path {
 namespace {
@@ -26,7 +27,8 @@ program_plane::program_plane(program_services services)
       modern_{services_, sessions_},
       shared_{services_, sessions_},
       legacy_clients_{services_, sessions_, modern_, shared_},
-      translated_{services_, sessions_}
+      translated_{services_, sessions_},
+      gathered_{there_}
 {
 }
 
@@ -147,14 +149,14 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
     if (legacy_clients_.is_translated(asked.handle)) {
         exchange.translate();
     }
+    if (!asked.many.empty()) {
+        return carry_out_each(asked, exchange);
+    }
     switch (asked.act) {
         case program_act::begin:
             return begin(asked, exchange);
         case program_act::tell:
-            return exchange.finish(
-                is_shared(asked) ? shared_.tell(key_of(asked), asked.message->view())
-                                 : legacy_clients_.tell(key_of(asked), asked.message->view())
-            );
+            return exchange.finish(tell(asked, asked.message->view()));
         case program_act::end:
             return exchange.finish(is_shared(asked) ? shared_.end(key_of(asked)) : legacy_clients_.end(key_of(asked)));
         case program_act::call:
@@ -171,6 +173,51 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
     } else {
         exchange.follow(std::move(*queue));
     }
+}
+
+// The messages of a batch, in their order, each as if it had come alone. Nothing is said of a notification or an answer that was not
+// taken, unless they are all that there is.
+void program_plane::carry_out_each(const model::program_request& asked, program_exchange& exchange)
+{
+    std::vector<gathered_answers::member> members;
+    core::result<> told;
+    for (const auto& each : asked.many) {
+        const auto message = each.view();
+        if (message.method.empty() || message.id.empty()) {
+            auto outcome = tell(asked, message);
+            if (told && !outcome) {
+                told = std::move(outcome);
+            }
+            continue;
+        }
+        auto answer = ask_in_session(asked, message);
+        if (!answer && answer.error().code == errc::session_not_found) {
+            return exchange.finish(std::move(answer).error());
+        }
+        if (!answer) {
+            auto refused = std::make_shared<text_queue>(there_);
+            refused->fail(std::move(answer).error());
+            answer = std::move(refused);
+        }
+        members.push_back({std::string{message.id}, std::move(*answer)});
+    }
+    if (members.empty()) {
+        return exchange.finish(std::move(told));
+    }
+    exchange.follow(gathered_.gather(std::move(members), asked.agent));
+}
+
+core::result<> program_plane::tell(const model::program_request& asked, const mcp::client_message& message)
+{
+    return is_shared(asked) ? shared_.tell(key_of(asked), message) : legacy_clients_.tell(key_of(asked), message);
+}
+
+core::result<std::shared_ptr<text_queue>>
+program_plane::ask_in_session(const model::program_request& asked, mcp::client_message message)
+{
+    const mcp::message_head head{.name = {}, .fields = asked.fields};
+    message.head = &head;
+    return is_shared(asked) ? shared_.request(key_of(asked), message) : legacy_clients_.request(key_of(asked), message);
 }
 
 // With the record that holds now: a worker may know an older one for a moment, whose sessions have ended.
@@ -201,15 +248,11 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
 core::result<std::shared_ptr<text_queue>>
 program_plane::ask(const model::program_request& asked, program_exchange& exchange)
 {
-    const bool shared = is_shared(asked);
     if (asked.act == program_act::listen) {
-        return shared ? shared_.listen(key_of(asked)) : legacy_clients_.listen(key_of(asked));
+        return is_shared(asked) ? shared_.listen(key_of(asked)) : legacy_clients_.listen(key_of(asked));
     }
     if (asked.act == program_act::request) {
-        const mcp::message_head head{.name = {}, .fields = asked.fields};
-        auto message = asked.message->view();
-        message.head = &head;
-        return shared ? shared_.request(key_of(asked), message) : legacy_clients_.request(key_of(asked), message);
+        return ask_in_session(asked, asked.message->view());
     }
     const auto agent = agents_.find(asked.agent);
     if (agent == agents_.end()) {

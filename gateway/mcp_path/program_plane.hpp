@@ -3,6 +3,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/mcp_path/gathered_answers.hpp"
 #include "gateway/mcp_path/legacy_clients.hpp"
 #include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_exchange.hpp"
@@ -65,6 +66,10 @@ private:
     void carry_out(const model::program_request& asked, program_exchange& exchange);
     void begin(const model::program_request& asked, program_exchange& exchange);
     core::result<std::shared_ptr<text_queue>> ask(const model::program_request& asked, program_exchange& exchange);
+    void carry_out_each(const model::program_request& asked, program_exchange& exchange);
+    core::result<> tell(const model::program_request& asked, const mcp::client_message& message);
+    core::result<std::shared_ptr<text_queue>>
+    ask_in_session(const model::program_request& asked, mcp::client_message message);
     core::result<std::shared_ptr<text_queue>> ask_alone(
         const std::shared_ptr<const model::agent_entry>& agent,
         const model::program_request& asked,
@@ -86,6 +91,7 @@ private:
     shared_sessions shared_;
     legacy_clients legacy_clients_;
     translated_calls translated_;
+    gathered_answers gathered_;
 };
 
 }  // namespace gateway::mcp_path

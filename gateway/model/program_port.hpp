@@ -29,6 +29,7 @@ struct program_request {
     std::string principal;                     // whose session it is; empty: nobody in particular
     std::string handle;                        // of the session; empty: of begin and call
     std::optional<mcp::kept_message> message;  // of begin, call, request, tell and modern
+    std::vector<mcp::kept_message> many;       // of request, instead of `message`: those of a batch
     std::string_view version;                  // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; never logged

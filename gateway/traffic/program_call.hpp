@@ -22,7 +22,8 @@ struct request_context;
 // What remains to be passed on.
 struct program_call {
     model::program_request asked;
-    bool primed = false;  // a stream of events begins with one that is empty (MCP 2025-11-25, basic/transports)
+    bool gathers = false;  // several answers may come: they are events
+    bool primed = false;   // a stream of events begins with one that is empty (MCP 2025-11-25, basic/transports)
 };
 
 // A body that has been checked. References; only for the call that it is passed to.

@@ -144,8 +144,11 @@ net::routine<> program_relay::answer(program_act act, bool came)
         case program_act::listen:
             break;
     }
+    if (request_.program->gathers && came && batch_.over && batch_.texts.empty()) {
+        return answer_whole(202);
+    }
     const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
-    if (!whole) {
+    if (!whole || request_.program->gathers) {
         return stream(came);
     }
     return answer_whole(act == program_act::modern ? modern_status(batch_.texts.front()) : 200);
