@@ -20,7 +20,6 @@
 #include <chrono>
 #include <memory>
 #include <string>
-#include <string_view>
 
 namespace gateway::mcp_path {
 
@@ -46,13 +45,11 @@ public:
     begin(const agent_pointer& agent, const std::string& principal, const mcp::kept_message& initialize);
     core::result<std::shared_ptr<text_queue>>
     call(const agent_pointer& agent, const std::string& principal, const single_call& single);
-    core::result<std::shared_ptr<text_queue>> request(const session_key& key, const mcp::client_message& request);
-    core::result<> tell(const session_key& key, const mcp::client_message& message);
-    core::result<std::shared_ptr<text_queue>> listen(const session_key& key);
-    core::result<> end(const session_key& key);
 
-    // Whether this session, a session that begins now, or a call without one is a translated one, as far as that is known.
-    bool is_translated(std::string_view handle) const { return translated_.has(handle); }
+    // Where this session is, if it is.
+    session_table& table_of(const session_key& key);
+
+    // Whether a session that begins now, or a call without one, is a translated one, as far as that is known.
     bool is_modern_only(const model::agent_entry& agent) const;
     bool translates_calls(const model::agent_entry& agent) const;
 
@@ -65,8 +62,7 @@ public:
     void sweep(core::steady_time now);
     void stop();
 
-    // Of both kinds of sessions.
-    session_counts counts() const noexcept;
+    const session_table& translated() const noexcept { return translated_; }
 
 private:
     core::result<begun_session>

@@ -4,6 +4,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace {
 
 using core::errc;
 using model::program_act;
+
+constexpr core::duration sweep_every{1000};
 
 session_key key_of(const model::program_request& asked)
 {
@@ -28,8 +31,16 @@ program_plane::program_plane(program_services services)
       shared_{services_, sessions_},
       legacy_clients_{services_, sessions_, modern_, shared_},
       translated_{services_, sessions_},
-      gathered_{there_}
+      gathered_{there_},
+      sweeper_{*this}
 {
+    services_.loop.timers().add(sweeper_);
+}
+
+void program_plane::sweeper::on_due()
+{
+    set_due(std::chrono::steady_clock::now() + sweep_every);
+    of_.sweep(of_.services_.clock());
 }
 
 std::unique_ptr<model::program_reader>
@@ -79,20 +90,23 @@ bool program_plane::shares(const std::string& agent_id) const
     return agent != agents_.end() && agent->second->record.mcp->sessions == core::mcp_sessions::shared;
 }
 
-// The session of the message is, in the era of its client.
-bool program_plane::is_shared(const model::program_request& asked) const
+session_table& program_plane::table_of(const session_key& key)
 {
-    return shares(asked.agent) && !legacy_clients_.is_translated(asked.handle);
+    if (shared_.has(key)) {
+        return shared_;
+    }
+    return legacy_clients_.table_of(key);
 }
 
 session_counts program_plane::counts() const noexcept
 {
-    auto all = legacy_clients_.counts();
-    const auto& shared = shared_.counts();
-    all.begun += shared.begun;
-    all.recovered += shared.recovered;
-    for (std::size_t i = 0; i < session_ends; ++i) {
-        all.ended[i] += shared.ended[i];
+    auto all = sessions_.counts();
+    for (const auto* const each : {&shared_.counts(), &legacy_clients_.translated().counts()}) {
+        all.begun += each->begun;
+        all.recovered += each->recovered;
+        for (std::size_t i = 0; i < session_ends; ++i) {
+            all.ended[i] += each->ended[i];
+        }
     }
     return all;
 }
@@ -101,7 +115,9 @@ void program_plane::sweep(core::steady_time now)
 {
     sessions_.sweep(now);
     modern_.sweep(now);
+    shared_.sweep(now);
     legacy_clients_.sweep(now);
+    translated_.sweep(now);
 }
 
 std::optional<live_sessions> program_plane::live(const std::string& agent_id) const
@@ -110,7 +126,10 @@ std::optional<live_sessions> program_plane::live(const std::string& agent_id) co
     if (agent == agents_.end()) {
         return std::nullopt;
     }
-    live_sessions now{.sessions = sessions_.size(agent_id), .warm = std::nullopt};
+    live_sessions now{
+        .sessions = sessions_.size(agent_id) + shared_.size(agent_id) + legacy_clients_.translated().size(agent_id),
+        .warm = std::nullopt
+    };
     if (agent->second->record.mcp->transport == core::mcp_transport::stdio) {
         now.warm = sessions_.warm(agent_id);
     }
@@ -146,7 +165,8 @@ net::task<bool> program_plane::translates(std::string agent_id)
 
 void program_plane::carry_out(const model::program_request& asked, program_exchange& exchange)
 {
-    if (legacy_clients_.is_translated(asked.handle)) {
+    const auto key = key_of(asked);
+    if (legacy_clients_.translated().has(key)) {
         exchange.translate();
     }
     if (!asked.many.empty()) {
@@ -158,7 +178,7 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
         case program_act::tell:
             return exchange.finish(tell(asked, asked.message->view()));
         case program_act::end:
-            return exchange.finish(is_shared(asked) ? shared_.end(key_of(asked)) : legacy_clients_.end(key_of(asked)));
+            return exchange.finish(table_of(key).end(key));
         case program_act::call:
         case program_act::request:
         case program_act::modern:
@@ -209,7 +229,7 @@ void program_plane::carry_out_each(const model::program_request& asked, program_
 
 core::result<> program_plane::tell(const model::program_request& asked, const mcp::client_message& message)
 {
-    return is_shared(asked) ? shared_.tell(key_of(asked), message) : legacy_clients_.tell(key_of(asked), message);
+    return table_of(key_of(asked)).tell(key_of(asked), message);
 }
 
 core::result<std::shared_ptr<text_queue>>
@@ -217,7 +237,7 @@ program_plane::ask_in_session(const model::program_request& asked, mcp::client_m
 {
     const mcp::message_head head{.name = {}, .fields = asked.fields};
     message.head = &head;
-    return is_shared(asked) ? shared_.request(key_of(asked), message) : legacy_clients_.request(key_of(asked), message);
+    return table_of(key_of(asked)).request(key_of(asked), message);
 }
 
 // With the record that holds now: a worker may know an older one for a moment, whose sessions have ended.
@@ -237,10 +257,10 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }
-    auto unheard = [this, shared, handle = begun->handle, agent = asked.agent, principal = asked.principal] {
+    auto unheard = [this, handle = begun->handle, agent = asked.agent, principal = asked.principal] {
         const session_key key{handle, agent, principal};
         // It may be over already.
-        static_cast<void>(shared ? shared_.end(key) : legacy_clients_.end(key));
+        static_cast<void>(table_of(key).end(key));
     };
     exchange.follow(std::move(begun->answer), std::move(begun->handle), std::move(unheard));
 }
@@ -249,7 +269,7 @@ core::result<std::shared_ptr<text_queue>>
 program_plane::ask(const model::program_request& asked, program_exchange& exchange)
 {
     if (asked.act == program_act::listen) {
-        return is_shared(asked) ? shared_.listen(key_of(asked)) : legacy_clients_.listen(key_of(asked));
+        return table_of(key_of(asked)).listen(key_of(asked));
     }
     if (asked.act == program_act::request) {
         return ask_in_session(asked, asked.message->view());

@@ -5,8 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,17 +47,6 @@ public:
         return out;
     }
 
-    static program_request asked_batch(const std::string& handle, const std::vector<std::string>& texts)
-    {
-        auto out = asked(program_act::request, handle);
-        for (const auto& each : texts) {
-            const client_text read{each};
-            const mcp::client_message& view = read;
-            out.many.emplace_back(view);
-        }
-        return out;
-    }
-
     std::unique_ptr<program_reader> open(program_request what)
     {
         auto reader = plane.open(std::move(what), loop.get_executor(), wake);
@@ -94,6 +81,12 @@ public:
         [this](const core::agent&) { return modern; },
         [this] { return now; },
         log,
+        [](const std::string&) -> core::result<std::shared_ptr<const mcp::server_facts>> {
+            auto facts = std::make_shared<mcp::server_facts>();
+            facts->protocol_version = "2025-11-25";
+            return facts;
+        },
+        [this](const std::string&) { return programs.factory(); },
     }};
 };
 
@@ -312,67 +305,30 @@ TEST_CASE("A changed or removed agent ends its sessions, and no session begins w
     CHECK(x.failure_of(x.asked(program_act::begin, "", opening)) == "agent_not_found");
 }
 
-TEST_CASE("The messages of a batch go on one by one, and their answers come as they are there")
+TEST_CASE("A session counts with its agent until the plane's own timer finds it idle, whatever serves it")
 {
     plane_rig x;
-    const auto session = x.begin_session();
-    const auto told = message("", "notifications/roots/list_changed");
-    const auto reader = x.open(x.asked_batch(session, {message("1", "tools/list"), told, message("2", "tools/call")}));
-    const auto& lines = x.programs.lines[0];
-    REQUIRE(lines.size() == 4);
-    CHECK(lines[1] == message("1", "tools/list"));
-    CHECK(lines[2] == told);
-    CHECK(lines[3] == message("2", "tools/call"));
-    x.programs.say(answer_text("2"));
-    x.poll();
-    auto batch = reader->take();
-    REQUIRE(batch.has_value());
-    CHECK(batch->texts == std::vector{answer_text("2")});
-    CHECK_FALSE(batch->over);
-    reader->next();
-    x.programs.say(answer_text("1"));
-    x.poll();
-    batch = reader->take();
-    REQUIRE(batch.has_value());
-    CHECK(batch->texts == std::vector{answer_text("1")});
-    CHECK(batch->over);
-}
-
-TEST_CASE("A batch without requests has no answer, and one of an unknown session is none")
-{
-    plane_rig x;
-    const auto session = x.begin_session();
-    const auto told = message("", "notifications/roots/list_changed");
-    const auto reader = x.open(x.asked_batch(session, {told, told}));
+    SUBCASE("a program of its own") {}
+    SUBCASE("the control session")
+    {
+        x.server.sessions = core::mcp_sessions::shared;
+        x.plane.set_agent("a", x.new_entry());
+    }
+    const auto reader = x.open(x.asked(program_act::begin, "", opening));
     const auto batch = reader->take();
     REQUIRE(batch.has_value());
-    CHECK(batch->over);
-    CHECK(batch->texts.empty());
-    CHECK_FALSE(batch->failure.has_value());
-    CHECK(x.failure_of(x.asked_batch("0123456789abcdef", {told})) == "session_not_found");
-    CHECK(x.failure_of(x.asked_batch("0123456789abcdef", {told, message("1", "ping")})) == "session_not_found");
-}
-
-TEST_CASE("Each request of a batch is a call in flight, and one beyond 64 has an error of its own")
-{
-    for (const std::size_t requests : {63U, 64U, 65U}) {
-        plane_rig x;
-        const auto session = x.begin_session();
-        std::vector<std::string> texts;
-        for (std::size_t i = 1; i <= requests; ++i) {
-            texts.push_back(message(std::to_string(i), "tools/call"));
-        }
-        const auto reader = x.open(x.asked_batch(session, texts));
-        const auto batch = reader->take();
-        CHECK(batch.has_value() == (requests == 65));
-        if (batch) {
-            REQUIRE(batch->texts.size() == 1);
-            CHECK(batch->texts[0].find(R"("id":65,)") != std::string::npos);
-            CHECK(batch->texts[0].find(R"("code":"overloaded")") != std::string::npos);
-            CHECK_FALSE(batch->over);
-        }
-        CHECK(x.programs.lines[0].size() == 1 + std::min<std::size_t>(requests, 64));
-    }
+    reader->next();
+    x.poll();
+    const auto idle = [&] { return x.plane.counts().ended[static_cast<std::size_t>(session_end::idle)]; };
+    CHECK(x.plane.live("a")->sessions == 1);
+    CHECK(x.plane.live("b") == std::nullopt);
+    x.now += gateway::mcp_path::session_table::longest_idle;
+    CHECK(idle() == 0);
+    x.loop.timers().start();
+    CHECK(idle() == 1);
+    CHECK(x.plane.live("a")->sessions == 0);
+    CHECK(x.failure_of(x.asked(program_act::request, batch->handle, message("1", "ping"))) == "session_not_found");
+    x.loop.timers().stop();
 }
 
 TEST_CASE("Callers on a loop of their own are told there")
