@@ -103,6 +103,7 @@ void caller_sessions::add_to(telemetry::gateway_sample& now) const
     now.recovered_sessions = over_http_.recovered() + programs_.counts().recovered;
     now.sessions_ended = programs_.counts().ended;
     now.parked_calls = programs_.parked_calls();
+    now.server_requests = programs_.asked_of_callers();
 }
 
 std::optional<telemetry::callers_sample> caller_sessions::sample_of(const std::string& agent_id) const

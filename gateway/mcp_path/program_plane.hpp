@@ -59,6 +59,8 @@ public:
     // Since the start.
     session_counts counts() const noexcept;
 
+    const mcp::question_tally& asked_of_callers() const noexcept { return *services_.asked; }
+
     // Now, of all agents.
     std::size_t parked_calls() const noexcept { return translated_.parked(); }
 

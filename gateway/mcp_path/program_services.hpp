@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "mcp/calls/question_tally.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/protocol/server_facts.hpp"
@@ -43,6 +44,8 @@ struct program_services {
     std::function<net::task<core::result<>>(const std::string& agent_id)> find_era = {};
     // The state of calls that wait for input is sealed with it; it opens nothing in another process.
     std::shared_ptr<const mcp::session_ids> seals = nullptr;
+    // What servers ask callers; not null.
+    std::shared_ptr<mcp::question_tally> asked = std::make_shared<mcp::question_tally>();
 };
 
 }  // namespace gateway::mcp_path

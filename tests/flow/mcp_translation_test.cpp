@@ -220,6 +220,7 @@ TEST_CASE("A call that is translated or waits for its client is counted, and its
     CHECK(json::parse(*line)["translated"] == true);
     CHECK(x.gateway().wait_for_metric(R"(cardea_mcp_translated_total{agent="a",era="modern"})", 1));
     CHECK(x.gateway().wait_for_metric("cardea_mcp_parked_calls", 1));
+    CHECK(x.gateway().wait_for_metric(R"(cardea_mcp_server_requests_total{method="roots/list",outcome="passed"})", 1));
     x.begin();
     const auto began = x.gateway().log().wait_for([](std::string_view each) {
         return each.find(R"("rpc":"initialize")") != std::string_view::npos;

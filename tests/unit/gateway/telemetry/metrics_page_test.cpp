@@ -505,6 +505,20 @@ TEST_CASE("Sessions of callers that are over are counted by why, over all loops"
     CHECK(page.find("\ncardea_mcp_client_sessions_ended_total{reason=\"lost\"} 1\n") != std::string::npos);
 }
 
+TEST_CASE("What servers ask callers is counted by method, and by whether a client has it")
+{
+    gateway::telemetry::gateway_sample sample;
+    sample.server_requests.count("roots/list", mcp::question_end::passed);
+    sample.server_requests.count("roots/list", mcp::question_end::passed);
+    sample.server_requests.count("sampling/createMessage", mcp::question_end::answered);
+    sample.server_requests.count("made/up", mcp::question_end::answered);
+    const auto series = lines_of(family(page_of({}, sample), "cardea_mcp_server_requests_total"));
+    REQUIRE(series.size() == 5);
+    CHECK(series[2] == R"(cardea_mcp_server_requests_total{method="sampling/createMessage",outcome="answered"} 1)");
+    CHECK(series[3] == R"(cardea_mcp_server_requests_total{method="roots/list",outcome="passed"} 2)");
+    CHECK(series[4] == R"(cardea_mcp_server_requests_total{method="other",outcome="answered"} 1)");
+}
+
 TEST_CASE("the gateway and its process are described")
 {
     gateway::telemetry::gateway_sample sample;
@@ -639,7 +653,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 55);
+        CHECK(described.size() == 56);
         CHECK(page.ends_with('\n'));
     }
 }
