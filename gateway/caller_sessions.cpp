@@ -58,6 +58,7 @@ caller_sessions::caller_sessions(
           [&own](const std::string& id) { return own.known_lists(id); },
           settings_of,
           [&own](const std::string& id) { return own.lists(id); },
+          [&own](const std::string& id) { return own.find_era(id); },
           own_seals(),
           mcp::replay_limits{
               .events = settings.replay_events,
@@ -108,6 +109,8 @@ void caller_sessions::add_to(telemetry::gateway_sample& now) const
 {
     now.recovered_sessions = over_http_.recovered() + programs_.counts().recovered;
     now.sessions_ended = programs_.counts().ended;
+    now.parked_calls = programs_.parked_calls();
+    now.server_requests = programs_.asked_of_callers();
 }
 
 std::optional<telemetry::callers_sample> caller_sessions::sample_of(const std::string& agent_id) const

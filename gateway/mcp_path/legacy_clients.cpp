@@ -19,12 +19,23 @@ bool is_program(const core::agent& record)
     return record.mcp->transport == core::mcp_transport::stdio;
 }
 
+bool shares_all(const model::agent_entry& agent)
+{
+    return agent.record.mcp->sessions == core::mcp_sessions::shared;
+}
+
 }  // namespace
 
-legacy_clients::legacy_clients(const program_services& services, program_sessions& programs, modern_programs& modern)
+legacy_clients::legacy_clients(
+    const program_services& services,
+    program_sessions& programs,
+    modern_programs& modern,
+    shared_sessions& shared
+)
     : services_{services},
       programs_{programs},
       modern_{modern},
+      shared_{shared},
       connections_{services, programs},
       translated_{services, [this](const agent_pointer& agent) { return upstream_of(agent); }},
       openings_{services.loop.get_executor()},
@@ -34,10 +45,24 @@ legacy_clients::legacy_clients(const program_services& services, program_session
 
 modern_upstream legacy_clients::upstream_of(const agent_pointer& agent)
 {
+    if (shares_all(*agent)) {
+        return [this, id = agent->record.id](const mcp::client_message& request) { return share(id, request); };
+    }
     if (is_over_http(*agent)) {
         return connections_.open(agent);
     }
     return [this, agent](const mcp::client_message& request) { return modern_.request(agent, request); };
+}
+
+// With the record that holds now, which may differ in what no session is made of.
+core::result<std::shared_ptr<text_queue>>
+legacy_clients::share(const std::string& agent_id, const mcp::client_message& request)
+{
+    const auto agent = sharing_.find(agent_id);
+    if (agent == sharing_.end()) {
+        return core::upstream_error(core::errc::upstream_reset, "the agent has changed");
+    }
+    return shared_.modern(agent->second, request);
 }
 
 core::result<begun_session>
@@ -78,13 +103,21 @@ core::result<begun_session> legacy_clients::translate(
 }
 
 // A program that speaks the modern era serves a call without a session as it is.
+bool legacy_clients::translates_calls(const model::agent_entry& agent) const
+{
+    const auto& record = agent.record;
+    if (shares_all(agent)) {
+        return is_modern_only(agent);
+    }
+    const bool speaks_modern =
+        is_program(record) && record.mcp->era != core::mcp_era::legacy && services_.speaks_modern(record);
+    return speaks_modern || is_modern_only(agent);
+}
+
 core::result<std::shared_ptr<text_queue>>
 legacy_clients::call(const agent_pointer& agent, const std::string& principal, const single_call& single)
 {
-    const auto& record = agent->record;
-    const bool speaks_modern =
-        is_program(record) && record.mcp->era != core::mcp_era::legacy && services_.speaks_modern(record);
-    if (speaks_modern || is_modern_only(*agent)) {
+    if (translates_calls(*agent)) {
         return translated_.call(agent, principal, single.request);
     }
     auto begun = programs_.call(agent, principal, single);
@@ -104,10 +137,13 @@ session_table& legacy_clients::table_of(const session_key& key)
 
 bool legacy_clients::is_modern_only(const model::agent_entry& agent) const
 {
+    const auto& record = agent.record;
+    if (shares_all(agent)) {
+        return shared_.era_of(record.id) == mcp::era::modern;
+    }
     if (is_over_http(agent)) {
         return true;
     }
-    const auto& record = agent.record;
     const auto found = modern_only_.find(record.id);
     const bool refused = found != modern_only_.end() && services_.clock() < found->second;
     return is_program(record) && (refused || record.mcp->era == core::mcp_era::modern);
@@ -133,6 +169,10 @@ void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent
     modern_only_.erase(id);
     probe_.forget(id);
     connections_.forget(id);
+    sharing_.erase(id);
+    if (agent != nullptr && shares_all(*agent)) {
+        sharing_.emplace(id, agent);
+    }
     translated_.set_agent(id, agent);
 }
 

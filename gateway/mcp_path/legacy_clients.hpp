@@ -9,6 +9,7 @@
 #include "gateway/mcp_path/modern_connections.hpp"
 #include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/mcp_path/shared_sessions.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/mcp_path/translated_sessions.hpp"
 #include "gateway/mcp_path/tried_openings.hpp"
@@ -30,7 +31,12 @@ public:
     static constexpr core::duration verdict_life = std::chrono::hours{24};
 
     // References outlive it.
-    legacy_clients(const program_services& services, program_sessions& programs, modern_programs& modern);
+    legacy_clients(
+        const program_services& services,
+        program_sessions& programs,
+        modern_programs& modern,
+        shared_sessions& shared
+    );
     legacy_clients(const legacy_clients&) = delete;
     legacy_clients& operator=(const legacy_clients&) = delete;
 
@@ -42,6 +48,10 @@ public:
 
     // Where this session is, if it is.
     session_table& table_of(const session_key& key);
+
+    // Whether a session that begins now, or a call without one, is a translated one, as far as that is known.
+    bool is_modern_only(const model::agent_entry& agent) const;
+    bool translates_calls(const model::agent_entry& agent) const;
 
     // Whether clients of this server over streamable HTTP need a translated session; false as long as nothing is known of it. It
     // may be asked first.
@@ -57,16 +67,18 @@ public:
 private:
     core::result<begun_session>
     translate(const agent_pointer& agent, const std::string& principal, const mcp::client_message& initialize);
-    bool is_modern_only(const model::agent_entry& agent) const;
     modern_upstream upstream_of(const agent_pointer& agent);
+    core::result<std::shared_ptr<text_queue>> share(const std::string& agent_id, const mcp::client_message& request);
 
     const program_services& services_;
     program_sessions& programs_;
     modern_programs& modern_;
+    shared_sessions& shared_;
     modern_connections connections_;
     translated_sessions translated_;
     tried_openings openings_;
     legacy_probe probe_;
+    model::string_map<agent_pointer> sharing_;          // of which the control session serves all callers
     model::string_map<core::steady_time> modern_only_;  // agents whose program has refused the legacy era, until when
 };
 

@@ -114,7 +114,6 @@ void program_exchange::look()
         return;
     }
     batch.handle = std::exchange(handle_, {});
-    batch.translated = translated_;
     wanted_ = false;
     if (batch.over) {
         let_go();
@@ -203,6 +202,7 @@ void program_exchange::left()
 
 void program_exchange::send(model::program_batch batch)
 {
+    batch.translated = translated_;
     net::asio::post(here_, [self = shared_from_this(), sent = std::move(batch)]() mutable {
         self->came(std::move(sent));
     });

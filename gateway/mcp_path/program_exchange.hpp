@@ -30,7 +30,7 @@ public:
     // For the caller, on its loop. Once.
     std::unique_ptr<model::program_reader> reader();
 
-    // Before what follows: the answer is to be translated (model::program_batch::translated).
+    // Before what follows: client and server speak different eras (model::program_batch::translated).
     void translate() noexcept { translated_ = true; }
 
     // Before what follows: what goes out as events is kept in `streams`, which outlives the sessions' loop.

@@ -1,9 +1,12 @@
 #include "gateway/mcp_path/program_plane.hpp"
 
+#include "mcp/translation/legacy_request.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <chrono>
 #include <utility>
+#include <vector>
 
 namespace gateway::mcp_path {
 namespace {
@@ -27,6 +30,46 @@ stream_terms terms_of(const model::program_request& asked)
     return terms;
 }
 
+mcp::client_message with_fields(mcp::client_message message, const mcp::message_head& head)
+{
+    message.head = &head;
+    return message;
+}
+
+// The messages of a batch, in their order, each as if it had come alone. Nothing is said of a notification or an answer that was not
+// taken, unless they are all that there is.
+core::result<std::vector<gathered_answers::member>>
+ask_each(const model::program_request& asked, session_table& table, const session_key& key, const net::executor& there)
+{
+    const mcp::message_head head{.name = {}, .fields = asked.fields};
+    std::vector<gathered_answers::member> members;
+    core::result<> told;
+    for (const auto& each : asked.many) {
+        const auto message = with_fields(each.view(), head);
+        if (message.method.empty() || message.id.empty()) {
+            auto outcome = table.tell(key, message);
+            if (told && !outcome) {
+                told = std::move(outcome);
+            }
+            continue;
+        }
+        auto answer = table.request(key, message);
+        if (!answer && answer.error().code == errc::session_not_found) {
+            return std::move(answer).error();
+        }
+        if (!answer) {
+            auto refused = std::make_shared<text_queue>(there);
+            refused->fail(std::move(answer).error());
+            answer = std::move(refused);
+        }
+        members.push_back({std::string{message.id}, std::move(*answer)});
+    }
+    if (members.empty() && !told) {
+        return std::move(told).error();
+    }
+    return members;
+}
+
 }  // namespace
 
 program_plane::program_plane(program_services services)
@@ -36,8 +79,9 @@ program_plane::program_plane(program_services services)
       sessions_{services_with_ends()},
       modern_{services_, sessions_},
       shared_{services_, sessions_},
-      legacy_clients_{services_, sessions_, modern_},
+      legacy_clients_{services_, sessions_, modern_, shared_},
       translated_{services_, sessions_},
+      gathered_{there_},
       sweeper_{*this}
 {
     services_.loop.timers().add(sweeper_);
@@ -75,6 +119,7 @@ void program_plane::set_agents(const model::snapshot& now)
 
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
+    const bool shared_before = shares(id);
     const bool reached =
         agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
     if (reached) {
@@ -83,9 +128,12 @@ void program_plane::set_agent(const std::string& id, const std::shared_ptr<const
         agents_.erase(id);
         translated_.forget(id);
     }
-    const bool all_shared = this->shares(id);
-    const auto own = reached && !all_shared ? agent : nullptr;
-    legacy_clients_.set_agent(id, own);
+    const auto all = reached ? agent : nullptr;
+    const auto own = shares(id) ? nullptr : all;
+    if (shared_before != shares(id)) {
+        legacy_clients_.set_agent(id, nullptr);
+    }
+    legacy_clients_.set_agent(id, all);
     sessions_.set_agent(id, own);
     modern_.set_agent(id, own);
     shared_.set_agent(id, reached && agent->shares_session() ? agent : nullptr);
@@ -153,6 +201,15 @@ void program_plane::stop()
     sessions_.stop();
 }
 
+net::task<core::result<>> program_plane::find_era(std::string agent_id)
+{
+    if (!services_.find_era) {
+        co_return core::result<>{};
+    }
+    auto found = services_.find_era(std::move(agent_id));
+    co_return co_await std::move(found);
+}
+
 net::task<bool> program_plane::translates(std::string agent_id)
 {
     const auto found = agents_.find(agent_id);
@@ -166,6 +223,12 @@ net::task<bool> program_plane::translates(std::string agent_id)
 void program_plane::carry_out(const model::program_request& asked, program_exchange& exchange)
 {
     const auto key = key_of(asked);
+    if (legacy_clients_.translated().has(key)) {
+        exchange.translate();
+    }
+    if (!asked.many.empty()) {
+        return carry_out_each(asked, exchange);
+    }
     switch (asked.act) {
         case program_act::begin:
             return begin(asked, exchange);
@@ -217,6 +280,19 @@ void program_plane::resume(const model::program_request& asked, program_exchange
     exchange.resume(streams_, std::move(*found));
 }
 
+void program_plane::carry_out_each(const model::program_request& asked, program_exchange& exchange)
+{
+    const auto key = key_of(asked);
+    auto begun = ask_each(asked, table_of(key), key, there_);
+    if (!begun) {
+        exchange.finish(std::move(begun).error());
+    } else if (begun->empty()) {
+        exchange.finish({});
+    } else {
+        exchange.follow(gathered_.gather(std::move(*begun), asked.agent));
+    }
+}
+
 // With the record that holds now: a worker may know an older one for a moment, whose sessions have ended.
 void program_plane::begin(const model::program_request& asked, program_exchange& exchange)
 {
@@ -224,8 +300,13 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     if (agent == agents_.end()) {
         return exchange.finish(core::caller_error(errc::agent_not_found));
     }
-    auto begun = shares(asked.agent) ? shared_.begin(agent->second, asked.principal, asked.message->view())
-                                     : legacy_clients_.begin(agent->second, asked.principal, *asked.message);
+    const bool translated = legacy_clients_.is_modern_only(*agent->second);
+    const bool shared = shares(asked.agent) && !translated;
+    if (translated) {
+        exchange.translate();
+    }
+    auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message->view())
+                        : legacy_clients_.begin(agent->second, asked.principal, *asked.message);
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }
@@ -240,15 +321,12 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
 core::result<std::shared_ptr<text_queue>>
 program_plane::ask(const model::program_request& asked, program_exchange& exchange)
 {
-    const auto key = key_of(asked);
     if (asked.act == program_act::listen) {
-        return table_of(key).listen(key);
+        return table_of(key_of(asked)).listen(key_of(asked));
     }
     if (asked.act == program_act::request) {
         const mcp::message_head head{.name = {}, .fields = asked.fields};
-        auto message = asked.message->view();
-        message.head = &head;
-        return table_of(key).request(key, message);
+        return table_of(key_of(asked)).request(key_of(asked), with_fields(asked.message->view(), head));
     }
     const auto agent = agents_.find(asked.agent);
     if (agent == agents_.end()) {
@@ -265,24 +343,55 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
 )
 {
     if (asked.act == program_act::modern) {
-        if (shares(asked.agent)) {
-            return shared_.modern(agent, asked.message->view());
-        }
         const auto& record = agent->record;
-        if (record.mcp->transport != core::mcp_transport::stdio || !services_.speaks_modern(record)) {
-            exchange.translate();
-            return translated_.request(agent, asked);
+        const bool has_own = record.mcp->transport == core::mcp_transport::stdio && services_.speaks_modern(record);
+        if (shares(asked.agent) || (agent->shares_session() && !has_own)) {
+            return ask_shared(agent, asked, exchange);
         }
-        return modern_.request(agent, asked.message->view());
+        if (has_own) {
+            return modern_.request(agent, asked.message->view());
+        }
+        exchange.translate();
+        return translated_.request(agent, asked);
     }
-    if (shares(asked.agent) || (agent->shares_session() && !services_.speaks_modern(agent->record))) {
+    const bool translated = legacy_clients_.translates_calls(*agent);
+    const bool shared =
+        shares(asked.agent) ? !translated : agent->shares_session() && !services_.speaks_modern(agent->record);
+    if (shared) {
         return shared_.call(agent, asked.message->view());
+    }
+    if (translated) {
+        exchange.translate();
     }
     const mcp::message_head head{.name = {}, .fields = asked.fields};
     auto message = asked.message->view();
     message.head = &head;
     const single_call single{.request = message, .version = asked.version, .capabilities = {}};
     return legacy_clients_.call(agent, asked.principal, single);
+}
+
+// A request of the modern era over the control session. In the legacy era that asks no client for anything, so that nothing has to
+// wait for input, and its log messages are nobody's, so that a level would change nothing.
+core::result<std::shared_ptr<text_queue>> program_plane::ask_shared(
+    const std::shared_ptr<const model::agent_entry>& agent,
+    const model::program_request& asked,
+    program_exchange& exchange
+)
+{
+    const auto server = services_.control(asked.agent);
+    if (!server) {
+        return server.error();
+    }
+    const auto message = asked.message->view();
+    if ((*server)->speaks == mcp::era::modern) {
+        return shared_.modern(agent, message);
+    }
+    exchange.translate();
+    auto here = translated_.answer_here(*agent, asked);
+    if (!here || *here != nullptr) {
+        return here;
+    }
+    return shared_.call(agent, mcp::legacy_request{*asked.read, message.text}.view());
 }
 
 }  // namespace gateway::mcp_path

@@ -3,6 +3,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/mcp_path/gathered_answers.hpp"
 #include "gateway/mcp_path/kept_streams.hpp"
 #include "gateway/mcp_path/legacy_clients.hpp"
 #include "gateway/mcp_path/modern_programs.hpp"
@@ -35,6 +36,7 @@ public:
 
     std::unique_ptr<model::program_reader> open(model::program_request asked, net::executor here, net::signal& wake)
         override;
+    net::task<core::result<>> find_era(std::string agent_id) override;
     net::task<bool> translates(std::string agent_id) override;
 
     void set_agents(const model::snapshot& now);
@@ -58,6 +60,11 @@ public:
     // Since the start.
     session_counts counts() const noexcept;
 
+    const mcp::question_tally& asked_of_callers() const noexcept { return *services_.asked; }
+
+    // Now, of all agents.
+    std::size_t parked_calls() const noexcept { return translated_.parked(); }
+
     // Of an agent, now; nothing: it has no such sessions.
     std::optional<live_sessions> live(const std::string& agent_id) const;
 
@@ -79,12 +86,18 @@ private:
     void carry_out(const model::program_request& asked, program_exchange& exchange);
     void begin(const model::program_request& asked, program_exchange& exchange);
     core::result<std::shared_ptr<text_queue>> ask(const model::program_request& asked, program_exchange& exchange);
+    void carry_out_each(const model::program_request& asked, program_exchange& exchange);
     core::result<std::shared_ptr<text_queue>> ask_alone(
         const std::shared_ptr<const model::agent_entry>& agent,
         const model::program_request& asked,
         program_exchange& exchange
     );
     void resume(const model::program_request& asked, program_exchange& exchange);
+    core::result<std::shared_ptr<text_queue>> ask_shared(
+        const std::shared_ptr<const model::agent_entry>& agent,
+        const model::program_request& asked,
+        program_exchange& exchange
+    );
     bool shares(const std::string& agent_id) const;
     const program_services& services_with_ends();
 
@@ -100,6 +113,7 @@ private:
     shared_sessions shared_;
     legacy_clients legacy_clients_;
     translated_calls translated_;
+    gathered_answers gathered_;
     sweeper sweeper_;
 };
 

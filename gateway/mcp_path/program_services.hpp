@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "mcp/calls/question_tally.hpp"
 #include "mcp/calls/replay_store.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "mcp/protocol/discovery.hpp"
@@ -40,12 +41,16 @@ struct program_services {
     std::function<mcp::http_settings(const model::agent_entry& agent)> over_http = {};
     // What the gateway's own session knows of the agent's server; null: that does not serve. Empty: nothing is known of any.
     std::function<std::shared_ptr<const mcp::server_lists>(const std::string& id)> lists = {};
+    // Returns when it is known which era the agent's server speaks (sessions::session_plane::find_era()). Empty: nobody finds out.
+    std::function<net::task<core::result<>>(const std::string& agent_id)> find_era = {};
     // The state of calls that wait for input is sealed with it; it opens nothing in another process.
     std::shared_ptr<const mcp::session_ids> seals = nullptr;
     // Of streams that clients resume.
     mcp::replay_limits replay = {};
     // Called for each session that is over; empty: nobody wants to know.
     std::function<void(const std::string& handle)> ended = {};
+    // What servers ask callers; not null.
+    std::shared_ptr<mcp::question_tally> asked = std::make_shared<mcp::question_tally>();
 };
 
 }  // namespace gateway::mcp_path

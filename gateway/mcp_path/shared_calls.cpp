@@ -49,11 +49,9 @@ void shared_calls::connect()
     }
     auto started = std::make_unique<program>(nullptr, lane);
     started->set_observer(this);
-    calls_ = std::make_unique<program_calls>(
-        std::move(started),
-        owner_.era_of(agent_->record.id),
-        settings_of(*agent_->record.mcp)
-    );
+    auto settings = settings_of(*agent_->record.mcp);
+    settings.tally = owner_.tally();
+    calls_ = std::make_unique<program_calls>(std::move(started), owner_.era_of(agent_->record.id), std::move(settings));
 }
 
 std::uint64_t shared_calls::join(shared_session& client)

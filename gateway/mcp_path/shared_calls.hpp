@@ -44,6 +44,8 @@ public:
     // That its session speaks; of one that is not ready the legacy one.
     virtual mcp::era era_of(const std::string& agent_id) const = 0;
 
+    virtual const std::shared_ptr<mcp::question_tally>& tally() const = 0;
+
     // Perhaps in a call of its own.
     virtual void retire(std::unique_ptr<program> used, const std::string& agent_id) = 0;
 

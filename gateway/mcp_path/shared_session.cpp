@@ -33,10 +33,12 @@ core::result<std::shared_ptr<text_queue>> shared_session::request(const mcp::cli
         return answered(executor(), std::move(*here));
     }
     const auto server = owner_.server_of(agent().record.id, mcp::era::legacy);
-    if (!server) {
+    const bool other_era = !server && server.error().code == errc::version_unsupported;
+    if (!server && !other_era) {
         return server.error();
     }
-    if ((*server)->protocol_version < version_) {
+    // The client begins again, and is translated if it has to be.
+    if (other_era || (*server)->protocol_version < version_) {
         const auto why = core::caller_error(errc::session_not_found);
         end(session_end::lost, why);
         return why;

@@ -34,8 +34,7 @@ shared_sessions::server_of(const std::string& agent_id, mcp::era spoken) const
     }
     auto server = services().control(agent_id);
     if (server && (*server)->speaks != spoken) {
-        const auto code = spoken == mcp::era::legacy ? errc::not_implemented : errc::version_unsupported;
-        return core::gateway_error(code, "the shared session is of the other era");
+        return core::gateway_error(errc::version_unsupported, "the shared session is of the other era");
     }
     return server;
 }

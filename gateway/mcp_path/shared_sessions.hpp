@@ -31,12 +31,15 @@ public:
 
     // A session for the client that sent this `initialize`, which is answered at once: with what the server has said of itself, and
     // the older of the versions of client and control session. Fails with session_limit (max_sessions are there, and none is
-    // idle for 60 s), draining, why the control session is not ready, and not_implemented: the server speaks the modern era.
+    // idle for 60 s), draining, why the control session is not ready, and version_unsupported: the server speaks the modern era.
     core::result<begun_session> begin(
         const std::shared_ptr<const model::agent_entry>& agent,
         std::string principal,
         const mcp::client_message& initialize
     );
+
+    // Of the control session; of one that is not ready the legacy one.
+    mcp::era era_of(const std::string& agent_id) const override;
 
     // A request of a client of the legacy era without a session (`sessionless: shared`), or of one of the modern era; letting go of
     // it cancels it. Fails as shared_calls::request() and begin() do, with bad_request (a subscription) and version_unsupported (the
@@ -57,7 +60,7 @@ private:
     mcp::transport_factory lane(const std::string& agent_id) override { return services().lane(agent_id); }
     core::result<std::shared_ptr<const mcp::server_facts>> server_of(const std::string& agent_id, mcp::era spoken)
         const override;
-    mcp::era era_of(const std::string& agent_id) const override;
+    const std::shared_ptr<mcp::question_tally>& tally() const override { return services().asked; }
     void retire(std::unique_ptr<program> used, const std::string& agent_id) override;
     void lost(shared_calls& of) override;
     void recovered(shared_calls& of) override;

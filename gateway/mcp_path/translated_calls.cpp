@@ -50,12 +50,18 @@ translated_calls::translated_calls(const program_services& services, program_ses
 core::result<std::shared_ptr<text_queue>>
 translated_calls::request(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked)
 {
-    const auto& server = *agent->record.mcp;
-    if (server.sessionless == core::mcp_sessionless::refuse) {
-        return core::caller_error(errc::bad_request, "a message without a session");
+    auto here = answer_here(*agent, asked);
+    if (!here || *here != nullptr) {
+        return here;
     }
-    if (server.sessions == core::mcp_sessions::shared || server.sessionless == core::mcp_sessionless::shared) {
-        return core::gateway_error(errc::not_implemented, "such a server has no `shared` sessions with callers");
+    return begin(agent, asked);
+}
+
+core::result<std::shared_ptr<text_queue>>
+translated_calls::answer_here(const model::agent_entry& agent, const model::program_request& asked)
+{
+    if (agent.record.mcp->sessionless == core::mcp_sessionless::refuse) {
+        return core::caller_error(errc::bad_request, "a message without a session");
     }
     const auto& read = *asked.read;
     if (!read[routed::request_state].empty() || !read[routed::input_responses].empty()) {
@@ -70,7 +76,7 @@ translated_calls::request(const std::shared_ptr<const model::agent_entry>& agent
         return listeners_.listen(asked.agent, message.id, read.raw(routed::listen_to, message.text), lists);
     }
     if (lists == nullptr) {
-        return begin(agent, asked);
+        return std::shared_ptr<text_queue>{};
     }
     if (!list) {
         return answered(executor(), mcp::discover_answer(message.id, lists->server, /*tells_changes=*/true));

@@ -33,10 +33,15 @@ public:
     translated_calls(const program_services& services, program_sessions& sessions);
 
     // What comes of a request (model::program_act::modern); its answers still have to be made modern (modern_answer()). Fails as
-    // program_sessions::call() does; with bad_request and not_implemented as the agent's `sessionless` says; with input_expired (the
-    // client comes back to a call that does not wait for it) and invalid_params (a cursor that no page had).
+    // program_sessions::call() and answer_here() do.
     core::result<std::shared_ptr<text_queue>>
     request(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked);
+
+    // The same without another session with the server. Null: the server has to be asked. Fails with bad_request (`sessionless:
+    // refuse`), input_expired (the client comes back to a call that does not wait for it) and invalid_params (a cursor that no page
+    // had).
+    core::result<std::shared_ptr<text_queue>>
+    answer_here(const model::agent_entry& agent, const model::program_request& asked);
 
     // What the server lists has changed to this; the agent is gone.
     void lists_changed(const std::string& agent_id, const std::shared_ptr<const mcp::server_lists>& lists);

@@ -35,6 +35,7 @@ struct program_request {
     std::string principal;                     // whose session it is; empty: nobody in particular
     std::string handle;                        // of the session; empty: of begin and call
     std::optional<mcp::kept_message> message;  // of begin, call, request, tell and modern
+    std::vector<mcp::kept_message> many;       // of request, instead of `message`: those of a batch
     std::string_view version;                  // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; never logged
@@ -57,8 +58,9 @@ struct program_batch {
     std::optional<core::error> failure;  // behind them, with `over`
     bool told = false;                   // the failure is the last event too
     bool over = false;                   // nothing follows: what was asked for is done, or there is a failure
-    bool translated = false;  // of modern: the answer is what a server of the legacy era said, see modern_answer()
-    std::string handle;       // of a session that begins, in its first batch
+    bool translated =
+        false;  // the server speaks another era than the caller; of modern: its answer is one for modern_answer()
+    std::string handle;  // of a session that begins, in its first batch
 };
 
 // One request, for whoever reads what comes of it; on the loop of that one. Destroying it lets go of the request, which cancels
@@ -89,6 +91,10 @@ public:
     // mcp_path::translated_calls do, and those of `resume` as mcp_path::kept_streams does. One of `resume` that is over, empty and
     // no failure says that the client has got everything.
     virtual std::unique_ptr<program_reader> open(program_request asked, net::executor here, net::signal& wake) = 0;
+
+    // Returns when it is known which era the agent's server speaks, or that nobody can find out. Fails as
+    // sessions::session_plane::find_era() does. Runs on the control loop.
+    virtual net::task<core::result<>> find_era(std::string agent_id) = 0;
 
     // Whether clients of the legacy era have sessions here with this server, which speaks streamable HTTP, because it speaks only the
     // modern one. Runs on the control loop.

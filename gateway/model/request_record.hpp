@@ -76,6 +76,7 @@ struct request_record {
     std::optional<a2a::method> rpc_method;  // of a call that was read
     std::optional<mcp::client_method> mcp_method;  // of a message to an MCP server
     std::optional<mcp::era> era;                   // that the caller spoke in it
+    bool translated = false;                       // caller and server speak different eras
     std::string_view tool;                         // that was called, as the caller names it; empty: none
     bool tool_listed = false;                      // by the server, as callers see its list: `tool` may be a label
     std::string_view session;                      // 8 hex digits that stand for the session in lines; empty: none

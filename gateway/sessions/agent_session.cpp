@@ -54,12 +54,6 @@ session_facts agent_session::facts() const
     return facts;
 }
 
-bool agent_session::speaks_modern() const
-{
-    const auto& lists = runner_.latest();
-    return lists != nullptr && lists->server.speaks == mcp::era::modern;
-}
-
 std::optional<core::error> agent_session::trouble() const
 {
     return trouble_of({runner_.state(), runner_.has_begun(), runner_.needs_operator()});
@@ -108,6 +102,14 @@ std::shared_ptr<session_waiter> agent_session::refresh()
     return waiter;
 }
 
+std::shared_ptr<session_waiter> agent_session::find_era()
+{
+    auto waiter = std::make_shared<session_waiter>(services_.control, record().mcp->initialize_timeout);
+    waiting_for_era_.push_back(waiter);
+    runner_.demand();
+    return waiter;
+}
+
 void agent_session::leave(core::error why)
 {
     leaving_ = true;
@@ -130,6 +132,9 @@ void agent_session::session_changed(session_state state, mcp::session_reason why
     served_ = state == session_state::ready || state == session_state::degraded;
     const auto now = trouble();
     services_.cards.set_session_trouble(record().id, now);
+    if (runner_.spoken()) {
+        tell_all(waiting_for_era_, {});
+    }
     if (now && is_down(now->code)) {
         tell(*now);
     }
@@ -189,6 +194,7 @@ void agent_session::tell(const core::result<>& outcome)
     tell_all(waiting_, outcome);
     if (!outcome) {
         tell_all(waiting_for_card_, outcome);
+        tell_all(waiting_for_era_, outcome);
     }
 }
 

@@ -51,7 +51,7 @@ public:
     mcp::runner& runner() noexcept { return runner_; }
     const core::agent& record() const noexcept { return agent_->record; }
     session_facts facts() const;
-    bool speaks_modern() const;
+    bool speaks_modern() const noexcept { return runner_.spoken() == mcp::era::modern; }
 
     // Null: none were walked yet.
     const std::shared_ptr<const mcp::server_lists>& lists() const noexcept { return runner_.latest(); }
@@ -69,6 +69,10 @@ public:
     // Has the lists walked now; one that has not begun begins. The waiter is told when the card says what they say, or why it
     // does not.
     std::shared_ptr<session_waiter> refresh();
+
+    // The same, for the era that the server speaks: the waiter is told as soon as a handshake has shown it, or why none has. It waits
+    // for timeouts.initialize.
+    std::shared_ptr<session_waiter> find_era();
 
     // It ends in order and says nothing more of the agent, which may have another session already. Those who wait are told `why`.
     void leave(core::error why);
@@ -96,6 +100,7 @@ private:
     unsigned rendering_ = 0;  // cards that are being made of what it lists
     waiters waiting_;
     waiters waiting_for_card_;
+    waiters waiting_for_era_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     mcp::runner runner_;
 };

@@ -212,6 +212,26 @@ bool session_plane::speaks_modern(const std::string& id) const
     return found != nullptr && found->speaks_modern();
 }
 
+net::task<core::result<>> session_plane::find_era(std::string id)
+{
+    auto* const found = find(id);
+    if (found == nullptr) {
+        co_return stopped_ || next_.contains(id) ? core::result<>{absent(id)} : core::result<>{};
+    }
+    if (found->runner().spoken()) {
+        co_return core::result<>{};
+    }
+    if (const auto trouble = found->trouble(); trouble && is_down(trouble->code)) {
+        co_return *trouble;
+    }
+    auto waiter = found->find_era();
+    const auto told = co_await session_waiter::wait(std::move(waiter));
+    if (!told) {
+        co_return core::upstream_error(errc::session_not_ready, "its era was not found out in time");
+    }
+    co_return *told;
+}
+
 core::result<std::shared_ptr<const mcp::server_facts>> session_plane::control(const std::string& id)
 {
     auto* const found = find(id);

@@ -82,8 +82,13 @@ public:
     // As server_reach::of_callers().
     mcp::transport_factory reach(const model::agent_entry& agent) { return reach_.of_callers(agent); }
 
-    // Whether the server lists what it has in the modern era. False also where nothing is known of it.
+    // Whether the server speaks the modern era. False also where nothing is known of it.
     bool speaks_modern(const std::string& id) const;
+
+    // Returns when it is known which era the agent's server speaks: at once where a session has shown it, or where there is none
+    // that could; else a session that has not begun begins. Fails as refresh() does, but with session_not_ready after
+    // timeouts.initialize.
+    net::task<core::result<>> find_era(std::string id);
 
     // What the agent's server has said of itself, of a session that is ready; one that has not begun begins. Fails with why it is
     // not ready, as refresh().

@@ -169,6 +169,9 @@ void access_log::append_line(const model::request_record& record, core::wall_tim
     if (record.era) {
         append_name(lines_, R"(,"era":")", mcp::name(*record.era));
     }
+    if (record.translated) {
+        lines_ += R"(,"translated":true)";
+    }
     if (!record.session.empty()) {
         append_name(lines_, R"(,"session":")", record.session);
     }

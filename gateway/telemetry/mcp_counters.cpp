@@ -12,6 +12,7 @@ void mcp_counters::count(const model::request_record& record)
     const auto method = record.mcp_method.value_or(mcp::client_method::other);
     const auto speaks = record.era.value_or(mcp::era::legacy);
     requests[static_cast<std::size_t>(method)][static_cast<std::size_t>(speaks)].add(outcome_of(record));
+    translated[static_cast<std::size_t>(speaks)] += record.translated ? 1 : 0;
     if (method != mcp::client_method::listen) {
         duration.observe(record.total);
     }
@@ -43,6 +44,9 @@ void mcp_counters::merge(const mcp_counters& other)
         for (std::size_t speaks = 0; speaks < eras; ++speaks) {
             requests[method][speaks].merge(other.requests[method][speaks]);
         }
+    }
+    for (std::size_t speaks = 0; speaks < eras; ++speaks) {
+        translated[speaks] += other.translated[speaks];
     }
     duration.merge(other.duration);
     for (const auto& [name, n] : other.tools) {

@@ -27,7 +27,8 @@ struct mcp_counters {
     static constexpr std::size_t most_tools = 200;
 
     std::array<std::array<outcome_counters, eras>, methods> requests{};
-    histogram duration;  // without `subscriptions/listen`: how long that lasts is no delay
+    std::array<std::uint64_t, eras> translated{};  // by the caller's era
+    histogram duration;                            // without `subscriptions/listen`: how long that lasts is no delay
     std::map<std::string, std::uint64_t, std::less<>> tools;
     std::uint64_t other_tools = 0;
 

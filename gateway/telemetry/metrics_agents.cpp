@@ -110,6 +110,17 @@ void add_messages_of_callers(family& into, const agent_sample& of)
     }
 }
 
+void add_translated(family& into, const agent_sample& of)
+{
+    const auto* posted = of.counters->messages();
+    for (std::size_t speaks = 0; posted != nullptr && speaks < mcp_counters::eras; ++speaks) {
+        into.add_some(
+            {{"agent", of.id}, {"era", mcp::name(static_cast<mcp::era>(speaks))}},
+            posted->translated[speaks]
+        );
+    }
+}
+
 void add_message_times(family& into, const agent_sample& of)
 {
     if (const auto* posted = of.counters->messages()) {
@@ -319,6 +330,11 @@ constexpr auto all_families = std::to_array<agent_family>({
      counter,
      counters,
      add_messages_of_callers},
+    {"cardea_mcp_translated_total",
+     "Messages of callers that speak another era than the MCP server, by the caller's era.",
+     counter,
+     counters,
+     add_translated},
     {"cardea_mcp_request_seconds",
      "Time from a message's start to the end of its answer, without subscriptions/listen.",
      histogram,

@@ -1,5 +1,9 @@
 #include "gateway/telemetry/metrics_page.hpp"
 
+#include <array>
+#include <cstddef>
+#include <string_view>
+
 namespace gateway::telemetry {
 namespace {
 
@@ -95,6 +99,29 @@ void add_client_sessions(page& into, const loop_totals& sum, const gateway_sampl
         counter("cardea_mcp_recoveries_total", "Sessions that an MCP server had lost and that have begun again.");
     recovered.add_some({}, gateway.recovered_sessions);
     into.add(std::move(recovered));
+    into.add(
+        gauge(
+            "cardea_mcp_parked_calls",
+            "Calls that wait until a client of the modern era answers what a server asked."
+        ),
+        gateway.parked_calls
+    );
+}
+
+void add_server_requests(page& into, const mcp::question_tally& asked)
+{
+    constexpr std::array<std::string_view, mcp::question_tally::ends> ends{"passed", "answered"};
+    auto requests =
+        counter("cardea_mcp_server_requests_total", "Requests of MCP servers to callers, by method and who has them.");
+    for (std::size_t method = 0; method < asked.counts.size(); ++method) {
+        for (std::size_t end = 0; end < ends.size(); ++end) {
+            requests.add_some(
+                {{"method", mcp::question_tally::methods[method]}, {"outcome", ends[end]}},
+                asked.counts[method][end]
+            );
+        }
+    }
+    into.add(std::move(requests));
 }
 
 void add_gateway(page& into, const gateway_sample& gateway)
@@ -191,6 +218,7 @@ std::string process_metrics(const loop_totals& loops, const gateway_sample& gate
     add_handshakes(all, loops);
     add_access(all, loops);
     add_client_sessions(all, loops, gateway);
+    add_server_requests(all, gateway.server_requests);
     add_gateway(all, gateway);
     add_reloads(all, gateway);
     add_process(all, gateway);

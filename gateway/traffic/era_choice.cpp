@@ -28,17 +28,54 @@ bool era_choice::concerns(const request_context& request, const mcp::incoming_bo
 
 net::routine<> era_choice::choose(request_context& request, model::control_services& control)
 {
-    const auto& record = request.agent->record;
-    const auto now = request.caller.owner().now();
-    const auto found = known_.find(record.id);
-    if (found != known_.end() && now < found->second.until && found->second.agent.lock() == request.agent) {
-        request.translated = found->second.translated;
+    if (const auto* const known = look(request)) {
+        request.translated = known->translated;
         co_return;
     }
-    auto asked = control.programs().translates(record.id);
+    auto asked = control.programs().translates(request.agent->record.id);
     const auto here = request.caller.owner().get_executor();
     request.translated = co_await net::ask(control.executor(), here, std::move(asked));
-    known_[request.agent->record.id] = {request.agent, request.translated, now + memory};
+    remember(request);
+}
+
+bool era_choice::awaits_era(const request_context& request)
+{
+    const auto& server = *request.agent->record.mcp;
+    return request.program && request.program->asked.act == model::program_act::modern &&
+           server.transport == core::mcp_transport::stdio && server.era == core::mcp_era::automatic &&
+           server.sessions != core::mcp_sessions::shared;
+}
+
+net::routine<core::result<>> era_choice::find_era(const request_context& request, model::control_services& control)
+{
+    if (look(request) != nullptr) {
+        co_return core::result<>{};
+    }
+    auto asked = control.programs().find_era(request.agent->record.id);
+    const auto here = request.caller.owner().get_executor();
+    auto found = co_await net::ask(control.executor(), here, std::move(asked));
+    if (found) {
+        remember(request);
+    }
+    co_return found;
+}
+
+// Null: the control loop has to be asked.
+const era_choice::known_agent* era_choice::look(const request_context& request) const
+{
+    const auto found = known_.find(request.agent->record.id);
+    const bool holds = found != known_.end() && request.caller.owner().now() < found->second.until &&
+                       found->second.agent.lock() == request.agent;
+    return holds ? &found->second : nullptr;
+}
+
+void era_choice::remember(const request_context& request)
+{
+    known_[request.agent->record.id] = {
+        request.agent,
+        request.translated,
+        request.caller.owner().now() + memory,
+    };
 }
 
 bool is_translated(const mcp::sealed_session& session) noexcept

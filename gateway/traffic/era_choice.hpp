@@ -1,5 +1,6 @@
-// Whether a message of a client of the legacy era belongs to a session in this process because its server, which speaks streamable
-// HTTP, speaks only the modern era. One thread.
+// What a worker has to know of a server's era before a message goes on: whether a client of the legacy era has its session in this
+// process because its server, which speaks streamable HTTP, speaks only the modern era; and for clients of the modern era that a
+// program's era has been found out. One thread.
 #pragma once
 
 #include "core/clock.hpp"
@@ -32,12 +33,21 @@ public:
     // Sets request.translated.
     net::routine<> choose(request_context& request, model::control_services& control);
 
+    // Whether the message, which request.program says, has to wait until it is known which era its program speaks.
+    static bool awaits_era(const request_context& request);
+
+    // Returns when it is known. Fails with why the gateway's own session with the program could not show it.
+    net::routine<core::result<>> find_era(const request_context& request, model::control_services& control);
+
 private:
     struct known_agent {
         std::weak_ptr<const model::agent_entry> agent;
         bool translated = false;
         core::steady_time until;
     };
+
+    const known_agent* look(const request_context& request) const;
+    void remember(const request_context& request);
 
     model::string_map<known_agent> known_;  // by agent
 };

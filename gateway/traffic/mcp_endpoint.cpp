@@ -172,6 +172,14 @@ net::routine<> mcp_endpoint::post(request_context& request)
         co_await std::move(*refusal);
         co_return;
     }
+    if (era_choice::awaits_era(request)) {
+        auto found = co_await eras_.find_era(request, control_);
+        if (!found) {
+            request.program.reset();
+            co_await respond_call_error(request, std::move(found).error());
+            co_return;
+        }
+    }
     co_await find_session(request);
 }
 
@@ -205,7 +213,7 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
 {
     const auto fields = mcp_fields_of(request.caller.head());
     const auto& message = read.message;
-    if (is_too_long(message)) {
+    if (is_too_long(read)) {
         return respond_call_error(
             request,
             core::caller_error(errc::invalid_request, "a name or a capability is too long")
@@ -228,11 +236,11 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     if (const auto why = mcp::check_post(fields, read, body, version)) {
         return refuse(request, *why);
     }
-    std::string room;
-    const bool is_request = message.kind == mcp::incoming_kind::request;
-    if (is_request && !may_call(request, message.text(mcp::routed::method, body, room).value_or(""))) {
+    if (!may_post(request, read, body)) {
         return respond_forbidden(request);
     }
+    std::string room;
+    const bool is_request = message.kind == mcp::incoming_kind::request;
     if (begins) {
         expect_begin(request, message, body);
     }

@@ -39,13 +39,16 @@ mcp::head_fields mcp_fields_of(const net::http1::request_head& head)
     return fields;
 }
 
-bool is_too_long(const mcp::incoming& message)
+bool is_too_long(const mcp::incoming_body& read)
 {
     using enum mcp::routed;
     constexpr auto looked_at = std::to_array(
         {method, name, uri, capabilities, meta_capabilities, meta_level, listen_to, reference_name, reference_uri}
     );
-    return std::ranges::any_of(looked_at, [&](mcp::routed each) { return message[each].size > longest_routed; });
+    const auto has_long = [&](const mcp::incoming& message) {
+        return std::ranges::any_of(looked_at, [&](mcp::routed each) { return message[each].size > longest_routed; });
+    };
+    return has_long(read.message) || std::ranges::any_of(read.batch, has_long);
 }
 
 bool safe_to_repeat(mcp::client_method called)

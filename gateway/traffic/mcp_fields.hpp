@@ -10,8 +10,8 @@ namespace gateway::traffic {
 // Views into the head.
 mcp::head_fields mcp_fields_of(const net::http1::request_head& head);
 
-// Something that is read on the loop is longer than 64 KiB.
-bool is_too_long(const mcp::incoming& message);
+// Something that is read on the loop is longer than 64 KiB, in any of the messages.
+bool is_too_long(const mcp::incoming_body& read);
 
 // A server that hears of such a request twice has done no more than after the first.
 bool safe_to_repeat(mcp::client_method called);

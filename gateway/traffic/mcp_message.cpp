@@ -7,6 +7,7 @@
 #include "gateway/traffic/responder.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -45,6 +46,17 @@ void write_name(request_context& request, const mcp::head_field& name)
             request.server_name.empty() ? std::string{name.value} : mcp::header_value(request.server_name);
         net::http1::head_writer{request.session_field}.field("Mcp-Name", value);
     }
+}
+
+bool may_post(const request_context& request, const mcp::incoming_body& read, std::string_view body)
+{
+    const auto may = [&](const mcp::incoming& message) {
+        std::string room;
+        const auto method = message.text(mcp::routed::method, body, room).value_or("");
+        return message.kind != mcp::incoming_kind::request ||
+               request.access->may_call(request.agent->record, request.principal(), method);
+    };
+    return !request.access || (read.is_batch ? std::ranges::all_of(read.batch, may) : may(read.message));
 }
 
 // What of the message has to change because something of the server is hidden or has another name, and what of its answer.

@@ -20,6 +20,9 @@ struct request_context;
 // Whose the session is that the request begins or is part of: ids are sealed for that.
 mcp::session_binding binding_of(const request_context& request);
 
+// Whether the caller may call each method of the requests in the body: other messages need the right to call the agent in any way.
+bool may_post(const request_context& request, const mcp::incoming_body& read, std::string_view body);
+
 // What was changed of the body: sets request.edited_body, server_name and edit, where the agent has filters that ask for it. Fails with invalid_params (it is
 // hidden) and invalid_request. `long_bodies` outlives the request.
 core::result<std::optional<mcp::text_edit>> edit_for_server(

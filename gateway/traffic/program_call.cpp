@@ -108,22 +108,24 @@ std::optional<net::routine<>> set_modern_call(request_context& request, const pr
     return std::nullopt;
 }
 
+// Of a session. Each message goes on as if it had come alone.
+void set_batch(request_context& request, const program_message& what)
+{
+    auto& call = request.program.emplace();
+    call.asked.agent = request.agent->record.id;
+    call.asked.principal = owner_of(request);
+    call.asked.handle = handle_of(*what.session);
+    if (request.translated) {
+        call.asked.fields = passed_fields(request);
+    }
+    std::string room;
+    for (const auto& each : what.read.batch) {
+        call.asked.many.emplace_back(mcp::client_message_of(each, what.body, room));
+    }
+    call.gathers = true;
+}
+
 }  // namespace
-
-net::routine<> refuse_modern(request_context& request)
-{
-    const auto why = mcp::unsupported(mcp::latest(mcp::era::modern), mcp::era::legacy);
-    auto answer = model::mcp_error_answer(why.code, request.record.agent, request.call_id, why.data);
-    return respond_error(request, core::gateway_error(why.code, "the modern era, with a program"), std::move(answer));
-}
-
-net::routine<> refuse_legacy(request_context& request)
-{
-    return refuse(
-        request,
-        "This server does not speak the legacy era, and Cardea does not translate for shared sessions."
-    );
-}
 
 bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone)
 {
@@ -146,11 +148,12 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     if (request.record.era == mcp::era::modern) {
         return set_modern_call(request, what);
     }
-    if (server.era == core::mcp_era::modern && server.sessions == core::mcp_sessions::shared) {
-        return refuse_legacy(request);
+    if (what.read.is_batch && !what.session) {
+        return refuse(request, "Programs and servers that speak HTTP+SSE get batches in sessions only.");
     }
     if (what.read.is_batch) {
-        return refuse(request, "Programs and servers that speak HTTP+SSE get no batches.");
+        set_batch(request, what);
+        return std::nullopt;
     }
     if (alone && server.sessionless == core::mcp_sessionless::refuse) {
         return respond_call_error(request, core::caller_error(errc::bad_request, "a message without a session"));

@@ -22,7 +22,8 @@ struct request_context;
 // What remains to be passed on.
 struct program_call {
     model::program_request asked;
-    bool primed = false;  // a stream of events begins with one that is empty (MCP 2025-11-25, basic/transports)
+    bool gathers = false;  // several answers may come: they are events
+    bool primed = false;   // a stream of events begins with one that is empty (MCP 2025-11-25, basic/transports)
 };
 
 // A body that has been checked. References; only for the call that it is passed to.
@@ -36,12 +37,6 @@ struct program_message {
 
 // Sets request.program, or returns the answer to a message that goes no further.
 std::optional<net::routine<>> set_program_call(request_context& request, const program_message& what);
-
-// -32022 with the versions of the legacy era: a client that speaks both eras goes on in that one.
-net::routine<> refuse_modern(request_context& request);
-
-// 501: the server speaks the modern era only.
-net::routine<> refuse_legacy(request_context& request);
 
 // Whether a message to this MCP server goes there at all, not straight to a server over streamable HTTP. `alone`: it is part of no
 // session, and begins none.

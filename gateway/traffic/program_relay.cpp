@@ -105,10 +105,6 @@ net::routine<> program_relay::run()
     caller.clock().stop();
     if (!came) {
         co_await respond_call_error(request_, std::move(came).error());
-    } else if (*came && batch_.failure && batch_.failure->code == errc::version_unsupported) {
-        co_await refuse_modern(request_);
-    } else if (*came && batch_.failure && batch_.failure->code == errc::not_implemented) {
-        co_await refuse_legacy(request_);
     } else if (*came && batch_.failure && batch_.texts.empty() && batch_.events.empty()) {
         co_await respond_call_error(request_, std::move(*batch_.failure));
     } else {
@@ -125,6 +121,7 @@ net::routine<core::result<bool>> program_relay::next_batch(core::steady_time unt
     for (;;) {
         if (auto batch = reader_->take()) {
             batch_ = std::move(*batch);
+            request_.record.translated = batch_.translated;
             co_return true;
         }
         const auto how = co_await wait_.until(until);
@@ -154,8 +151,11 @@ net::routine<> program_relay::answer(program_act act, bool came)
             // The client has everything: it need not come again (HTML standard, "Server-sent events").
             return batch_.over && batch_.events.empty() ? answer_whole(204) : stream(came);
     }
+    if (request_.program->gathers && came && batch_.over && batch_.texts.empty()) {
+        return answer_whole(202);
+    }
     const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
-    if (!whole) {
+    if (!whole || request_.program->gathers) {
         return stream(came);
     }
     return answer_whole(act == program_act::modern ? modern_status(batch_.texts.front()) : 200);
@@ -212,7 +212,7 @@ net::routine<core::result<>> program_relay::prepare_batch()
     if (!batch_.over || batch_.texts.empty()) {
         co_return core::result<>{};
     }
-    if (batch_.translated) {
+    if (batch_.translated && request_.record.era == mcp::era::modern) {
         co_await translate(batch_.texts.back());
     }
     if (request_.edit == nullptr) {

@@ -255,6 +255,15 @@ delivery exchange_book::take_response(std::string_view text, const message& read
 
 delivery exchange_book::take_question(std::string_view text, const message& read)
 {
+    auto told = put_question(text, read);
+    if (settings_.tally != nullptr) {
+        settings_.tally->count(read.method, told.question ? question_end::passed : question_end::answered);
+    }
+    return told;
+}
+
+delivery exchange_book::put_question(std::string_view text, const message& read)
+{
     const bool unreadable_ping = read.method == "ping" && !has_reader();
     if (settings_.shared || unreadable_ping || !may_ask(read.method)) {
         return {.to = destination::server, .text = answer_to(read)};

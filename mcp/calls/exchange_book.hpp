@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/calls/question_tally.hpp"
 #include "mcp/calls/server_questions.hpp"
 #include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/message.hpp"
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +35,7 @@ struct book_settings {
     std::size_t most_questions = 64;    // of the server, that nobody has answered
     std::int64_t first_question = 0;    // the first id under which the client gets them; 0: under the server's own
     message_limits messages;
+    std::shared_ptr<question_tally> tally = nullptr;  // of what the server asks; null: nobody counts
 };
 
 // Where a message of the server goes.
@@ -132,6 +135,7 @@ private:
     delivery fail(const addressee& whom, const core::error& why);
     delivery take_response(std::string_view text, const message& read);
     delivery take_question(std::string_view text, const message& read);
+    delivery put_question(std::string_view text, const message& read);
     delivery take_notification(std::string_view text, const message& read);
     delivery take_progress(std::string_view text, std::string_view token);
     delivery take_withdrawn(std::string_view text, std::string_view params);

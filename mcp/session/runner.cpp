@@ -104,6 +104,15 @@ const runner_counts& runner::counts() const noexcept
     return conductor_->counts();
 }
 
+// A session that is shaking hands again has no version.
+std::optional<era> runner::spoken() const noexcept
+{
+    if (const auto version = conductor_->state().version(); !version.empty()) {
+        return era_of(version);
+    }
+    return latest() == nullptr ? std::nullopt : std::optional{latest()->server.speaks};
+}
+
 bool runner::fell_back() const noexcept
 {
     return conductor_->fell_back();

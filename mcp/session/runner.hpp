@@ -130,6 +130,9 @@ public:
     std::optional<core::steady_time> next_attempt() const noexcept;
     const runner_counts& counts() const noexcept;
 
+    // The era that the server speaks, since the latest handshake, and before the first walk. Nothing: there was none yet.
+    std::optional<era> spoken() const noexcept;
+
     // The latest handshake went over HTTP+SSE, since the server does not know streamable HTTP.
     bool fell_back() const noexcept;
 

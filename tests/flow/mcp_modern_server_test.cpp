@@ -1,8 +1,9 @@
-// Clients of the legacy era in front of a program that speaks only the modern one.
+// Clients of either era in front of a program that speaks only the modern one.
 #include "tests/flow/mcp_program_fixture.hpp"
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -54,7 +55,46 @@ std::string completed(std::string_view id)
 constexpr std::string_view opening =
     R"({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1.50"}}})";
 
+http_response modern_call(const program_gateway& x)
+{
+    return x.post(
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one","_meta":{)"
+        R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})",
+        {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", "one"}}
+    );
+}
+
 }  // namespace
+
+TEST_CASE("A client of the modern era uses such a program as it is, from its first call on, configured or found out")
+{
+    for (const auto era : {core::mcp_era::modern, core::mcp_era::automatic}) {
+        const program_gateway x{modern_program(era)};
+        const auto got = modern_call(x);
+        CHECK(got.status == 200);
+        CHECK(got.body == completed("1"));
+        CHECK(modern_call(x).body == completed("1"));
+        CHECK(x.got("tools/call").find(R"("initialize")") == std::string::npos);
+        CHECK(x.programs().size() == (era == core::mcp_era::modern ? 1 : 2));
+    }
+}
+
+TEST_CASE("A client of the modern era gets 503, and why, of a program whose era cannot be found out")
+{
+    const program_gateway broken{[](config::settings& settings) {
+        settings.agents[0].mcp->arguments = {"-c", "exit 1"};
+    }};
+    const auto got = modern_call(broken);
+    check_error(got, 503, -31503, "session_failed");
+    CHECK(!got.header("Retry-After").empty());
+    const program_gateway silent{[](config::settings& settings) {
+        settings.agents[0].mcp->arguments = {"-c", "cat > /dev/null"};
+        settings.agents[0].mcp->initialize_timeout = std::chrono::milliseconds{100};
+    }};
+    const auto late = modern_call(silent);
+    CHECK(late.status == 503);
+    CHECK(!late.header("Retry-After").empty());
+}
 
 TEST_CASE("A client of the legacy era uses a program that speaks only the modern one, configured or found out")
 {
@@ -92,6 +132,22 @@ TEST_CASE("A client of the legacy era uses a program that speaks only the modern
         x.begin();
         CHECK(x.programs().size() == (era == core::mcp_era::modern ? 1 : 2));
     }
+}
+
+TEST_CASE("Each message of a translated session is counted, and its access line says so")
+{
+    program_gateway x{modern_program(core::mcp_era::modern)};
+    const auto session = x.begin();
+    CHECK(x.post(call_of("one"), session).status == 200);
+    CHECK(x.post(call_of("one")).status == 200);
+    CHECK(modern_call(x).status == 200);
+    CHECK(x.gateway().wait_for_metric(R"(cardea_mcp_translated_total{agent="a",era="legacy"})", 3));
+    CHECK_FALSE(x.gateway().metric(R"(cardea_mcp_translated_total{agent="a",era="modern"})").has_value());
+    const auto line = x.gateway().log().wait_for([](std::string_view each) {
+        return each.find(R"("rpc":"tools/call")") != std::string_view::npos;
+    });
+    REQUIRE(line.has_value());
+    CHECK(json::parse(*line)["translated"] == true);
 }
 
 TEST_CASE("What a modern program asks for reaches the client as a request, and its answer goes up with the call")

@@ -164,11 +164,40 @@ TEST_CASE("Hidden tools are -32602 before the program hears of them, lists are e
     CHECK(all.find("secret") == std::string::npos);
 }
 
-TEST_CASE("A batch is not passed on")
+TEST_CASE("A batch in a session of 2025-03-26 is answered with an event for each request, up to 100 messages")
 {
     const program_gateway x;
+    auto opening = initialize_body;
+    opening.replace(opening.find("2025-11-25"), 10, "2025-03-26");
+    const field_list session{{"Mcp-Session-Id", x.post(opening).header("Mcp-Session-Id")}};
+    const std::string told = R"({"jsonrpc":"2.0","method":"notifications/roots/list_changed"})";
+    const auto got = x.post("[" + call_of("one") + "," + told + "," + call_of("two", R"("b")") + "]", session);
+    CHECK(got.status == 200);
+    CHECK(got.header("Content-Type") == "text/event-stream");
+    CHECK(got.body == event_of(done_of("1")) + event_of(done_of(R"("b")")));
+    CHECK(x.got("list_changed").find(told) != std::string::npos);
+    CHECK(x.post("[" + told + "]", session).status == 202);
+    for (const std::size_t messages : {99U, 100U, 101U}) {
+        std::string batch = "[" + told;
+        for (std::size_t i = 1; i < messages; ++i) {
+            batch.append(",").append(told);
+        }
+        const auto answer = x.post(batch + "]", session);
+        CHECK(answer.status == (messages > 100 ? 400 : 202));
+        if (messages > 100) {
+            check_error(answer, 400, -32600, "invalid_request");
+        }
+    }
+    CHECK(x.send("DELETE", session).status == 200);
+    check_error(x.post("[" + call_of("one") + "]", session), 404, -32001, "session_not_found");
+}
+
+TEST_CASE("A batch has no place in a later version, nor outside of a session")
+{
+    const program_gateway x;
+    check_error(x.post("[" + call_of("one") + "]", x.begin()), 400, -32600, "invalid_request");
     CHECK(x.post("[" + call_of("one") + "]", {{"MCP-Protocol-Version", "2025-03-26"}}).status == 501);
-    CHECK(x.programs().empty());
+    CHECK(x.got("initialize").find("tools/call") == std::string::npos);
 }
 
 TEST_CASE("A program of the modern era serves all callers of that era, and a caller that leaves cancels")

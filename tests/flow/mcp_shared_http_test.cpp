@@ -159,6 +159,26 @@ TEST_CASE("A server over HTTP that has forgotten the control session gets anothe
     CHECK(posts_with(x, R"("initialize")") == 2);
 }
 
+TEST_CASE("A client of the modern era is translated for a server over HTTP that shares a session of the legacy one")
+{
+    const gate at;
+    const auto x = shared_gateway(at);
+    const std::string call =
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"mark":"m"},"_meta":{)"
+        R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})";
+    const field_list fields{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", "echo"}};
+    // Workers know the server's era once it has a card.
+    const auto by = std::chrono::steady_clock::now() + patience;
+    auto got = post(x, call, fields);
+    while (got.body.find("resultType") == std::string::npos && std::chrono::steady_clock::now() < by) {
+        std::this_thread::sleep_for(2ms);
+        got = post(x, call, fields);
+    }
+    CHECK(json::parse(got.body)["result"] == json::parse(R"({"resultType":"complete","mark":"m"})"));
+    CHECK(x.agent.requests().back().header("Mcp-Session-Id") == server_id);
+    CHECK(posts_with(x, R"("initialize")") == 1);
+}
+
 TEST_CASE("A server over HTTP may keep sessions of callers apart and share its own with calls that have none")
 {
     const gate at;

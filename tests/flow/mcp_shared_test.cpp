@@ -264,7 +264,7 @@ TEST_CASE("Filters, max_sessions and timeouts.call hold in shared sessions")
     CHECK(x.sent(R"("name":"secret")") == 0);
 }
 
-TEST_CASE("A program of the modern era serves callers of that era over the control session, and legacy ones get 501")
+TEST_CASE("A program of the modern era serves callers of either era over the control session")
 {
     const program_gateway x{[](config::settings& settings) {
         make_shared(settings);
@@ -277,9 +277,51 @@ TEST_CASE("A program of the modern era serves callers of that era over the contr
         R"("io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}}}})";
     CHECK(x.becomes_true([&] { return x.post(call, fields).status == 200; }));
     CHECK(x.post(call, fields).body == marked_answer("a", R"("m")"));
-    const auto refused = x.post(initialize_body);
-    check_error(refused, 501, -31501, "not_implemented");
-    CHECK(refused.body.find("does not speak the legacy era") != std::string::npos);
+    const auto session = x.begin();
+    CHECK(x.post(marked_call("one", "b"), session).body == marked_answer("b"));
+    CHECK(x.post(marked_call("one", "c")).body == marked_answer("c"));
+    CHECK(x.send("DELETE", session).status == 200);
+    check_error(x.post(marked_call("one", "d"), session), 404, -32001, "session_not_found");
+    CHECK(x.programs().size() == 1);
+}
+
+TEST_CASE("A client of the modern era uses a shared program of the legacy one, which asks it for nothing")
+{
+    shared_gateway x;
+    const auto ask = [&x](std::string_view method, std::string_view params = "", std::string_view name = "") {
+        field_list fields{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", std::string{method}}};
+        if (!name.empty()) {
+            fields.emplace_back("Mcp-Name", name);
+        }
+        return x.post(
+            R"({"jsonrpc":"2.0","id":"m","method":")" + std::string{method} + R"(","params":{)" + std::string{params} +
+                R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                R"("io.modelcontextprotocol/logLevel":"debug",)"
+                R"("io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}})",
+            fields
+        );
+    };
+    const std::string complete = R"({"jsonrpc":"2.0","id":"m","result":{"resultType":"complete",)";
+    for (const auto* tool : {"one", "chat"}) {
+        const auto called =
+            ask("tools/call", R"("name":")" + std::string{tool} + R"(","arguments":{"mark":"a"},)", tool);
+        CHECK(called.status == 200);
+        CHECK(called.header("Content-Type") == "application/json");
+        CHECK(called.body == complete + R"("content":[{"type":"text","text":"a"}]}})");
+    }
+    CHECK(x.sent(R"("name":"one","arguments":{"mark":"a"},"_meta":{}}})") == 1);
+    CHECK(x.sent("logging/setLevel") == 0);
+    CHECK(
+        ask("tools/list").body ==
+        complete +
+            R"("ttlMs":0,"cacheScope":"private","tools":[{"name":"one","inputSchema":{}},{"name":"secret","inputSchema":{}}]}})"
+    );
+    CHECK(
+        ask("server/discover").body.find(R"("io.modelcontextprotocol/serverInfo":{"name":"shell")") != std::string::npos
+    );
+    const auto late = ask("tools/call", R"("name":"one","arguments":{"mark":"a"},"requestState":"x",)", "one");
+    check_error(late, 400, -32602, "input_expired");
+    CHECK(x.gateway().wait_for_metric(R"(cardea_mcp_translated_total{agent="a",era="modern"})", 5));
     CHECK(x.programs().size() == 1);
 }
 

@@ -16,6 +16,25 @@ namespace {
 constexpr std::string_view complete = R"("resultType":"complete")";
 constexpr std::string_view uncached = R"("resultType":"complete","ttlMs":0,"cacheScope":"private",)";
 
+// Nobody has to find that out: only callers start programs.
+void legacy_program(config::settings& settings)
+{
+    settings.agents[0].mcp->era = core::mcp_era::legacy;
+}
+
+// It never says what tools it has.
+constexpr const char* unlisted_server = R"(
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\),.*/\1/p')
+  case "$line" in
+    *'"server/discover"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"unknown"}}';;
+    *'"initialize"'*)
+      echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1.50"}}}';;
+    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"content":[]}}';;
+  esac
+done
+)";
+
 std::string
 modern_text(std::string_view id, std::string_view method, std::string_view params = "", std::string_view meta = "")
 {
@@ -69,7 +88,7 @@ TEST_CASE(
     "A call of the modern era has a program of its own, which gets it in its own era, and the answer in the client's"
 )
 {
-    const program_gateway x;
+    const program_gateway x{legacy_program};
     const auto got = call(x, "one", R"("a")");
     CHECK(got.status == 200);
     CHECK(got.header("Content-Type") == "application/json");
@@ -87,9 +106,28 @@ TEST_CASE(
     CHECK(x.programs().size() == 1);
 }
 
-TEST_CASE("Progress of a call comes as an event before its answer, and its log level goes to the program first")
+TEST_CASE("The first call of the modern era finds out that a program speaks the legacy one, and is translated")
 {
     const program_gateway x;
+    const auto got = call(x, "one", R"("a")");
+    CHECK(got.status == 200);
+    CHECK(got.body == done(R"("a")"));
+    CHECK(x.got("server/discover").find("tools/call") != std::string::npos);
+}
+
+TEST_CASE("A call of the modern era waits for the handshake of Cardea's own session, and not for the program's lists")
+{
+    const program_gateway x{[](config::settings& settings) {
+        settings.agents[0].mcp->arguments = {"-c", unlisted_server};
+    }};
+    const auto got = call(x, "one");
+    CHECK(got.status == 200);
+    CHECK(got.body == done("1"));
+}
+
+TEST_CASE("Progress of a call comes as an event before its answer, and its log level goes to the program first")
+{
+    const program_gateway x{legacy_program};
     const auto got = x.post(
         call_text("talk", "1", "", R"("progressToken":7,"io.modelcontextprotocol/logLevel":"debug",)"),
         modern_fields("tools/call", "talk")
@@ -110,6 +148,7 @@ TEST_CASE(
 )
 {
     program_gateway x{[](config::settings& settings) {
+        legacy_program(settings);
         settings.agents[0].mcp->tools.deny = {"secret"};
         settings.agents[0].mcp->tools.names = {{"one", "first"}};
     }};
@@ -143,7 +182,7 @@ TEST_CASE(
 TEST_CASE("What a program asks is asked of the client in an answer, and the call goes on with the client's next request"
 )
 {
-    const program_gateway x;
+    const program_gateway x{legacy_program};
     const auto asked = call(x, "ask");
     CHECK(asked.status == 200);
     const auto result = json::parse(asked.body)["result"];
@@ -170,9 +209,29 @@ TEST_CASE("What a program asks is asked of the client in an answer, and the call
     CHECK(x.programs().size() == 1);
 }
 
+TEST_CASE("A call that is translated or waits for its client is counted, and its access line says so")
+{
+    program_gateway x{legacy_program};
+    CHECK(call(x, "ask").status == 200);
+    const auto line = x.gateway().log().wait_for([](std::string_view each) {
+        return each.find(R"("rpc":"tools/call")") != std::string_view::npos;
+    });
+    REQUIRE(line.has_value());
+    CHECK(json::parse(*line)["translated"] == true);
+    CHECK(x.gateway().wait_for_metric(R"(cardea_mcp_translated_total{agent="a",era="modern"})", 1));
+    CHECK(x.gateway().wait_for_metric("cardea_mcp_parked_calls", 1));
+    CHECK(x.gateway().wait_for_metric(R"(cardea_mcp_server_requests_total{method="roots/list",outcome="passed"})", 1));
+    x.begin();
+    const auto began = x.gateway().log().wait_for([](std::string_view each) {
+        return each.find(R"("rpc":"initialize")") != std::string_view::npos;
+    });
+    REQUIRE(began.has_value());
+    CHECK_FALSE(json::parse(*began).contains("translated"));
+}
+
 TEST_CASE("A client of the modern era that leaves ends its call and the program")
 {
-    const program_gateway x;
+    const program_gateway x{legacy_program};
     http_client caller{x.port()};
     caller.send(program_gateway::text("POST", modern_fields("tools/call", "hang"), call_text("hang")));
     x.got("tools/call");
@@ -183,7 +242,7 @@ TEST_CASE("A client of the modern era that leaves ends its call and the program"
 
 TEST_CASE("A program that ends during a call of the modern era fails it with 502, and one that takes no session too")
 {
-    const program_gateway x;
+    const program_gateway x{legacy_program};
     CHECK(call(x, "crash").status == 502);
     x.touch("refuse");
     CHECK(call(x, "one").status == 502);
@@ -193,6 +252,7 @@ TEST_CASE("A program that ends during a call of the modern era fails it with 502
 TEST_CASE("An agent that refuses calls without a session refuses those of the modern era with 400")
 {
     const program_gateway x{[](config::settings& settings) {
+        legacy_program(settings);
         settings.agents[0].mcp->sessionless = core::mcp_sessionless::refuse;
     }};
     CHECK(ask(x, "server/discover").status == 400);

@@ -155,11 +155,9 @@ TEST_CASE("Without a session that is ready, or with one of the other era, a clie
     CHECK(next(x.request(session, message("1", "ping"))) == answer_text("1"));
     x.trouble.reset();
     x.facts.speaks = mcp::era::modern;
-    CHECK(x.begin() == "not_implemented");
-    x.request(session, message("1", "tools/call"));
-    CHECK(x.refused == "not_implemented");
+    CHECK(x.begin() == "version_unsupported");
     const auto entry = x.new_entry();
-    CHECK(x.shared->call(entry, client_text{message("1", "tools/call")}).error().code == errc::not_implemented);
+    CHECK(x.shared->call(entry, client_text{message("1", "tools/call")}).error().code == errc::version_unsupported);
     auto modern = x.shared->modern(entry, client_text{message("1", "tools/call")});
     REQUIRE(modern.has_value());
     x.poll();
@@ -173,8 +171,16 @@ TEST_CASE("Without a session that is ready, or with one of the other era, a clie
     x.facts.speaks = mcp::era::legacy;
     CHECK(x.shared->modern(entry, client_text{message("1", "tools/call")}).error().code == errc::version_unsupported);
     CHECK(x.request(session, message("1", "tools/call")) != nullptr);
-    // The next session speaks less than the client was told.
-    x.facts.protocol_version = "2025-03-26";
+    // The next session speaks less than the client was told, or another era.
+    SUBCASE("an older version")
+    {
+        x.facts.protocol_version = "2025-03-26";
+    }
+    SUBCASE("the modern era")
+    {
+        x.facts.speaks = mcp::era::modern;
+        x.facts.protocol_version = "2026-07-28";
+    }
     x.request(session, message("1", "tools/call"));
     CHECK(x.refused == "session_not_found");
     CHECK(x.ended(session_end::lost) == 1);

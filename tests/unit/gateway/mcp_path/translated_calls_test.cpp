@@ -210,19 +210,12 @@ TEST_CASE(
     CHECK(next(lost) == "upstream_reset");
 }
 
-TEST_CASE(
-    "An agent that refuses calls without a session refuses these, and one that shares its session has none for them"
-)
+TEST_CASE("An agent that refuses calls without a session refuses these")
 {
     modern_client_rig x;
     x.server.sessionless = core::mcp_sessionless::refuse;
     CHECK(x.call(modern("1", "tools/list"), "") == nullptr);
-    x.server.sessionless = core::mcp_sessionless::shared;
-    CHECK(x.call(modern("1", "tools/list"), "") == nullptr);
-    x.server.sessionless = core::mcp_sessionless::fresh;
-    x.server.sessions = core::mcp_sessions::shared;
-    CHECK(x.call(modern("1", "tools/list"), "") == nullptr);
-    CHECK(x.troubles == std::vector{errc::bad_request, errc::not_implemented, errc::not_implemented});
+    CHECK(x.troubles == std::vector{errc::bad_request});
     CHECK(x.programs.started.empty());
 }
 

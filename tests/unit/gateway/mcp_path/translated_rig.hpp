@@ -151,7 +151,15 @@ public:
         .speaks_modern = [this](const core::agent&) { return modern; },
         .clock = [this] { return now; },
         .log = log,
+        .control = [this](const std::string&) -> core::result<std::shared_ptr<const mcp::server_facts>> {
+            if (lists == nullptr) {
+                return core::upstream_error(errc::session_not_ready);
+            }
+            return std::shared_ptr<const mcp::server_facts>{lists, &lists->server};
+        },
+        .lane = [this](const std::string&) { return programs.factory(); },
         .listed = [this](const std::string&) { return lists; },
+        .lists = [this](const std::string&) { return lists; },
     }};
 };
 

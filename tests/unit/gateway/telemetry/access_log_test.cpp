@@ -1,3 +1,4 @@
+// over 400 lines: every member of the line, and every limit of it.
 #include "gateway/telemetry/access_log.hpp"
 
 #include "core/json/json.hpp"
@@ -98,6 +99,16 @@ TEST_CASE("a call that went well is one line with what is known of it, and nothi
         R"("method":"POST","agent":"weather","rpc":"message/send","status":200,"bytes_in":312,"bytes_out":1841,)"
         R"("ttfb_ms":11.000,"ms":12.345,"peer":"192.0.2.7"})"
     );
+}
+
+TEST_CASE("A message to an MCP server has its era, and says that it was translated if it was")
+{
+    auto record = a_call();
+    record.era = mcp::era::modern;
+    record.session = "01234567";
+    CHECK(line_of(record).find(R"("era":"modern","session":"01234567",)") != std::string::npos);
+    record.translated = true;
+    CHECK(line_of(record).find(R"("era":"modern","translated":true,"session":"01234567",)") != std::string::npos);
 }
 
 TEST_CASE("a failed stream has its code, whose it was, the detail, and how the stream ended")

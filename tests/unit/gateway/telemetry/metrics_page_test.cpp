@@ -437,6 +437,7 @@ TEST_CASE("Messages to MCP servers are added up by agent, method, era and outcom
     other.count(a_tool_call("m1", "search"));
     auto failed = a_tool_call("m1", "search");
     failed.era = mcp::era::modern;
+    failed.translated = true;
     failed.code = core::errc::upstream_reset;
     failed.from = core::side::upstream;
     other.count(failed);
@@ -452,6 +453,9 @@ TEST_CASE("Messages to MCP servers are added up by agent, method, era and outcom
     CHECK(requests.find(m1 + R"(era="legacy",outcome="ok"} 2)") != std::string::npos);
     CHECK(requests.find(m1 + R"(era="modern",outcome="upstream_error"} 1)") != std::string::npos);
     CHECK(requests.find(R"({agent="m2",method="other",era="legacy",outcome="ok"} 1)") != std::string::npos);
+    const auto translated = lines_of(family(page, "cardea_mcp_translated_total"));
+    REQUIRE(translated.size() == 3);
+    CHECK(translated[2] == R"(cardea_mcp_translated_total{agent="m1",era="modern"} 1)");
     CHECK(page.find("\ncardea_mcp_request_seconds_count{agent=\"m1\"} 3\n") != std::string::npos);
     CHECK(page.find("\ncardea_mcp_request_seconds_count{agent=\"m2\"} 1\n") != std::string::npos);
     CHECK(page.find("\ncardea_mcp_tool_calls_total{agent=\"m1\",tool=\"search\"} 3\n") != std::string::npos);
@@ -511,6 +515,20 @@ TEST_CASE("Sessions of callers that are over are counted by why, over all loops"
     CHECK(page.find("\ncardea_mcp_client_sessions_ended_total{reason=\"lost\"} 1\n") != std::string::npos);
 }
 
+TEST_CASE("What servers ask callers is counted by method, and by whether a client has it")
+{
+    gateway::telemetry::gateway_sample sample;
+    sample.server_requests.count("roots/list", mcp::question_end::passed);
+    sample.server_requests.count("roots/list", mcp::question_end::passed);
+    sample.server_requests.count("sampling/createMessage", mcp::question_end::answered);
+    sample.server_requests.count("made/up", mcp::question_end::answered);
+    const auto series = lines_of(family(page_of({}, sample), "cardea_mcp_server_requests_total"));
+    REQUIRE(series.size() == 5);
+    CHECK(series[2] == R"(cardea_mcp_server_requests_total{method="sampling/createMessage",outcome="answered"} 1)");
+    CHECK(series[3] == R"(cardea_mcp_server_requests_total{method="roots/list",outcome="passed"} 2)");
+    CHECK(series[4] == R"(cardea_mcp_server_requests_total{method="other",outcome="answered"} 1)");
+}
+
 TEST_CASE("the gateway and its process are described")
 {
     gateway::telemetry::gateway_sample sample;
@@ -525,6 +543,7 @@ TEST_CASE("the gateway and its process are described")
     sample.dropped_audit_lines = 16;
     sample.key_sets = {{"idp", 90s}, {"never read", std::nullopt}};
     sample.refused_connections = 7;
+    sample.parked_calls = 18;
     sample.config_reloads = 8;
     sample.config_refusals = 9;
     sample.config_since = core::wall_time{1700000001500ms};
@@ -539,6 +558,7 @@ TEST_CASE("the gateway and its process are described")
     };
     const auto page = page_of({}, sample);
     const std::vector<std::string> expected{
+        "cardea_mcp_parked_calls 18",
         R"(cardea_build_info{version="0.1.0",compiler="clang \"19\"\n\\"} 1)",
         "cardea_start_time_seconds 1700000000.123",
         "cardea_ready 1",
@@ -654,7 +674,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 58);
+        CHECK(described.size() == 61);
         CHECK(page.ends_with('\n'));
     }
 }

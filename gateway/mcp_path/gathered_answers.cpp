@@ -1,0 +1,83 @@
+#include "gateway/mcp_path/gathered_answers.hpp"
+
+#include "core/json/jsonrpc_server.hpp"
+#include "mcp/protocol/raw_json.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace gateway::mcp_path {
+namespace {
+
+text_kind kind_of(std::string_view text)
+{
+    const auto message = mcp::members_of(text);
+    if (message.find("method").empty()) {
+        return text_kind::answer;
+    }
+    return message.find("id").empty() ? text_kind::notification : text_kind::question;
+}
+
+}  // namespace
+
+std::shared_ptr<text_queue> gathered_answers::gather(std::vector<member> members, std::string agent_id)
+{
+    auto reader = std::make_shared<text_queue>(on_);
+    auto& added = all_.emplace_back(std::move(members), std::move(agent_id), reader);
+    const std::weak_ptr<bool> alive{alive_};
+    for (const auto& each : added.members) {
+        each.answer->set_wake([this, alive, at = &added] {
+            if (!alive.expired()) {
+                look(*at);
+            }
+        });
+    }
+    reader->on_left([this, alive, at = &added](text_queue& /*queue*/) {
+        if (!alive.expired()) {
+            drop(at);
+        }
+    });
+    look(added);
+    return reader;
+}
+
+// What was taken stays under way in its queue, so that a question which the client has not got by the time it leaves is refused.
+void gathered_answers::look(batch& at)
+{
+    const auto reader = at.reader.lock();
+    if (reader == nullptr) {
+        return;
+    }
+    std::erase_if(at.members, [&](const member& each) {
+        auto& from = *each.answer;
+        while (auto text = from.take()) {
+            const auto kind = kind_of(*text);
+            reader->push(std::move(*text), kind);
+        }
+        if (!from.over()) {
+            return false;
+        }
+        if (const auto& why = from.failure()) {
+            reader->push(core::jsonrpc_error_body(each.id, why->code, at.agent_id), text_kind::answer);
+        }
+        from.set_wake({});
+        return true;
+    });
+    if (at.members.empty()) {
+        reader->close();
+        drop(&at);
+    }
+}
+
+// A session may keep the queue of a request that waits for its program.
+void gathered_answers::drop(const batch* at)
+{
+    const auto found = std::ranges::find_if(all_, [at](const batch& each) { return &each == at; });
+    for (const auto& each : found->members) {
+        each.answer->set_wake({});
+    }
+    all_.erase(found);
+}
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,49 @@
+// The answers to the messages of a batch (MCP 2025-03-26, basic, "Batching"): what comes of each goes to one reader, as it comes. On
+// the thread of one loop.
+#pragma once
+
+#include "gateway/mcp_path/text_queue.hpp"
+#include "net/loop/types.hpp"
+
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gateway::mcp_path {
+
+class gathered_answers {
+public:
+    explicit gathered_answers(net::executor on)
+        : on_{on}
+    {
+    }
+    gathered_answers(const gathered_answers&) = delete;
+    gathered_answers& operator=(const gathered_answers&) = delete;
+
+    // What comes of one request of the batch.
+    struct member {
+        std::string id;  // raw, of the request
+        std::shared_ptr<text_queue> answer;
+    };
+
+    // What the client reads, until all members are answered. One that fails has an error with its id. A client that leaves lets go
+    // of all of them; what the server has asked during one that is not answered then is refused.
+    std::shared_ptr<text_queue> gather(std::vector<member> members, std::string agent_id);
+
+private:
+    struct batch {
+        std::vector<member> members;  // that are not answered
+        std::string agent_id;
+        std::weak_ptr<text_queue> reader;
+    };
+
+    void look(batch& at);
+    void drop(const batch* at);
+
+    net::executor on_;
+    std::list<batch> all_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+}  // namespace gateway::mcp_path

@@ -1,0 +1,189 @@
+#include "gateway/mcp_path/gathered_answers.hpp"
+
+#include "core/json/jsonrpc_server.hpp"
+#include "tests/unit/gateway/mcp_path/translated_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/mcp_path/gathered_answers");
+
+using namespace mcp_path_test;
+using gateway::mcp_path::gathered_answers;
+using gateway::mcp_path::text_kind;
+
+namespace {
+
+struct gathered_rig {
+    reader queue() { return std::make_shared<text_queue>(loop.get_executor()); }
+
+    void poll()
+    {
+        loop.io().restart();
+        loop.io().poll();
+    }
+
+    net::loop loop;
+    gathered_answers all{loop.get_executor()};
+};
+
+// Sessions with programs of the legacy era.
+class batch_rig : public translated_rig {
+public:
+    batch_rig()
+    {
+        server.era = core::mcp_era::legacy;
+        publish();
+    }
+
+    std::string begin_session()
+    {
+        const auto reader = open(asked(program_act::begin, "", opening));
+        auto batch = reader->take();
+        REQUIRE(batch.has_value());
+        CHECK(batch->texts == std::vector{opened});
+        reader->next();
+        poll();
+        return batch->handle;
+    }
+
+    static program_request asked_batch(const std::string& handle, const std::vector<std::string>& texts)
+    {
+        auto out = asked(program_act::request, handle);
+        for (const auto& each : texts) {
+            const client_text read{each};
+            const mcp::client_message& view = read;
+            out.many.emplace_back(view);
+        }
+        return out;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("Answers of a batch come as they are there, and a request that fails has an error with its id")
+{
+    gathered_rig x;
+    const auto first = x.queue();
+    const auto second = x.queue();
+    const auto read = x.all.gather({{"1", first}, {R"("b")", second}}, "agent");
+    CHECK(next(read).empty());
+    second->push(answer_text(R"("b")"), text_kind::answer);
+    second->close();
+    x.poll();
+    CHECK(next(read) == answer_text(R"("b")"));
+    CHECK(next(read).empty());
+    first->push(message("", "notifications/progress"), text_kind::notification);
+    first->fail(core::upstream_error(errc::upstream_timeout));
+    x.poll();
+    CHECK(next(read) == message("", "notifications/progress"));
+    CHECK(next(read) == core::jsonrpc_error_body("1", errc::upstream_timeout, "agent"));
+    CHECK(next(read) == "over");
+}
+
+TEST_CASE("A batch of which everything is answered at once is over at once")
+{
+    gathered_rig x;
+    const auto failed = x.queue();
+    failed->fail(core::gateway_error(errc::overloaded));
+    const auto read = x.all.gather({{"1", failed}}, "agent");
+    CHECK(next(read) == core::jsonrpc_error_body("1", errc::overloaded, "agent"));
+    CHECK(next(read) == "over");
+}
+
+TEST_CASE("A client that leaves lets go of all its calls, and a question that it has not answered is refused")
+{
+    gathered_rig x;
+    auto first = x.queue();
+    auto second = x.queue();
+    auto& asks = *first;
+    std::vector<std::string> refused;
+    int left = 0;
+    first->on_left([&](text_queue& queue) {
+        refused = queue.take_questions();
+        ++left;
+    });
+    second->on_left([&](text_queue& /*queue*/) { ++left; });
+    std::vector<gathered_answers::member> members;
+    members.push_back({"1", std::move(first)});
+    members.push_back({"2", std::move(second)});
+    auto read = x.all.gather(std::move(members), "agent");
+    asks.push(message("5", "roots/list"), text_kind::question);
+    x.poll();
+    CHECK(next(read) == message("5", "roots/list"));
+    CHECK(left == 0);
+    read.reset();
+    CHECK(left == 2);
+    CHECK(refused == std::vector{message("5", "roots/list")});
+}
+
+TEST_CASE("The messages of a batch go on one by one, and their answers come as they are there")
+{
+    batch_rig x;
+    const auto session = x.begin_session();
+    const auto told = message("", "notifications/roots/list_changed");
+    const auto reader = x.open(x.asked_batch(session, {message("1", "tools/list"), told, message("2", "tools/call")}));
+    const auto& lines = x.programs.lines[0];
+    REQUIRE(lines.size() == 4);
+    CHECK(lines[1] == message("1", "tools/list"));
+    CHECK(lines[2] == told);
+    CHECK(lines[3] == message("2", "tools/call"));
+    x.programs.say(answer_text("2"));
+    x.poll();
+    auto batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->texts == std::vector{answer_text("2")});
+    CHECK_FALSE(batch->over);
+    reader->next();
+    x.programs.say(answer_text("1"));
+    x.poll();
+    batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->texts == std::vector{answer_text("1")});
+    CHECK(batch->over);
+}
+
+TEST_CASE("A batch without requests has no answer, and one of an unknown session is none")
+{
+    batch_rig x;
+    const auto session = x.begin_session();
+    const auto told = message("", "notifications/roots/list_changed");
+    const auto reader = x.open(x.asked_batch(session, {told, told}));
+    const auto batch = reader->take();
+    REQUIRE(batch.has_value());
+    CHECK(batch->over);
+    CHECK(batch->texts.empty());
+    CHECK_FALSE(batch->failure.has_value());
+    CHECK(x.all(x.asked_batch("0123456789abcdef", {told})) == "session_not_found");
+    CHECK(x.all(x.asked_batch("0123456789abcdef", {told, message("1", "ping")})) == "session_not_found");
+}
+
+TEST_CASE("Each request of a batch is a call in flight, and one beyond 64 has an error of its own")
+{
+    for (const std::size_t requests : {63U, 64U, 65U}) {
+        batch_rig x;
+        const auto session = x.begin_session();
+        std::vector<std::string> texts;
+        for (std::size_t i = 1; i <= requests; ++i) {
+            texts.push_back(message(std::to_string(i), "tools/call"));
+        }
+        const auto reader = x.open(x.asked_batch(session, texts));
+        const auto batch = reader->take();
+        CHECK(batch.has_value() == (requests == 65));
+        if (batch) {
+            REQUIRE(batch->texts.size() == 1);
+            CHECK(batch->texts[0].find(R"("id":65,)") != std::string::npos);
+            CHECK(batch->texts[0].find(R"("code":"overloaded")") != std::string::npos);
+            CHECK_FALSE(batch->over);
+        }
+        CHECK(x.programs.lines[0].size() == 1 + std::min<std::size_t>(requests, 64));
+    }
+}
+
+TEST_SUITE_END();
