@@ -62,7 +62,12 @@ legacy_clients::share(const std::string& agent_id, const mcp::client_message& re
     if (agent == sharing_.end()) {
         return core::upstream_error(core::errc::upstream_reset, "the agent has changed");
     }
-    return shared_.modern(agent->second, request);
+    auto asked = shared_.modern(agent->second, request);
+    if (!asked && asked.error().code == core::errc::version_unsupported) {
+        // The client begins again, with a server that speaks its own era by now.
+        return core::caller_error(core::errc::session_not_found);
+    }
+    return asked;
 }
 
 core::result<begun_session>

@@ -192,6 +192,37 @@ TEST_CASE("A batch in a session of 2025-03-26 is answered with an event for each
     check_error(x.post("[" + call_of("one") + "]", session), 404, -32001, "session_not_found");
 }
 
+TEST_CASE("Each message of a batch is held to the rules of access and to the limit of names")
+{
+    const program_gateway x{[](config::settings& settings) {
+        const core::principal ci{.id = "ci", .provider = "ci", .tenant = {}, .scopes = {}, .groups = {}, .claims = {}};
+        settings.access.providers = {{"ci", core::static_token_provider{core::secret{"token-of-ci-0123456789"}, ci}}};
+        auto& agent = settings.agents[0];
+        agent.discover = {.anyone = true, .any_of = {}};
+        agent.call = {
+            .anyone = false,
+            .any_of = {{.principals = {"ci"}, .methods = {"initialize", "tools/list", "prompts/get"}}}
+        };
+    }};
+    const field_list ci{{"Authorization", "Bearer token-of-ci-0123456789"}};
+    auto opening = initialize_body;
+    opening.replace(opening.find("2025-11-25"), 10, "2025-03-26");
+    auto session = ci;
+    session.emplace_back("Mcp-Session-Id", x.post(opening, ci).header("Mcp-Session-Id"));
+    const std::string lists = R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})";
+    const std::string told = R"({"jsonrpc":"2.0","method":"notifications/roots/list_changed"})";
+    CHECK(x.post("[" + lists + "," + told + "]", session).status == 200);
+    CHECK(x.post("[" + lists + "," + call_of("one", "2") + "]", session).status == 403);
+    // With its quotes the name has 64 KiB, or one byte more.
+    for (const std::size_t letters : {65534U, 65535U}) {
+        const auto prompt =
+            R"({"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":")" + std::string(letters, 'x') + "\"}}";
+        const auto got = x.post("[" + lists + "," + prompt + "]", session);
+        CHECK(got.status == (letters == 65534U ? 200 : 400));
+    }
+    CHECK(x.got("prompts/get").find("tools/call") == std::string::npos);
+}
+
 TEST_CASE("A batch has no place in a later version, nor outside of a session")
 {
     const program_gateway x;

@@ -154,4 +154,13 @@ TEST_CASE("A translated session ends when the agent does not share its own sessi
     CHECK(x.all(x.asked(program_act::request, session, message("1", "ping"))) == "session_not_found");
 }
 
+TEST_CASE("A translated session is not found any more when the control session is of the legacy era")
+{
+    shared_translation_rig x;
+    const auto session = x.begin_session();
+    x.become_legacy();
+    CHECK(x.all(x.asked(program_act::request, session, message("1", "tools/call"))) == "session_not_found");
+    CHECK(x.programs.started.empty());
+}
+
 TEST_SUITE_END();
