@@ -280,6 +280,38 @@ TEST_CASE("What follows an event is all of it or nothing")
     }
 }
 
+TEST_CASE("A listener that has missed what is gone is told so once, and then gets what comes")
+{
+    streams_rig x{{.events = 1}};
+    const auto stream = x.open("");
+    const auto begun = x.streams.place(stream);
+    x.queue->push("a", text_kind::notification);
+    x.queue->push("b", text_kind::notification);
+    const auto ids = x.send(stream);
+    REQUIRE(ids.size() == 2);
+    CHECK(x.resume(begun) == "events_gone");
+    auto again = x.streams.resume(*mcp::event_position::read(begun), "s");
+    REQUIRE(again.has_value());
+    CHECK(again->unasked);
+    CHECK(again->batch.events.empty());
+    CHECK_FALSE(again->batch.over);
+    CHECK(again->batch.place == ids[1]);
+    // Of the event that it has there is no such gap.
+    CHECK(x.resume(ids[0]) == "b ");
+}
+
+TEST_CASE("A call that has missed what is gone is told so each time")
+{
+    streams_rig x{{.events = 1}};
+    const auto stream = x.open();
+    const auto begun = x.streams.place(stream);
+    x.queue->push("a", text_kind::notification);
+    x.queue->push("b", text_kind::notification);
+    x.send(stream);
+    CHECK(x.resume(begun) == "events_gone");
+    CHECK(x.resume(begun) == "events_gone");
+}
+
 TEST_CASE("Without memory nothing is kept")
 {
     CHECK(streams_rig{}.streams.keeps());
