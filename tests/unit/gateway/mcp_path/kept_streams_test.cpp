@@ -188,9 +188,9 @@ TEST_CASE("What is said unasked is one stream of the session, which goes on when
 
 TEST_CASE("What is said unasked waits at the session while nobody listens")
 {
+    int left = 0;
     streams_rig x;
     const auto stream = x.open("");
-    int left = 0;
     x.queue->on_left([&left](text_queue&) { ++left; });
     auto queue = std::exchange(x.queue, nullptr);
     x.reader->queue = nullptr;
@@ -201,9 +201,9 @@ TEST_CASE("What is said unasked waits at the session while nobody listens")
 
 TEST_CASE("A question waits 10 s for a client that is away, then leaves the stream, whose client may come back")
 {
-    streams_rig x;
     std::vector<std::string> refused;
     int back = 0;
+    streams_rig x;
     x.queue->on_left([&refused](text_queue& of) {
         for (auto& each : of.take_questions()) {
             refused.push_back(std::move(each));
