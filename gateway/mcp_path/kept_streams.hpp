@@ -39,9 +39,9 @@ struct stream_terms {
 
 class kept_streams {
 public:
-    // For so long what the server asks on a stream that nobody reads waits for the client. Then it is refused, and the server's next
-    // questions go elsewhere until the client is back.
-    static constexpr core::duration patience = std::chrono::seconds{10};
+    // For so long what the server asks on a stream that nobody reads waits for the client: SDKs come back after 5 s (`retry`), and once
+    // more after 5 s. Then it is refused, and the server's next questions go elsewhere until the client is back.
+    static constexpr core::duration patience = std::chrono::seconds{15};
 
     kept_streams(std::function<core::steady_time()> clock, const mcp::replay_limits& limits);
     kept_streams(const kept_streams&) = delete;

@@ -199,7 +199,7 @@ TEST_CASE("What is said unasked waits at the session while nobody listens")
     CHECK(x.resume(x.streams.place(stream)).empty());
 }
 
-TEST_CASE("A question waits 10 s for a client that is away, then leaves the stream, whose client may come back")
+TEST_CASE("A question waits 15 s for a client that is away, then leaves the stream, whose client may come back")
 {
     std::vector<std::string> refused;
     int back = 0;
