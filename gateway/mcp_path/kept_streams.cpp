@@ -26,7 +26,7 @@ std::uint64_t kept_streams::open(stream_terms terms, std::weak_ptr<stream_reader
     if (unasked) {
         unasked_.emplace(terms.session, stream);
     }
-    open_.emplace(stream, open_stream{std::move(terms), std::move(reader), nullptr, {}});
+    open_.emplace(stream, open_stream{std::move(terms), std::move(reader), nullptr, {}, {}});
     return stream;
 }
 
@@ -90,18 +90,26 @@ core::result<kept_streams::resumed> kept_streams::resume(const mcp::event_positi
     if (!missed) {
         return core::caller_error(errc::events_gone, "Last-Event-ID is of no stream of the session");
     }
-    if (missed->gap) {
-        return core::caller_error(errc::events_gone, "what followed Last-Event-ID is not kept any more");
-    }
+    const auto found = open_.find(last.stream);
     resumed out;
     out.stream = last.stream;
-    out.batch.place = last.to_text();
+    out.unasked = found != open_.end() && found->second.terms.call_id.empty();
+    const bool begins_anew = out.unasked && missed->gap && found->second.told_gone == last.number;
+    if (missed->gap && !begins_anew) {
+        if (out.unasked) {
+            found->second.told_gone = last.number;
+        }
+        return core::caller_error(errc::events_gone, "what followed Last-Event-ID is not kept any more");
+    }
+    if (begins_anew) {
+        missed->events.clear();
+    }
+    out.batch.place = begins_anew ? place(last.stream) : last.to_text();
     for (auto& each : missed->events) {
         out.batch.events.push_back({each.at.to_text(), std::move(each.text)});
     }
-    if (const auto found = open_.find(last.stream); found != open_.end()) {
+    if (found != open_.end()) {
         out.queue = take_from_reader(found->second);
-        out.unasked = found->second.terms.call_id.empty();
     }
     if (out.unasked) {
         // The session gives another one.

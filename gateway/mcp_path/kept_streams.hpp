@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,9 +39,9 @@ struct stream_terms {
 
 class kept_streams {
 public:
-    // For so long what the server asks on a stream that nobody reads waits for the client. Then it is refused, and the server's next
-    // questions go elsewhere until the client is back.
-    static constexpr core::duration patience = std::chrono::seconds{10};
+    // For so long what the server asks on a stream that nobody reads waits for the client: SDKs come back after 5 s (`retry`), and once
+    // more after 5 s. Then it is refused, and the server's next questions go elsewhere until the client is back.
+    static constexpr core::duration patience = std::chrono::seconds{15};
 
     kept_streams(std::function<core::steady_time()> clock, const mcp::replay_limits& limits);
     kept_streams(const kept_streams&) = delete;
@@ -70,7 +71,8 @@ public:
     };
 
     // What followed the event, for another reader, which is set_reader() then. Fails with events_gone: the event is not of a
-    // stream of this session, or some of what followed is kept no longer.
+    // stream of this session, or some of what followed is kept no longer. A client that has been told so of what is said unasked, and
+    // asks once more, gets what comes now: no other request would bring it back.
     core::result<resumed> resume(const mcp::event_position& last, const std::string& session);
     void set_reader(std::uint64_t stream, std::weak_ptr<stream_reader> reader);
 
@@ -86,8 +88,9 @@ private:
     struct open_stream {
         stream_terms terms;
         std::weak_ptr<stream_reader> reader;
-        std::shared_ptr<text_queue> parked;  // null: somebody reads it
-        core::steady_time since;             // parked
+        std::shared_ptr<text_queue> parked;      // null: somebody reads it
+        core::steady_time since;                 // parked
+        std::optional<std::uint64_t> told_gone;  // behind which event; of what is said unasked
     };
 
     void drain(std::uint64_t stream);

@@ -147,7 +147,7 @@ TEST_CASE("What a program says unasked comes once, whether the client was there,
 
 TEST_CASE("A stream that is resumed twice is read by the second client only, and one still read goes to who resumes it")
 {
-    const program_gateway x;
+    const program_gateway x{[](config::settings& settings) { settings.workers = 2; }};
     const client me{x};
     auto first = me.open("POST", call_of("wait"));
     const auto begun = first_id(first);

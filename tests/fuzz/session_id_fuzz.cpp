@@ -1,6 +1,7 @@
-// Any text as a session id, and any agent, address, principal and upstream id as one that is sealed, each on a line; the rest
+// Any text as a session id or an event's, and any agent, address, principal and upstream id as one that is sealed, each on a line; the rest
 // says where a byte is changed. Nothing that the key has not sealed opens, what it has sealed opens as it was, and only for whom
 // it was sealed.
+#include "mcp/calls/replay_store.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
@@ -46,6 +47,9 @@ void check_any(std::string_view text)
     require(input.has_error(), "what nobody has sealed does not open", text);
     require(input.error().code == core::errc::input_expired, "an input is expired", text);
     require(mcp::tag_of(mcp::digest_of_session(text)).size() == 8, "a tag has 8 digits", text);
+    if (const auto place = mcp::event_position::read(text)) {
+        require(place->to_text() == text, "a place has one text", text);
+    }
 }
 
 void check_key(std::string_view text)

@@ -188,9 +188,9 @@ TEST_CASE("What is said unasked is one stream of the session, which goes on when
 
 TEST_CASE("What is said unasked waits at the session while nobody listens")
 {
+    int left = 0;
     streams_rig x;
     const auto stream = x.open("");
-    int left = 0;
     x.queue->on_left([&left](text_queue&) { ++left; });
     auto queue = std::exchange(x.queue, nullptr);
     x.reader->queue = nullptr;
@@ -199,11 +199,11 @@ TEST_CASE("What is said unasked waits at the session while nobody listens")
     CHECK(x.resume(x.streams.place(stream)).empty());
 }
 
-TEST_CASE("A question waits 10 s for a client that is away, then leaves the stream, whose client may come back")
+TEST_CASE("A question waits 15 s for a client that is away, then leaves the stream, whose client may come back")
 {
-    streams_rig x;
     std::vector<std::string> refused;
     int back = 0;
+    streams_rig x;
     x.queue->on_left([&refused](text_queue& of) {
         for (auto& each : of.take_questions()) {
             refused.push_back(std::move(each));
@@ -278,6 +278,38 @@ TEST_CASE("What follows an event is all of it or nothing")
         const auto first = begun.substr(0, begun.find('-')) + "-1";
         CHECK(x.resume(first) == "b c ");
     }
+}
+
+TEST_CASE("A listener that has missed what is gone is told so once, and then gets what comes")
+{
+    streams_rig x{{.events = 1}};
+    const auto stream = x.open("");
+    const auto begun = x.streams.place(stream);
+    x.queue->push("a", text_kind::notification);
+    x.queue->push("b", text_kind::notification);
+    const auto ids = x.send(stream);
+    REQUIRE(ids.size() == 2);
+    CHECK(x.resume(begun) == "events_gone");
+    auto again = x.streams.resume(*mcp::event_position::read(begun), "s");
+    REQUIRE(again.has_value());
+    CHECK(again->unasked);
+    CHECK(again->batch.events.empty());
+    CHECK_FALSE(again->batch.over);
+    CHECK(again->batch.place == ids[1]);
+    // Of the event that it has there is no such gap.
+    CHECK(x.resume(ids[0]) == "b ");
+}
+
+TEST_CASE("A call that has missed what is gone is told so each time")
+{
+    streams_rig x{{.events = 1}};
+    const auto stream = x.open();
+    const auto begun = x.streams.place(stream);
+    x.queue->push("a", text_kind::notification);
+    x.queue->push("b", text_kind::notification);
+    x.send(stream);
+    CHECK(x.resume(begun) == "events_gone");
+    CHECK(x.resume(begun) == "events_gone");
 }
 
 TEST_CASE("Without memory nothing is kept")

@@ -253,7 +253,7 @@ TEST_CASE("A stream that is resumed while it is read goes to the second reader, 
     CHECK(shown(first->take()) == "nothing");
 }
 
-TEST_CASE("A question waits 10 s for a client that is away, and then goes elsewhere until it is back")
+TEST_CASE("A question waits 15 s for a client that is away, and then goes elsewhere until it is back")
 {
     resumption_rig x;
     x.begin();
