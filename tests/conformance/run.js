@@ -1,11 +1,14 @@
 // The MCP conformance suite on the fixture, and the SDK's client on the suite's servers, directly and through the gateway: no check may
-// be worse than directly, but for those that expected_failures.json has with a reason. The arguments, if any, name the rows that run.
+// be worse than directly, but for those that expected_failures.json has with a reason. The Inspector gets the same either way. The
+// arguments, if any, name the rows that run.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 
 import { HttpServer } from '../peers/support/mcp_programs.js';
 import { startConfiguredGateway } from '../peers/support/programs.js';
+import { inspect } from './inspector.js';
 import { conform, sum, worse } from './suite.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -70,19 +73,29 @@ function judge(name, { checks }, direct, reasons) {
     return [...surprises, ...stale];
 }
 
-async function runRows(chosen, expected) {
+// `act` with the fixture that speaks both eras and a gateway in front of those of the rows.
+async function withGateway(chosen, act) {
     const direct = new HttpServer(fixture, 'http', 'both');
     const overHttp = chosen.filter(({ over }) => over === 'http');
     const servers = Object.fromEntries(overHttp.map(({ id, over, era }) => [id, new HttpServer(fixture, over, era)]));
     const all = [direct, ...Object.values(servers)];
-    const problems = [];
     let gateway;
     try {
         await Promise.all(all.map((server) => server.start()));
         gateway = await startConfiguredGateway(configuration(chosen, servers));
+        return await act(`${direct.origin}mcp`, gateway);
+    } finally {
+        await gateway?.stop();
+        await Promise.all(all.map((server) => server.kill()));
+    }
+}
+
+const runRows = (chosen, expected) =>
+    withGateway(chosen, async (direct, gateway) => {
+        const problems = [];
         const reference = {};
         for (const revision of new Set(chosen.flatMap(({ requirements }) => requirements))) {
-            reference[revision] = await conform('server', '--url', `${direct.origin}mcp`, '--requirements', revision);
+            reference[revision] = await conform('server', '--url', direct, '--requirements', revision);
             print(`direct ${revision}`, reference[revision]);
             assert.equal(reference[revision].code, 0, 'the fixture does not conform');
         }
@@ -95,12 +108,25 @@ async function runRows(chosen, expected) {
                 problems.push(...judge(name, run, reference[revision], expected[name] ?? []));
             }
         }
-    } finally {
-        await gateway?.stop();
-        await Promise.all(all.map((server) => server.kill()));
-    }
-    return problems;
-}
+        return problems;
+    });
+
+// The Inspector's command line, in each of its eras with each server.
+const runInspector = () =>
+    withGateway(rows, async (direct, gateway) => {
+        const problems = [];
+        for (const era of ['legacy', 'auto', 'modern']) {
+            const wanted = await inspect(direct, era);
+            for (const { id } of rows) {
+                await untilReady(gateway, id);
+                const found = await inspect(`${gateway.base}agents/${id}/mcp`, era);
+                const same = isDeepStrictEqual(found, wanted);
+                process.stdout.write(`inspector ${era}, ${id}: ${same ? 'as directly' : 'DIFFERS'}\n`);
+                problems.push(...(same ? [] : [`inspector ${era}, ${id}: ${JSON.stringify(found)} is not ${JSON.stringify(wanted)}`]));
+            }
+        }
+        return problems;
+    });
 
 async function runClient(expected) {
     const problems = [];
@@ -118,7 +144,7 @@ async function runClient(expected) {
     return problems;
 }
 
-const names = [...rows.map(({ id }) => id), 'client'];
+const names = [...rows.map(({ id }) => id), 'client', 'inspector'];
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : names;
 assert.ok(wanted.every((name) => names.includes(name)), `the rows are ${names.join(', ')}`);
 const expected = JSON.parse(await readFile(here('expected_failures.json'), 'utf8'));
@@ -126,6 +152,9 @@ const chosen = rows.filter(({ id }) => wanted.includes(id));
 const problems = chosen.length > 0 ? await runRows(chosen, expected) : [];
 if (wanted.includes('client')) {
     problems.push(...(await runClient(expected)));
+}
+if (wanted.includes('inspector')) {
+    problems.push(...(await runInspector()));
 }
 problems.forEach((problem) => process.stderr.write(`${problem}\n`));
 process.exitCode = problems.length > 0 ? 1 : 0;
