@@ -6,6 +6,9 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { Client as Client2024 } from 'mcp-sdk-2024/client/index.js';
+import { SSEClientTransport as Sse2024 } from 'mcp-sdk-2024/client/sse.js';
+
 import { clients, connectDirectly } from './support/mcp_clients.js';
 import { HttpServer, startEverything } from './support/mcp_programs.js';
 import { startConfiguredGateway } from './support/programs.js';
@@ -114,3 +117,10 @@ for (const [name, server] of Object.entries(servers)) {
         }
     });
 }
+
+test('a client that knows HTTP+SSE only finds no such endpoint', patience, async () => {
+    const client = new Client2024({ name: 'matrix', version: '1' });
+    const transport = new Sse2024(new URL(`${gateway.base}agents/${idOf('everything over HTTP+SSE')}/mcp`));
+    await assert.rejects(within(client.connect(transport), 'refusal'), /405/);
+    await transport.close();
+});
