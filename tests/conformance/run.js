@@ -55,9 +55,11 @@ async function untilReady(gateway, id) {
     }
 }
 
-function print(name, { seconds, checks }) {
-    const [passed, failed] = [sum(checks, 'passed'), sum(checks, 'failed')];
-    process.stdout.write(`${name.padEnd(58)} ${String(passed).padStart(4)} passed ${String(failed).padStart(4)} failed ${seconds.toFixed(1).padStart(7)} s\n`);
+// direct: the same without the gateway.
+function print(name, { seconds, checks }, direct) {
+    const count = (member) => `${String(sum(checks, member)).padStart(4)} ${member}`;
+    const times = direct === undefined ? '' : `, ${(seconds / direct.seconds).toFixed(1)} times as long as directly`;
+    process.stdout.write(`${name.padEnd(52)} ${count('passed')} ${count('failed')} ${seconds.toFixed(1).padStart(6)} s${times}\n`);
 }
 
 // The problems of a run: what is worse than directly without a reason, and reasons for what no longer is.
@@ -104,7 +106,7 @@ const runRows = (chosen, expected) =>
             for (const revision of requirements) {
                 const name = `${id} ${revision}`;
                 const run = await conform('server', '--url', `${gateway.base}agents/${id}/mcp`, '--requirements', revision);
-                print(name, run);
+                print(name, run, reference[revision]);
                 problems.push(...judge(name, run, reference[revision], expected[name] ?? []));
             }
         }
@@ -137,7 +139,7 @@ async function runClient(expected) {
             const direct = await run('direct');
             assert.equal(direct.code, 0, `the client does not conform in ${scenario}`);
             const passed = await run('gateway');
-            print(name, passed);
+            print(name, passed, direct);
             problems.push(...judge(name, passed, direct, expected[name] ?? []));
         }
     }
