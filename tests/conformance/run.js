@@ -135,7 +135,8 @@ async function runClient(expected) {
     for (const [revision, scenarios] of Object.entries(clientScenarios)) {
         for (const scenario of scenarios) {
             const name = `client ${scenario} ${revision}`;
-            const run = (how) => conform('client', '--command', `${process.execPath} ${here('client.js')} ${how}`, '--scenario', scenario, '--spec-version', revision);
+            const which = ['--scenario', scenario, '--spec-version', revision];
+            const run = (how) => conform('client', '--command', `${process.execPath} ${here('client.js')} ${how}`, ...which);
             const direct = await run('direct');
             assert.equal(direct.code, 0, `the client does not conform in ${scenario}`);
             const passed = await run('gateway');

@@ -80,7 +80,8 @@ async function connectV1(id, prepare = () => {}) {
 describe('three gateways with one key', () => {
     test('a client of the legacy era lists, calls, hears of progress, is asked and cancels', patience, async () => {
         const { client } = await connectV1('everything', (of) => {
-            of.setRequestHandler(CreateMessageRequestSchema, async () => ({ model: 'm', role: 'assistant', content: { type: 'text', text: 'sampled' } }));
+            const content = { type: 'text', text: 'sampled' };
+            of.setRequestHandler(CreateMessageRequestSchema, async () => ({ model: 'm', role: 'assistant', content }));
             of.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: [{ uri: 'file:///r', name: 'r' }] }));
         });
         assert.ok((await client.listTools()).tools.length > 5);
@@ -102,7 +103,9 @@ describe('three gateways with one key', () => {
 
     test('its stream tells of changed lists, wherever it ends', patience, async () => {
         const told = new Happenings();
-        const { client } = await connectV1('growing', (of) => of.setNotificationHandler(ToolListChangedNotificationSchema, () => told.add('changed')));
+        const { client } = await connectV1('growing', (of) => {
+            of.setNotificationHandler(ToolListChangedNotificationSchema, () => told.add('changed'));
+        });
         assert.equal((await client.listTools()).tools.length, 1);
         // What changes before the stream is open, nobody hears of.
         let added = 0;
