@@ -16,7 +16,8 @@ function makeClient() {
     const capabilities = { elicitation: { form: { applyDefaults: true } }, sampling: {}, roots: { listChanged: true } };
     const client = new Client({ name: 'conformance-client', version: '1.0.0' }, { capabilities, versionNegotiation: { mode } });
     client.setRequestHandler('elicitation/create', async ({ params }) => ({ action: 'accept', content: filled(params.requestedSchema) }));
-    client.setRequestHandler('sampling/createMessage', async () => ({ model: 'none', role: 'assistant', content: { type: 'text', text: 'sampled' } }));
+    const content = { type: 'text', text: 'sampled' };
+    client.setRequestHandler('sampling/createMessage', async () => ({ model: 'none', role: 'assistant', content }));
     client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: 'file:///root', name: 'root' }] }));
     return client;
 }
@@ -25,7 +26,10 @@ async function useTools(client) {
     const { tools } = await client.listTools();
     // A tool may want back what the client has understood of another one.
     const [first] = tools;
-    const given = ({ inputSchema }) => ({ ...filled(inputSchema), ...('schema' in (inputSchema.properties ?? {}) && { schema: first.inputSchema }) });
+    const given = ({ inputSchema }) => {
+        const schema = 'schema' in (inputSchema.properties ?? {}) && { schema: first.inputSchema };
+        return { ...filled(inputSchema), ...schema };
+    };
     const calls = toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: given(tool) }));
     for (const call of calls) {
         await client.callTool(call).catch(({ message }) => process.stderr.write(`${call.name}: ${message}\n`));
@@ -48,7 +52,8 @@ async function use(client) {
 }
 
 // Nothing of the gateway's own reaches the suite's server: `lazy`, and nobody asks for the card.
-const gateway = how === 'gateway' ? await startConfiguredGateway({ mcpServers: { suite: { type: 'streamable-http', url: server, start: 'lazy' } } }) : undefined;
+const mcpServers = { suite: { type: 'streamable-http', url: server, start: 'lazy' } };
+const gateway = how === 'gateway' ? await startConfiguredGateway({ mcpServers }) : undefined;
 try {
     const client = makeClient();
     await client.connect(new StreamableHTTPClientTransport(new URL(gateway ? `${gateway.base}agents/suite/mcp` : server)));

@@ -110,7 +110,10 @@ const confirmed = (answers) => acceptedContent(answers, 'confirm') && says('stat
 const three = { user_name: askFor('name'), greeting: sample('Greet somebody'), client_roots: inputRequired.listRoots() };
 
 const askingTools = {
-    test_elicitation: [['message'], asking(({ message }) => ({ form: elicit(message, object({ response: { type: 'string' } })) }), (got) => answered(got, 'form'))],
+    test_elicitation: [['message'], asking(
+        ({ message }) => ({ form: elicit(message, object({ response: { type: 'string' } })) }),
+        (got) => answered(got, 'form'),
+    )],
     test_elicitation_sep1034_defaults: [[], asking(() => ({ form: elicit('Are these right?', defaults) }), (got) => answered(got, 'form'))],
     test_elicitation_sep1330_enums: [[], asking(() => ({ form: elicit('Choose some', enums) }), (got) => answered(got, 'form'))],
     test_sampling: [['prompt'], asking(({ prompt }) => ({ model: sample(prompt) }), ({ model }) => model && says(`the model: ${said(model)}`))],

@@ -1,11 +1,14 @@
 // The MCP conformance suite on the fixture, and the SDK's client on the suite's servers, directly and through the gateway: no check may
-// be worse than directly, but for those that expected_failures.json has with a reason. The arguments, if any, name the rows that run.
+// be worse than directly, but for those that expected_failures.json has with a reason. The Inspector gets the same either way. The
+// arguments, if any, name the rows that run.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 
 import { HttpServer } from '../peers/support/mcp_programs.js';
 import { startConfiguredGateway } from '../peers/support/programs.js';
+import { inspect } from './inspector.js';
 import { conform, sum, worse } from './suite.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -52,9 +55,11 @@ async function untilReady(gateway, id) {
     }
 }
 
-function print(name, { seconds, checks }) {
-    const [passed, failed] = [sum(checks, 'passed'), sum(checks, 'failed')];
-    process.stdout.write(`${name.padEnd(58)} ${String(passed).padStart(4)} passed ${String(failed).padStart(4)} failed ${seconds.toFixed(1).padStart(7)} s\n`);
+// direct: the same without the gateway.
+function print(name, { seconds, checks }, direct) {
+    const count = (member) => `${String(sum(checks, member)).padStart(4)} ${member}`;
+    const times = direct === undefined ? '' : `, ${(seconds / direct.seconds).toFixed(1)} times as long as directly`;
+    process.stdout.write(`${name.padEnd(52)} ${count('passed')} ${count('failed')} ${seconds.toFixed(1).padStart(6)} s${times}\n`);
 }
 
 // The problems of a run: what is worse than directly without a reason, and reasons for what no longer is.
@@ -70,19 +75,29 @@ function judge(name, { checks }, direct, reasons) {
     return [...surprises, ...stale];
 }
 
-async function runRows(chosen, expected) {
+// `act` with the fixture that speaks both eras and a gateway in front of those of the rows.
+async function withGateway(chosen, act) {
     const direct = new HttpServer(fixture, 'http', 'both');
     const overHttp = chosen.filter(({ over }) => over === 'http');
     const servers = Object.fromEntries(overHttp.map(({ id, over, era }) => [id, new HttpServer(fixture, over, era)]));
     const all = [direct, ...Object.values(servers)];
-    const problems = [];
     let gateway;
     try {
         await Promise.all(all.map((server) => server.start()));
         gateway = await startConfiguredGateway(configuration(chosen, servers));
+        return await act(`${direct.origin}mcp`, gateway);
+    } finally {
+        await gateway?.stop();
+        await Promise.all(all.map((server) => server.kill()));
+    }
+}
+
+const runRows = (chosen, expected) =>
+    withGateway(chosen, async (direct, gateway) => {
+        const problems = [];
         const reference = {};
         for (const revision of new Set(chosen.flatMap(({ requirements }) => requirements))) {
-            reference[revision] = await conform('server', '--url', `${direct.origin}mcp`, '--requirements', revision);
+            reference[revision] = await conform('server', '--url', direct, '--requirements', revision);
             print(`direct ${revision}`, reference[revision]);
             assert.equal(reference[revision].code, 0, 'the fixture does not conform');
         }
@@ -91,34 +106,48 @@ async function runRows(chosen, expected) {
             for (const revision of requirements) {
                 const name = `${id} ${revision}`;
                 const run = await conform('server', '--url', `${gateway.base}agents/${id}/mcp`, '--requirements', revision);
-                print(name, run);
+                print(name, run, reference[revision]);
                 problems.push(...judge(name, run, reference[revision], expected[name] ?? []));
             }
         }
-    } finally {
-        await gateway?.stop();
-        await Promise.all(all.map((server) => server.kill()));
-    }
-    return problems;
-}
+        return problems;
+    });
+
+// The Inspector's command line, in each of its eras with each server.
+const runInspector = () =>
+    withGateway(rows, async (direct, gateway) => {
+        const problems = [];
+        for (const era of ['legacy', 'auto', 'modern']) {
+            const wanted = await inspect(direct, era);
+            for (const { id } of rows) {
+                await untilReady(gateway, id);
+                const found = await inspect(`${gateway.base}agents/${id}/mcp`, era);
+                const same = isDeepStrictEqual(found, wanted);
+                process.stdout.write(`inspector ${era}, ${id}: ${same ? 'as directly' : 'DIFFERS'}\n`);
+                problems.push(...(same ? [] : [`inspector ${era}, ${id}: ${JSON.stringify(found)} is not ${JSON.stringify(wanted)}`]));
+            }
+        }
+        return problems;
+    });
 
 async function runClient(expected) {
     const problems = [];
     for (const [revision, scenarios] of Object.entries(clientScenarios)) {
         for (const scenario of scenarios) {
             const name = `client ${scenario} ${revision}`;
-            const run = (how) => conform('client', '--command', `${process.execPath} ${here('client.js')} ${how}`, '--scenario', scenario, '--spec-version', revision);
+            const which = ['--scenario', scenario, '--spec-version', revision];
+            const run = (how) => conform('client', '--command', `${process.execPath} ${here('client.js')} ${how}`, ...which);
             const direct = await run('direct');
             assert.equal(direct.code, 0, `the client does not conform in ${scenario}`);
             const passed = await run('gateway');
-            print(name, passed);
+            print(name, passed, direct);
             problems.push(...judge(name, passed, direct, expected[name] ?? []));
         }
     }
     return problems;
 }
 
-const names = [...rows.map(({ id }) => id), 'client'];
+const names = [...rows.map(({ id }) => id), 'client', 'inspector'];
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : names;
 assert.ok(wanted.every((name) => names.includes(name)), `the rows are ${names.join(', ')}`);
 const expected = JSON.parse(await readFile(here('expected_failures.json'), 'utf8'));
@@ -126,6 +155,9 @@ const chosen = rows.filter(({ id }) => wanted.includes(id));
 const problems = chosen.length > 0 ? await runRows(chosen, expected) : [];
 if (wanted.includes('client')) {
     problems.push(...(await runClient(expected)));
+}
+if (wanted.includes('inspector')) {
+    problems.push(...(await runInspector()));
 }
 problems.forEach((problem) => process.stderr.write(`${problem}\n`));
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The MCP conformance suite, directly and through the gateway (run.js); the arguments name rows of it. CARDEA_BIN names the program
+# The MCP conformance suite and the Inspector, directly and through the gateway (run.js); the arguments name rows of it. CARDEA_BIN names the program
 # (default: build/release). The packages are installed once, exactly as package-lock.json has them; the suite uses loopback only.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"

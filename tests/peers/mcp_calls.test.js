@@ -192,22 +192,6 @@ describe('what a server asks its client', () => {
         }, prepare);
         assert.equal(passed, direct);
     });
-
-    test('fifty clients with the same ids get their own answers', patience, async () => {
-        const one = async (number) => {
-            const { client, close } = await connect(kind, through('everything'));
-            try {
-                for (let i = 0; i < 10; i += 1) {
-                    const message = `client ${number}, call ${i}`;
-                    const { content } = await client.callTool({ name: 'echo', arguments: { message } });
-                    assert.ok(content[0].text.endsWith(message), content[0].text);
-                }
-            } finally {
-                await close();
-            }
-        };
-        await Promise.all(Array.from({ length: 50 }, (_, number) => one(number)));
-    });
 });
 
 describe('sessions', () => {

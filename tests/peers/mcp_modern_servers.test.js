@@ -1,5 +1,5 @@
 // Clients of the legacy era, by the first line of the TypeScript SDK and by the second, call a server that speaks only the modern
-// one, by its second line: a program, and over streamable HTTP.
+// one, by its second line: a program, and over streamable HTTP. One of the modern era does what needs more than an answer.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -127,6 +127,49 @@ for (const id of ['program', 'configured', 'http']) {
             });
             await client.setLoggingLevel('debug');
             await client.callTool({ name: 'log', arguments: {} });
+            // What a program logs belongs to nobody.
+            assert.deepEqual(logs, id === 'http' ? ['logged'] : []);
+            await client.close();
+        });
+    });
+}
+
+for (const id of ['program', 'http']) {
+    describe(`client 2.4 of the modern era with a server of its own (${id})`, () => {
+        const pinned = {
+            make: () => new ClientV2(info, { capabilities: { elicitation: { form: {} }, roots: {} }, versionNegotiation: { mode: { pin: '2026-07-28' } } }),
+            Transport: HttpV2,
+        };
+
+        test('a resource that it listens to is told, and no more when it has stopped', patience, async () => {
+            const updates = [];
+            const client = await connect(pinned, id, (of) => {
+                of.setNotificationHandler('notifications/resources/updated', ({ params }) => updates.push(params.uri));
+            });
+            const subscription = await client.listen({ resourceSubscriptions: ['test://one'] });
+            assert.deepEqual(subscription.honoredFilter.resourceSubscriptions, ['test://one']);
+            await client.callTool({ name: 'touch', arguments: {} });
+            await until(() => updates.length === 1, 'an update');
+            await subscription.close();
+            await client.callTool({ name: 'touch', arguments: {} });
+            await client.listTools();
+            assert.deepEqual(updates, ['test://one']);
+            await client.close();
+        });
+
+        test('what the server asks for, progress and log messages come with the call', patience, async () => {
+            const logs = [];
+            const client = await connect(pinned, id, (of) => {
+                of.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { confirm: true } }));
+                of.setRequestHandler('roots/list', async () => ({ roots: [{ uri: 'file:///r', name: 'r' }] }));
+                of.setNotificationHandler('notifications/message', ({ params }) => logs.push(params.data));
+            });
+            assert.equal(said(await client.callTool({ name: 'confirm', arguments: {} })), 'true file:///r state é');
+            const steps = [];
+            await client.callTool({ name: 'steps', arguments: {} }, { onprogress: ({ progress }) => steps.push(progress) });
+            assert.deepEqual(steps, [1, 2, 3]);
+            const meta = { 'io.modelcontextprotocol/logLevel': 'info' };
+            await client.callTool({ name: 'log', arguments: {}, _meta: meta });
             // What a program logs belongs to nobody.
             assert.deepEqual(logs, id === 'http' ? ['logged'] : []);
             await client.close();

@@ -37,7 +37,8 @@ before(async () => {
     gateway = await startConfiguredGateway({ mcpServers });
     process.env.CARDEA_PASTED_TOKEN = 'the-token-of-the-client';
     const provider = { type: 'static_token', name: 'pasted', principal: 'client', token: '${CARDEA_PASTED_TOKEN}' };
-    guarded = await startConfiguredGateway({ mcpServers, access: { providers: [provider], rules: [{ discover: 'authenticated', call: 'authenticated' }] } });
+    const access = { providers: [provider], rules: [{ discover: 'authenticated', call: 'authenticated' }] };
+    guarded = await startConfiguredGateway({ mcpServers, access });
 }, patience);
 
 after(async () => {
@@ -52,7 +53,8 @@ function transportOf({ type, url, headers, command, args }, base) {
         const [yes, name, ...rest] = args;
         assert.deepEqual([command, yes, name], ['npx', '-y', `mcp-remote@${version}`]);
         const installed = fileURLToPath(new URL(`node_modules/mcp-remote/${bin['mcp-remote']}`, import.meta.url));
-        return new StdioClientTransport({ command: process.execPath, args: [installed, ...rest.map((each) => each.replace(written, base))], stderr: 'ignore' });
+        const given = rest.map((each) => each.replace(written, base));
+        return new StdioClientTransport({ command: process.execPath, args: [installed, ...given], stderr: 'ignore' });
     }
     assert.equal(type, 'http');
     assert.ok(url.startsWith(written));
@@ -67,7 +69,9 @@ describe('docs/mcp.md', () => {
     for (const [number, configuration] of configurations.entries()) {
         const [[name, server]] = Object.entries(configuration.mcpServers ?? configuration.servers);
 
-        test(`configuration ${number + 1} (${server.type ?? server.command}${server.headers ? ' with a credential' : ''}) works`, patience, async () => {
+        const kind = `${server.type ?? server.command}${server.headers ? ' with a credential' : ''}`;
+
+        test(`configuration ${number + 1} (${kind}) works`, patience, async () => {
             assert.equal(name, 'search');
             const client = new Client({ name: 'test', version: '1' });
             await within(client.connect(transportOf(server, server.headers ? guarded.base : gateway.base)), 'connection', 20_000);

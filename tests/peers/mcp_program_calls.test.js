@@ -1,7 +1,7 @@
 // MCP clients that none of us wrote call MCP servers that none of us wrote and that are programs or speak HTTP+SSE, directly and
 // through the gateway over HTTP, and get the same.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -20,7 +20,7 @@ import {
     ResourceUpdatedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
-import { freePort } from './support/mcp_programs.js';
+import { startEverything } from './support/mcp_programs.js';
 import { startConfiguredGateway } from './support/programs.js';
 import { within } from './support/waiting.js';
 
@@ -64,16 +64,14 @@ before(async () => {
         mcpServers[kind] = node(v2, kind, tools, path.join(folder, `${kind}.pids`));
     }
     mcpServers.few = { ...programs.everything, ...usual, max_sessions: 1, warm: 0 };
-    const port = await freePort();
-    overSse = spawn(process.execPath, [server('everything'), 'sse'], { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
-    await until(() => fetch(`http://127.0.0.1:${port}/none`).then(() => true, () => false), 'server-everything over SSE');
-    mcpServers.sse = { type: 'sse', url: `http://127.0.0.1:${port}/sse`, ...usual };
+    overSse = await startEverything('sse');
+    mcpServers.sse = { type: 'sse', url: overSse.url, ...usual };
     gateway = await startConfiguredGateway({ mcpServers });
 }, patience);
 
 after(async () => {
     await gateway?.stop();
-    overSse?.kill();
+    await overSse?.kill();
     await rm(folder, { recursive: true, force: true });
 }, patience);
 
@@ -141,9 +139,9 @@ const raw = (id, method, headers, body) =>
         body,
     });
 
-async function manyClients(id) {
+async function manyClients() {
     const one = async (number) => {
-        const { client, close } = await connect(v1, id);
+        const { client, close } = await connect(v1, 'sse');
         for (let i = 0; i < 10; i += 1) {
             const message = `client ${number}, call ${i}`;
             const { content } = await client.callTool({ name: 'echo', arguments: { message } });
@@ -237,8 +235,6 @@ describe('what a program asks its client', () => {
 });
 
 describe('sessions with programs', () => {
-    test('twenty clients with the same ids get their own answers', patience, () => manyClients('everything'));
-
     test('a call that the client cancels ends, and the session goes on', patience, async () => {
         const { client, close } = await connect(v1, 'everything');
         const cancel = new AbortController();
@@ -324,7 +320,7 @@ describe('a server that speaks HTTP+SSE', () => {
         assert.equal((await raw('sse', 'POST', { 'Mcp-Session-Id': id }, '{"jsonrpc":"2.0","id":1,"method":"ping"}')).status, 404);
     });
 
-    test('twenty clients with the same ids get their own answers', patience, () => manyClients('sse'));
+    test('twenty clients with the same ids get their own answers', patience, manyClients);
 });
 
 describe('programs that speak the modern era', () => {

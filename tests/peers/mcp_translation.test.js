@@ -1,7 +1,6 @@
 // A client of the modern era that none of us wrote calls MCP servers of the legacy era that none of us wrote, through the gateway, and
 // gets what a client of the legacy era gets directly.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { appendFile, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,7 +11,7 @@ import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@mo
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
-import { freePort } from './support/mcp_programs.js';
+import { startEverything } from './support/mcp_programs.js';
 import { startConfiguredGateway } from './support/programs.js';
 import { within } from './support/waiting.js';
 
@@ -49,18 +48,15 @@ before(async () => {
     await writeFile(path.join(folder, 'tools'), 'first\n');
     const growing = fileURLToPath(new URL('support/mcp_server_v2.js', import.meta.url));
     mcpServers.growing = node(growing, 'legacy-stdio', path.join(folder, 'tools'), path.join(folder, 'pids'));
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}/mcp`;
-    overHttp = spawn(process.execPath, [server('everything'), 'streamableHttp'], { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
-    await until(() => fetch(url).then(() => true, () => false), 'server-everything over HTTP');
-    mcpServers.http = { type: 'streamable-http', url };
+    overHttp = await startEverything('streamableHttp');
+    mcpServers.http = { type: 'streamable-http', url: overHttp.url };
     gateway = await startConfiguredGateway({ mcpServers });
     await until(async () => (await Promise.all([...Object.keys(programs), 'growing', 'http'].map(hasCard))).every(Boolean), 'the cards');
 }, patience);
 
 after(async () => {
     await gateway?.stop();
-    overHttp?.kill();
+    await overHttp?.kill();
     await rm(folder, { recursive: true, force: true });
 }, patience);
 
@@ -154,19 +150,6 @@ describe('other programs', () => {
         const { content } = await client.callTool({ name: 'read_graph', arguments: {} });
         assert.match(content[0].text, /"n"/);
         await client.close();
-    });
-
-    test('twenty clients with the same ids get their own answers', patience, async () => {
-        const one = async (number) => {
-            const client = await connect('http');
-            for (let i = 0; i < 5; i += 1) {
-                const message = `client ${number}, call ${i}`;
-                const { content } = await client.callTool({ name: 'echo', arguments: { message } });
-                assert.ok(content[0].text.endsWith(message), content[0].text);
-            }
-            return client.close();
-        };
-        await Promise.all(Array.from({ length: 20 }, (_, number) => one(number)));
     });
 });
 

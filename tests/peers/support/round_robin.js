@@ -4,7 +4,8 @@ import { buffer } from 'node:stream/consumers';
 
 import { listen } from './programs.js';
 
-// bases: of the gateways. saw: gets {method, headers, message} of each request before it is sent on. `active` counts the requests that each of them has not answered to the end, `cut` those that broke off there.
+// bases: of the gateways. saw: gets {method, headers, message} of each request before it is sent on. Of each target `active` counts
+// the requests that it has not answered to the end, `cut` those that broke off there.
 export async function startRoundRobin(bases, saw = () => {}) {
     const targets = bases.map((base) => ({ base: new URL(base), active: 0, cut: 0, gone: false }));
     let turn = 0;
