@@ -40,9 +40,7 @@ core::result<mcp::call_number> program_calls::begin(
                 return;
             }
             book_.detach(call);
-            for (const auto& each : queue.take_questions()) {
-                refuse(each);
-            }
+            refuse_those_of(queue);
         });
     }
     return begun->call;
@@ -68,7 +66,7 @@ void program_calls::cancel_if_left(text_queue& reader, mcp::call_number call)
     reader.on_left([this, call, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
         if (!alive.expired()) {
             calls_.erase(call);
-            send(book_.cancel(call, "the client has left"), "notifications/cancelled");
+            give_up(call, book_.cancel(call, "the client has left"));
         }
     });
 }
@@ -94,7 +92,7 @@ void program_calls::cancel(const mcp::client_message& notification)
     if (!cancelled) {
         return;
     }
-    send(std::move(cancelled->text), "notifications/cancelled");
+    give_up(cancelled->call, std::move(cancelled->text));
     const auto call = calls_.extract(cancelled->call);
     if (const auto reader = call.empty() ? nullptr : call.mapped().reader.lock()) {
         reader->close();
@@ -107,6 +105,26 @@ void program_calls::send(std::string text, std::string_view method)
         const auto ignored = program_->send(std::move(text), method, 0);
         static_cast<void>(ignored);
     }
+}
+
+void program_calls::refuse_those_of(text_queue& reader)
+{
+    for (const auto& each : reader.take_questions()) {
+        refuse(each);
+    }
+}
+
+void program_calls::give_up(mcp::call_number call, std::string text)
+{
+    if (text.empty()) {
+        return;
+    }
+    mcp::outgoing message;
+    message.text = std::move(text);
+    message.method = "notifications/cancelled";
+    message.cancels = call;
+    const auto ignored = program_->send(std::move(message));
+    static_cast<void>(ignored);
 }
 
 std::optional<mcp::delivery> program_calls::take(std::string_view text, core::steady_time now, bool listening)
@@ -147,8 +165,8 @@ std::optional<mcp::delivery> program_calls::deliver(mcp::delivery told, core::st
     calls_.erase(call);
     if (reader != nullptr && told.failure) {
         reader->fail(*told.failure);
-    } else if (reader != nullptr) {
-        reader->push(initialize ? told.text : std::exchange(told.text, {}), text_kind::answer);
+    } else if (reader != nullptr && !initialize) {
+        reader->push(std::exchange(told.text, {}), text_kind::answer);
         reader->close();
     }
     return told;
@@ -161,7 +179,7 @@ void program_calls::end_those_of(std::uint64_t client, const core::error& why)
             ++each;
             continue;
         }
-        send(book_.cancel(each->first, "the session has ended"), "notifications/cancelled");
+        give_up(each->first, book_.cancel(each->first, "the session has ended"));
         if (const auto reader = each->second.reader.lock()) {
             reader->fail(why);
         }
@@ -193,11 +211,14 @@ void program_calls::time_out(core::steady_time now, core::duration silence)
             ++each;
             continue;
         }
-        send(book_.cancel(each->first, "it took too long"), "notifications/cancelled");
+        give_up(each->first, book_.cancel(each->first, "it took too long"));
         if (const auto reader = call.reader.lock()) {
             reader->fail(core::upstream_error(core::errc::upstream_timeout, "a call was not answered"));
         }
         each = calls_.erase(each);
+    }
+    for (auto& each : book_.expire_questions(now, silence)) {
+        send(std::move(each));
     }
 }
 
@@ -209,7 +230,7 @@ bool program_calls::fail(mcp::call_number call, const core::error& why)
     }
     auto cancellation = book_.cancel(call, "it took too long");
     if (why.code == core::errc::upstream_timeout) {
-        send(std::move(cancellation), "notifications/cancelled");
+        give_up(call, std::move(cancellation));
     }
     if (const auto reader = failed.mapped().reader.lock()) {
         reader->fail(why);

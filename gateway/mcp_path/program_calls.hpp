@@ -55,13 +55,17 @@ public:
     void send(std::string text, std::string_view method = {});
     void refuse(std::string_view question) { send(book_.refuse_question(question)); }
 
+    // What waits there or has not arrived.
+    void refuse_those_of(text_queue& reader);
+
     // What came, unless it was for the reader of a call that goes on: what is unasked, or the answer to a call, whose reader has
-    // the text; that of the answer to `initialize` is here too.
+    // the text. The answer to `initialize` is for the caller of this to judge and to pass on, unless it is a failure.
     std::optional<mcp::delivery> take(std::string_view text, core::steady_time now, bool listening);
     std::optional<mcp::delivery> take_too_long(std::string_view beginning, std::size_t limit, core::steady_time now);
 
     // Calls that were silent for `silence`, or take longer than any may, fail with upstream_timeout, and the program is told.
-    // `initialize` is not among them, nor is `subscriptions/listen` of the modern era.
+    // `initialize` is not among them, nor is `subscriptions/listen` of the modern era. What the program has asked and nobody has
+    // answered for `silence` is refused.
     void time_out(core::steady_time now, core::duration silence);
 
     // No answer will come to this one, if it is not over. True: it is `initialize`.
@@ -101,6 +105,8 @@ private:
         std::uint64_t client;
     };
 
+    // `text` tells the program so; empty: it is not told.
+    void give_up(mcp::call_number call, std::string text);
     std::optional<mcp::delivery> deliver(mcp::delivery told, core::steady_time now);
 
     std::unique_ptr<program> program_;

@@ -92,6 +92,8 @@ void program_exchange::look()
     batch.translated = translated_;
     wanted_ = false;
     if (batch.over) {
+        // Nobody says that the last batch has arrived.
+        queue_->arrived();
         let_go();
     }
     send(std::move(batch));

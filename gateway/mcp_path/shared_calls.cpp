@@ -226,7 +226,7 @@ void shared_calls::cancel(const mcp::client_message& notification)
 {
     const auto id = mcp::plain_name(notification.request_id);
     const auto found = std::ranges::find_if(waiting_, [&](const auto& each) {
-        return each.second.client == notification.client && mcp::plain_name(each.second.id) == id;
+        return each.second.client == notification.client && mcp::is_spelled(each.second.id, id);
     });
     if (found != waiting_.end()) {
         // The subscription is changed all the same: the client did not want to wait for that.

@@ -9,7 +9,7 @@ namespace gateway::mcp_path {
 
 text_queue::~text_queue()
 {
-    if (left_) {
+    if (left_ && (!closed_ || has_question() || !under_way_.empty())) {
         for (; !under_way_.empty(); under_way_.pop_back()) {
             bytes_ += under_way_.back().size();
             texts_.push_front({std::move(under_way_.back()), text_kind::question});
@@ -50,7 +50,6 @@ bool text_queue::push(std::string text, text_kind kind)
 void text_queue::close()
 {
     closed_ = true;
-    left_ = nullptr;
     tell();
 }
 

@@ -53,8 +53,10 @@ public:
     void close();
     void fail(core::error why);
 
-    // `left` is called when the reader lets go of the queue, which is still whole then.
+    // `left` is called when the reader lets go of the queue, which is still whole then; of one that is closed only if a question
+    // has not arrived.
     void on_left(std::function<void(text_queue&)> left) { left_ = std::move(left); }
+    bool closed() const noexcept { return closed_; }
 
     // What waits goes to `other`, which takes what it has room for. The questions that it did not take.
     std::vector<std::string> move_to(text_queue& other);
