@@ -80,16 +80,4 @@ void restored_state::each(const std::function<void(std::string_view method, std:
     }
 }
 
-std::vector<std::string> changes_after_loss(std::string_view initialize_result)
-{
-    std::vector<std::string> all;
-    const auto offered = mcp::members_of(mcp::members_of(initialize_result).object("capabilities"));
-    for (const std::string list : {"tools", "prompts", "resources"}) {
-        if (mcp::members_of(offered.object(list)).find("listChanged") == "true") {
-            all.push_back(R"({"jsonrpc":"2.0","method":"notifications/)" + list + R"(/list_changed"})");
-        }
-    }
-    return all;
-}
-
 }  // namespace gateway::mcp_path

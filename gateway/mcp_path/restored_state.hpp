@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace gateway::mcp_path {
 
@@ -56,8 +55,5 @@ private:
     std::set<std::string, std::less<>> resources_;  // the URIs of `resources/subscribe`
     std::size_t bytes_ = 0;
 };
-
-// What a client hears of the lists of a server that has begun again with this result of `initialize`: they may have changed.
-std::vector<std::string> changes_after_loss(std::string_view initialize_result);
 
 }  // namespace gateway::mcp_path

@@ -17,12 +17,6 @@ using core::errc;
 constexpr std::string_view own_id = "0";
 constexpr std::string_view acknowledgement = "notifications/subscriptions/acknowledged";
 
-void answer(text_queue& reader, std::string text)
-{
-    reader.push(std::move(text), text_kind::answer);
-    reader.close();
-}
-
 }  // namespace
 
 session_subscriptions::session_subscriptions(services with, const mcp::client_terms& terms)
@@ -35,10 +29,10 @@ void session_subscriptions::subscribe(const mcp::client_message& request, const 
 {
     auto uri = mcp::members_of(request.params).text("uri");
     if (uri.empty() || uri.size() > longest_uri) {
-        return answer(*reader, mcp::error_answer(request.id, mcp::invalid_params, "A URI is expected"));
+        return reader->finish(mcp::error_answer(request.id, mcp::invalid_params, "A URI is expected"));
     }
     if (uris_.contains(uri) && next_ == nullptr && current_ != nullptr) {
-        return answer(*reader, mcp::empty_answer(request.id));
+        return reader->finish(mcp::empty_answer(request.id));
     }
     if (uris_.size() >= most && !uris_.contains(uri)) {
         return reader->fail(core::gateway_error(errc::overloaded, "the session is subscribed to too many resources"));
@@ -51,7 +45,7 @@ void session_subscriptions::subscribe(const mcp::client_message& request, const 
 void session_subscriptions::unsubscribe(const mcp::client_message& request, text_queue& reader)
 {
     const auto uri = mcp::members_of(request.params).text("uri");
-    answer(reader, mcp::empty_answer(request.id));
+    reader.finish(mcp::empty_answer(request.id));
     if (uris_.erase(uri) > 0) {
         listen();
     }
@@ -121,10 +115,7 @@ void session_subscriptions::acknowledged(std::string_view text)
         }
         if (const auto reader = each.reader.lock()) {
             const auto* const why = "The server does not tell of changes of this resource";
-            answer(
-                *reader,
-                is_told ? mcp::empty_answer(each.id) : mcp::error_answer(each.id, mcp::invalid_params, why)
-            );
+            reader->finish(is_told ? mcp::empty_answer(each.id) : mcp::error_answer(each.id, mcp::invalid_params, why));
         }
     }
 }
@@ -145,7 +136,7 @@ void session_subscriptions::refused(std::string_view said)
                 failure.empty() ? R"({"code":-32603,"message":"Internal error"})" : failure
             );
             mcp::close(text, '}');
-            answer(*reader, std::move(text));
+            reader->finish(std::move(text));
         }
     }
     if (current_ == nullptr) {

@@ -40,28 +40,6 @@ TEST_CASE("A client hears nothing of the id of a subscription, and every other b
     CHECK(without_subscription(plain) == plain);
 }
 
-TEST_CASE("A list that differs is one notification, and templates are resources")
-{
-    server_lists before;
-    auto now = before;
-    CHECK(list_changes(before, now).empty());
-    now.lists[index_of(list_kind::templates)] = {{.key = "t", .raw = "{}"}};
-    now.lists[index_of(list_kind::tools)] = {{.key = "t", .raw = "{}"}};
-    CHECK(
-        list_changes(before, now) ==
-        std::vector<std::string>{
-            R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})",
-            R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})",
-        }
-    );
-    before = now;
-    now.lists[index_of(list_kind::prompts)] = {{.key = "p", .raw = "{}"}};
-    CHECK(
-        list_changes(before, now) ==
-        std::vector<std::string>{R"({"jsonrpc":"2.0","method":"notifications/prompts/list_changed"})"}
-    );
-}
-
 TEST_CASE("A changed resource is told by its URI")
 {
     CHECK(
