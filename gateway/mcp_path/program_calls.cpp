@@ -28,7 +28,7 @@ core::result<mcp::call_number> program_calls::begin(
         book_.cancel(begun->call, "it was not sent");
         return sent.error();
     }
-    const bool listens = spoken_ == mcp::era::modern && request.method == "subscriptions/listen";
+    const bool listens = request.method == "subscriptions/listen";
     const bool begins = request.method == "initialize";
     calls_.emplace(begun->call, live_call{reader, now, now, begins, listens, false, request.client});
     if (reader == nullptr) {
@@ -206,7 +206,7 @@ void program_calls::time_out(core::steady_time now, core::duration silence)
     for (auto each = calls_.begin(); each != calls_.end();) {
         const auto& call = each->second;
         const bool late = now - call.heard >= silence || now - call.began >= longest;
-        if (!late || call.initialize || call.listens) {
+        if (!late || call.initialize || (call.listens && spoken_ == mcp::era::modern)) {
             ++each;
             continue;
         }

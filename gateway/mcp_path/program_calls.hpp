@@ -25,7 +25,7 @@ class program_calls {
 public:
     static constexpr core::duration longest = std::chrono::hours{1};  // of one call, whatever comes meanwhile
 
-    // `spoken`: with the program.
+    // `spoken`: with the program, as far as that is known.
     program_calls(std::unique_ptr<program> on, mcp::era spoken, mcp::book_settings settings)
         : program_{std::move(on)},
           spoken_{spoken},
@@ -85,6 +85,7 @@ public:
     std::size_t count_of(std::uint64_t client) const noexcept;
     std::set<std::uint64_t> clients() const;  // that have any
 
+    void set_era(mcp::era spoken) noexcept { spoken_ = spoken; }
     void ready(std::string_view version) { program_->ready(version); }
     bool is_held() const noexcept { return program_->is_held(); }
     bool any() const noexcept { return !calls_.empty(); }
@@ -100,7 +101,7 @@ private:
         core::steady_time began;
         core::steady_time heard;  // of it, either way
         bool initialize;
-        bool listens;  // and may be silent
+        bool listens;  // and may be silent, in the modern era
         bool own;      // the gateway's
         std::uint64_t client;
     };

@@ -49,11 +49,7 @@ void shared_calls::connect()
     }
     auto started = std::make_unique<program>(nullptr, lane);
     started->set_observer(this);
-    calls_ = std::make_unique<program_calls>(
-        std::move(started),
-        owner_.era_of(agent_->record.id),
-        settings_of(*agent_->record.mcp)
-    );
+    calls_ = std::make_unique<program_calls>(std::move(started), mcp::era::legacy, settings_of(*agent_->record.mcp));
 }
 
 std::uint64_t shared_calls::join(shared_session& client)
@@ -285,6 +281,7 @@ void shared_calls::end(const core::error& why)
 void shared_calls::connected()
 {
     runs_ = true;
+    calls_->set_era(owner_.era_of(agent_->record.id));
     restore_more();
     if (std::exchange(again_, false)) {
         owner_.recovered(*this);

@@ -76,9 +76,6 @@ core::result<begun_session> shared_sessions::begin(
 core::result<std::shared_ptr<text_queue>>
 shared_sessions::call(const std::shared_ptr<const model::agent_entry>& agent, const mcp::client_message& request)
 {
-    if (auto here = answer_here(request)) {
-        return answered(executor(), std::move(*here));
-    }
     if (is_about_subscriptions(request.method)) {
         return core::caller_error(errc::bad_request, "a subscription without a session");
     }
@@ -97,8 +94,15 @@ core::result<std::shared_ptr<text_queue>> shared_sessions::ask(
     mcp::era spoken
 )
 {
-    if (const auto server = server_of(agent->record.id, spoken); !server) {
+    if (auto here = answer_here(request)) {
+        return answered(executor(), std::move(*here));
+    }
+    const auto server = server_of(agent->record.id, spoken);
+    if (!server) {
         return server.error();
+    }
+    if (spoken == mcp::era::modern && request.method == "server/discover") {
+        return answered(executor(), discover_answer(request.id, **server));
     }
     auto& calls = calls_of(agent);
     auto own = request;

@@ -98,9 +98,9 @@ bool text_queue::has_question() const noexcept
     return std::ranges::find(texts_, text_kind::question, &waiting::kind) != texts_.end();
 }
 
-bool text_queue::has_room(std::size_t size) const noexcept
+bool text_queue::has_room(std::size_t bytes, std::size_t texts) const noexcept
 {
-    return texts_.size() < most_texts && (bytes_ == 0 || bytes_ + size <= most_bytes);
+    return texts_.size() + texts <= most_texts && (bytes_ == 0 || bytes_ + bytes <= most_bytes);
 }
 
 // The last one stays, however long it is.

@@ -59,6 +59,9 @@ public:
     void on_left(std::function<void(text_queue&)> left) { left_ = std::move(left); }
     bool closed() const noexcept { return closed_; }
 
+    // So many more, with so many bytes in all, may wait without a loss.
+    bool has_room(std::size_t bytes, std::size_t texts = 1) const noexcept;
+
     // What waits goes to `other`, which takes what it has room for. The questions that it did not take.
     std::vector<std::string> move_to(text_queue& other);
 
@@ -72,7 +75,6 @@ private:
         text_kind kind;
     };
 
-    bool has_room(std::size_t size) const noexcept;  // of a question
     void make_room();
     void tell();
 
