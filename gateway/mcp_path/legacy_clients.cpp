@@ -132,7 +132,7 @@ void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent
 {
     modern_only_.erase(id);
     probe_.forget(id);
-    connections_.forget(id);
+    connections_.set_agent(id, translated_.size(id) > 0 ? agent : nullptr);
     translated_.set_agent(id, agent);
 }
 

@@ -100,6 +100,8 @@ public:
     // The client has calls in flight.
     bool is_busy(std::uint64_t client) const { return count_of(client) > 0; }
 
+    bool subscribes(std::uint64_t client) const noexcept { return subscriptions_.has(client); }
+
     const model::agent_entry& agent() const noexcept { return *agent_; }
     void set_agent(std::shared_ptr<const model::agent_entry> agent) noexcept { agent_ = std::move(agent); }
 

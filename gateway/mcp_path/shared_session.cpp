@@ -66,6 +66,11 @@ bool shared_session::busy() const
     return calls_.is_busy(number_);
 }
 
+bool shared_session::subscribes() const noexcept
+{
+    return calls_.subscribes(number_);
+}
+
 void shared_session::close(const core::error& error)
 {
     calls_.leave(number_, error);

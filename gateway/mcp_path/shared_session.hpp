@@ -54,6 +54,7 @@ public:
     void sweep(core::steady_time /*now*/) override { catch_up(); }
     bool busy() const override;
     bool listened_to() const noexcept override { return unasked_.listened_to(); }
+    bool subscribes() const noexcept override;
 
     void list_changed(const mcp::list_set& lists);
 

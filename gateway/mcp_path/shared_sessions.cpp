@@ -131,10 +131,12 @@ void shared_sessions::set_agent(const std::string& id, const std::shared_ptr<con
     if (agent != nullptr && model::same_callers_sessions(before, agent->record) &&
         before.mcp->sessions == agent->record.mcp->sessions) {
         found->second->set_agent(agent);
+        session_table::set_agent(id, agent);
         return;
     }
-    session_table::set_agent(id, nullptr);
+    // First, so that no session that ends has to look for its calls among all of them.
     found->second->end(core::upstream_error(errc::upstream_reset, "the agent has changed"));
+    session_table::set_agent(id, nullptr);
     agents_.erase(found);
 }
 
@@ -148,10 +150,10 @@ void shared_sessions::sweep(core::steady_time now)
 
 void shared_sessions::stop()
 {
-    session_table::stop();
     for (const auto& [id, calls] : agents_) {
         calls->end(core::gateway_error(errc::draining));
     }
+    session_table::stop();
     agents_.clear();
 }
 

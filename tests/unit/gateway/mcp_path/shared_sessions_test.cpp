@@ -225,6 +225,49 @@ TEST_CASE("max_sessions sessions are there, and the next takes the place of one 
     CHECK(x.listen(first) != nullptr);
 }
 
+TEST_CASE("An agent that is full stays so for 1 s at most, and not behind the time at which a session may go")
+{
+    shared_rig x;
+    x.server.max_sessions = 1;
+    const auto first = x.begin();
+    auto call = x.request(first, message("1", "tools/call"));
+    x.now += 60s;
+    CHECK(x.begin() == "session_limit");
+    // It may go now, but nobody looks.
+    x.answer();
+    x.now += gateway::mcp_path::session_table::longest_full - 1ms;
+    CHECK(x.begin() == "session_limit");
+    x.now += 1ms;
+    const auto second = x.begin();
+    CHECK(second.size() == 16);
+    x.now += 59s + 999ms;
+    CHECK(x.begin() == "session_limit");
+    x.now += 1ms;
+    const auto third = x.begin();
+    CHECK(third.size() == 16);
+    CHECK(x.begin() == "session_limit");
+    // One that ends makes room at once.
+    CHECK(x.shared->end(x.key(third)).has_value());
+    CHECK(x.begin().size() == 16);
+}
+
+TEST_CASE("New filters of resources end the sessions that are subscribed to any, and no others")
+{
+    shared_rig x;
+    const auto subscribed = x.begin();
+    const auto other = x.begin();
+    x.subscribe(subscribed, "u");
+    x.answer();
+    x.server.tools.deny = {"t"};
+    x.shared->set_agent("a", x.new_entry());
+    CHECK(x.shared->size() == 2);
+    x.server.resources.deny = {"u"};
+    x.shared->set_agent("a", x.new_entry());
+    CHECK(x.listen(subscribed) == nullptr);
+    CHECK(x.listen(other) != nullptr);
+    CHECK(x.ended(session_end::withdrawn) == 1);
+}
+
 TEST_CASE("A session ends after 30 minutes without a message and after 24 hours, but not during a call")
 {
     shared_rig x;

@@ -247,7 +247,7 @@ TEST_CASE("The session that is idle for longest goes when max_sessions are there
     CHECK(x.all(x.asked(program_act::request, second, message("1", "ping"))) == answer_text("1") + "\nover");
 }
 
-TEST_CASE("An initialize over 64 KiB is refused")
+TEST_CASE("An initialize over 8 KiB is refused")
 {
     translated_rig x;
     const auto open = [&](std::size_t size) {
