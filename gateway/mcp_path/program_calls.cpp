@@ -173,12 +173,26 @@ std::optional<mcp::delivery> program_calls::deliver(mcp::delivery told, core::st
 
 void program_calls::end_those_of(std::uint64_t client, const core::error& why)
 {
+    end_if([client](const live_call& each) { return each.client == client; }, "the session has ended", why);
+}
+
+void program_calls::agent_changed(const core::agent& before, const core::agent& now)
+{
+    if (before.mcp->resources != now.mcp->resources) {
+        const auto why = core::upstream_error(core::errc::upstream_reset, "the agent's resources have changed");
+        end_if([](const live_call& each) { return each.listens; }, "its resources have changed", why);
+    }
+}
+
+template <class Predicate>
+void program_calls::end_if(Predicate ends, std::string_view reason, const core::error& why)
+{
     for (auto each = calls_.begin(); each != calls_.end();) {
-        if (each->second.client != client) {
+        if (!ends(each->second)) {
             ++each;
             continue;
         }
-        give_up(each->first, book_.cancel(each->first, "the session has ended"));
+        give_up(each->first, book_.cancel(each->first, reason));
         if (const auto reader = each->second.reader.lock()) {
             reader->fail(why);
         }
@@ -203,19 +217,12 @@ std::set<std::uint64_t> program_calls::clients() const
 
 void program_calls::time_out(core::steady_time now, core::duration silence)
 {
-    for (auto each = calls_.begin(); each != calls_.end();) {
-        const auto& call = each->second;
-        const bool late = now - call.heard >= silence || now - call.began >= longest;
-        if (!late || call.initialize || (call.listens && spoken_ == mcp::era::modern)) {
-            ++each;
-            continue;
-        }
-        give_up(each->first, book_.cancel(each->first, "it took too long"));
-        if (const auto reader = call.reader.lock()) {
-            reader->fail(core::upstream_error(core::errc::upstream_timeout, "a call was not answered"));
-        }
-        each = calls_.erase(each);
-    }
+    const auto is_late = [&](const live_call& each) {
+        const bool late = now - each.heard >= silence || now - each.began >= longest;
+        return late && !each.initialize && !(each.listens && spoken_ == mcp::era::modern);
+    };
+    const auto why = core::upstream_error(core::errc::upstream_timeout, "a call was not answered");
+    end_if(is_late, "it took too long", why);
     for (auto& each : book_.expire_questions(now, silence)) {
         send(std::move(each));
     }

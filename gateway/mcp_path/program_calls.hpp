@@ -1,6 +1,7 @@
 // The calls of one session on one program: what is sent, and who reads what comes of it. On the thread of one loop.
 #pragma once
 
+#include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/mcp_path/program.hpp"
@@ -80,6 +81,9 @@ public:
     // As mcp::exchange_book::next_question().
     std::int64_t next_question() const noexcept { return book_.next_question(); }
 
+    // `subscriptions/listen` ends if callers get other resources now: the program is told, and it fails.
+    void agent_changed(const core::agent& before, const core::agent& now);
+
     // Those of one of the clients that share the program (client_message::client): the program is told, and they fail.
     void end_those_of(std::uint64_t client, const core::error& why);
     std::size_t count_of(std::uint64_t client) const noexcept;
@@ -105,6 +109,10 @@ private:
         bool own;      // the gateway's
         std::uint64_t client;
     };
+
+    // Those for which `ends` holds: the program is told for this reason, and they fail.
+    template <class Predicate>
+    void end_if(Predicate ends, std::string_view reason, const core::error& why);
 
     // `text` tells the program so; empty: it is not told.
     void give_up(mcp::call_number call, std::string text);

@@ -117,12 +117,8 @@ shared_calls::change_subscription(const mcp::client_message& request, const std:
 // With all that follows from it.
 void shared_calls::carry_out(subscriptions::outcome step, const said_to_us& how)
 {
-    const said_to_us done{.member = "result", .raw = "{}", .failure = {}};
-    const said_to_us unsent{
-        .member = {},
-        .raw = {},
-        .failure = core::gateway_error(errc::overloaded, "the server does not take what is sent")
-    };
+    const said_to_us done{.member = "result", .raw = "{}"};
+    const said_to_us unsent{.failure = core::gateway_error(errc::overloaded, "the server does not take what is sent")};
     const auto* heard = &how;
     for (bool sent = false; !sent;) {
         for (const auto each : step.done) {
@@ -271,7 +267,7 @@ void shared_calls::end(const core::error& why)
     runs_ = false;
     asked_.clear();
     for (const auto request : subscriptions_.lose()) {
-        answer(request, {.member = {}, .raw = {}, .failure = why});
+        answer(request, {.failure = why});
     }
     if (const auto calls = std::move(calls_)) {
         owner_.retire(calls->fail(why), agent_->record.id);
