@@ -284,6 +284,34 @@ TEST_CASE("Over HTTP each session has a connection of its own, and hears what is
     CHECK(x.programs.runs(1));
 }
 
+TEST_CASE("A changed timeouts.call holds for the calls of sessions over HTTP that stay")
+{
+    translated_rig x;
+    x.server.transport = core::mcp_transport::streamable_http;
+    x.publish();
+    const auto session = x.begin_session();
+    const auto asked = x.open(x.asked(program_act::request, session, message("1", "tools/call", R"({"name":"t"})")));
+    x.server.call_timeout = 10s;
+    x.publish();
+    x.pass(10s);
+    CHECK(x.all(*asked) == "upstream_timeout");
+    CHECK(x.all(x.asked(program_act::request, session, message("2", "ping"))) == answer_text("2") + "\nover");
+}
+
+TEST_CASE("New filters of resources end the sessions that are subscribed to any, and no others")
+{
+    translated_rig x;
+    const auto other = x.begin_session();
+    const auto session = x.begin_session();
+    const auto asked =
+        x.open(x.asked(program_act::request, session, message("1", "resources/subscribe", R"({"uri":"u"})")));
+    x.server.resources.deny = {"u"};
+    x.publish();
+    CHECK(x.all(*asked) == "upstream_reset");
+    CHECK(x.all(x.asked(program_act::request, session, message("2", "ping"))) == "session_not_found");
+    CHECK(x.all(x.asked(program_act::request, other, message("2", "ping"))) == answer_text("2") + "\nover");
+}
+
 TEST_CASE("A server over HTTP is translated for if its record says so, and not as long as nothing is known of it")
 {
     translated_rig x;
