@@ -30,6 +30,8 @@ public:
     // How many bytes behind `most` apply() has to see.
     std::size_t reach() const noexcept { return reach_; }
 
+    friend bool operator==(const redaction&, const redaction&) = default;
+
 private:
     void add(std::string_view value);
 

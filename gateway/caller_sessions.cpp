@@ -78,7 +78,8 @@ caller_sessions::caller_sessions(
                       each->ask_about(id, ask);
                   }
               },
-          .log = log
+          .log = log,
+          .has_agent = [this](const std::string& id) { return programs_.has_agent(id); }
       }}
 {
     own_.set_listed([this](const std::string& id, const std::shared_ptr<const mcp::server_lists>& lists) {

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace gateway::mcp_path {
 
@@ -50,6 +51,12 @@ public:
     // A call is in flight.
     virtual bool busy() const = 0;
     virtual bool listened_to() const noexcept = 0;
+
+    // To a resource, or a request for that is under way.
+    virtual bool subscribes() const noexcept = 0;
+
+    // Another record, which means the same for sessions; its times hold for calls in flight too.
+    void set_agent(std::shared_ptr<const model::agent_entry> agent) noexcept { name_.agent = std::move(agent); }
 
     void use(core::steady_time now) noexcept { last_use_ = now; }
     core::steady_time began() const noexcept { return began_; }

@@ -22,7 +22,7 @@ bool held_requests::cancel(const mcp::client_message& notification)
 {
     const auto id = mcp::plain_name(notification.request_id);
     const auto cancelled =
-        std::ranges::find(all_, id, [](const held& each) { return mcp::plain_name(each.message.view().id); });
+        std::ranges::find_if(all_, [&](const held& each) { return mcp::is_spelled(each.message.view().id, id); });
     if (cancelled == all_.end()) {
         return false;
     }

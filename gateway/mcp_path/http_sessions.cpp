@@ -1,8 +1,11 @@
 #include "gateway/mcp_path/http_sessions.hpp"
 
+#include "mcp/calls/name_filter.hpp"
+#include "mcp/protocol/raw_json.hpp"
+
 #include <boost/asio/post.hpp>
 
-#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace gateway::mcp_path {
@@ -11,6 +14,18 @@ namespace {
 using core::errc;
 
 constexpr std::size_t longest_params = 4096;  // of a request that is kept to be told again
+
+// It is about a resource that callers do not get since a reload.
+bool is_hidden(const model::agent_entry& agent, std::string_view params)
+{
+    const auto uri = mcp::members_of(params).text("uri");
+    return agent.filters != nullptr && !uri.empty() && !agent.filters->resources.exposed(uri);
+}
+
+core::error agent_gone()
+{
+    return core::upstream_error(errc::upstream_reset, "the agent is gone");
+}
 
 core::error ended_by_client()
 {
@@ -22,8 +37,10 @@ core::error ended_by_client()
 http_sessions::http_sessions(http_session_services services)
     : services_{std::move(services)},
       exchanges_{services_.loop.io(), services_.client.name + '/' + services_.client.version},
-      notes_{services_.loop, exchanges_, services_.client}
+      notes_{services_.loop, exchanges_, services_.client},
+      sweeper_{*this}
 {
+    services_.loop.timers().add(sweeper_);
 }
 
 http_sessions::~http_sessions() = default;
@@ -41,92 +58,33 @@ void http_sessions::later(Function then)
     );
 }
 
-bool http_sessions::is_due(const entry& each, core::steady_time now) const noexcept
+void http_sessions::sweeper::on_due()
 {
-    const bool idle = each.upstream && !each.over && now - each.used >= longest_idle;
-    return !each.under_way && (idle || now - each.began >= longest_life);
-}
-
-void http_sessions::drop(agent_sessions& from, shelf::iterator which)
-{
-    if (is_marked(*which)) {
-        services_.mark(which->id, false);
-    }
-    clear_state(from, *which);
-    from.by_id.erase(which->id);
-    from.all.erase(which);
+    set_due(std::chrono::steady_clock::now() + sweep_every);
+    of_.sweep(of_.services_.clock());
 }
 
 // Null: nothing is known of it.
-http_sessions::entry* http_sessions::look(const std::string& agent, const mcp::session_digest& id)
+known_session* http_sessions::look(const std::string& agent, const mcp::session_digest& id)
 {
     const auto in = agents_.find(agent);
-    if (in == agents_.end()) {
+    return in == agents_.end() ? nullptr : in->second.look(id, services_.clock());
+}
+
+// Null: there is no such agent.
+known_session* http_sessions::touch(const std::string& agent, const mcp::session_digest& id)
+{
+    if (!services_.has_agent(agent)) {
         return nullptr;
     }
-    const auto found = in->second.by_id.find(id);
-    if (found == in->second.by_id.end()) {
-        return nullptr;
-    }
-    const auto now = services_.clock();
-    if (is_due(*found->second, now)) {
-        drop(in->second, found->second);
-        return nullptr;
-    }
-    found->second->used = now;
-    in->second.all.splice(in->second.all.begin(), in->second.all, found->second);
-    return &*found->second;
+    return &agents_.try_emplace(agent, services_.mark).first->second.touch(id, services_.clock());
 }
 
-http_sessions::entry& http_sessions::touch(const std::string& agent, const mcp::session_digest& id)
+void http_sessions::sweep(core::steady_time now)
 {
-    if (auto* const known = look(agent, id)) {
-        return *known;
-    }
-    auto& in = agents_[agent];
-    make_room(in);
-    const auto now = services_.clock();
-    in.all.push_front(entry{.id = id, .began = now, .used = now});
-    in.by_id.emplace(id, in.all.begin());
-    return in.all.front();
-}
-
-void http_sessions::make_room(agent_sessions& in)
-{
-    const auto now = services_.clock();
-    while (!in.all.empty() && (in.all.size() >= most_sessions || is_due(in.all.back(), now))) {
-        drop(in, std::prev(in.all.end()));
-    }
-}
-
-// Its state had so many bytes before.
-void http_sessions::recount(agent_sessions& in, const entry& changed, std::size_t before)
-{
-    const auto now = changed.state.bytes();
-    in.bytes = in.bytes - before + now;
-    in.by_size.erase({before, changed.id});
-    if (now > 0) {
-        in.by_size.emplace(now, changed.id);
-    }
-}
-
-void http_sessions::clear_state(agent_sessions& in, entry& of)
-{
-    const auto before = of.state.bytes();
-    of.state = {};
-    recount(in, of, before);
-}
-
-// The session with the largest state loses it, and nothing else goes: the rest takes few bytes, and callers rely on it.
-void http_sessions::bound_states(agent_sessions& in)
-{
-    while (in.bytes > most_bytes) {
-        const auto largest = in.by_id.find(std::prev(in.by_size.end())->second)->second;
-        if (is_marked(*largest) || largest->under_way) {
-            clear_state(in, *largest);
-        } else {
-            drop(in, largest);
-        }
+    for (auto each = agents_.begin(); each != agents_.end();) {
+        each->second.sweep(now);
+        each = each->second.size() == 0 ? agents_.erase(each) : std::next(each);
     }
 }
 
@@ -144,25 +102,25 @@ net::task<core::result<std::optional<std::string>>> http_sessions::find(std::str
 
 net::task<bool> http_sessions::end(std::string agent, mcp::session_digest id)
 {
-    auto& known = touch(agent, id);
-    const bool ends = !std::exchange(known.over, true);
-    if (ends) {
-        clear_state(agents_.find(agent)->second, known);
-        services_.mark(id, true);
-        if (const auto attempt = known.under_way; attempt != nullptr && attempt->recovery == nullptr) {
-            known.under_way.reset();
-            turns_.remove(attempt);
-            finish(*attempt, ended_by_client());
-        }
+    auto* const known = touch(agent, id);
+    if (known == nullptr || known->over) {
+        co_return false;
     }
-    co_return ends;
+    agents_.find(agent)->second.end(*known);
+    if (const auto attempt = known->under_way; attempt != nullptr && attempt->recovery == nullptr) {
+        known->under_way.reset();
+        turns_.remove(attempt);
+        finish(*attempt, ended_by_client());
+    }
+    co_return true;
 }
 
 void http_sessions::keep(std::string agent, mcp::session_digest id, std::string upstream)
 {
     later([this, agent = std::move(agent), id, upstream = std::move(upstream)]() mutable {
-        touch(agent, id).upstream = std::move(upstream);
-        services_.mark(id, true);
+        if (auto* const known = touch(agent, id)) {
+            agents_.find(agent)->second.keep(*known, std::move(upstream));
+        }
     });
 }
 
@@ -172,18 +130,14 @@ void http_sessions::note(std::string agent, mcp::session_digest id, std::string_
         return;
     }
     later([this, agent = std::move(agent), id, method = std::string{method}, params = std::move(params)] {
-        auto& known = touch(agent, id);
-        if (known.over) {
+        auto* const known = touch(agent, id);
+        if (known == nullptr || known->over) {
             return;
         }
         mcp::client_message request;
         request.method = method;
         request.params = params;
-        const auto before = known.state.bytes();
-        known.state.note(request);
-        auto& in = agents_.find(agent)->second;
-        recount(in, known, before);
-        bound_states(in);
+        agents_.find(agent)->second.note(*known, request);
     });
 }
 
@@ -204,21 +158,24 @@ net::task<core::result<std::string>> http_sessions::recover(model::session_call 
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    auto& known = touch(lost.agent->record.id, lost.id);
-    if (known.over) {
+    auto* const known = touch(lost.agent->record.id, lost.id);
+    if (known == nullptr) {
+        co_return agent_gone();
+    }
+    if (known->over) {
         co_return ended_by_client();
     }
-    if (known.upstream && *known.upstream != lost.upstream) {
-        co_return *known.upstream;
+    if (known->upstream && *known->upstream != lost.upstream) {
+        co_return *known->upstream;
     }
-    auto attempt = known.under_way;
+    auto attempt = known->under_way;
     if (attempt == nullptr) {
         attempt = std::make_shared<session_attempt>();
         attempt->call = std::move(lost);
         if (!turns_.push(attempt)) {
             co_return core::gateway_error(errc::overloaded, "too many sessions of the agent are begun again");
         }
-        known.under_way = attempt;
+        known->under_way = attempt;
         begin_next();
     }
     if (!attempt->outcome) {
@@ -261,7 +218,9 @@ void http_sessions::begin(const recovery_turns::attempt& attempt)
     session_recovery::terms terms{call.version, call.agreed, call.declared, services_.client, {}};
     if (const auto* const known = look(call.agent->record.id, call.id)) {
         known->state.each([&](std::string_view method, std::string_view params) {
-            terms.requests.emplace_back(method, params);
+            if (!is_hidden(*call.agent, params)) {
+                terms.requests.emplace_back(method, params);
+            }
         });
     }
     attempt->recovery = std::make_unique<session_recovery>(
@@ -282,9 +241,12 @@ void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core:
 {
     const auto& call = attempt->call;
     turns_.remove(attempt);
-    auto& known = touch(call.agent->record.id, call.id);
-    known.under_way.reset();
-    if (known.over) {
+    // Nobody waits for it if the agent is gone: forget().
+    auto* const known = look(call.agent->record.id, call.id);
+    if (known != nullptr) {
+        known->under_way.reset();
+    }
+    if (known == nullptr || known->over) {
         // The client has ended the one before; the server knows nothing of that yet.
         if (outcome && !outcome->empty()) {
             attempt->call.upstream = std::move(*outcome);
@@ -292,8 +254,7 @@ void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core:
         }
         outcome = ended_by_client();
     } else if (outcome) {
-        known.upstream = *outcome;
-        services_.mark(call.id, true);
+        agents_.find(call.agent->record.id)->second.keep(*known, *outcome);
         ++recovered_;
         write_recovered(*attempt);
     }
@@ -322,16 +283,14 @@ void http_sessions::write_recovered(const session_attempt& attempt) const
 void http_sessions::forget(const std::string& agent)
 {
     for (const auto& each : turns_.take(agent)) {
-        finish(*each, core::upstream_error(errc::upstream_reset, "the agent is gone"));
+        finish(*each, agent_gone());
     }
     begin_next();
     const auto in = agents_.find(agent);
     if (in == agents_.end()) {
         return;
     }
-    while (!in->second.all.empty()) {
-        drop(in->second, in->second.all.begin());
-    }
+    in->second.clear();
     agents_.erase(in);
 }
 
@@ -347,13 +306,13 @@ void http_sessions::stop()
 std::size_t http_sessions::known(const std::string& agent) const
 {
     const auto in = agents_.find(agent);
-    return in == agents_.end() ? 0 : in->second.all.size();
+    return in == agents_.end() ? 0 : in->second.size();
 }
 
 std::size_t http_sessions::bytes(const std::string& agent) const
 {
     const auto in = agents_.find(agent);
-    return in == agents_.end() ? 0 : in->second.bytes;
+    return in == agents_.end() ? 0 : in->second.bytes();
 }
 
 }  // namespace gateway::mcp_path

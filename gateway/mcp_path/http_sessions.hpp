@@ -4,8 +4,8 @@
 
 #include "core/clock.hpp"
 #include "core/log.hpp"
+#include "gateway/mcp_path/known_sessions.hpp"
 #include "gateway/mcp_path/recovery_turns.hpp"
-#include "gateway/mcp_path/restored_state.hpp"
 #include "gateway/mcp_path/server_notes.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -16,16 +16,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace gateway::mcp_path {
 
@@ -36,17 +31,15 @@ struct http_session_services {
     mcp::client_info client;
     std::function<core::steady_time()> clock;
     // Workers ask find() about a session from now on, or not any more.
-    std::function<void(const mcp::session_digest& id, bool ask)> mark;
+    known_sessions::mark_function mark;
     const core::logger& log;
+    // There is such an agent: of others nothing is kept. A worker may know one that is gone for a moment.
+    std::function<bool(const std::string& agent)> has_agent;
 };
 
 class http_sessions final : public model::client_sessions {
 public:
-    static constexpr std::size_t most_sessions =
-        10'000;  // of an agent; over that the one goes that was used least lately
-    static constexpr std::size_t most_bytes = 16 * 1024 * 1024;  // of what they have to be told again, of an agent
-    static constexpr core::duration longest_idle = std::chrono::minutes{30};  // of one whose server's id is kept here
-    static constexpr core::duration longest_life = std::chrono::hours{24};
+    static constexpr core::duration sweep_every = std::chrono::minutes{1};
 
     // References outlive it.
     explicit http_sessions(http_session_services services);
@@ -66,41 +59,33 @@ public:
     // upstream_reset.
     void forget(const std::string& agent);
 
+    // What is old goes. Called every minute.
+    void sweep(core::steady_time now);
+
     // Ends what is under way; those who wait fail with draining.
     void stop();
 
     std::size_t known(const std::string& agent) const;
-    std::size_t bytes(const std::string& agent) const;  // of what its sessions have to be told again
+    std::size_t agents() const noexcept { return agents_.size(); }  // of whose sessions anything is known
+    std::size_t bytes(const std::string& agent) const;              // of what its sessions have to be told again
     std::uint64_t recovered() const noexcept { return recovered_; }
 
 private:
-    struct entry {
-        mcp::session_digest id;
-        core::steady_time began;
-        core::steady_time used;
-        std::optional<std::string> upstream{};  // nullopt: the one in the client's id
-        bool over = false;
-        restored_state state{};
-        recovery_turns::attempt under_way{};  // null: nothing is
-    };
-    using shelf = std::list<entry>;  // the one used last is first
+    class sweeper final : public net::timed {
+    public:
+        explicit sweeper(http_sessions& of)
+            : of_{of}
+        {
+            set_due(core::steady_time::min());
+        }
+        void on_due() override;
 
-    struct agent_sessions {
-        shelf all;
-        std::map<mcp::session_digest, shelf::iterator> by_id;
-        std::set<std::pair<std::size_t, mcp::session_digest>> by_size;  // of those with a state, by its bytes
-        std::size_t bytes = 0;                                          // of all states
+    private:
+        http_sessions& of_;
     };
 
-    entry* look(const std::string& agent, const mcp::session_digest& id);
-    entry& touch(const std::string& agent, const mcp::session_digest& id);
-    void drop(agent_sessions& from, shelf::iterator which);
-    void make_room(agent_sessions& in);
-    static void recount(agent_sessions& in, const entry& changed, std::size_t before);
-    static void clear_state(agent_sessions& in, entry& of);
-    void bound_states(agent_sessions& in);
-    bool is_due(const entry& each, core::steady_time now) const noexcept;
-    bool is_marked(const entry& each) const noexcept { return each.over || each.upstream; }
+    known_session* look(const std::string& agent, const mcp::session_digest& id);
+    known_session* touch(const std::string& agent, const mcp::session_digest& id);
     void begin(const recovery_turns::attempt& attempt);
     void begin_next();
     void leave(const recovery_turns::attempt& attempt, const recovery_waiter& who);
@@ -117,10 +102,11 @@ private:
     model::session_calls calls_;
     net::exchange_client exchanges_;
     server_notes notes_;
-    model::string_map<agent_sessions> agents_;
+    model::string_map<known_sessions> agents_;
     recovery_turns turns_;
     std::uint64_t recovered_ = 0;
     bool stopped_ = false;
+    sweeper sweeper_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 

@@ -80,6 +80,8 @@ void kept_streams::drain(std::uint64_t stream)
     auto batch = take_batch(*queue);
     if (batch.over) {
         queue->set_wake({});
+        // Its questions are kept for the client like the rest.
+        queue->arrived();
     }
     keep(stream, batch);
 }

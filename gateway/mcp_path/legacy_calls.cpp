@@ -229,7 +229,7 @@ void legacy_calls::cancel(const mcp::client_message& notification)
 {
     const auto id = mcp::plain_name(notification.request_id);
     const auto found = std::find_if(calls_.rbegin(), calls_.rend(), [&](const auto& each) {
-        return mcp::plain_name(each.second.id) == id;
+        return mcp::is_spelled(each.second.id, id);
     });
     if (found == calls_.rend()) {
         return;

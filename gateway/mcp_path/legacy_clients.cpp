@@ -173,7 +173,7 @@ void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent
 {
     modern_only_.erase(id);
     probe_.forget(id);
-    connections_.forget(id);
+    connections_.set_agent(id, translated_.size(id) > 0 ? agent : nullptr);
     sharing_.erase(id);
     if (agent != nullptr && shares_all(*agent)) {
         sharing_.emplace(id, agent);

@@ -1,5 +1,7 @@
 #include "gateway/mcp_path/modern_connections.hpp"
 
+#include "gateway/model/agent_record.hpp"
+
 #include <utility>
 
 namespace gateway::mcp_path {
@@ -36,6 +38,20 @@ const mcp::parameter_fields* modern_connections::fields_of(const std::string& ag
         known.lists = std::move(lists);
     }
     return known.fields.get();
+}
+
+void modern_connections::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    known_.erase(id);
+    if (agent == nullptr) {
+        return;
+    }
+    for (const auto& each : open_) {
+        const auto connection = each.lock();
+        if (connection != nullptr && model::same_callers_sessions(connection->agent().record, agent->record)) {
+            connection->set_agent(agent);
+        }
+    }
 }
 
 void modern_connections::stop()

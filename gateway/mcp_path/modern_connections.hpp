@@ -30,8 +30,8 @@ public:
     // For one session, which holds it; what is let go of ends. Before the end of this.
     modern_upstream open(const std::shared_ptr<const model::agent_entry>& agent);
 
-    // The agent has changed or is gone.
-    void forget(const std::string& agent_id) { known_.erase(agent_id); }
+    // The agent has changed, or is gone (null). Connections to a server that stays the same go on with the new record.
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // What is late ends. Called every second.
     void sweep(core::steady_time now);

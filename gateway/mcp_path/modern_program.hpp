@@ -44,8 +44,15 @@ public:
     // what comes also with upstream_timeout, upstream_protocol and message_too_large.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request, core::steady_time now);
 
-    // Another record, which means the same for programs; its times hold for calls in flight too.
-    void set_agent(std::shared_ptr<const model::agent_entry> agent) { agent_ = std::move(agent); }
+    // Another record, which means the same for programs; its times hold for calls in flight too. Who listens hears no more if callers
+    // get other resources now.
+    void set_agent(std::shared_ptr<const model::agent_entry> agent)
+    {
+        if (calls_ != nullptr) {
+            calls_->agent_changed(agent_->record, agent->record);
+        }
+        agent_ = std::move(agent);
+    }
 
     // Calls that are silent for too long end, and a program that nobody calls.
     void sweep(core::steady_time now);

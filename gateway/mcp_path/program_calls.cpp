@@ -28,7 +28,7 @@ core::result<mcp::call_number> program_calls::begin(
         book_.cancel(begun->call, "it was not sent");
         return sent.error();
     }
-    const bool listens = spoken_ == mcp::era::modern && request.method == "subscriptions/listen";
+    const bool listens = request.method == "subscriptions/listen";
     const bool begins = request.method == "initialize";
     calls_.emplace(begun->call, live_call{reader, now, now, begins, listens, false, request.client});
     if (reader == nullptr) {
@@ -40,9 +40,7 @@ core::result<mcp::call_number> program_calls::begin(
                 return;
             }
             book_.detach(call);
-            for (const auto& each : queue.take_questions()) {
-                refuse(each);
-            }
+            refuse_those_of(queue);
         });
         reader->on_back([this, call = begun->call, alive = std::weak_ptr<bool>{alive_}] {
             if (!alive.expired()) {
@@ -73,7 +71,7 @@ void program_calls::cancel_if_left(text_queue& reader, mcp::call_number call)
     reader.on_left([this, call, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
         if (!alive.expired()) {
             calls_.erase(call);
-            send(book_.cancel(call, "the client has left"), "notifications/cancelled");
+            give_up(call, book_.cancel(call, "the client has left"));
         }
     });
 }
@@ -99,7 +97,7 @@ void program_calls::cancel(const mcp::client_message& notification)
     if (!cancelled) {
         return;
     }
-    send(std::move(cancelled->text), "notifications/cancelled");
+    give_up(cancelled->call, std::move(cancelled->text));
     const auto call = calls_.extract(cancelled->call);
     if (const auto reader = call.empty() ? nullptr : call.mapped().reader.lock()) {
         reader->close();
@@ -112,6 +110,26 @@ void program_calls::send(std::string text, std::string_view method)
         const auto ignored = program_->send(std::move(text), method, 0);
         static_cast<void>(ignored);
     }
+}
+
+void program_calls::refuse_those_of(text_queue& reader)
+{
+    for (const auto& each : reader.take_questions()) {
+        refuse(each);
+    }
+}
+
+void program_calls::give_up(mcp::call_number call, std::string text)
+{
+    if (text.empty()) {
+        return;
+    }
+    mcp::outgoing message;
+    message.text = std::move(text);
+    message.method = "notifications/cancelled";
+    message.cancels = call;
+    const auto ignored = program_->send(std::move(message));
+    static_cast<void>(ignored);
 }
 
 std::optional<mcp::delivery> program_calls::take(std::string_view text, core::steady_time now, bool listening)
@@ -152,20 +170,34 @@ std::optional<mcp::delivery> program_calls::deliver(mcp::delivery told, core::st
     calls_.erase(call);
     if (reader != nullptr && told.failure) {
         reader->fail(*told.failure);
-    } else if (reader != nullptr) {
-        reader->finish(initialize ? told.text : std::exchange(told.text, {}));
+    } else if (reader != nullptr && !initialize) {
+        reader->finish(std::exchange(told.text, {}));
     }
     return told;
 }
 
 void program_calls::end_those_of(std::uint64_t client, const core::error& why)
 {
+    end_if([client](const live_call& each) { return each.client == client; }, "the session has ended", why);
+}
+
+void program_calls::agent_changed(const core::agent& before, const core::agent& now)
+{
+    if (before.mcp->resources != now.mcp->resources) {
+        const auto why = core::upstream_error(core::errc::upstream_reset, "the agent's resources have changed");
+        end_if([](const live_call& each) { return each.listens; }, "its resources have changed", why);
+    }
+}
+
+template <class Predicate>
+void program_calls::end_if(Predicate ends, std::string_view reason, const core::error& why)
+{
     for (auto each = calls_.begin(); each != calls_.end();) {
-        if (each->second.client != client) {
+        if (!ends(each->second)) {
             ++each;
             continue;
         }
-        send(book_.cancel(each->first, "the session has ended"), "notifications/cancelled");
+        give_up(each->first, book_.cancel(each->first, reason));
         if (const auto reader = each->second.reader.lock()) {
             reader->fail(why);
         }
@@ -190,18 +222,14 @@ std::set<std::uint64_t> program_calls::clients() const
 
 void program_calls::time_out(core::steady_time now, core::duration silence)
 {
-    for (auto each = calls_.begin(); each != calls_.end();) {
-        const auto& call = each->second;
-        const bool late = now - call.heard >= silence || now - call.began >= longest;
-        if (!late || call.initialize || call.listens) {
-            ++each;
-            continue;
-        }
-        send(book_.cancel(each->first, "it took too long"), "notifications/cancelled");
-        if (const auto reader = call.reader.lock()) {
-            reader->fail(core::upstream_error(core::errc::upstream_timeout, "a call was not answered"));
-        }
-        each = calls_.erase(each);
+    const auto is_late = [&](const live_call& each) {
+        const bool late = now - each.heard >= silence || now - each.began >= longest;
+        return late && !each.initialize && !(each.listens && spoken_ == mcp::era::modern);
+    };
+    const auto why = core::upstream_error(core::errc::upstream_timeout, "a call was not answered");
+    end_if(is_late, "it took too long", why);
+    for (auto& each : book_.expire_questions(now, silence)) {
+        send(std::move(each));
     }
 }
 
@@ -213,7 +241,7 @@ bool program_calls::fail(mcp::call_number call, const core::error& why)
     }
     auto cancellation = book_.cancel(call, "it took too long");
     if (why.code == core::errc::upstream_timeout) {
-        send(std::move(cancellation), "notifications/cancelled");
+        give_up(call, std::move(cancellation));
     }
     if (const auto reader = failed.mapped().reader.lock()) {
         reader->fail(why);

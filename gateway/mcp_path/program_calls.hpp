@@ -1,6 +1,7 @@
 // The calls of one session on one program: what is sent, and who reads what comes of it. On the thread of one loop.
 #pragma once
 
+#include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/mcp_path/program.hpp"
@@ -25,7 +26,7 @@ class program_calls {
 public:
     static constexpr core::duration longest = std::chrono::hours{1};  // of one call, whatever comes meanwhile
 
-    // `spoken`: with the program.
+    // `spoken`: with the program, as far as that is known.
     program_calls(std::unique_ptr<program> on, mcp::era spoken, mcp::book_settings settings)
         : program_{std::move(on)},
           spoken_{spoken},
@@ -55,13 +56,17 @@ public:
     void send(std::string text, std::string_view method = {});
     void refuse(std::string_view question) { send(book_.refuse_question(question)); }
 
+    // What waits there or has not arrived.
+    void refuse_those_of(text_queue& reader);
+
     // What came, unless it was for the reader of a call that goes on: what is unasked, or the answer to a call, whose reader has
-    // the text; that of the answer to `initialize` is here too.
+    // the text. The answer to `initialize` is for the caller of this to judge and to pass on, unless it is a failure.
     std::optional<mcp::delivery> take(std::string_view text, core::steady_time now, bool listening);
     std::optional<mcp::delivery> take_too_long(std::string_view beginning, std::size_t limit, core::steady_time now);
 
     // Calls that were silent for `silence`, or take longer than any may, fail with upstream_timeout, and the program is told.
-    // `initialize` is not among them, nor is `subscriptions/listen` of the modern era.
+    // `initialize` is not among them, nor is `subscriptions/listen` of the modern era. What the program has asked and nobody has
+    // answered for `silence` is refused.
     void time_out(core::steady_time now, core::duration silence);
 
     // No answer will come to this one, if it is not over. True: it is `initialize`.
@@ -76,11 +81,15 @@ public:
     // As mcp::exchange_book::next_question().
     std::int64_t next_question() const noexcept { return book_.next_question(); }
 
+    // `subscriptions/listen` ends if callers get other resources now: the program is told, and it fails.
+    void agent_changed(const core::agent& before, const core::agent& now);
+
     // Those of one of the clients that share the program (client_message::client): the program is told, and they fail.
     void end_those_of(std::uint64_t client, const core::error& why);
     std::size_t count_of(std::uint64_t client) const noexcept;
     std::set<std::uint64_t> clients() const;  // that have any
 
+    void set_era(mcp::era spoken) noexcept { spoken_ = spoken; }
     void ready(std::string_view version) { program_->ready(version); }
     bool is_held() const noexcept { return program_->is_held(); }
     bool any() const noexcept { return !calls_.empty(); }
@@ -96,11 +105,17 @@ private:
         core::steady_time began;
         core::steady_time heard;  // of it, either way
         bool initialize;
-        bool listens;  // and may be silent
+        bool listens;  // and may be silent, in the modern era
         bool own;      // the gateway's
         std::uint64_t client;
     };
 
+    // Those for which `ends` holds: the program is told for this reason, and they fail.
+    template <class Predicate>
+    void end_if(Predicate ends, std::string_view reason, const core::error& why);
+
+    // `text` tells the program so; empty: it is not told.
+    void give_up(mcp::call_number call, std::string text);
     std::optional<mcp::delivery> deliver(mcp::delivery told, core::steady_time now);
 
     std::unique_ptr<program> program_;

@@ -116,6 +116,8 @@ void program_exchange::look()
     batch.handle = std::exchange(handle_, {});
     wanted_ = false;
     if (batch.over) {
+        // Nobody says that the last batch has arrived.
+        queue_->arrived();
         let_go();
     }
     if (kept_ != nullptr) {

@@ -41,6 +41,9 @@ public:
 
     void set_agents(const model::snapshot& now);
 
+    // There is such an agent, whose server callers reach.
+    bool has_agent(const std::string& id) const { return agents_.contains(id); }
+
     // Null: it is gone. The sessions end that were made of a record that has changed.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 

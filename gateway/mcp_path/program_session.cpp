@@ -26,6 +26,26 @@ mcp::book_settings book_settings_of(const model::agent_entry& agent, const mcp::
     return settings;
 }
 
+// Passes the answer to `initialize` on to `reader`, unless that is null. The version that it agrees on; else why there is none.
+// `before`: that of the previous program; empty: there was none.
+core::result<std::string> pass_opening(const mcp::delivery& told, std::string_view before, text_queue* reader)
+{
+    auto version = mcp::members_of(mcp::members_of(told.text).object("result")).text("protocolVersion");
+    const bool refused = told.failure || told.refused;
+    const bool other = mcp::era_of(version) != mcp::era::legacy || (!before.empty() && version != before);
+    const auto why =
+        core::upstream_error(errc::upstream_protocol, refused ? "it refused initialize" : "its version is another one");
+    if (reader != nullptr && !refused && other) {
+        reader->fail(why);
+    } else if (reader != nullptr && !told.failure) {
+        reader->finish(told.text);
+    }
+    if (refused || other) {
+        return why;
+    }
+    return version;
+}
+
 core::result<> put_own(program_calls& calls, const restored_state::request& wish, core::steady_time now)
 {
     const auto kept = mcp::own_request("0", wish.method, wish.params);
@@ -65,9 +85,15 @@ std::shared_ptr<text_queue> program_session::open()
 // Nobody has heard of the session yet, or it is for this reader's call alone.
 void program_session::end_if_left(text_queue& reader)
 {
-    reader.on_left([this, alive = std::weak_ptr<bool>{alive_}](text_queue& /*queue*/) {
-        if (!alive.expired()) {
-            end(session_end::deleted, core::caller_error(errc::caller_gone));
+    reader.on_left([this, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
+        if (alive.expired()) {
+            return;
+        }
+        if (!queue.closed()) {
+            return end(session_end::deleted, core::caller_error(errc::caller_gone));
+        }
+        if (calls_ != nullptr) {
+            calls_->refuse_those_of(queue);
         }
     });
 }
@@ -222,21 +248,18 @@ void program_session::come_unasked(std::string text, bool question)
 
 void program_session::opened(const mcp::delivery& told)
 {
-    if (told.failure || told.refused) {
-        const auto why = stage_ == stage::opens ? session_end::refused : session_end::lost;
-        return end(why, core::upstream_error(errc::upstream_protocol, "it refused initialize"));
+    const bool first = stage_ == stage::opens;
+    const auto reader = first ? opening_.lock() : nullptr;
+    auto version = pass_opening(told, version_, reader.get());
+    if (!version) {
+        const bool refused = first && (told.failure || told.refused);
+        return end(refused ? session_end::refused : session_end::lost, version.error());
     }
-    const auto answer = mcp::members_of(told.text);
-    const auto result = answer.object("result");
-    const auto version = mcp::members_of(result).text("protocolVersion");
-    if (mcp::era_of(version) != mcp::era::legacy || (!version_.empty() && version != version_)) {
-        return end(session_end::lost, core::upstream_error(errc::upstream_protocol, "its version is another one"));
-    }
-    version_ = version;
+    version_ = std::move(*version);
     calls_->ready(version_);
-    const bool again = std::exchange(stage_, stage::open) == stage::opens_again;
-    if (again) {
-        restore(result);
+    stage_ = stage::open;
+    if (!first) {
+        restore(mcp::members_of(told.text).object("result"));
     }
 }
 

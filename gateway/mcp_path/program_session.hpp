@@ -50,7 +50,7 @@ class program_session final : public caller_session, private program_observer {
 public:
     static constexpr std::size_t most_calls = 64;
     static constexpr std::size_t most_own_calls = 8;  // beside them, that tell the next program what it has to know
-    static constexpr std::size_t most_initialize = 64 * 1024;  // bytes of a client's `initialize`, which is kept
+    static constexpr std::size_t most_initialize = 8 * 1024;  // bytes of a client's `initialize`, which is kept
 
     // A program that has not lived so long is not replaced before the client says something.
     static constexpr core::duration least_life{10'000};
@@ -83,6 +83,7 @@ public:
     void sweep(core::steady_time now) override;
     bool busy() const override { return !held_.empty() || (calls_ != nullptr && calls_->any()); }
     bool listened_to() const noexcept override { return unasked_.listened_to(); }
+    bool subscribes() const noexcept override { return state_.subscribes(); }
 
 private:
     // `opens`: the answer to the client's own `initialize` has not come; `opens_again`: to that of the gateway; `lost`: there is no

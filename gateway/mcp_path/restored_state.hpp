@@ -41,6 +41,9 @@ public:
     // The request behind `from`, which moves on. Nothing: there is none.
     std::optional<request> next(place& from) const;
 
+    // To a resource whose URI is kept.
+    bool subscribes() const noexcept { return !resources_.empty(); }
+
     // What is kept takes about so many bytes of memory.
     std::size_t bytes() const noexcept { return bytes_; }
 

@@ -1,7 +1,9 @@
 #include "gateway/mcp_path/server_notes.hpp"
 
+#include "gateway/model/snapshot.hpp"
 #include "mcp/transport/http_post.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -13,6 +15,7 @@ public:
     note(server_notes& of, settings reached, const model::session_call& in)
         : settings_{std::move(reached)},
           wire_{of.loop_, of.client_, *settings_},
+          agent_{in.agent->record.id},
           of_{of}
     {
         wire_.session_id = in.upstream;
@@ -23,6 +26,7 @@ public:
     note& operator=(const note&) = delete;
 
     virtual void begin() = 0;
+    const std::string& agent() const noexcept { return agent_; }
 
 protected:
     // The last that is done: it destroys this.
@@ -32,6 +36,7 @@ protected:
     mcp::http_wire wire_;
 
 private:
+    std::string agent_;
     server_notes& of_;
 };
 
@@ -93,16 +98,23 @@ server_notes::~server_notes() = default;
 
 void server_notes::cancel(settings reached, const model::session_call& in, std::string_view request_id)
 {
-    if (has_room()) {
+    if (has_room(in)) {
         begin(std::make_unique<cancellation>(*this, std::move(reached), in, request_id));
     }
 }
 
 void server_notes::end(settings reached, const model::session_call& of)
 {
-    if (has_room()) {
+    if (has_room(of)) {
         begin(std::make_unique<deletion>(*this, std::move(reached), of));
     }
+}
+
+bool server_notes::has_room(const model::session_call& in) const
+{
+    const auto is_its = [&](const auto& each) { return each->agent() == in.agent->record.id; };
+    return !stopped_ && under_way_.size() < most &&
+           std::ranges::count_if(under_way_, is_its) < std::ptrdiff_t{most_of_agent};
 }
 
 void server_notes::begin(std::unique_ptr<note> made)

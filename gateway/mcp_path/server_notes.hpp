@@ -18,7 +18,9 @@ namespace gateway::mcp_path {
 
 class server_notes {
 public:
-    static constexpr std::size_t most = 256;  // under way; over that the server is not told
+    // Under way, of all agents and of one; over that the server is not told. One that does not answer keeps nobody else's from going.
+    static constexpr std::size_t most = 256;
+    static constexpr std::size_t most_of_agent = 32;
 
     using settings = std::shared_ptr<const mcp::http_settings>;
 
@@ -42,7 +44,7 @@ private:
     class cancellation;
     class deletion;
 
-    bool has_room() const noexcept { return !stopped_ && under_way_.size() < most; }
+    bool has_room(const model::session_call& in) const;
     void begin(std::unique_ptr<note> made);
     void remove(const note& ended);
 

@@ -49,6 +49,8 @@ public:
     // One that has ended is made again, and one that nobody acknowledges ends.
     void sweep();
 
+    bool any() const noexcept { return !uris_.empty() || !asking_.empty(); }
+
     // All of them end, and none is made again.
     void stop(const core::error& why);
 

@@ -4,6 +4,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+
 namespace gateway::mcp_path {
 namespace {
 
@@ -80,8 +82,22 @@ void session_table::set_agent(const std::string& id, const std::shared_ptr<const
     if (found == agents_.end()) {
         return;
     }
-    if (agent != nullptr && model::same_callers_sessions(found->second.agent->record, agent->record)) {
+    const auto before = found->second.agent;
+    if (agent == before) {
+        return;
+    }
+    if (agent != nullptr && model::same_callers_sessions(before->record, agent->record)) {
         found->second.agent = agent;
+        const bool filtered_anew = before->record.mcp->resources != agent->record.mcp->resources;
+        for (auto* const each : all(id)) {
+            each->set_agent(agent);
+            if (filtered_anew && each->subscribes()) {
+                each->end(
+                    session_end::withdrawn,
+                    core::upstream_error(errc::upstream_reset, "its resources have changed")
+                );
+            }
+        }
         return;
     }
     end_all(id, session_end::withdrawn, core::upstream_error(errc::upstream_reset, "the agent has changed"));
@@ -94,21 +110,35 @@ core::result<> session_table::make_room(const std::shared_ptr<const model::agent
     }
     const auto& id = agent->record.id;
     set_agent(id, agent);
-    if (size(id) < most) {
+    const auto found = agents_.find(id);
+    if (found == agents_.end() || found->second.sessions.size() < most) {
         return {};
     }
-    caller_session* oldest = nullptr;
-    for (auto* const each : all(id)) {
-        const bool older = oldest == nullptr || each->last_use() < oldest->last_use();
-        if (older && now() - each->last_use() >= evictable && !each->busy()) {
-            oldest = each;
-        }
-    }
+    auto* const oldest = now() < found->second.full_until ? nullptr : longest_unused(found->second);
     if (oldest == nullptr) {
         return core::gateway_error(errc::session_limit, "max_sessions sessions are in use");
     }
     oldest->end(session_end::evicted, no_session());
     return {};
+}
+
+// Null: none may go, and none has to be looked at before of_agent::full_until.
+caller_session* session_table::longest_unused(of_agent& in) const
+{
+    const auto time = now();
+    auto full_until = time + longest_full;
+    caller_session* oldest = nullptr;
+    for (const auto& [handle, each] : in.sessions) {
+        if (time - each->last_use() < evictable) {
+            full_until = std::min(full_until, each->last_use() + evictable);
+        } else if ((oldest == nullptr || each->last_use() < oldest->last_use()) && !each->busy()) {
+            oldest = each.get();
+        }
+    }
+    if (oldest == nullptr) {
+        in.full_until = full_until;
+    }
+    return oldest;
 }
 
 void session_table::keep(std::unique_ptr<caller_session> begun)

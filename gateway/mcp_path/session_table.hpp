@@ -44,6 +44,9 @@ public:
     static constexpr core::duration longest_idle = std::chrono::minutes{30};
     static constexpr core::duration longest_life = std::chrono::hours{24};
 
+    // How long an agent is taken to be full after none of its sessions could go: looking at each of them takes time.
+    static constexpr core::duration longest_full{1000};
+
     virtual ~session_table() = default;
     session_table(const session_table&) = delete;
     session_table& operator=(const session_table&) = delete;
@@ -56,7 +59,8 @@ public:
 
     bool has(const session_key& key) const { return find(key) != nullptr; }
 
-    // The agent has changed, or is gone (null): sessions end that were made of another record.
+    // The agent has changed, or is gone (null): sessions end that were made of another record, and those that are subscribed to a
+    // resource if callers get others now.
     virtual void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // What is late, idle or old ends. Called every second.
@@ -105,6 +109,7 @@ protected:
 private:
     struct of_agent {
         std::shared_ptr<const model::agent_entry> agent;
+        core::steady_time full_until{};                               // unless a session ends
         model::string_map<std::unique_ptr<caller_session>> sessions;  // by handle; never empty
     };
 
@@ -112,6 +117,7 @@ private:
     caller_session* find(const session_key& key) const;
     caller_session* use(const session_key& key) const;
     std::vector<caller_session*> all(std::string_view agent_id) const;
+    caller_session* longest_unused(of_agent& in) const;
 
     program_services services_;
     model::string_map<of_agent> agents_;  // by id

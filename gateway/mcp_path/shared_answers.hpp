@@ -17,6 +17,9 @@ std::string_view common_version(std::string_view asked, std::string_view spoken)
 // To `initialize` with this raw id: what the server has said of itself, without tasks, since it cannot tell whose one is.
 std::string initialize_answer(std::string_view id, std::string_view version, const mcp::server_facts& server);
 
+// To `server/discover` (MCP 2026-07-28), the same.
+std::string discover_answer(std::string_view id, const mcp::server_facts& server);
+
 // To a request that concerns the client alone (`ping`, `logging/setLevel`), or that would let one client touch what is another's
 // (`tasks/…`: -32601). Nothing: it is for the server.
 std::optional<std::string> answer_here(const mcp::client_message& request);

@@ -51,7 +51,7 @@ void shared_calls::connect()
     started->set_observer(this);
     auto settings = settings_of(*agent_->record.mcp);
     settings.tally = owner_.tally();
-    calls_ = std::make_unique<program_calls>(std::move(started), owner_.era_of(agent_->record.id), std::move(settings));
+    calls_ = std::make_unique<program_calls>(std::move(started), mcp::era::legacy, std::move(settings));
 }
 
 std::uint64_t shared_calls::join(shared_session& client)
@@ -119,12 +119,8 @@ shared_calls::change_subscription(const mcp::client_message& request, const std:
 // With all that follows from it.
 void shared_calls::carry_out(subscriptions::outcome step, const said_to_us& how)
 {
-    const said_to_us done{.member = "result", .raw = "{}", .failure = {}};
-    const said_to_us unsent{
-        .member = {},
-        .raw = {},
-        .failure = core::gateway_error(errc::overloaded, "the server does not take what is sent")
-    };
+    const said_to_us done{.member = "result", .raw = "{}"};
+    const said_to_us unsent{.failure = core::gateway_error(errc::overloaded, "the server does not take what is sent")};
     const auto* heard = &how;
     for (bool sent = false; !sent;) {
         for (const auto each : step.done) {
@@ -222,7 +218,7 @@ void shared_calls::cancel(const mcp::client_message& notification)
 {
     const auto id = mcp::plain_name(notification.request_id);
     const auto found = std::ranges::find_if(waiting_, [&](const auto& each) {
-        return each.second.client == notification.client && mcp::plain_name(each.second.id) == id;
+        return each.second.client == notification.client && mcp::is_spelled(each.second.id, id);
     });
     if (found != waiting_.end()) {
         // The subscription is changed all the same: the client did not want to wait for that.
@@ -273,7 +269,7 @@ void shared_calls::end(const core::error& why)
     runs_ = false;
     asked_.clear();
     for (const auto request : subscriptions_.lose()) {
-        answer(request, {.member = {}, .raw = {}, .failure = why});
+        answer(request, {.failure = why});
     }
     if (const auto calls = std::move(calls_)) {
         owner_.retire(calls->fail(why), agent_->record.id);
@@ -283,6 +279,7 @@ void shared_calls::end(const core::error& why)
 void shared_calls::connected()
 {
     runs_ = true;
+    calls_->set_era(owner_.era_of(agent_->record.id));
     restore_more();
     if (std::exchange(again_, false)) {
         owner_.recovered(*this);

@@ -102,8 +102,17 @@ public:
     // The client has calls in flight.
     bool is_busy(std::uint64_t client) const { return count_of(client) > 0; }
 
+    bool subscribes(std::uint64_t client) const noexcept { return subscriptions_.has(client); }
+
     const model::agent_entry& agent() const noexcept { return *agent_; }
-    void set_agent(std::shared_ptr<const model::agent_entry> agent) noexcept { agent_ = std::move(agent); }
+    // As modern_program::set_agent().
+    void set_agent(std::shared_ptr<const model::agent_entry> agent)
+    {
+        if (calls_ != nullptr) {
+            calls_->agent_changed(agent_->record, agent->record);
+        }
+        agent_ = std::move(agent);
+    }
 
 private:
     using subscriptions = mcp::shared_subscriptions;
@@ -117,9 +126,9 @@ private:
 
     // What the server said to the latest question: a member of its answer, or why there is none.
     struct said_to_us {
-        std::string_view member;  // `result` or `error`
-        std::string_view raw;
-        std::optional<core::error> failure;
+        std::string_view member = {};  // `result` or `error`
+        std::string_view raw = {};
+        std::optional<core::error> failure = {};
     };
 
     void connected() override;

@@ -2,9 +2,11 @@
 
 #include "gateway/mcp_path/shared_answers.hpp"
 #include "gateway/mcp_path/shared_calls.hpp"
+#include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/list_subscription.hpp"
 #include "mcp/translation/subscription.hpp"
 
+#include <numeric>
 #include <utility>
 
 namespace gateway::mcp_path {
@@ -43,6 +45,9 @@ core::result<std::shared_ptr<text_queue>> shared_session::request(const mcp::cli
         end(session_end::lost, why);
         return why;
     }
+    if (request.method == "resources/unsubscribe") {
+        updated_.erase(mcp::members_of(request.params).text("uri"));
+    }
     auto own = request;
     own.client = number_;
     return calls_.request(own, /*cancels_if_left=*/false);
@@ -63,6 +68,11 @@ bool shared_session::busy() const
     return calls_.is_busy(number_);
 }
 
+bool shared_session::subscribes() const noexcept
+{
+    return calls_.subscribes(number_);
+}
+
 void shared_session::close(const core::error& error)
 {
     calls_.leave(number_, error);
@@ -72,29 +82,48 @@ void shared_session::close(const core::error& error)
 std::shared_ptr<text_queue> shared_session::listen()
 {
     auto listener = unasked_.listen();
-    list_changed(std::exchange(changed_, {}));
-    for (const auto& uri : std::exchange(updated_, {})) {
-        tell(mcp::resource_updated(uri));
-    }
+    catch_up();
     return listener;
 }
 
 void shared_session::list_changed(const mcp::list_set& lists)
 {
-    if (!unasked_.listened_to()) {
-        changed_ |= lists;
+    changed_ |= lists;
+    catch_up();
+}
+
+// More than there is room for would push out what the client has not read.
+void shared_session::catch_up()
+{
+    auto changes = mcp::changed_texts({}, changed_);
+    const auto add_size = [](std::size_t sum, const std::string& each) { return sum + each.size(); };
+    const auto bytes = std::accumulate(changes.begin(), changes.end(), std::size_t{0}, add_size);
+    if (!unasked_.has_room(bytes, changes.size())) {
         return;
     }
-    for (auto& each : mcp::changed_texts({}, lists)) {
+    changed_.reset();
+    for (auto& each : changes) {
         tell(std::move(each));
+    }
+    while (!updated_.empty()) {
+        auto text = mcp::resource_updated(*updated_.begin());
+        if (!unasked_.has_room(text.size())) {
+            return;
+        }
+        tell(std::move(text));
+        updated_.erase(updated_.begin());
     }
 }
 
 void shared_session::updated(const std::string& uri, std::string_view text)
 {
     if (unasked_.listened_to()) {
-        tell(std::string{text});
-    } else {
+        auto told = text.size() <= longest_text ? std::string{text} : mcp::resource_updated(uri);
+        if (unasked_.has_room(told.size())) {
+            return tell(std::move(told));
+        }
+    }
+    if (updated_.size() < most_updated) {
         updated_.insert(uri);
     }
 }

@@ -1,5 +1,5 @@
 // One client's session with a server whose only session serves all clients (`sessions: shared`): whose it is, and what the server
-// says unasked that concerns it. Of what nobody listens to only the fact is kept, once. On the thread of one loop.
+// says unasked that concerns it. Of what nobody listens to, or reads fast enough, only the fact is kept, once. On the thread of one loop.
 #pragma once
 
 #include "core/clock.hpp"
@@ -8,9 +8,12 @@
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/mcp_path/unasked_messages.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/calls/shared_subscriptions.hpp"
 #include "mcp/protocol/discovery.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -23,6 +26,13 @@ class shared_owner;
 
 class shared_session final : public caller_session {
 public:
+    // Bytes of a notification that a client gets as the server said it. Of a longer one, which as many may get as are subscribed to
+    // the resource, it gets the URI.
+    static constexpr std::size_t longest_text = 16 * 1024;
+
+    // Resources of which it is kept that they were updated: a client is subscribed to no more.
+    static constexpr std::size_t most_updated = mcp::shared_subscriptions::most_of_one;
+
     // `calls` are its agent's, and end later than the session. `version`: that client and server speak.
     shared_session(
         session_table& in,
@@ -41,9 +51,10 @@ public:
     // With what has changed meanwhile.
     std::shared_ptr<text_queue> listen() override;
 
-    void sweep(core::steady_time /*now*/) override {}
+    void sweep(core::steady_time /*now*/) override { catch_up(); }
     bool busy() const override;
     bool listened_to() const noexcept override { return unasked_.listened_to(); }
+    bool subscribes() const noexcept override;
 
     void list_changed(const mcp::list_set& lists);
 
@@ -53,14 +64,15 @@ public:
 private:
     void close(const core::error& error) override;
     void tell(std::string text);
+    void catch_up();
 
     const shared_owner& owner_;
     shared_calls& calls_;
     std::string version_;
     std::uint64_t number_;  // client_message::client of its messages
     unasked_messages unasked_;
-    mcp::list_set changed_;          // since somebody listened
-    std::set<std::string> updated_;  // the same
+    mcp::list_set changed_;                       // since somebody listened who had room for it
+    std::set<std::string, std::less<>> updated_;  // the same
 };
 
 }  // namespace gateway::mcp_path

@@ -75,9 +75,6 @@ core::result<begun_session> shared_sessions::begin(
 core::result<std::shared_ptr<text_queue>>
 shared_sessions::call(const std::shared_ptr<const model::agent_entry>& agent, const mcp::client_message& request)
 {
-    if (auto here = answer_here(request)) {
-        return answered(executor(), std::move(*here));
-    }
     if (is_about_subscriptions(request.method)) {
         return core::caller_error(errc::bad_request, "a subscription without a session");
     }
@@ -96,8 +93,15 @@ core::result<std::shared_ptr<text_queue>> shared_sessions::ask(
     mcp::era spoken
 )
 {
-    if (const auto server = server_of(agent->record.id, spoken); !server) {
+    if (auto here = answer_here(request)) {
+        return answered(executor(), std::move(*here));
+    }
+    const auto server = server_of(agent->record.id, spoken);
+    if (!server) {
         return server.error();
+    }
+    if (spoken == mcp::era::modern && request.method == "server/discover") {
+        return answered(executor(), discover_answer(request.id, **server));
     }
     auto& calls = calls_of(agent);
     auto own = request;
@@ -126,10 +130,12 @@ void shared_sessions::set_agent(const std::string& id, const std::shared_ptr<con
     if (agent != nullptr && model::same_callers_sessions(before, agent->record) &&
         before.mcp->sessions == agent->record.mcp->sessions) {
         found->second->set_agent(agent);
+        session_table::set_agent(id, agent);
         return;
     }
-    session_table::set_agent(id, nullptr);
+    // First, so that no session that ends has to look for its calls among all of them.
     found->second->end(core::upstream_error(errc::upstream_reset, "the agent has changed"));
+    session_table::set_agent(id, nullptr);
     agents_.erase(found);
 }
 
@@ -143,10 +149,10 @@ void shared_sessions::sweep(core::steady_time now)
 
 void shared_sessions::stop()
 {
-    session_table::stop();
     for (const auto& [id, calls] : agents_) {
         calls->end(core::gateway_error(errc::draining));
     }
+    session_table::stop();
     agents_.clear();
 }
 

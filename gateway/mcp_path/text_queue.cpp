@@ -14,7 +14,8 @@ text_queue::~text_queue()
 
 void text_queue::leave()
 {
-    if (!left_) {
+    // Behind its end only what the reader was asked and has not got matters.
+    if (!left_ || (closed_ && !has_question() && under_way_.empty())) {
         return;
     }
     for (; !under_way_.empty(); under_way_.pop_back()) {
@@ -70,7 +71,6 @@ void text_queue::add(waiting text)
 void text_queue::close()
 {
     closed_ = true;
-    left_ = nullptr;
     back_ = nullptr;
     tell();
 }
@@ -125,9 +125,9 @@ bool text_queue::has_question() const noexcept
     return std::ranges::find(texts_, text_kind::question, &waiting::kind) != texts_.end();
 }
 
-bool text_queue::has_room(std::size_t size) const noexcept
+bool text_queue::has_room(std::size_t bytes, std::size_t texts) const noexcept
 {
-    return texts_.size() < most_texts && (bytes_ == 0 || bytes_ + size <= most_bytes);
+    return texts_.size() + texts <= most_texts && (bytes_ == 0 || bytes_ + bytes <= most_bytes);
 }
 
 // The last one stays, however long it is.

@@ -55,14 +55,18 @@ public:
     void finish(std::string answer);
     void fail(core::error why);
 
-    // `left` is called when the reader lets go of the queue, which is still whole then, and `back` when one that has left reads
-    // it again.
+    // `left` is called when the reader lets go of the queue, which is still whole then, of one that is closed only if a question
+    // has not arrived; and `back` when one that has left reads it again.
     void on_left(std::function<void(text_queue&)> left) { left_ = std::move(left); }
     void on_back(std::function<void()> back) { back_ = std::move(back); }
+    bool closed() const noexcept { return closed_; }
 
     // The reader has gone, and may come back; what it was asked and has not got waits again.
     void leave();
     void come_back();
+
+    // So many more, with so many bytes in all, may wait without a loss.
+    bool has_room(std::size_t bytes, std::size_t texts = 1) const noexcept;
 
     // What waits goes to `other`, which takes what it has room for. The questions that it did not take.
     std::vector<std::string> move_to(text_queue& other);
@@ -81,7 +85,6 @@ private:
         bool repeated = false;  // it was taken once, and did not arrive
     };
 
-    bool has_room(std::size_t size) const noexcept;  // of a question
     void add(waiting text);
     void make_room();
     void tell();

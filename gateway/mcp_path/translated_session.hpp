@@ -53,6 +53,7 @@ public:
     void sweep(core::steady_time now) override;
     bool busy() const override { return opening_ != nullptr || calls_.any(); }
     bool listened_to() const noexcept override { return unasked_.listened_to(); }
+    bool subscribes() const noexcept override { return subscriptions_.any(); }
 
 private:
     void close(const core::error& error) override;

@@ -52,6 +52,12 @@ text_queue& unasked_messages::unheard()
     return *unheard_;
 }
 
+bool unasked_messages::has_room(std::size_t bytes, std::size_t texts) const noexcept
+{
+    const auto listener = listener_.lock();
+    return listener != nullptr && listener->has_room(bytes, texts);
+}
+
 bool unasked_messages::push(std::string text, text_kind kind, core::steady_time now)
 {
     if (const auto listener = listener_.lock()) {

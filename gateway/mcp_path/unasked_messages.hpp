@@ -6,6 +6,7 @@
 #include "gateway/mcp_path/text_queue.hpp"
 #include "net/loop/types.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ public:
     // Instead of whoever listened, whose queue ends.
     std::shared_ptr<text_queue> listen();
     bool listened_to() const noexcept { return !listener_.expired(); }
+
+    // As text_queue::has_room(); false: nobody listens.
+    bool has_room(std::size_t bytes, std::size_t texts = 1) const noexcept;
 
     // False: a question that cannot be taken.
     bool push(std::string text, text_kind kind, core::steady_time now);

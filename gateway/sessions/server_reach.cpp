@@ -8,6 +8,8 @@
 #include "mcp/transport/sse_transport.hpp"
 #include "mcp/transport/stdio_transport.hpp"
 
+#include <utility>
+
 namespace gateway::sessions {
 
 server_reach::server_reach(
@@ -24,13 +26,24 @@ server_reach::server_reach(
 
 mcp::transport_factory server_reach::of_callers(const model::agent_entry& agent)
 {
-    auto hidden = std::make_shared<core::redaction>(model::secrets_of(agent.record, {agent.token.reveal()}));
-    given_[agent.record.id] = {agent.token, hidden};
+    auto hidden = secrets_of_callers(agent);
     if (agent.fell_back) {
         // What the gateway's own session has found out need not be tried again for each.
         return mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(hidden)));
     }
     return of_gateway(agent, std::move(hidden));
+}
+
+std::shared_ptr<const core::redaction> server_reach::secrets_of_callers(const model::agent_entry& agent)
+{
+    auto& given = given_[agent.record.id];
+    auto own = model::secrets_of(agent.record);
+    auto hidden = given.hidden.lock();
+    if (hidden == nullptr || own != given.own) {
+        hidden = std::make_shared<core::redaction>(model::secrets_of(agent.record, {agent.token.reveal()}));
+        given = {std::move(own), agent.token, hidden};
+    }
+    return hidden;
 }
 
 void server_reach::renew(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)

@@ -39,8 +39,11 @@ public:
     // Null: in no way that the gateway knows. What is logged of what the server says is without `secrets`.
     mcp::transport_factory of_gateway(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
 
-    // The same without the tokens that the agent gets later, too.
+    // The same without what secrets_of_callers() has.
     mcp::transport_factory of_callers(const model::agent_entry& agent);
+
+    // What is hidden of all callers' sessions with the agent: also its tokens from renew(), for as long as one of them holds it.
+    std::shared_ptr<const core::redaction> secrets_of_callers(const model::agent_entry& agent);
 
     // The agent has changed, such as its token. Null: it is gone.
     void renew(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
@@ -48,8 +51,8 @@ public:
 private:
     mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
 
-    // What of_callers() gave out last.
     struct given_secrets {
+        core::redaction own;  // without tokens
         core::secret token;
         std::weak_ptr<core::redaction> hidden;
     };

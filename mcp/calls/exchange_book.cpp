@@ -12,6 +12,7 @@ namespace {
 
 using core::errc;
 
+constexpr std::int64_t invalid_request = -32600;
 constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscriptionId";
 
 struct replacement {
@@ -110,7 +111,7 @@ std::optional<exchange_book::cancelled> exchange_book::cancel(const client_messa
 {
     const auto id = plain_name(notification.request_id);
     const auto found = std::find_if(calls_.rbegin(), calls_.rend(), [&](const auto& each) {
-        return each.second.client == notification.client && plain_name(each.second.id) == id;
+        return each.second.client == notification.client && is_spelled(each.second.id, id);
     });
     if (found == calls_.rend() || found->second.initialize) {
         return std::nullopt;
@@ -165,6 +166,15 @@ std::string exchange_book::refuse_question(std::string_view text)
     return answer_to(*read);
 }
 
+std::vector<std::string> exchange_book::expire_questions(core::steady_time now, core::duration patience)
+{
+    auto answers = questions_.expire(now, patience);
+    for (auto& each : answers) {
+        each = refusal(each, internal_error, "The client did not answer in time");
+    }
+    return answers;
+}
+
 delivery exchange_book::take(std::string_view text)
 {
     const auto read = read_message(text, settings_.messages);
@@ -200,7 +210,6 @@ exchange_book::open_calls::iterator exchange_book::find(const names& in, std::st
 
 exchange_book::open_call exchange_book::end(open_calls::iterator call)
 {
-    // Its questions are nobody's any more.
     questions_.end(call->first);
     auto ended = std::move(call->second);
     calls_.erase(call);
@@ -221,8 +230,8 @@ delivery exchange_book::drop()
 delivery exchange_book::fail(const addressee& whom, const core::error& why)
 {
     auto found = whom.answer ? find(by_id_, whom.raw) : calls_.end();
-    if (found == calls_.end() && whom.answer && whom.id && !is_string(whom.raw)) {
-        found = find(by_id_, std::to_string(*whom.id));
+    if (const auto number = whom.numbered(); found == calls_.end() && number) {
+        found = find(by_id_, std::to_string(*number));
     }
     ++dropped_;
     if (found == calls_.end()) {
@@ -241,7 +250,7 @@ delivery exchange_book::take_response(std::string_view text, const message& read
 {
     const auto found = find(by_id_, read.id);
     if (found == calls_.end()) {
-        return drop();
+        return read.id_is == id_type::number ? fail(addressee_of(text, true), refused_answer(another_id())) : drop();
     }
     delivery answer;
     answer.to = destination::call;
@@ -265,14 +274,18 @@ delivery exchange_book::take_question(std::string_view text, const message& read
 delivery exchange_book::put_question(std::string_view text, const message& read)
 {
     const bool unreadable_ping = read.method == "ping" && !has_reader();
-    if (settings_.shared || unreadable_ping || !may_ask(read.method)) {
-        return {.to = destination::server, .text = answer_to(read)};
+    std::string refused;
+    if (read.id.size() > server_questions::longest_id) {
+        refused = refusal("null", invalid_request, "The id is too long");
+    } else if (settings_.shared || unreadable_ping || !may_ask(read.method)) {
+        refused = answer_to(read);
+    } else if (questions_.size() >= settings_.most_questions) {
+        refused = refusal(read.id, internal_error, "Too many open requests");
+    } else if (questions_.has(read.id)) {
+        refused = refusal(read.id, invalid_request, "The id is of another open request");
     }
-    if (questions_.size() >= settings_.most_questions) {
-        return {.to = destination::server, .text = refusal(read.id, internal_error, "Too many open requests")};
-    }
-    if (questions_.has(read.id)) {
-        return {.to = destination::server, .text = refusal(read.id, -32600, "The id is of another open request")};
+    if (!refused.empty()) {
+        return {.to = destination::server, .text = std::move(refused)};
     }
     const auto id = questions_.name_for(read.id);
     auto asked = to_reader(id == read.id ? std::string{text} : replaced(text, {{{read.id, id}, {}}}));

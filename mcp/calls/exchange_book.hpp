@@ -3,6 +3,7 @@
 // basic/utilities (cancellation, ping, progress); 2026-07-28 basic/patterns/subscriptions. Pure: no I/O, no clock; one thread.
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/question_tally.hpp"
@@ -91,11 +92,11 @@ public:
     void set_listening(bool on) noexcept { listening_ = on; }
 
     struct answered {
-        call_number asked_in = 0;  // 0: in no call
+        call_number asked_in = 0;  // 0: in no call that goes on
         std::string text;          // for the server
     };
 
-    // A client's answer to a question of the server. Nothing: nobody waits for it.
+    // A client's answer to a question of the server, also once the call is over in which it was asked. Nothing: nobody waits for it.
     std::optional<answered> take_answer(const client_message& answer);
 
     // For the book of the next connection of the same client, which may answer questions of this one late.
@@ -103,6 +104,9 @@ public:
 
     // The question cannot be put to anybody: the server's answer instead. Empty: it is not open.
     std::string refuse_question(std::string_view text);
+
+    // The server's answers to questions that nobody has answered for `patience` since the first call of this that saw them.
+    std::vector<std::string> expire_questions(core::steady_time now, core::duration patience);
 
     // One message of the server, which is no batch.
     delivery take(std::string_view text);

@@ -19,7 +19,7 @@ server_questions::server_questions(std::int64_t first)
 server_questions::questions::const_iterator server_questions::find(std::string_view raw) const
 {
     return std::ranges::find_if(open_, [id = plain_name(raw)](const auto& each) {
-        return plain_name(each.second.id) == id;
+        return is_spelled(each.second.id, id);
     });
 }
 
@@ -64,7 +64,26 @@ std::optional<server_questions::withdrawn> server_questions::withdraw(std::strin
 
 void server_questions::end(std::uint64_t call)
 {
-    std::erase_if(open_, [call](const auto& each) { return each.second.asked_in == call; });
+    for (auto& [name, each] : open_) {
+        each.asked_in = each.asked_in == call ? 0 : each.asked_in;
+    }
+}
+
+std::vector<std::string> server_questions::expire(core::steady_time now, core::duration patience)
+{
+    std::vector<std::string> late;
+    for (auto each = open_.begin(); each != open_.end();) {
+        auto& question = each->second;
+        const auto since = question.since.value_or(now);
+        question.since = since;
+        if (now - since < patience) {
+            ++each;
+            continue;
+        }
+        late.push_back(std::move(question.id));
+        each = open_.erase(each);
+    }
+    return late;
 }
 
 }  // namespace mcp

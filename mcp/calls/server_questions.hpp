@@ -2,20 +2,26 @@
 // thread.
 #pragma once
 
+#include "core/clock.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcp {
 
 class server_questions {
 public:
+    static constexpr std::size_t longest_id = 1024;  // bytes of a server's id, raw; it is looked at again and again
+
     struct question {
-        std::string id;              // the server's, raw
-        std::uint64_t asked_in = 0;  // the call; 0: put to who listens
+        std::string id;                               // the server's, raw
+        std::uint64_t asked_in = 0;                   // the call; 0: put to who listens, or the call is over
+        std::optional<core::steady_time> since = {};  // that expire() has seen it
     };
 
     // `first`: the first id that the client gets, all of them new; 0: the server's own.
@@ -41,8 +47,11 @@ public:
     // The same by the server's id.
     std::optional<withdrawn> withdraw(std::string_view raw);
 
-    // Those of a call, which is over.
+    // Those of a call, which is over. The client may answer them all the same.
     void end(std::uint64_t call);
+
+    // The server's raw ids of those that expire() has seen `patience` ago or before. Nobody waits for their answers any more.
+    std::vector<std::string> expire(core::steady_time now, core::duration patience);
 
     std::size_t size() const noexcept { return open_.size(); }
 

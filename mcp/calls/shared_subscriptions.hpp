@@ -66,6 +66,9 @@ public:
         const std::function<void(client_number client, const std::string& uri)>& tell
     ) const;
 
+    // The client is subscribed to a resource, or a request of it is under way.
+    bool has(client_number client) const noexcept { return clients_.contains(client); }
+
     // Resources of all clients that they are subscribed to, or about which a request is under way.
     std::size_t size() const noexcept { return held_; }
 

@@ -39,4 +39,9 @@ std::string plain_name(std::string_view raw)
     return text ? '"' + *text + '"' : std::string{raw};
 }
 
+bool is_spelled(std::string_view raw, std::string_view plain)
+{
+    return raw.find('\\') == std::string_view::npos ? raw == plain : plain_name(raw) == plain;
+}
+
 }  // namespace mcp

@@ -41,4 +41,7 @@ private:
 // How a name that a server sent was spelled when it was sent: a server may escape what needs no escape.
 std::string plain_name(std::string_view raw);
 
+// Whether that is `plain`, without a copy where nothing is escaped.
+bool is_spelled(std::string_view raw, std::string_view plain);
+
 }  // namespace mcp

@@ -17,6 +17,12 @@ struct addressee {
     std::optional<std::uint64_t> id;  // of the request, also if spelled as a string or with a fraction of 0
     bool other = false;               // it has an id, which is none of ours
     std::string_view raw;             // the id as it is spelled, into the text; empty: none
+
+    // The request that it was to answer, unless its id is a string.
+    std::optional<std::uint64_t> numbered() const noexcept
+    {
+        return answer && !raw.starts_with('"') ? id : std::nullopt;
+    }
 };
 
 // Takes no exception to what is malformed but for what it has to skip. `whole`: nothing follows `text`; else it is the

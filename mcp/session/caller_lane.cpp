@@ -1,6 +1,6 @@
 #include "mcp/session/caller_lane.hpp"
 
-#include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/refused_message.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -99,10 +99,8 @@ private:
                 link_->heard = std::chrono::steady_clock::now();
             }
             waiting.insert(message.id);
-        } else if (message.method == "notifications/cancelled") {
-            const auto params = members_of(members_of(message.text).object("params"));
-            waiting.erase(integer_of<std::uint64_t>(params.find("requestId")).value_or(0));
         }
+        waiting.erase(message.cancels);
     }
 
     void leave()
@@ -164,6 +162,8 @@ void caller_lane::take(std::string_view text, std::optional<std::uint64_t> answe
 
 void caller_lane::take_too_long(std::string_view beginning, std::size_t limit)
 {
+    link_->heard = std::chrono::steady_clock::now();
+    link_->waiting.erase(addressee_of(beginning, false).numbered().value_or(0));
     if (link_->other != nullptr && link_->other->connected()) {
         link_->other->observer().refused(beginning, limit);
     }

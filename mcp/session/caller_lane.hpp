@@ -38,7 +38,7 @@ public:
     void abandon();
 
     // What the server said, or the beginning of what was over `limit` bytes. Nothing without another end. `answered`: the request
-    // that it answers.
+    // that it answers, or was meant to.
     void take(std::string_view text, std::optional<std::uint64_t> answered = std::nullopt);
     void take_too_long(std::string_view beginning, std::size_t limit);
 

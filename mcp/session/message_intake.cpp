@@ -29,12 +29,13 @@ void message_intake::take(connection& from, std::string_view text)
     if (!read) {
         const bool first = !std::exchange(from.spoke_nonsense, true);
         if (!refuse(from, {addressees_of(text), read.error(), text.size(), std::nullopt, first}) && !from.probe()) {
-            host_.lane().take(text);
+            host_.lane().take(text, addressee_of(text, true).numbered());
         }
         return;
     }
     const bool answers = read->kind == message_kind::result || read->kind == message_kind::failure;
-    if (answers && !read->answered()) {
+    auto answered = answers ? read->answered() : std::nullopt;
+    if (answers && !answered) {
         // JSON-RPC 2.0, "Response object": the id must be the request's. One that is another's is as late as any.
         const auto whom = addressee_of(text, true);
         if (whom.id && request_of(from, whom)) {
@@ -42,10 +43,11 @@ void message_intake::take(connection& from, std::string_view text)
             refuse(from, {{whom}, another_id(), text.size(), std::nullopt, first});
             return;
         }
+        answered = whom.numbered();
     }
     const bool of_caller = !from.probe() && is_of_caller(*read);
     if (!from.probe() && (of_caller || read->kind == message_kind::notification)) {
-        host_.lane().take(text, answers ? read->answered() : std::nullopt);
+        host_.lane().take(text, answered);
     }
     if (!of_caller) {
         observer_.heard(from, *read);

@@ -97,7 +97,9 @@ std::optional<std::uint64_t> requests::meant_by(const addressee& whom) const
 
 void requests::cancel(std::uint64_t id)
 {
-    send({cancelled_notification(id, "not needed any more"), 0, "notifications/cancelled"});
+    outgoing message{cancelled_notification(id, "not needed any more"), 0, "notifications/cancelled"};
+    message.cancels = id;
+    send(std::move(message));
 }
 
 void requests::cancel_all(purpose use)

@@ -1,6 +1,5 @@
 #include "mcp/transport/http_transport.hpp"
 
-#include "mcp/protocol/raw_json.hpp"
 #include "mcp/transport/http_post.hpp"
 #include "mcp/transport/http_stream.hpp"
 
@@ -60,7 +59,7 @@ private:
 
     void begin_anew();
     void drop_all();
-    void cancel(const outgoing& message);
+    void cancel(std::uint64_t request);
     void advance();
     void tell_closed();
 
@@ -102,8 +101,8 @@ core::result<> http_transport::send(outgoing message)
         return core::upstream_error(errc::upstream_reset, "there is no session");
     }
     // In the older era a caller's request that is given up would wait for its answer all the same.
-    if (wire_.modern() ? message.id == 0 : message.of_caller && message.method == "notifications/cancelled") {
-        cancel(message);
+    if (message.cancels != 0 && (wire_.modern() || message.of_caller)) {
+        cancel(message.cancels);
     }
     if (wire_.modern() && message.id == 0) {
         return {};
@@ -119,16 +118,9 @@ core::result<> http_transport::send(outgoing message)
 }
 
 // The modern era has no answers and no notifications of clients over HTTP: a request ends with its exchange.
-void http_transport::cancel(const outgoing& message)
+void http_transport::cancel(std::uint64_t request)
 {
-    const auto read = read_message(message.text);
-    if (!read || read->method != "notifications/cancelled") {
-        return;
-    }
-    const auto params = raw_object::read(read->params);
-    const auto text = params ? params->find("requestId") : std::string_view{};
-    const auto id = integer_of<std::uint64_t>(text).value_or(0);
-    const auto is = [id](const auto& each) { return id != 0 && each->answered_as() == id; };
+    const auto is = [request](const auto& each) { return each->id() == request; };
     std::erase_if(waiting_, is);
     std::erase_if(under_way_, is);
     advance();

@@ -22,8 +22,8 @@ inline constexpr std::size_t most_waiting_posts = 256;  // behind them; over tha
 // a word if it had stood for a while and ended in order, but for one of the modern era, which needs open_stream() with
 // another id. After session_lost() nothing is sent until `initialize` is. Of what is sent over max_message nothing goes
 // out: send() fails with body_too_large. In the modern era answers are not sent, and the notification
-// `notifications/cancelled` ends the request on its way, of which it names the id in the text; a caller's does so in the older era
-// too, where it is also sent.
+// `notifications/cancelled` ends the request on its way that outgoing::cancels names; a caller's does so in the older era too, where
+// it is also sent.
 //
 // References outlive the transport. `refused`, unless it is empty, is told instead of failed() that `initialize` was answered with 400, 404 or 405
 // and no answer to it; it may destroy the transport.

@@ -62,6 +62,7 @@ struct outgoing {
     // A caller's, which waits for timeouts.call: `id` need not be the one in the text, and HTTP+SSE matches nothing by it.
     bool of_caller = false;
     std::uint64_t text_id = 0;  // of a caller's request: the integer that is the id in the text; 0: it is another one
+    std::uint64_t cancels = 0;  // of `notifications/cancelled`: the `id` of the request that is given up; 0: none
     std::vector<std::pair<std::string, std::string>> fields = {};  // further ones of its header
 
     // The id by which its answer is known.

@@ -70,6 +70,15 @@ TEST_CASE("A server's refusal of initialize passes unchanged, and is no session"
     CHECK(got.count("Mcp-Session-Id") == 0);
 }
 
+TEST_CASE("A program that speaks an unknown version begins no session, and its client is told so")
+{
+    const program_gateway x;
+    x.touch("strange");
+    const auto got = x.post(initialize_body);
+    check_error(got, 502, -32603, "upstream_protocol");
+    CHECK(got.count("Mcp-Session-Id") == 0);
+}
+
 TEST_CASE("What a program says before it has answered initialize makes a stream with the session's id")
 {
     const program_gateway x;

@@ -27,7 +27,7 @@ using nlohmann::json;
 
 // Each line that comes is kept in the file `got`, its process id in `pids`. It does what stands in the line: `hang` gets no
 // answer, `crash` ends it, `talk` says something before the answer, `wait` answers when there is a file `go`, `ask` asks for
-// the client's roots and answers when that is answered, `tell` says something unasked.
+// the client's roots and answers when that is answered, `both` asks and answers, `tell` says something unasked.
 inline constexpr const char* shell_server = R"(
 echo $$ >> pids
 asked=
@@ -38,6 +38,7 @@ while read -r line; do
   case "$line" in
     *'"initialize"'*)
       [ -e refuse ] && { echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32600,"message":"not today"}}'; continue; }
+      [ -e strange ] && { echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2031-01-01","capabilities":{}}}'; continue; }
       [ -e greet ] && echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}'
       echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1.50"}}}';;
     *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"one","inputSchema":{}},{"name":"secret","inputSchema":{}}]}}';;
@@ -50,6 +51,7 @@ while read -r line; do
     *fail-*) code=$(printf '%s' "$line" | sed -n 's/.*fail\(-[0-9]*\).*/\1/p')
       echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":'$code',"message":"no"}}';;
     *ask*) asked=$id; echo '{"jsonrpc":"2.0","id":77,"method":"roots/list"}';;
+    *both*) echo '{"jsonrpc":"2.0","id":78,"method":"roots/list"}'; echo "$done";;
     *tell*) echo "$done"; echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';;
     *) echo "$done";;
   esac

@@ -131,6 +131,18 @@ TEST_CASE("What a program asks during a call goes to its caller, and the answer 
     CHECK(all.find(roots) == all.rfind(roots));
 }
 
+TEST_CASE("What a program asks right before it answers the call is answered by its caller all the same")
+{
+    const program_gateway x;
+    const auto session = x.begin();
+    const auto stream = x.post(call_of("both"), session);
+    CHECK(stream.body.find(R"(data: {"jsonrpc":"2.0","id":78,"method":"roots/list"})") != std::string::npos);
+    CHECK(stream.body.find("data: " + done_of("1")) != std::string::npos);
+    const std::string roots = R"({"jsonrpc":"2.0","id":78,"result":{"roots":[]}})";
+    CHECK(x.post(roots, session).status == 202);
+    CHECK(x.got(roots).find(roots) != std::string::npos);
+}
+
 TEST_CASE("What a program says unasked comes over GET, and a second GET takes the place of the first")
 {
     const program_gateway x;

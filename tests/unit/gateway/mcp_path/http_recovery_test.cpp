@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,6 +64,27 @@ TEST_CASE("Sessions of an agent whose server does not answer keep no other agent
     REQUIRE(x.wait_until([&] { return other->outcome.has_value(); }));
     CHECK(**other->outcome == "s-1");
     CHECK(outcome_of(waiting.front()) == "waits");
+    x.sessions.stop();
+    x.poll();
+}
+
+TEST_CASE("A session that begins again is not subscribed to what its agent hides since a reload")
+{
+    test_support::scripted_agent server{begins_only};
+    http_rig x;
+    x.urls["a"] = server.url("/mcp");
+    for (const std::string uri : {"a:hidden", "a:shown"}) {
+        x.note(1, R"({"uri":")" + uri + R"("})");
+    }
+    x.resources.deny = {"a:hid*"};
+    const auto waiting = x.recover(1);
+    const auto told = [&](const std::string& uri) {
+        return std::ranges::any_of(server.requests(), [&](const auto& each) {
+            return each.body.find(uri) != std::string::npos;
+        });
+    };
+    REQUIRE(x.wait_until([&] { return told("a:shown"); }));
+    CHECK_FALSE(told("a:hidden"));
     x.sessions.stop();
     x.poll();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gateway/mcp_path/http_sessions.hpp"
+#include "mcp/calls/name_filter.hpp"
 #include "tests/support/scripted_agent.hpp"
 #include "tests/unit/gateway/mcp_path/sessions_rig.hpp"
 
@@ -15,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -22,6 +24,7 @@
 namespace mcp_path_test {
 
 using gateway::mcp_path::http_sessions;
+using gateway::mcp_path::known_sessions;
 using mcp::session_digest;
 
 inline session_digest digest(unsigned number)
@@ -29,11 +32,14 @@ inline session_digest digest(unsigned number)
     return mcp::digest_of_session(std::to_string(number));
 }
 
-inline gateway::model::session_call call_in(unsigned number, const std::string& agent = "a")
+inline gateway::model::session_call
+call_in(unsigned number, const std::string& agent = "a", const core::mcp_filter& resources = {})
 {
     auto entry = std::make_shared<gateway::model::agent_entry>();
     entry->record.id = agent;
     entry->record.mcp.emplace();
+    entry->record.mcp->resources = resources;
+    entry->filters = std::make_shared<const mcp::name_filters>(*entry->record.mcp);
     gateway::model::session_call call;
     call.agent = std::move(entry);
     call.id = digest(number);
@@ -107,7 +113,7 @@ public:
         auto made = std::make_shared<asked>();
         boost::asio::co_spawn(
             loop.get_executor(),
-            sessions.recover(call_in(number, agent), made->leaving.get_token()),
+            sessions.recover(call_in(number, agent, resources), made->leaving.get_token()),
             [made](const std::exception_ptr& bug, core::result<std::string> outcome) {
                 REQUIRE(bug == nullptr);
                 made->outcome = std::move(outcome);
@@ -131,6 +137,8 @@ public:
     std::map<std::string, std::string> urls;  // of the servers, by agent
     core::steady_time now{1h};
     std::map<session_digest, bool> marked;
+    std::set<std::string> gone;  // agents
+    core::mcp_filter resources;
     quiet lines;
     core::logger log{lines, core::log_level::debug};
     http_sessions sessions{
@@ -144,7 +152,8 @@ public:
          .client = {},
          .clock = [this] { return now; },
          .mark = [this](const session_digest& id, bool ask) { marked[id] = ask; },
-         .log = log}
+         .log = log,
+         .has_agent = [this](const std::string& agent) { return !gone.contains(agent); }}
     };
 };
 

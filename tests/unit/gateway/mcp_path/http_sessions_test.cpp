@@ -30,11 +30,11 @@ TEST_CASE("Workers ask about a session whose server's id is kept, until it is un
     http_rig x;
     x.keep(1);
     CHECK(x.marked[digest(1)]);
-    x.now += http_sessions::longest_idle - 1ms;
+    x.now += known_sessions::longest_idle - 1ms;
     CHECK(x.found(1) == "upstream-1");
-    x.now += http_sessions::longest_idle - 1ms;
+    x.now += known_sessions::longest_idle - 1ms;
     CHECK(x.found(1) == "upstream-1");
-    x.now += http_sessions::longest_idle;
+    x.now += known_sessions::longest_idle;
     CHECK(x.found(1).empty());
     CHECK_FALSE(x.marked[digest(1)]);
     CHECK(x.sessions.known("a") == 0);
@@ -44,7 +44,7 @@ TEST_CASE("A session that has ended stays so for 24 hours, used or not")
 {
     http_rig x;
     x.run(x.sessions.end("a", digest(1)));
-    x.now += http_sessions::longest_life - 1ms;
+    x.now += known_sessions::longest_life - 1ms;
     CHECK(x.is_over(1));
     x.now += 1ms;
     CHECK(x.found(1).empty());
@@ -53,7 +53,7 @@ TEST_CASE("A session that has ended stays so for 24 hours, used or not")
 TEST_CASE("Of an agent 10,000 sessions are known, and one more replaces the one used least lately")
 {
     http_rig x;
-    constexpr auto most = static_cast<unsigned>(http_sessions::most_sessions);
+    constexpr auto most = static_cast<unsigned>(known_sessions::most);
     for (unsigned i = 0; i < most - 1; ++i) {
         x.sessions.keep("a", digest(i), "u");
     }
@@ -79,11 +79,11 @@ TEST_CASE("What sessions have to be told again is bounded for each and for an ag
     CHECK(x.sessions.known("a") == 2);
     for (unsigned i = 3; i < 5000; ++i) {
         x.note(i, subscription(4096));
-        REQUIRE(x.sessions.bytes("a") <= http_sessions::most_bytes);
+        REQUIRE(x.sessions.bytes("a") <= known_sessions::most_bytes);
     }
     constexpr std::size_t each = 4086 + gateway::mcp_path::restored_state::value_overhead;
-    CHECK(x.sessions.known("a") >= http_sessions::most_bytes / each);
-    CHECK(x.sessions.known("a") <= http_sessions::most_bytes / each + 2);
+    CHECK(x.sessions.known("a") >= known_sessions::most_bytes / each);
+    CHECK(x.sessions.known("a") <= known_sessions::most_bytes / each + 2);
 }
 
 TEST_CASE("Who has much to be told again loses that, and neither the ends of sessions nor their ids go for it")
@@ -99,7 +99,7 @@ TEST_CASE("Who has much to be told again loses that, and neither the ends of ses
             x.sessions.note("a", digest(session), "resources/subscribe", subscription(4096, each));
         }
         x.poll();
-        CHECK(x.sessions.bytes("a") <= http_sessions::most_bytes);
+        CHECK(x.sessions.bytes("a") <= known_sessions::most_bytes);
     }
     x.keep(13);
     CHECK(x.is_over(1));
@@ -107,6 +107,79 @@ TEST_CASE("Who has much to be told again loses that, and neither the ends of ses
     CHECK(x.sessions.bytes("a") > 0);
     x.sessions.forget("a");
     CHECK(x.sessions.bytes("a") == 0);
+}
+
+TEST_CASE("Of 10,000 sessions that are over it is known, one more replaces the first, and none takes another's place")
+{
+    http_rig x;
+    constexpr auto most = static_cast<unsigned>(known_sessions::most_over);
+    x.keep(most + 1);
+    for (unsigned i = 0; i < most; ++i) {
+        x.run(x.sessions.end("a", digest(i)));
+        if (i >= most - 2) {
+            CHECK(x.sessions.known("a") == i + 2);
+        }
+    }
+    CHECK(x.marked[digest(0)]);
+    x.run(x.sessions.end("a", digest(most)));
+    CHECK(x.sessions.known("a") == most + 1);
+    CHECK_FALSE(x.marked[digest(0)]);
+    CHECK(x.is_over(1));
+    CHECK(x.is_over(most));
+    CHECK(x.found(most + 1) == "upstream-" + std::to_string(most + 1));
+}
+
+TEST_CASE("A session that is begun again stays known, however many others are used")
+{
+    test_support::scripted_agent silent{{.accepts = test_support::on_accept::silence}};
+    http_rig x;
+    x.urls["a"] = silent.url("/mcp");
+    const auto waiting = x.recover(0);
+    for (unsigned i = 1; i <= known_sessions::most; ++i) {
+        x.sessions.keep("a", digest(i), "u");
+    }
+    x.poll();
+    CHECK(x.sessions.known("a") == known_sessions::most);
+    CHECK(x.found(1).empty());
+    // Whoever asks for it waits for the same attempt.
+    CHECK(x.run(x.sessions.end("a", digest(0))));
+    CHECK(x.is_over(0));
+    x.sessions.stop();
+    x.poll();
+    CHECK(waiting->outcome.has_value());
+}
+
+TEST_CASE("Of an agent that is gone nothing is kept, whatever a worker says later")
+{
+    http_rig x;
+    x.keep(1);
+    x.gone.insert("a");
+    x.sessions.forget("a");
+    x.keep(2);
+    x.note(3, subscription(100));
+    CHECK_FALSE(x.run(x.sessions.end("a", digest(4))));
+    const auto refused = x.recover(5);
+    REQUIRE(refused->outcome.has_value());
+    CHECK(refused->outcome->error().code == errc::upstream_reset);
+    CHECK(x.sessions.agents() == 0);
+}
+
+TEST_CASE("What is old goes without being asked for, and so does an agent of whose sessions nothing is known any more")
+{
+    http_rig x;
+    x.keep(1);
+    x.now += 1min;
+    x.run(x.sessions.end("a", digest(2)));
+    x.now += known_sessions::longest_idle - 1min - 1ms;
+    x.sessions.sweep(x.now);
+    CHECK(x.sessions.known("a") == 2);
+    x.now += 1ms;
+    x.sessions.sweep(x.now);
+    CHECK(x.sessions.known("a") == 1);
+    CHECK_FALSE(x.marked[digest(1)]);
+    x.now += known_sessions::longest_life;
+    x.sessions.sweep(x.now);
+    CHECK(x.sessions.agents() == 0);
 }
 
 TEST_CASE("With an agent goes what is known of its sessions")

@@ -137,6 +137,23 @@ TEST_CASE("A changed timeouts.call holds for calls in flight too, and keeps the 
     CHECK(x.programs.runs(0));
 }
 
+TEST_CASE("New filters of resources end what listens, and no other call")
+{
+    modern_rig x;
+    const auto call = x.ask(message("1", "tools/call"));
+    const auto listening = x.ask(message("2", "subscriptions/listen"));
+    x.server.tools.deny = {"t"};
+    x.serving.set_agent("a", x.new_entry());
+    CHECK(next(listening).empty());
+    x.server.resources.deny = {"u"};
+    x.serving.set_agent("a", x.new_entry());
+    CHECK(next(listening) == "upstream_reset");
+    CHECK(x.programs.lines[0].back().find(R"("requestId":)" + x.id_of_line(1)) != std::string::npos);
+    CHECK(next(call).empty());
+    x.programs.say(answer_text(x.id_of_line(0)));
+    CHECK(next(call) == answer_text("1"));
+}
+
 TEST_CASE("1024 calls are in flight, and no more")
 {
     modern_rig x;

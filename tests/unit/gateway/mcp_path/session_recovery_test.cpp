@@ -160,7 +160,7 @@ TEST_CASE("A subscription that did not go up is not told to the next program")
     CHECK(x.programs.lines[1] == std::vector{opening, message("2", "tools/call")});
 }
 
-TEST_CASE("An initialize of 64 KiB begins a session, and a longer one none")
+TEST_CASE("An initialize of 8 KiB begins a session, and a longer one none")
 {
     rig x;
     for (const auto size : {program_session::most_initialize - 1, program_session::most_initialize}) {
@@ -184,6 +184,36 @@ TEST_CASE("Calls that wait for the next program have 16 MiB in all")
     CHECK(next(first).empty());
     CHECK(x.sessions->request(x.key(session), client_text{half}).error().code == errc::overloaded);
     CHECK(x.request(session, message("2", "tools/call")) != nullptr);
+}
+
+TEST_CASE("What a reload says of losses and of times holds for the sessions that stay")
+{
+    rig x;
+    const auto late = x.begin();
+    const auto lost = x.begin();
+    const auto asked = x.request(late, message("1", "tools/call"));
+    x.server.on_lost = core::mcp_loss::tell;
+    x.server.call_timeout = 10s;
+    x.sessions->set_agent("a", x.new_entry());
+    x.after(10s);
+    CHECK(next(asked) == "upstream_timeout");
+    x.programs.die(1);
+    CHECK(x.ended(session_end::lost) == 1);
+    CHECK(x.request(lost, message("1", "tools/call")) == nullptr);
+}
+
+TEST_CASE("New filters of resources end the sessions that are subscribed to any")
+{
+    rig x;
+    const auto subscribed = x.begin();
+    x.begin();
+    x.request(subscribed, message("1", "resources/subscribe", R"({"uri":"u"})"));
+    x.programs.say(answer_text("1"));
+    x.server.resources.deny = {"u"};
+    x.sessions->set_agent("a", x.new_entry());
+    CHECK(x.sessions->size() == 1);
+    CHECK(x.request(subscribed, message("2", "tools/call")) == nullptr);
+    CHECK(x.ended(session_end::withdrawn) == 1);
 }
 
 TEST_SUITE_END();

@@ -211,6 +211,13 @@ TEST_CASE("A session that does not begin is over, and its client hears why")
         x.programs.say(R"({"jsonrpc":"2.0","id":0,"result":{},"error":{"code":1,"message":""}})");
         CHECK(next(begun->answer) == "upstream_protocol");
     }
+    SUBCASE("the program speaks an unknown version, and the client gets no answer with it")
+    {
+        x.poll();
+        x.programs.say(answer_text("0", R"({"protocolVersion":"2031-01-01","capabilities":{}})"));
+        CHECK(next(begun->answer) == "upstream_protocol");
+        CHECK(x.ended(session_end::lost) == 1);
+    }
     SUBCASE("the answer does not come in time")
     {
         x.poll();

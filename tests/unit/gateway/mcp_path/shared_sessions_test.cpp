@@ -5,8 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +18,7 @@ TEST_SUITE_BEGIN("gateway/mcp_path/shared_sessions");
 
 using namespace mcp_path_test;
 using gateway::mcp_path::shared_calls;
+using gateway::mcp_path::shared_session;
 using gateway::mcp_path::shared_sessions;
 
 namespace {
@@ -227,6 +231,49 @@ TEST_CASE("max_sessions sessions are there, and the next takes the place of one 
     CHECK(x.listen(first) != nullptr);
 }
 
+TEST_CASE("An agent that is full stays so for 1 s at most, and not behind the time at which a session may go")
+{
+    shared_rig x;
+    x.server.max_sessions = 1;
+    const auto first = x.begin();
+    auto call = x.request(first, message("1", "tools/call"));
+    x.now += 60s;
+    CHECK(x.begin() == "session_limit");
+    // It may go now, but nobody looks.
+    x.answer();
+    x.now += gateway::mcp_path::session_table::longest_full - 1ms;
+    CHECK(x.begin() == "session_limit");
+    x.now += 1ms;
+    const auto second = x.begin();
+    CHECK(second.size() == 16);
+    x.now += 59s + 999ms;
+    CHECK(x.begin() == "session_limit");
+    x.now += 1ms;
+    const auto third = x.begin();
+    CHECK(third.size() == 16);
+    CHECK(x.begin() == "session_limit");
+    // One that ends makes room at once.
+    CHECK(x.shared->end(x.key(third)).has_value());
+    CHECK(x.begin().size() == 16);
+}
+
+TEST_CASE("New filters of resources end the sessions that are subscribed to any, and no others")
+{
+    shared_rig x;
+    const auto subscribed = x.begin();
+    const auto other = x.begin();
+    x.subscribe(subscribed, "u");
+    x.answer();
+    x.server.tools.deny = {"t"};
+    x.shared->set_agent("a", x.new_entry());
+    CHECK(x.shared->size() == 2);
+    x.server.resources.deny = {"u"};
+    x.shared->set_agent("a", x.new_entry());
+    CHECK(x.listen(subscribed) == nullptr);
+    CHECK(x.listen(other) != nullptr);
+    CHECK(x.ended(session_end::withdrawn) == 1);
+}
+
 TEST_CASE("A session ends after 30 minutes without a message and after 24 hours, but not during a call")
 {
     shared_rig x;
@@ -335,6 +382,140 @@ TEST_CASE(
     x.say(answer_text("1000000000"));
     x.say(updated("u0"));
     CHECK(next(heard) == updated("u0"));
+}
+
+TEST_CASE("A long notification of an update is told by its URI, one of 16 KiB as it came")
+{
+    for (const std::size_t size : {16383U, 16384U, 16385U}) {
+        CAPTURE(size);
+        shared_rig x;
+        const auto session = x.begin();
+        x.subscribe(session, "u");
+        x.answer();
+        const auto heard = x.listen(session);
+        const auto long_text = [](std::size_t padding) {
+            return R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"u/part","_meta":{"p":")" +
+                   std::string(padding, 'p') + R"("}}})";
+        };
+        const auto text = long_text(size - long_text(0).size());
+        REQUIRE(text.size() == size);
+        x.say(text);
+        CHECK(next(heard) == (size <= shared_session::longest_text ? text : updated("u")));
+    }
+}
+
+TEST_CASE("A client that reads hears of all 1,000 resources that were updated before, and loses nothing it was told")
+{
+    shared_rig x;
+    const auto session = x.begin();
+    const auto uri = [](std::size_t each) { return "u" + std::to_string(each); };
+    for (std::size_t each = 0; each < shared_session::most_updated; ++each) {
+        x.subscribe(session, uri(each));
+        x.answer();
+        x.say(updated(uri(each)));
+    }
+    x.say(tools_changed);
+    const auto heard = x.listen(session);
+    std::set<std::string> told;
+    const auto read_all = [&] {
+        std::size_t count = 0;
+        for (auto text = next(heard); !text.empty(); text = next(heard)) {
+            told.insert(text);
+            ++count;
+        }
+        return count;
+    };
+    CHECK(read_all() == text_queue::most_texts);
+    CHECK(told.contains(tools_changed));
+    // What comes meanwhile finds room, or waits with the rest.
+    for (int times = 0; times < 1000; ++times) {
+        x.say(updated("u0"));
+    }
+    while (read_all() > 0) {
+        x.after(1s);
+    }
+    CHECK(told.size() == shared_session::most_updated + 1);
+}
+
+TEST_CASE("What was updated is forgotten with its subscription, and kept for 1,000 resources at most")
+{
+    for (const std::size_t rounds : {999U, 1000U, 1001U}) {
+        CAPTURE(rounds);
+        shared_rig x;
+        const auto session = x.begin();
+        const auto unsubscribe = [&](const std::string& uri) {
+            x.request(session, message("1", "resources/unsubscribe", R"({"uri":")" + uri + R"("})"));
+        };
+        x.subscribe(session, "forgotten");
+        x.answer();
+        x.say(updated("forgotten"));
+        unsubscribe("forgotten");
+        x.answer();
+        for (std::size_t each = 0; each < rounds; ++each) {
+            const auto uri = "u" + std::to_string(each);
+            x.subscribe(session, uri);
+            x.answer();
+            unsubscribe(uri);
+            x.say(updated(uri));  // the server has not carried that out yet
+            x.answer();
+        }
+        const auto heard = x.listen(session);
+        std::size_t told = 0;
+        for (bool more = true; more;) {
+            more = false;
+            for (auto text = next(heard); !text.empty(); text = next(heard)) {
+                CHECK(text.find("forgotten") == std::string::npos);
+                ++told;
+                more = true;
+            }
+            x.after(1s);
+        }
+        CHECK(told == std::min(rounds, shared_session::most_updated));
+    }
+}
+
+TEST_CASE("A subscription of the modern era may be silent, also on the session that follows a lost one")
+{
+    shared_rig x;
+    x.server.call_timeout = 10s;
+    x.facts.speaks = mcp::era::modern;
+    const auto entry = x.new_entry();
+    auto asked = x.shared->modern(entry, client_text{message("1", "tools/list")});
+    REQUIRE(asked.has_value());
+    x.poll();
+    // While it is lost nobody knows what it speaks.
+    x.trouble = core::upstream_error(errc::session_crashed);
+    x.programs.die();
+    x.trouble.reset();
+    x.poll();
+    const auto listening = x.shared->modern(entry, client_text{message("1", "subscriptions/listen")});
+    asked = x.shared->modern(entry, client_text{message("2", "tools/list")});
+    REQUIRE((listening && asked));
+    x.poll();
+    x.after(10s);
+    CHECK(next(*asked) == "upstream_timeout");
+    CHECK(next(*listening).empty());
+}
+
+TEST_CASE("Nobody reaches a task over a shared session, in either era")
+{
+    shared_rig x;
+    x.facts.speaks = mcp::era::modern;
+    x.facts.capabilities =
+        R"({"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{},"x":{"n":1.0}},"resources":{"subscribe":true}})";
+    const auto entry = x.new_entry();
+    for (const std::string method : {"tasks/get", "tasks/update", "tasks/cancel"}) {
+        const auto asked = x.shared->modern(entry, client_text{message("1", method, R"({"taskId":"t"})")});
+        REQUIRE(asked.has_value());
+        CHECK(next(*asked).find("-32601") != std::string::npos);
+    }
+    const auto offered = x.shared->modern(entry, client_text{message("1", "server/discover")});
+    REQUIRE(offered.has_value());
+    const auto text = next(*offered);
+    CHECK(text.find(R"("tools":{},"extensions":{"x":{"n":1.0}},"resources":{"subscribe":true})") != std::string::npos);
+    CHECK(text.find(R"("supportedVersions":["2026-07-28"])") != std::string::npos);
+    CHECK(text.find(R"("resultType":"complete")") != std::string::npos);
+    CHECK(x.programs.messages.empty());
 }
 
 TEST_CASE("Lists that change without end are told of at once, and then with each sweep at most")

@@ -7,7 +7,9 @@
 #include <doctest/doctest.h>
 
 #include <exception>
+#include <memory>
 #include <string>
+#include <vector>
 
 TEST_SUITE_BEGIN("gateway/mcp_path/text_queue");
 
@@ -109,6 +111,28 @@ TEST_CASE("Whoever lets go of a queue is told to have left, but not once it is o
     queue->on_left([&](text_queue&) { ++left; });
     queue->fail(core::upstream_error(core::errc::upstream_reset));
     CHECK(queue->over());
+    queue.reset();
+    CHECK(left == 1);
+    // Unless a question has not arrived.
+    for (const bool taken : {false, true}) {
+        std::vector<std::string> asked;
+        queue = std::make_shared<text_queue>(loop.get_executor());
+        queue->on_left([&](text_queue& of) { asked = of.take_questions(); });
+        queue->push("question", text_kind::question);
+        queue->push("answer", text_kind::answer);
+        queue->close();
+        if (taken) {
+            CHECK(queue->take() == "question");
+        }
+        queue.reset();
+        CHECK(asked == std::vector<std::string>{"question"});
+    }
+    queue = std::make_shared<text_queue>(loop.get_executor());
+    queue->on_left([&](text_queue&) { ++left; });
+    queue->push("question", text_kind::question);
+    queue->close();
+    CHECK(queue->take() == "question");
+    queue->arrived();
     queue.reset();
     CHECK(left == 1);
     loop.io().poll();  // what was posted to tell the reader finds nobody

@@ -247,7 +247,7 @@ TEST_CASE("The session that is idle for longest goes when max_sessions are there
     CHECK(x.all(x.asked(program_act::request, second, message("1", "ping"))) == answer_text("1") + "\nover");
 }
 
-TEST_CASE("An initialize over 64 KiB is refused")
+TEST_CASE("An initialize over 8 KiB is refused")
 {
     translated_rig x;
     const auto open = [&](std::size_t size) {
@@ -282,6 +282,34 @@ TEST_CASE("Over HTTP each session has a connection of its own, and hears what is
     CHECK(x.all(x.asked(program_act::end, session)) == "over");
     CHECK_FALSE(x.programs.runs(0));
     CHECK(x.programs.runs(1));
+}
+
+TEST_CASE("A changed timeouts.call holds for the calls of sessions over HTTP that stay")
+{
+    translated_rig x;
+    x.server.transport = core::mcp_transport::streamable_http;
+    x.publish();
+    const auto session = x.begin_session();
+    const auto asked = x.open(x.asked(program_act::request, session, message("1", "tools/call", R"({"name":"t"})")));
+    x.server.call_timeout = 10s;
+    x.publish();
+    x.pass(10s);
+    CHECK(x.all(*asked) == "upstream_timeout");
+    CHECK(x.all(x.asked(program_act::request, session, message("2", "ping"))) == answer_text("2") + "\nover");
+}
+
+TEST_CASE("New filters of resources end the sessions that are subscribed to any, and no others")
+{
+    translated_rig x;
+    const auto other = x.begin_session();
+    const auto session = x.begin_session();
+    const auto asked =
+        x.open(x.asked(program_act::request, session, message("1", "resources/subscribe", R"({"uri":"u"})")));
+    x.server.resources.deny = {"u"};
+    x.publish();
+    CHECK(x.all(*asked) == "upstream_reset");
+    CHECK(x.all(x.asked(program_act::request, session, message("2", "ping"))) == "session_not_found");
+    CHECK(x.all(x.asked(program_act::request, other, message("2", "ping"))) == answer_text("2") + "\nover");
 }
 
 TEST_CASE("A server over HTTP is translated for if its record says so, and not as long as nothing is known of it")

@@ -1,9 +1,12 @@
+// over 400 lines: one book, and a case for each thing that a server or a client may say.
 #include "mcp/calls/exchange_book.hpp"
 
 #include "tests/unit/mcp/calls/client_texts.hpp"
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -327,7 +330,7 @@ TEST_CASE("A ping of the server is the client's while it has a stream open, else
     CHECK(book.take(question("4", "ping")).to == destination::server);
 }
 
-TEST_CASE("A question is answered once, by its id, and not after its call is over")
+TEST_CASE("A question is answered once, by its id, also after its call is over")
 {
     exchange_book book{all_declared()};
     const auto begun = book.begin(call("5"));
@@ -340,8 +343,75 @@ TEST_CASE("A question is answered once, by its id, and not after its call is ove
     CHECK(answered->asked_in == begun->call);
     CHECK(answered->text == result("0"));
     CHECK_FALSE(book.take_answer(answer("0")));
+    REQUIRE(book.take(question("1", "elicitation/create")).question);
     CHECK(book.take(result("5")).last);
-    CHECK_FALSE(book.take_answer(answer(R"("0")")));
+    const auto late = book.take_answer(answer(R"("0")"));
+    REQUIRE(late);
+    CHECK(late->asked_in == 0);
+    CHECK(late->text == result(R"("0")"));
+    // What the server takes back now is in no call.
+    const auto back = book.take(notification("cancelled", R"({"requestId":1})"));
+    CHECK(back.to == destination::unasked);
+    CHECK_FALSE(book.take_answer(answer("1")));
+}
+
+TEST_CASE("A question of a call that its client has cancelled is still the client's to answer, and counts as open")
+{
+    auto settings = all_declared();
+    settings.most_questions = 1;
+    exchange_book book{settings};
+    REQUIRE(book.begin(call("5")).has_value());
+    REQUIRE(book.take(question("0", "elicitation/create")).question);
+    REQUIRE(book.cancel(cancelled("5")));
+    CHECK(book.take(question("1", "roots/list")).to == destination::server);
+    CHECK(book.take_answer(answer("0")));
+    CHECK(book.take(question("1", "roots/list")).question);
+}
+
+TEST_CASE("A question that nobody answers is refused once it has been seen for the time that it has, and not before")
+{
+    using namespace std::chrono_literals;
+    exchange_book book{all_declared()};
+    const core::steady_time now{1h};
+    REQUIRE(book.take(question("0", "roots/list")).question);
+    CHECK(book.expire_questions(now, 10s).empty());
+    REQUIRE(book.take(question(R"("b")", "roots/list")).question);
+    CHECK(book.expire_questions(now + 10s - 1ms, 10s).empty());
+    const auto refused = book.expire_questions(now + 10s, 10s);
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].find(R"("id":0,)") != std::string::npos);
+    CHECK(refused[0].find("-32603") != std::string::npos);
+    CHECK_FALSE(book.take_answer(answer("0")));
+    CHECK(book.take_answer(answer(R"("b")")));
+}
+
+TEST_CASE("A question whose id has 1,024 bytes is asked, and a longer one is refused")
+{
+    for (const std::size_t size : {1023U, 1024U, 1025U}) {
+        CAPTURE(size);
+        exchange_book book{all_declared()};
+        const auto told = book.take(question('"' + std::string(size - 2, 'q') + '"', "roots/list"));
+        CHECK(told.question == (size <= mcp::server_questions::longest_id));
+        if (!told.question) {
+            CHECK(told.to == destination::server);
+            CHECK(told.text.find(R"("id":null,"error":{"code":-32600)") != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("An answer whose id is a call's in another spelling fails the call")
+{
+    exchange_book book{{}};
+    const auto begun = book.begin(call("7"));
+    REQUIRE(begun.has_value());
+    CHECK(book.take(result("7.5")).to == destination::nobody);
+    CHECK(book.take(result(R"("7")")).to == destination::nobody);
+    const auto told = book.take(result("7.0"));
+    CHECK(told.call == begun->call);
+    CHECK(told.last);
+    REQUIRE(told.failure);
+    CHECK(told.failure->code == errc::upstream_protocol);
+    CHECK(book.in_flight() == 0);
 }
 
 TEST_CASE("A server that asks without end, or twice with one id, is told so")

@@ -175,11 +175,43 @@ TEST_CASE("A server that answers no ping during a call is not lost, unless it sa
             CHECK(x.runner->state() == session_state::ready);
             x.server.say(answer_to("1000000000"));
             // One that is given up is not waited for.
-            mcp::outgoing cancels{mcp::cancelled_notification(1'000'000'001, "why"), 0, "notifications/cancelled"};
+            mcp::outgoing cancels{
+                R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1000000001,"x":1,"x":2}})",
+                0,
+                "notifications/cancelled"
+            };
+            cancels.cancels = 1'000'000'001;
             CHECK(end.wire->send(cancels).has_value());
         }
         REQUIRE(x.wait_until([&] { return end.events.back() == "lost upstream_reset"; }));
         CHECK(pings() > before);
+    }
+}
+
+TEST_CASE(
+    "A server is not at work for a call whose answer cannot be read, is too long or has its id in another spelling"
+)
+{
+    for (const std::string answer :
+         {R"({"jsonrpc":"2.0","id":1000000000,"result":{},"result":{}})",
+          R"({"jsonrpc":"2.0","id":1000000000.0,"result":{}})",
+          ""}) {
+        CAPTURE(answer);
+        rig x;
+        x.settings.states.ping_interval = core::duration{20};
+        x.settings.states.ping_timeout = core::duration{10};
+        x.settings.call_timeout = core::duration{60'000};
+        x.start();
+        far_end end{x.runner->lane()};
+        REQUIRE(x.wait_until([&] { return !end.events.empty(); }));
+        x.server.answer = {};
+        CHECK(end.send(1'000'000'000));
+        if (answer.empty()) {
+            x.server.wires.back()->observer().refused(R"({"jsonrpc":"2.0","id":1000000000,"result":{)", 64);
+        } else {
+            x.server.say(answer);
+        }
+        CHECK(x.wait_until([&] { return end.events.back() == "lost upstream_reset"; }));
     }
 }
 

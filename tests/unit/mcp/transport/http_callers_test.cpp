@@ -68,22 +68,24 @@ TEST_CASE("Callers' requests do not wait for one another")
     CHECK(x.wait_until([&] { return agent.request_count() == mcp::most_posts + 4; }));
 }
 
-TEST_CASE("A cancellation ends the request whose text has the id")
+TEST_CASE("A cancellation ends the request whose number it has, whatever its text says")
 {
     scripted_agent agent{always(test_support::silence())};
     callers_rig x{agent.url("/mcp")};
     x.begin_modern();
     REQUIRE(x.wire->send(of_caller(7, 1007)).has_value());
     REQUIRE(x.wait_until([&] { return agent.request_count() == 1; }));
-    const auto cancel = [&x](const std::string& id) {
+    const auto cancel = [&x](std::uint64_t call) {
         auto message = note("notifications/cancelled");
-        message.text = R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id + "}}";
+        message.text =
+            R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1007,"x":1,"x":2}})";
+        message.cancels = call;
         return x.wire->send(std::move(message)).has_value();
     };
-    REQUIRE(cancel("7"));
+    REQUIRE(cancel(8));
     x.run_for(20ms);
     CHECK(agent.closed_by_peer() == 0);
-    REQUIRE(cancel("1007"));
+    REQUIRE(cancel(7));
     CHECK(x.wait_until([&] { return agent.closed_by_peer() == 1; }));
     CHECK(agent.request_count() == 1);
 }

@@ -363,6 +363,7 @@ TEST_CASE("in the modern era a request is cancelled by ending its exchange, and 
     REQUIRE(x.wire->send({R"({"jsonrpc":"2.0","id":"s","result":{}})", 0, ""}).has_value());
     auto cancels = note("notifications/cancelled");
     cancels.text = mcp::cancelled_notification(3, "why");
+    cancels.cancels = 3;
     REQUIRE(x.wire->send(cancels).has_value());
     CHECK(x.wait_until([&] { return agent.closed_by_peer() == 1; }));
     CHECK(agent.request_count() == 1);
@@ -385,7 +386,9 @@ TEST_CASE("Callers' requests wait for no place and take none, and one that is ca
     REQUIRE(x.wire->send(ask(1, "ping")).has_value());
     REQUIRE(x.wait_until([&] { return agent.request_count() == 2 * mcp::most_posts + 1; }));
     auto cancels = note("notifications/cancelled");
-    cancels.text = mcp::cancelled_notification(1003, "why");
+    // Two members with one name: the text says nothing to this transport.
+    cancels.text = R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1003,"x":1,"x":2}})";
+    cancels.cancels = 1003;
     cancels.of_caller = true;
     REQUIRE(x.wire->send(cancels).has_value());
     CHECK(x.wait_until([&] { return agent.closed_by_peer() == 1; }));
