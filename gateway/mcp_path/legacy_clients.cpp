@@ -1,6 +1,8 @@
 #include "gateway/mcp_path/legacy_clients.hpp"
 
 #include "gateway/mcp_path/session_handle.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/version.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -18,6 +20,11 @@ bool is_over_http(const model::agent_entry& agent)
 bool is_program(const core::agent& record)
 {
     return record.mcp->transport == core::mcp_transport::stdio;
+}
+
+bool asks_for_legacy(const mcp::client_message& initialize)
+{
+    return mcp::era_of(mcp::members_of(initialize.params).text("protocolVersion")) == mcp::era::legacy;
 }
 
 }  // namespace
@@ -55,10 +62,14 @@ legacy_clients::begin(const agent_pointer& agent, const std::string& principal, 
                      std::string_view refusal,
                      const std::shared_ptr<text_queue>& reader
                  ) {
-        if (!says_modern_only(refusal) && !services_.speaks_modern(agent->record)) {
+        const bool modern_only = says_modern_only(refusal);
+        if (!modern_only && !services_.speaks_modern(agent->record)) {
             return false;
         }
-        modern_only_[agent->record.id] = services_.clock() + verdict_life;
+        // Any other refusal, or that of a version which is none of the era, may be what this client's words deserve.
+        if (modern_only && asks_for_legacy(initialize.view())) {
+            modern_only_[agent->record.id] = services_.clock() + verdict_life;
+        }
         return translated_.begin(agent, {handle, principal}, initialize.view(), reader).has_value();
     };
     begun->answer = openings_.watch(std::move(begun->answer), std::move(other));

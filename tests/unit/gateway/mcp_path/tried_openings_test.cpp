@@ -94,6 +94,30 @@ TEST_CASE("A program that refuses initialize for another reason is heard by the 
     CHECK(x.plane.counts().begun == 1);
 }
 
+TEST_CASE(
+    "A refusal that one client's initialize deserves says nothing about the next client, which gets a program of its "
+    "own"
+)
+{
+    tried_rig x;
+    x.modern = true;
+    std::string begin = opening;
+    SUBCASE("an error of no era")
+    {
+        begin = message("0", "initialize");
+        x.programs.opened = R"({"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no version"}})";
+    }
+    SUBCASE("an error of the modern era, about a version of that era")
+    {
+        begin = message("0", "initialize", R"({"protocolVersion":"2026-07-28","capabilities":{},"clientInfo":{}})");
+    }
+    const auto translated = x.open(x.asked(program_act::begin, "", begin));
+    CHECK(x.line(0, 1).find("server/discover") != std::string::npos);
+    x.programs.opened = opened;
+    CHECK(x.all(x.asked(program_act::begin, "", opening)) == opened + "\nover");
+    CHECK(x.programs.started.size() == 3);
+}
+
 TEST_CASE("A program that speaks both eras serves clients of the legacy one as it is")
 {
     tried_rig x;
