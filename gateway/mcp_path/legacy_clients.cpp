@@ -48,11 +48,17 @@ modern_upstream legacy_clients::upstream_of(const agent_pointer& agent)
     return [this, agent](const mcp::client_message& request) { return modern_.request(agent, request); };
 }
 
-core::result<begun_session>
-legacy_clients::begin(const agent_pointer& agent, const std::string& principal, const mcp::kept_message& initialize)
+core::result<begun_session> legacy_clients::begin(
+    const agent_pointer& agent,
+    const std::string& principal,
+    const mcp::kept_message& initialize,
+    const mcp::message_head& head
+)
 {
     if (is_modern_only(*agent)) {
-        return translate(agent, principal, initialize.view());
+        auto message = initialize.view();
+        message.head = &head;
+        return translate(agent, principal, message);
     }
     auto begun = programs_.begin(agent, principal, initialize.view());
     if (!begun || !is_program(agent->record) || agent->record.mcp->era != core::mcp_era::automatic) {

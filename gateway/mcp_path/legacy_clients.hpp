@@ -14,6 +14,7 @@
 #include "gateway/mcp_path/tried_openings.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/protocol/discovery.hpp"
 #include "net/loop/types.hpp"
 
 #include <chrono>
@@ -34,9 +35,14 @@ public:
     legacy_clients(const legacy_clients&) = delete;
     legacy_clients& operator=(const legacy_clients&) = delete;
 
-    // As program_sessions and translated_sessions. Over streamable HTTP every session is a translated one.
-    core::result<begun_session>
-    begin(const agent_pointer& agent, const std::string& principal, const mcp::kept_message& initialize);
+    // As program_sessions and translated_sessions. Over streamable HTTP every session is a translated one; its server gets the
+    // fields of `head`.
+    core::result<begun_session> begin(
+        const agent_pointer& agent,
+        const std::string& principal,
+        const mcp::kept_message& initialize,
+        const mcp::message_head& head
+    );
     core::result<std::shared_ptr<text_queue>>
     call(const agent_pointer& agent, const std::string& principal, const single_call& single);
     core::result<std::shared_ptr<text_queue>> request(const session_key& key, const mcp::client_message& request);
@@ -47,6 +53,12 @@ public:
     // Whether clients of this server over streamable HTTP need a translated session; false as long as nothing is known of it. It
     // may be asked first.
     net::task<bool> translates(agent_pointer agent);
+
+    // What the agent's server lists has changed to this.
+    void lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now)
+    {
+        translated_.lists_changed(id, now);
+    }
 
     // Null: it is gone.
     void set_agent(const std::string& id, const agent_pointer& agent);

@@ -159,8 +159,9 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
         return exchange.finish(core::caller_error(errc::agent_not_found));
     }
     const bool shared = shares(asked.agent);
+    const mcp::message_head head{.name = {}, .fields = asked.fields};
     auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message->view())
-                        : legacy_clients_.begin(agent->second, asked.principal, *asked.message);
+                        : legacy_clients_.begin(agent->second, asked.principal, *asked.message, head);
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }

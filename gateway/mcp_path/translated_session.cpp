@@ -19,6 +19,12 @@ bool is_unknown(std::string_view method) noexcept
            method == "resources/subscribe" || method == "resources/unsubscribe";
 }
 
+// From [0, 1), the same for one session always.
+double place_by_chance(std::string_view handle) noexcept
+{
+    return handle.empty() ? 0 : static_cast<unsigned char>(handle.front()) / 256.0;
+}
+
 void answer(text_queue& reader, std::string text)
 {
     reader.push(std::move(text), text_kind::answer);
@@ -42,12 +48,23 @@ translated_session::translated_session(
       began_{services_.clock()},
       last_use_{began_},
       unasked_{services_.on},
-      calls_{{services_.clock, services_.ask, once_}, terms_},
+      calls_{
+          {.clock = services_.clock,
+           .ask = services_.ask,
+           .once = once_,
+           .max_message = static_cast<std::size_t>(agent_->record.mcp->max_message),
+           .kept = services_.kept.get(),
+           .idle = [this] { end_if_done(); }},
+          terms_
+      },
       subscriptions_{
-          {services_.clock,
-           services_.ask,
-           [this](std::string text) { unasked_.push(std::move(text), text_kind::notification, services_.clock()); },
-           agent_->record.mcp->request_timeout},
+          {.clock = services_.clock,
+           .ask = services_.ask,
+           .say = [this](std::string text
+                  ) { unasked_.push(std::move(text), text_kind::notification, services_.clock()); },
+           .patience = agent_->record.mcp->request_timeout,
+           .late = place_by_chance(name_.handle),
+           .kept = services_.kept.get()},
           terms_
       }
 {
@@ -69,7 +86,10 @@ void translated_session::open(const mcp::client_message& initialize, std::shared
 void translated_session::discover(const mcp::client_message& initialize)
 {
     const auto asked = mcp::own_request(initialize.id, "server/discover", "{}");
-    auto sent = services_.ask(mcp::to_modern(asked.view(), terms_).view());
+    const auto made = mcp::to_modern(asked.view(), terms_);
+    auto message = made.view();
+    message.head = initialize.head;
+    auto sent = services_.ask(message);
     if (!sent) {
         return end(session_end::refused, sent.error());
     }
@@ -176,18 +196,24 @@ void translated_session::end(session_end why, const core::error& error)
 }
 
 // What the gateway's own session with the server hears of, whether or not the server tells clients of changes.
-void translated_session::look_at_lists()
+void translated_session::lists_changed(
+    const std::shared_ptr<const mcp::server_lists>& now,
+    mcp::list_differences& to_now
+)
 {
-    auto now = services_.listed();
-    if (now == nullptr || now == lists_) {
+    const auto before = std::exchange(lists_, now);
+    if (before == nullptr || before == now || once_) {
         return;
     }
-    const auto before = std::exchange(lists_, std::move(now));
-    if (before == nullptr || once_) {
-        return;
-    }
-    for (auto& each : mcp::list_changes(*before, *lists_)) {
+    for (auto& each : mcp::list_changes(to_now.from(before))) {
         unasked_.push(std::move(each), text_kind::notification, services_.clock());
+    }
+}
+
+void translated_session::end_if_done()
+{
+    if (once_ && !busy()) {
+        end(session_end::done, core::caller_error(errc::session_not_found));
     }
 }
 
@@ -202,10 +228,6 @@ void translated_session::sweep()
     }
     calls_.sweep(server.call_timeout);
     subscriptions_.sweep();
-    look_at_lists();
-    if (once_ && !busy()) {
-        end(session_end::done, core::caller_error(errc::session_not_found));
-    }
 }
 
 }  // namespace gateway::mcp_path

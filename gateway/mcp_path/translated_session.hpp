@@ -14,7 +14,9 @@
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/protocol/discovery.hpp"
+#include "mcp/translation/list_subscription.hpp"
 #include "mcp/translation/modern_request.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/loop/types.hpp"
 
 #include <functional>
@@ -33,6 +35,8 @@ struct translated_services {
     modern_upstream ask;
     // What the server lists, as far as that is known; null: it is not.
     std::function<std::shared_ptr<const mcp::server_lists>()> listed;
+    std::shared_ptr<net::shared_budget>
+        kept;  // bytes, of what all sessions of the agent keep of their clients' messages
     // Called once; the session is let go of after the call.
     std::function<void(translated_session& session, session_end why)> over;
 };
@@ -70,6 +74,12 @@ public:
     // What is late ends.
     void sweep();
 
+    // What the server lists is `now`, which is compared with what the client knows.
+    void lists_changed(const std::shared_ptr<const mcp::server_lists>& now, mcp::list_differences& to_now);
+
+    // A session of one call is over when that is.
+    void end_if_done();
+
     bool busy() const noexcept { return opening_ != nullptr || calls_.any(); }
     bool listened_to() const noexcept { return unasked_.listened_to(); }
     core::steady_time began() const noexcept { return began_; }
@@ -82,7 +92,6 @@ private:
     void look_at_opening();
     void opened(const mcp::server_facts& facts);
     std::string set_level(const mcp::client_message& request);
-    void look_at_lists();
 
     translated_services services_;
     std::shared_ptr<const model::agent_entry> agent_;

@@ -84,7 +84,9 @@ core::result<std::shared_ptr<text_queue>> translated_sessions::call(
     if (!added) {
         return added.error();
     }
-    return (*added)->request(request);
+    auto answer = (*added)->request(request);
+    (*added)->end_if_done();
+    return answer;
 }
 
 core::result<translated_session*> translated_sessions::add(
@@ -102,12 +104,17 @@ core::result<translated_session*> translated_sessions::add(
     }
     const auto& id = agent->record.id;
     ++counts_.begun;
+    auto& kept = kept_[id];
+    if (kept == nullptr) {
+        kept = std::make_shared<net::shared_budget>(most_kept);
+    }
     services_.log.write(core::log_level::debug, "mcp_client_session", {{"agent", id}, {"state", "begun"}});
     translated_services services{
         .on = services_.loop.get_executor(),
         .clock = services_.clock,
         .ask = ask_(agent),
         .listed = [this, id] { return services_.listed ? services_.listed(id) : nullptr; },
+        .kept = kept,
         .over = [this](translated_session& session, session_end why) { over(session, why); }
     };
     const auto handle = name.handle;
@@ -207,8 +214,19 @@ core::result<> translated_sessions::end(const session_key& key)
     return {};
 }
 
+void translated_sessions::lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now)
+{
+    mcp::list_differences to_now{*now};
+    for (auto* const each : of_agent(id)) {
+        each->lists_changed(now, to_now);
+    }
+}
+
 void translated_sessions::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
+    if (agent == nullptr) {
+        kept_.erase(id);
+    }
     for (auto* const each : of_agent(id)) {
         if (agent == nullptr || !model::same_callers_sessions(each->agent().record, agent->record)) {
             each->end(session_end::withdrawn, core::upstream_error(errc::upstream_reset, "the agent has changed"));
@@ -218,13 +236,12 @@ void translated_sessions::set_agent(const std::string& id, const std::shared_ptr
 
 void translated_sessions::sweep(core::steady_time now)
 {
-    const auto gone = core::caller_error(errc::session_not_found);
     // One that ends stays until after the call.
     for (auto* const each : of_agent({})) {
         if (!each->busy() && now - each->began() >= program_sessions::longest_life) {
-            each->end(session_end::aged, gone);
+            each->end(session_end::aged, core::caller_error(errc::session_not_found));
         } else if (!each->busy() && !each->listened_to() && now - each->last_use() >= program_sessions::longest_idle) {
-            each->end(session_end::idle, gone);
+            each->end(session_end::idle, core::caller_error(errc::session_not_found));
         } else {
             each->sweep();
         }

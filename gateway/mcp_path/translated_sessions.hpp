@@ -22,6 +22,9 @@ namespace gateway::mcp_path {
 
 class translated_sessions {
 public:
+    // Bytes of calls that may go up once more, of their input and of subscriptions, of all sessions of an agent.
+    static constexpr std::size_t most_kept = 64 * 1024 * 1024;
+
     // How an agent's server is asked in the modern era.
     using upstream_maker = std::function<modern_upstream(const std::shared_ptr<const model::agent_entry>& agent)>;
 
@@ -50,6 +53,9 @@ public:
     core::result<> tell(const session_key& key, const mcp::client_message& message);
     core::result<std::shared_ptr<text_queue>> listen(const session_key& key);
     core::result<> end(const session_key& key);
+
+    // What the agent's server lists has changed to this.
+    void lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now);
 
     // Null: it is gone. Sessions end that were made of another record.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
@@ -86,6 +92,7 @@ private:
     const program_services& services_;
     upstream_maker ask_;
     model::string_map<std::unique_ptr<translated_session>> sessions_;  // by handle
+    model::string_map<std::shared_ptr<net::shared_budget>> kept_;      // by agent
     session_counts counts_;
     sweeper sweeper_;
     bool stopped_ = false;

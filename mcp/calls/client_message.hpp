@@ -16,6 +16,9 @@ struct message_head {
     std::vector<std::pair<std::string, std::string>> fields;  // others, such as `Mcp-Param-…`
 };
 
+// Bytes of names and values.
+std::size_t field_bytes(const std::vector<std::pair<std::string, std::string>>& fields) noexcept;
+
 // `text` is one JSON-RPC message that has been checked; the other views are empty or into it, but for `method`.
 struct client_message {
     std::string_view text;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscriptionId";
 constexpr std::size_t most_acknowledged = 10'000;
 
-std::string changed(std::string_view list)
+std::string list_changed(std::string_view list)
 {
     return R"({"jsonrpc":"2.0","method":"notifications/)" + std::string{list} + R"(/list_changed"})";
 }
@@ -74,18 +74,18 @@ std::string resource_updated(std::string_view uri)
     return R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":)" + params + "}";
 }
 
-std::vector<std::string> list_changes(const server_lists& before, const server_lists& now)
+std::vector<std::string> list_changes(list_set changed)
 {
-    const auto differs = [&](list_kind list) { return before[list] != now[list]; };
+    const auto differs = [changed](list_kind list) { return changed[index_of(list)]; };
     std::vector<std::string> told;
     if (differs(list_kind::tools)) {
-        told.push_back(changed("tools"));
+        told.push_back(list_changed("tools"));
     }
     if (differs(list_kind::resources) || differs(list_kind::templates)) {
-        told.push_back(changed("resources"));
+        told.push_back(list_changed("resources"));
     }
     if (differs(list_kind::prompts)) {
-        told.push_back(changed("prompts"));
+        told.push_back(list_changed("prompts"));
     }
     return told;
 }

@@ -23,7 +23,7 @@ std::string without_subscription(std::string_view notification);
 // `notifications/resources/updated`.
 std::string resource_updated(std::string_view uri);
 
-// What a client of the legacy era hears when `now` lists something else than `before`: `notifications/…/list_changed`.
-std::vector<std::string> list_changes(const server_lists& before, const server_lists& now);
+// What a client of the legacy era hears when these lists have changed: `notifications/…/list_changed`.
+std::vector<std::string> list_changes(list_set changed);
 
 }  // namespace mcp

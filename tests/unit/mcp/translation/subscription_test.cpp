@@ -42,22 +42,21 @@ TEST_CASE("A client hears nothing of the id of a subscription, and every other b
 
 TEST_CASE("A list that differs is one notification, and templates are resources")
 {
-    server_lists before;
-    auto now = before;
-    CHECK(list_changes(before, now).empty());
-    now.lists[index_of(list_kind::templates)] = {{.key = "t", .raw = "{}"}};
-    now.lists[index_of(list_kind::tools)] = {{.key = "t", .raw = "{}"}};
+    list_set changed;
+    CHECK(list_changes(changed).empty());
+    changed.set(index_of(list_kind::templates));
+    changed.set(index_of(list_kind::tools));
     CHECK(
-        list_changes(before, now) ==
+        list_changes(changed) ==
         std::vector<std::string>{
             R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})",
             R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})",
         }
     );
-    before = now;
-    now.lists[index_of(list_kind::prompts)] = {{.key = "p", .raw = "{}"}};
+    changed.reset();
+    changed.set(index_of(list_kind::prompts));
     CHECK(
-        list_changes(before, now) ==
+        list_changes(changed) ==
         std::vector<std::string>{R"({"jsonrpc":"2.0","method":"notifications/prompts/list_changed"})"}
     );
 }
