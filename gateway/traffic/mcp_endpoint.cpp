@@ -208,7 +208,7 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     if (is_too_long(message)) {
         return respond_call_error(
             request,
-            core::caller_error(errc::invalid_request, "a name or a capability is too long")
+            core::caller_error(errc::invalid_request, "an id, a name or a capability is too long")
         );
     }
     request.call_id = read.id.of(body);

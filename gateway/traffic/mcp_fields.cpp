@@ -14,6 +14,9 @@ namespace {
 // What is read, and perhaps unescaped, on the loop.
 constexpr std::size_t longest_routed = 64 * 1024;
 
+// What is kept of each call in flight, raw.
+constexpr std::size_t longest_id = 1024;
+
 }  // namespace
 
 mcp::head_fields mcp_fields_of(const net::http1::request_head& head)
@@ -45,7 +48,8 @@ bool is_too_long(const mcp::incoming& message)
     constexpr auto looked_at = std::to_array(
         {method, name, uri, capabilities, meta_capabilities, meta_level, listen_to, reference_name, reference_uri}
     );
-    return std::ranges::any_of(looked_at, [&](mcp::routed each) { return message[each].size > longest_routed; });
+    return std::ranges::any_of(looked_at, [&](mcp::routed each) { return message[each].size > longest_routed; }) ||
+           message[id].size > longest_id || message[progress_token].size > longest_id;
 }
 
 bool safe_to_repeat(mcp::client_method called)

@@ -202,6 +202,21 @@ TEST_CASE("A question of a kind that is not asked of clients is answered at once
     CHECK(next(answer).empty());
 }
 
+TEST_CASE("A server is answered its ping while a call is parked, and what else it says is kept for the client")
+{
+    parked_rig x;
+    const auto asked = x.park({message("0", "roots/list")});
+    x.programs.say(message("5", "ping"));
+    x.programs.say(message("6", "other/ask"));
+    x.programs.say(message("7", "elicitation/create"));
+    x.poll();
+    const auto count = x.lines().size();
+    CHECK(x.lines()[count - 2] == answer_text("5"));
+    CHECK(x.lines()[count - 1].find(R"("id":6,"error":{"code":-32601)") != std::string::npos);
+    const auto again = x.call(next_round("2", asked, R"({"input-1":{}})"));
+    CHECK(requests_of(x.later(again)).find("elicitation/create") != std::string::npos);
+}
+
 TEST_CASE("A question that the server takes back is not asked, and one that the answer overtakes neither")
 {
     parked_rig x;

@@ -260,7 +260,8 @@ TEST_CASE("An initialize over 64 KiB is refused")
     CHECK(open(most + 1) == "body_too_large");
 }
 
-TEST_CASE("Over HTTP each session has a connection of its own, and hears what is logged during its calls")
+TEST_CASE("Over HTTP each session has a connection of its own, and hears what is logged during its calls but no request"
+)
 {
     translated_rig x;
     x.server.transport = core::mcp_transport::streamable_http;
@@ -278,6 +279,13 @@ TEST_CASE("Over HTTP each session has a connection of its own, and hears what is
     CHECK(x.all(*second) == logged + "\n");
     x.say(answer_text(x.id_of_line(0, 0)), 0);
     CHECK(x.all(*first) == answer_text("1") + "\nover");
+    x.say(message("1", "roots/list"), 1);
+    CHECK(x.line(0, 1).find(R"("id":1,"error":{"code":-32601)") != std::string::npos);
+    x.say(message("1", "ping"), 1);
+    CHECK(x.line(0, 1) == answer_text("1"));
+    x.say(message("1", "other/ask"), 1);
+    CHECK(x.line(0, 1).find(R"("id":1,"error":{"code":-32601)") != std::string::npos);
+    CHECK(x.all(*second).empty());
     CHECK(x.all(x.asked(program_act::end, session)) == "over");
     CHECK_FALSE(x.programs.runs(0));
     CHECK(x.programs.runs(1));
