@@ -7,7 +7,6 @@
 #include "mcp/session/start_turns.hpp"
 #include "mcp/transport/transport.hpp"
 
-#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -27,8 +26,7 @@ struct agent_programs {
 
     std::shared_ptr<const model::agent_entry> agent;
     warm_programs warm;
-    std::size_t sessions = 0;
-    core::steady_time last_use;
+    core::steady_time last_use;  // a session was there
 };
 
 }  // namespace gateway::mcp_path

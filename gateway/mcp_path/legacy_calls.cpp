@@ -154,8 +154,7 @@ void legacy_calls::take_result(live_calls::iterator call, std::string text)
         return;
     }
     if (const auto reader = call->second.reader.lock()) {
-        reader->push(std::move(text), text_kind::answer);
-        reader->close();
+        reader->finish(std::move(text));
     }
     erase(call);
 }
@@ -221,8 +220,7 @@ void legacy_calls::take_answer(const mcp::client_message& answer)
     if (result.empty()) {
         if (const auto reader = asking.reader.lock()) {
             const auto* const why = "The client did not answer a request of the server";
-            reader->push(mcp::error_answer(asking.id, -32603, why), text_kind::answer);
-            reader->close();
+            reader->finish(mcp::error_answer(asking.id, -32603, why));
         }
         erase(call);
         return;

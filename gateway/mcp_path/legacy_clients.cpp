@@ -4,7 +4,6 @@
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/version.hpp"
 
-#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -76,7 +75,7 @@ core::result<begun_session> legacy_clients::begin(
         if (modern_only && asks_for_legacy(initialize.view())) {
             modern_only_[agent->record.id] = services_.clock() + verdict_life;
         }
-        return translated_.begin(agent, {handle, principal}, initialize.view(), reader).has_value();
+        return translated_.begin({agent, handle, principal}, initialize.view(), reader).has_value();
     };
     begun->answer = openings_.watch(std::move(begun->answer), std::move(other));
     return begun;
@@ -89,7 +88,7 @@ core::result<begun_session> legacy_clients::translate(
 )
 {
     begun_session begun{new_session_handle(), std::make_shared<text_queue>(services_.loop.get_executor())};
-    if (auto opened = translated_.begin(agent, {begun.handle, principal}, initialize, begun.answer); !opened) {
+    if (auto opened = translated_.begin({agent, begun.handle, principal}, initialize, begun.answer); !opened) {
         return std::move(opened).error();
     }
     return begun;
@@ -112,25 +111,12 @@ legacy_clients::call(const agent_pointer& agent, const std::string& principal, c
     return std::move(begun->answer);
 }
 
-core::result<std::shared_ptr<text_queue>>
-legacy_clients::request(const session_key& key, const mcp::client_message& request)
+session_table& legacy_clients::table_of(const session_key& key)
 {
-    return translated_.has(key.handle) ? translated_.request(key, request) : programs_.request(key, request);
-}
-
-core::result<> legacy_clients::tell(const session_key& key, const mcp::client_message& message)
-{
-    return translated_.has(key.handle) ? translated_.tell(key, message) : programs_.tell(key, message);
-}
-
-core::result<std::shared_ptr<text_queue>> legacy_clients::listen(const session_key& key)
-{
-    return translated_.has(key.handle) ? translated_.listen(key) : programs_.listen(key);
-}
-
-core::result<> legacy_clients::end(const session_key& key)
-{
-    return translated_.has(key.handle) ? translated_.end(key) : programs_.end(key);
+    if (translated_.has(key)) {
+        return translated_;
+    }
+    return programs_;
 }
 
 bool legacy_clients::is_modern_only(const model::agent_entry& agent) const
@@ -179,16 +165,6 @@ void legacy_clients::stop()
     openings_.stop();
     translated_.stop();
     connections_.stop();
-}
-
-session_counts legacy_clients::counts() const noexcept
-{
-    auto all = programs_.counts();
-    all.begun += translated_.counts().begun;
-    for (std::size_t i = 0; i < session_ends; ++i) {
-        all.ended[i] += translated_.counts().ended[i];
-    }
-    return all;
 }
 
 }  // namespace gateway::mcp_path

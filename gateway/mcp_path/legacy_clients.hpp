@@ -45,10 +45,9 @@ public:
     );
     core::result<std::shared_ptr<text_queue>>
     call(const agent_pointer& agent, const std::string& principal, const single_call& single);
-    core::result<std::shared_ptr<text_queue>> request(const session_key& key, const mcp::client_message& request);
-    core::result<> tell(const session_key& key, const mcp::client_message& message);
-    core::result<std::shared_ptr<text_queue>> listen(const session_key& key);
-    core::result<> end(const session_key& key);
+
+    // Where this session is, if it is.
+    session_table& table_of(const session_key& key);
 
     // Whether clients of this server over streamable HTTP need a translated session; false as long as nothing is known of it. It
     // may be asked first.
@@ -65,8 +64,7 @@ public:
     void sweep(core::steady_time now);
     void stop();
 
-    // Of both kinds of sessions.
-    session_counts counts() const noexcept;
+    const session_table& translated() const noexcept { return translated_; }
 
 private:
     core::result<begun_session>

@@ -44,8 +44,7 @@ void list_listeners::end(const std::string& agent_id)
     std::erase_if(all_, [&](const listener& each) {
         const auto reader = each.agent_id == agent_id ? each.reader.lock() : nullptr;
         if (reader != nullptr) {
-            reader->push(mcp::listened_answer(each.raw_id), text_kind::answer);
-            reader->close();
+            reader->finish(mcp::listened_answer(each.raw_id));
         }
         return each.agent_id == agent_id;
     });

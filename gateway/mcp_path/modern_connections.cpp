@@ -1,28 +1,8 @@
 #include "gateway/mcp_path/modern_connections.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace gateway::mcp_path {
-namespace {
-
-constexpr core::duration sweep_every{1000};
-
-}  // namespace
-
-modern_connections::modern_connections(const program_services& services, program_sessions& sessions)
-    : services_{services},
-      sessions_{sessions},
-      sweeper_{*this}
-{
-    services_.loop.timers().add(sweeper_);
-}
-
-void modern_connections::sweeper::on_due()
-{
-    set_due(std::chrono::steady_clock::now() + sweep_every);
-    of_.sweep(of_.services_.clock());
-}
 
 modern_upstream modern_connections::open(const std::shared_ptr<const model::agent_entry>& agent)
 {

@@ -9,7 +9,6 @@
 #include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/translation/request_head.hpp"
-#include "net/loop/loop.hpp"
 
 #include <list>
 #include <memory>
@@ -20,7 +19,11 @@ namespace gateway::mcp_path {
 class modern_connections {
 public:
     // `sessions` keeps what has ended until it is gone. References outlive it.
-    modern_connections(const program_services& services, program_sessions& sessions);
+    modern_connections(const program_services& services, program_sessions& sessions)
+        : services_{services},
+          sessions_{sessions}
+    {
+    }
     modern_connections(const modern_connections&) = delete;
     modern_connections& operator=(const modern_connections&) = delete;
 
@@ -37,19 +40,6 @@ public:
     void stop();
 
 private:
-    class sweeper final : public net::timed {
-    public:
-        explicit sweeper(modern_connections& of)
-            : of_{of}
-        {
-            set_due(core::steady_time::min());
-        }
-        void on_due() override;
-
-    private:
-        modern_connections& of_;
-    };
-
     // What the calls of a server's tools have in their header, while it lists the same.
     struct known_tools {
         std::shared_ptr<const mcp::server_lists> lists;
@@ -62,7 +52,6 @@ private:
     program_sessions& sessions_;
     std::list<std::weak_ptr<modern_program>> open_;
     model::string_map<known_tools> known_;  // by agent
-    sweeper sweeper_;
 };
 
 }  // namespace gateway::mcp_path

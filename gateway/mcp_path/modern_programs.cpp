@@ -2,30 +2,9 @@
 
 #include "gateway/model/agent_record.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace gateway::mcp_path {
-namespace {
-
-constexpr core::duration sweep_every{1000};
-
-}  // namespace
-
-modern_programs::modern_programs(const program_services& services, program_sessions& sessions)
-    : services_{services},
-      sessions_{sessions},
-      sweeper_{*this}
-{
-    services_.loop.timers().add(sweeper_);
-}
-
-void modern_programs::sweeper::on_due()
-{
-    const auto now = of_.services_.clock();
-    set_due(std::chrono::steady_clock::now() + sweep_every);
-    of_.sweep(now);
-}
 
 core::result<std::shared_ptr<text_queue>>
 modern_programs::request(const std::shared_ptr<const model::agent_entry>& agent, const mcp::client_message& request)

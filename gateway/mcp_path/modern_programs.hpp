@@ -7,7 +7,6 @@
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
-#include "net/loop/loop.hpp"
 
 #include <memory>
 #include <string>
@@ -17,7 +16,11 @@ namespace gateway::mcp_path {
 class modern_programs {
 public:
     // `sessions` keeps what has ended until it is gone. References outlive it.
-    modern_programs(const program_services& services, program_sessions& sessions);
+    modern_programs(const program_services& services, program_sessions& sessions)
+        : services_{services},
+          sessions_{sessions}
+    {
+    }
 
     // As modern_program::request(); with draining.
     core::result<std::shared_ptr<text_queue>>
@@ -32,23 +35,9 @@ public:
     void stop();
 
 private:
-    class sweeper final : public net::timed {
-    public:
-        explicit sweeper(modern_programs& of)
-            : of_{of}
-        {
-            set_due(core::steady_time::min());
-        }
-        void on_due() override;
-
-    private:
-        modern_programs& of_;
-    };
-
     const program_services& services_;
     program_sessions& sessions_;
     model::string_map<std::unique_ptr<modern_program>> programs_;  // by agent
-    sweeper sweeper_;
     bool stopped_ = false;
 };
 

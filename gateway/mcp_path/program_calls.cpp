@@ -148,8 +148,7 @@ std::optional<mcp::delivery> program_calls::deliver(mcp::delivery told, core::st
     if (reader != nullptr && told.failure) {
         reader->fail(*told.failure);
     } else if (reader != nullptr) {
-        reader->push(initialize ? told.text : std::exchange(told.text, {}), text_kind::answer);
-        reader->close();
+        reader->finish(initialize ? told.text : std::exchange(told.text, {}));
     }
     return told;
 }

@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <chrono>
 #include <utility>
 
 namespace gateway::mcp_path {
@@ -9,6 +10,8 @@ namespace {
 
 using core::errc;
 using model::program_act;
+
+constexpr core::duration sweep_every{1000};
 
 session_key key_of(const model::program_request& asked)
 {
@@ -24,8 +27,16 @@ program_plane::program_plane(program_services services)
       modern_{services_, sessions_},
       shared_{services_, sessions_},
       legacy_clients_{services_, sessions_, modern_},
-      translated_{services_, sessions_}
+      translated_{services_, sessions_},
+      sweeper_{*this}
 {
+    services_.loop.timers().add(sweeper_);
+}
+
+void program_plane::sweeper::on_due()
+{
+    set_due(std::chrono::steady_clock::now() + sweep_every);
+    of_.sweep(of_.services_.clock());
 }
 
 std::unique_ptr<model::program_reader>
@@ -71,14 +82,23 @@ bool program_plane::shares(const std::string& agent_id) const
     return agent != agents_.end() && agent->second->record.mcp->sessions == core::mcp_sessions::shared;
 }
 
+session_table& program_plane::table_of(const session_key& key)
+{
+    if (shared_.has(key)) {
+        return shared_;
+    }
+    return legacy_clients_.table_of(key);
+}
+
 session_counts program_plane::counts() const noexcept
 {
-    auto all = legacy_clients_.counts();
-    const auto& shared = shared_.counts();
-    all.begun += shared.begun;
-    all.recovered += shared.recovered;
-    for (std::size_t i = 0; i < session_ends; ++i) {
-        all.ended[i] += shared.ended[i];
+    auto all = sessions_.counts();
+    for (const auto* const each : {&shared_.counts(), &legacy_clients_.translated().counts()}) {
+        all.begun += each->begun;
+        all.recovered += each->recovered;
+        for (std::size_t i = 0; i < session_ends; ++i) {
+            all.ended[i] += each->ended[i];
+        }
     }
     return all;
 }
@@ -87,7 +107,9 @@ void program_plane::sweep(core::steady_time now)
 {
     sessions_.sweep(now);
     modern_.sweep(now);
+    shared_.sweep(now);
     legacy_clients_.sweep(now);
+    translated_.sweep(now);
 }
 
 std::optional<live_sessions> program_plane::live(const std::string& agent_id) const
@@ -96,7 +118,10 @@ std::optional<live_sessions> program_plane::live(const std::string& agent_id) co
     if (agent == agents_.end()) {
         return std::nullopt;
     }
-    live_sessions now{.sessions = sessions_.size(agent_id), .warm = std::nullopt};
+    live_sessions now{
+        .sessions = sessions_.size(agent_id) + shared_.size(agent_id) + legacy_clients_.translated().size(agent_id),
+        .warm = std::nullopt
+    };
     if (agent->second->record.mcp->transport == core::mcp_transport::stdio) {
         now.warm = sessions_.warm(agent_id);
     }
@@ -123,18 +148,14 @@ net::task<bool> program_plane::translates(std::string agent_id)
 
 void program_plane::carry_out(const model::program_request& asked, program_exchange& exchange)
 {
+    const auto key = key_of(asked);
     switch (asked.act) {
         case program_act::begin:
             return begin(asked, exchange);
         case program_act::tell:
-            return exchange.finish(
-                shares(asked.agent) ? shared_.tell(key_of(asked), asked.message->view())
-                                    : legacy_clients_.tell(key_of(asked), asked.message->view())
-            );
+            return exchange.finish(table_of(key).tell(key, asked.message->view()));
         case program_act::end:
-            return exchange.finish(
-                shares(asked.agent) ? shared_.end(key_of(asked)) : legacy_clients_.end(key_of(asked))
-            );
+            return exchange.finish(table_of(key).end(key));
         case program_act::call:
         case program_act::request:
         case program_act::modern:
@@ -158,17 +179,16 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     if (agent == agents_.end()) {
         return exchange.finish(core::caller_error(errc::agent_not_found));
     }
-    const bool shared = shares(asked.agent);
     const mcp::message_head head{.name = {}, .fields = asked.fields};
-    auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message->view())
-                        : legacy_clients_.begin(agent->second, asked.principal, *asked.message, head);
+    auto begun = shares(asked.agent) ? shared_.begin(agent->second, asked.principal, asked.message->view())
+                                     : legacy_clients_.begin(agent->second, asked.principal, *asked.message, head);
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }
-    auto unheard = [this, shared, handle = begun->handle, agent = asked.agent, principal = asked.principal] {
+    auto unheard = [this, handle = begun->handle, agent = asked.agent, principal = asked.principal] {
         const session_key key{handle, agent, principal};
         // It may be over already.
-        static_cast<void>(shared ? shared_.end(key) : legacy_clients_.end(key));
+        static_cast<void>(table_of(key).end(key));
     };
     exchange.follow(std::move(begun->answer), std::move(begun->handle), std::move(unheard));
 }
@@ -176,15 +196,15 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
 core::result<std::shared_ptr<text_queue>>
 program_plane::ask(const model::program_request& asked, program_exchange& exchange)
 {
-    const bool shared = shares(asked.agent);
+    const auto key = key_of(asked);
     if (asked.act == program_act::listen) {
-        return shared ? shared_.listen(key_of(asked)) : legacy_clients_.listen(key_of(asked));
+        return table_of(key).listen(key);
     }
     if (asked.act == program_act::request) {
         const mcp::message_head head{.name = {}, .fields = asked.fields};
         auto message = asked.message->view();
         message.head = &head;
-        return shared ? shared_.request(key_of(asked), message) : legacy_clients_.request(key_of(asked), message);
+        return table_of(key).request(key, message);
     }
     const auto agent = agents_.find(asked.agent);
     if (agent == agents_.end()) {

@@ -6,11 +6,14 @@
 #include "gateway/mcp_path/legacy_clients.hpp"
 #include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_exchange.hpp"
+#include "gateway/mcp_path/program_services.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/mcp_path/session_table.hpp"
 #include "gateway/mcp_path/shared_sessions.hpp"
 #include "gateway/mcp_path/translated_calls.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "net/loop/deadlines.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -38,7 +41,7 @@ public:
     // Null: it is gone. The sessions end that were made of a record that has changed.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
-    // What is late or idle ends; done every second by itself.
+    // What is late or idle ends, in all parts; done every second by itself.
     void sweep(core::steady_time now);
 
     // What the agent's server lists has changed to this.
@@ -59,6 +62,20 @@ public:
     std::optional<live_sessions> live(const std::string& agent_id) const;
 
 private:
+    // The only timer of callers' sessions that live in this process.
+    class sweeper final : public net::timed {
+    public:
+        explicit sweeper(program_plane& of)
+            : of_{of}
+        {
+            set_due(core::steady_time::min());
+        }
+        void on_due() override;
+
+    private:
+        program_plane& of_;
+    };
+
     void carry_out(const model::program_request& asked, program_exchange& exchange);
     void begin(const model::program_request& asked, program_exchange& exchange);
     core::result<std::shared_ptr<text_queue>> ask(const model::program_request& asked, program_exchange& exchange);
@@ -69,6 +86,9 @@ private:
     );
     bool shares(const std::string& agent_id) const;
 
+    // Where this session is, if it is.
+    session_table& table_of(const session_key& key);
+
     net::executor there_;
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that may have such sessions
     program_services services_;
@@ -77,6 +97,7 @@ private:
     shared_sessions shared_;
     legacy_clients legacy_clients_;
     translated_calls translated_;
+    sweeper sweeper_;
 };
 
 }  // namespace gateway::mcp_path

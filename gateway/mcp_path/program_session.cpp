@@ -2,7 +2,10 @@
 
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/server_facts.hpp"
 #include "mcp/protocol/version.hpp"
+#include "mcp/translation/list_subscription.hpp"
+#include "mcp/translation/modern_request.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -25,17 +28,8 @@ mcp::book_settings book_settings_of(const model::agent_entry& agent, const mcp::
 
 core::result<> put_own(program_calls& calls, const restored_state::request& wish, core::steady_time now)
 {
-    constexpr std::string_view head = R"({"jsonrpc":"2.0","id":)";
-    constexpr std::string_view id = "0";
-    std::string text{head};
-    text.append(id) += ',';
-    mcp::append_text_member(text, "method", wish.method);
-    mcp::append_member(text, "params", wish.params);
-    mcp::close(text, '}');
-    mcp::client_message own;
-    own.text = text;
-    own.method = wish.method;
-    own.id = own.text.substr(head.size(), id.size());
+    const auto kept = mcp::own_request("0", wish.method, wish.params);
+    auto own = kept.view();
     own.client = 1;  // another one than the client, which is 0 and cancels its own calls only
     return calls.begin_own(own, now);
 }
@@ -44,19 +38,15 @@ core::result<> put_own(program_calls& calls, const restored_state::request& wish
 
 program_session::program_session(
     session_owner& owner,
-    std::shared_ptr<const model::agent_entry> agent,
     session_name name,
     const mcp::client_message& initialize,
     const std::optional<restored_state>& once
 )
-    : owner_{owner},
-      agent_{std::move(agent)},
-      name_{std::move(name)},
+    : caller_session{owner, std::move(name)},
+      owner_{owner},
       initialize_{initialize},
       once_{once.has_value()},
-      began_{owner.now()},
-      last_use_{began_},
-      unasked_{owner.executor()},
+      unasked_{executor()},
       state_{once.value_or(restored_state{})}
 {
 }
@@ -65,7 +55,7 @@ program_session::~program_session() = default;
 
 std::shared_ptr<text_queue> program_session::open()
 {
-    auto reader = std::make_shared<text_queue>(owner_.executor());
+    auto reader = std::make_shared<text_queue>(executor());
     opening_ = reader;
     begin_program(stage::opens, reader);
     end_if_left(*reader);
@@ -86,12 +76,12 @@ void program_session::end_if_left(text_queue& reader)
 void program_session::begin_program(stage opening, const std::shared_ptr<text_queue>& reader)
 {
     stage_ = opening;
-    program_began_ = owner_.now();
+    program_began_ = now();
     auto started = owner_.take_program(*this);
     waited_ = started->runs();
     started->set_observer(this);
     const auto initialize = initialize_.view();
-    auto settings = book_settings_of(*agent_, initialize);
+    auto settings = book_settings_of(agent(), initialize);
     settings.first_question = first_question_;
     settings.only_declared = once_;  // who waits for its only call cannot answer anything else
     calls_ = std::make_unique<program_calls>(std::move(started), mcp::era::legacy, std::move(settings));
@@ -105,8 +95,7 @@ void program_session::begin_program(stage opening, const std::shared_ptr<text_qu
 
 core::result<std::shared_ptr<text_queue>> program_session::request(const mcp::client_message& request)
 {
-    last_use_ = owner_.now();
-    auto reader = std::make_shared<text_queue>(owner_.executor());
+    auto reader = std::make_shared<text_queue>(executor());
     if (stage_ == stage::opens || stage_ == stage::open) {
         const auto sent = put(request, reader);
         if (sent) {
@@ -142,7 +131,7 @@ core::result<> program_session::put(const mcp::client_message& request, const st
     if (!state_.takes(request)) {
         return core::gateway_error(errc::overloaded, "the session is subscribed to too many resources");
     }
-    if (auto sent = calls_->begin(request, reader, owner_.now()); !sent) {
+    if (auto sent = calls_->begin(request, reader, now()); !sent) {
         return sent.error();
     }
     state_.note(request);
@@ -154,7 +143,6 @@ core::result<> program_session::put(const mcp::client_message& request, const st
 
 core::result<> program_session::tell(const mcp::client_message& message)
 {
-    last_use_ = owner_.now();
     if (message.method == "notifications/initialized") {
         state_.initialized();
     }
@@ -171,15 +159,9 @@ core::result<> program_session::tell(const mcp::client_message& message)
         end_if_done();
         return {};
     }
-    auto sent = calls_->tell(message, last_use_);
+    auto sent = calls_->tell(message, now());
     // That it has ended is told in its own time.
     return sent || sent.error().code == errc::upstream_reset ? core::result<>{} : sent;
-}
-
-std::shared_ptr<text_queue> program_session::listen()
-{
-    last_use_ = owner_.now();
-    return unasked_.listen();
 }
 
 void program_session::said(std::string_view text)
@@ -190,13 +172,13 @@ void program_session::said(std::string_view text)
         if (alive.expired() || calls_ == nullptr) {
             return;
         }
-        came(calls_->take(each, owner_.now(), listened_to()));
+        came(calls_->take(each, now(), listened_to()));
     }
 }
 
 void program_session::said_too_much(std::string_view beginning, std::size_t limit)
 {
-    came(calls_->take_too_long(beginning, limit, owner_.now()));
+    came(calls_->take_too_long(beginning, limit, now()));
 }
 
 void program_session::failed(mcp::call_number call, core::error why)
@@ -222,7 +204,7 @@ void program_session::came(std::optional<mcp::delivery> told)
     if (told->to == mcp::destination::unasked) {
         return come_unasked(std::move(told->text), told->question);
     }
-    last_use_ = owner_.now();
+    use(now());
     if (stage_ != stage::open && !calls_->opens_since()) {
         return opened(*told);
     }
@@ -233,7 +215,7 @@ void program_session::came(std::optional<mcp::delivery> told)
 void program_session::come_unasked(std::string text, bool question)
 {
     const auto kind = question ? text_kind::question : text_kind::notification;
-    if (!unasked_.push(text, kind, owner_.now()) && question) {
+    if (!unasked_.push(text, kind, now()) && question) {
         calls_->refuse(text);
     }
 }
@@ -266,11 +248,9 @@ void program_session::restore(std::string_view result)
     told_.emplace();
     restore_more();
     if (!once_) {
-        const auto offered = mcp::members_of(mcp::members_of(result).object("capabilities"));
-        for (const std::string list : {"tools", "prompts", "resources"}) {
-            if (mcp::members_of(offered.object(list)).find("listChanged") == "true") {
-                come_unasked(R"({"jsonrpc":"2.0","method":"notifications/)" + list + R"(/list_changed"})", false);
-            }
+        const auto announced = mcp::announced_lists(mcp::members_of(result).object("capabilities"));
+        for (auto& each : mcp::changed_texts({}, announced)) {
+            come_unasked(std::move(each), false);
         }
         owner_.recovered(*this);
     }
@@ -292,7 +272,7 @@ void program_session::restore_more()
         if (!wish) {
             return told_.reset();
         }
-        if (!put_own(*calls_, *wish, owner_.now())) {
+        if (!put_own(*calls_, *wish, now())) {
             return;
         }
         told_ = std::move(place);
@@ -308,7 +288,7 @@ bool program_session::begin_another()
     }
     const auto reader = stage_ == stage::opens ? opening_.lock() : nullptr;
     const auto ended = std::move(calls_);
-    owner_.retire(ended->abandon(), agent_->record.id);
+    owner_.retire(ended->abandon(), agent().record.id);
     begin_program(stage_, reader);
     if (reader != nullptr && stage_ == stage::opens) {
         end_if_left(*reader);
@@ -321,34 +301,30 @@ void program_session::lose(const core::error& why)
     const bool was_open = stage_ == stage::open;
     // The answer to a call has been cut off; a session that did not begin has no call.
     const auto error = was_open ? core::upstream_error(errc::upstream_reset, why.detail) : why;
-    if (!was_open || once_ || agent_->record.mcp->on_lost == core::mcp_loss::tell) {
+    if (!was_open || once_ || agent().record.mcp->on_lost == core::mcp_loss::tell) {
         return end(session_end::lost, error);
     }
     // The client may still answer what it has asked: the next one asks under other ids.
     first_question_ = calls_->next_question();
     const auto lost = std::move(calls_);
-    owner_.retire(lost->fail(error), agent_->record.id);
+    owner_.retire(lost->fail(error), agent().record.id);
     stage_ = stage::lost;
     told_.reset();
     unasked_.forget_questions();
     // Whoever listens would not hear of changes any more.
-    if (listened_to() && owner_.now() - program_began_ >= least_life) {
+    if (listened_to() && now() - program_began_ >= least_life) {
         begin_program(stage::opens_again, nullptr);
     }
 }
 
-void program_session::end(session_end why, const core::error& error)
+void program_session::close(const core::error& error)
 {
-    if (stage_ == stage::over) {
-        return;
-    }
     stage_ = stage::over;
     held_.fail(error);
     if (const auto calls = std::move(calls_)) {
-        owner_.retire(calls->fail(error), agent_->record.id);
+        owner_.retire(calls->fail(error), agent().record.id);
     }
     unasked_.close();
-    owner_.over(*this, why);
 }
 
 void program_session::end_if_done()
@@ -364,13 +340,13 @@ void program_session::sweep(core::steady_time now)
         return;
     }
     const auto since = calls_->opens_since();
-    if (since && now - *since >= agent_->record.mcp->initialize_timeout) {
+    if (since && now - *since >= agent().record.mcp->initialize_timeout) {
         const auto why = calls_->is_held()
                              ? core::gateway_error(errc::session_limit, "max_sessions programs have not exited yet")
                              : core::upstream_error(errc::upstream_timeout, "initialize was not answered");
         return end(session_end::lost, why);
     }
-    calls_->time_out(now, agent_->record.mcp->call_timeout);
+    calls_->time_out(now, agent().record.mcp->call_timeout);
     for (const auto& each : unasked_.overdue(now)) {
         calls_->refuse(each);
     }

@@ -5,17 +5,16 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/mcp_path/caller_session.hpp"
 #include "gateway/mcp_path/held_requests.hpp"
 #include "gateway/mcp_path/program.hpp"
 #include "gateway/mcp_path/program_calls.hpp"
 #include "gateway/mcp_path/restored_state.hpp"
-#include "gateway/mcp_path/session_end.hpp"
+#include "gateway/mcp_path/session_table.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/mcp_path/unasked_messages.hpp"
-#include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/exchange_book.hpp"
-#include "net/loop/types.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,33 +22,29 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gateway::mcp_path {
 
 class program_session;
 
-// Whose a session is, and what it is found by.
-struct session_name {
-    std::string handle;
-    std::string principal;
-};
-
-class session_owner {
+// The table that such sessions are in, which has their programs.
+class session_owner : public session_table {
 public:
-    virtual ~session_owner() = default;
-    virtual net::executor executor() = 0;
-    virtual core::steady_time now() const = 0;
     virtual std::unique_ptr<program> take_program(const program_session& of) = 0;
 
     // It may be in a call of its own.
     virtual void retire(std::unique_ptr<program> used, std::string_view agent_id) = 0;
-
-    // Called once; the session is let go of after the call.
-    virtual void over(program_session& session, session_end why) = 0;
     virtual void recovered(const program_session& session) = 0;
+
+protected:
+    explicit session_owner(program_services services)
+        : session_table{std::move(services)}
+    {
+    }
 };
 
-class program_session final : private program_observer {
+class program_session final : public caller_session, private program_observer {
 public:
     static constexpr std::size_t most_calls = 64;
     static constexpr std::size_t most_own_calls = 8;  // beside them, that tell the next program what it has to know
@@ -62,7 +57,6 @@ public:
     // program is told what is in `once`.
     program_session(
         session_owner& owner,
-        std::shared_ptr<const model::agent_entry> agent,
         session_name name,
         const mcp::client_message& initialize,
         const std::optional<restored_state>& once
@@ -73,32 +67,20 @@ public:
     // come, and if nobody waits for it any more.
     std::shared_ptr<text_queue> open();
 
-    // What comes of a request; letting go of it cancels nothing, but ends a session for one call. Fails with overloaded (64 calls
-    // are in flight, 1,000 resources are subscribed to, too much waits for the next program, or the program does not read),
-    // body_too_large and upstream_reset. What comes fails with upstream_reset (the program ended during the call),
-    // upstream_timeout, upstream_protocol and message_too_large (the answer was malformed or too long), with what the next
-    // program failed to start with (session_crashed, session_misconfigured, upstream_protocol), with session_limit (it was held
-    // for timeouts.initialize), and with the error that end() got.
-    core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request);
+    // Fails with overloaded (64 calls are in flight, 1,000 resources are subscribed to, too much waits for the next program, or the
+    // program does not read), body_too_large and upstream_reset. What comes fails with upstream_reset (the program ended during
+    // the call), upstream_timeout, upstream_protocol and message_too_large (the answer was malformed or too long), with what the
+    // next program failed to start with (session_crashed, session_misconfigured, upstream_protocol), with session_limit (it was
+    // held for timeouts.initialize), and with the error that end() got.
+    core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request) override;
 
-    // A notification or an answer; one that is late is dropped. Fails with overloaded and body_too_large.
-    core::result<> tell(const mcp::client_message& message);
+    // Fails with overloaded and body_too_large.
+    core::result<> tell(const mcp::client_message& message) override;
 
-    // What the server says unasked; instead of whoever listened.
-    std::shared_ptr<text_queue> listen();
-
-    // Ends it in order; what is in flight fails with `error`.
-    void end(session_end why, const core::error& error);
-
-    // What is late ends.
-    void sweep(core::steady_time now);
-
-    bool busy() const noexcept { return !held_.empty() || (calls_ != nullptr && calls_->any()); }
-    bool listened_to() const noexcept { return unasked_.listened_to(); }
-    core::steady_time began() const noexcept { return began_; }
-    core::steady_time last_use() const noexcept { return last_use_; }
-    const model::agent_entry& agent() const noexcept { return *agent_; }
-    const session_name& name() const noexcept { return name_; }
+    std::shared_ptr<text_queue> listen() override { return unasked_.listen(); }
+    void sweep(core::steady_time now) override;
+    bool busy() const override { return !held_.empty() || (calls_ != nullptr && calls_->any()); }
+    bool listened_to() const noexcept override { return unasked_.listened_to(); }
 
 private:
     // `opens`: the answer to the client's own `initialize` has not come; `opens_again`: to that of the gateway; `lost`: there is no
@@ -109,6 +91,7 @@ private:
     void said_too_much(std::string_view beginning, std::size_t limit) override;
     void failed(mcp::call_number call, core::error why) override;
     void ended(core::error why) override;
+    void close(const core::error& error) override;
 
     void begin_program(stage opening, const std::shared_ptr<text_queue>& reader);
     void end_if_left(text_queue& reader);
@@ -123,13 +106,9 @@ private:
     void end_if_done();
 
     session_owner& owner_;
-    std::shared_ptr<const model::agent_entry> agent_;
-    session_name name_;
     mcp::kept_message initialize_;
     bool once_;
     stage stage_ = stage::lost;
-    core::steady_time began_;
-    core::steady_time last_use_;
     core::steady_time program_began_;
     bool waited_ = false;                   // the program has, for a client, and may have ended meanwhile
     std::weak_ptr<text_queue> opening_;     // of the answer to the client's `initialize`

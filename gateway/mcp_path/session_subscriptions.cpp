@@ -20,12 +20,6 @@ constexpr std::string_view own_id = "0";
 constexpr std::string_view acknowledgement = "notifications/subscriptions/acknowledged";
 constexpr std::string_view cancellation = "notifications/cancelled";
 
-void answer(text_queue& reader, std::string text)
-{
-    reader.push(std::move(text), text_kind::answer);
-    reader.close();
-}
-
 }  // namespace
 
 session_subscriptions::session_subscriptions(services with, const mcp::client_terms& terms)
@@ -39,12 +33,12 @@ void session_subscriptions::subscribe(const mcp::client_message& request, const 
 {
     auto uri = mcp::members_of(request.params).text("uri");
     if (uri.empty() || uri.size() > longest_uri) {
-        return answer(*reader, mcp::error_answer(request.id, mcp::invalid_params, "A URI is expected"));
+        return reader->finish(mcp::error_answer(request.id, mcp::invalid_params, "A URI is expected"));
     }
     const bool known = uris_.contains(uri);
     const auto same = std::ranges::find(asking_, uri, &asking::uri);
     if (known && same == asking_.end()) {
-        return answer(*reader, mcp::empty_answer(request.id));
+        return reader->finish(mcp::empty_answer(request.id));
     }
     if (asking_.size() >= most_asking) {
         return reader->fail(core::gateway_error(errc::overloaded, "too many subscriptions wait for the server"));
@@ -87,7 +81,7 @@ void session_subscriptions::remove(std::string_view uri)
 void session_subscriptions::unsubscribe(const mcp::client_message& request, text_queue& reader)
 {
     const auto uri = mcp::members_of(request.params).text("uri");
-    answer(reader, mcp::empty_answer(request.id));
+    reader.finish(mcp::empty_answer(request.id));
     if (!uris_.contains(uri)) {
         return;
     }
@@ -95,7 +89,7 @@ void session_subscriptions::unsubscribe(const mcp::client_message& request, text
     std::erase_if(asking_, [&uri](const asking& each) {
         const auto waiting = each.uri == uri ? each.reader.lock() : nullptr;
         if (waiting != nullptr) {
-            answer(*waiting, mcp::empty_answer(each.id));
+            waiting->finish(mcp::empty_answer(each.id));
         }
         return each.uri == uri;
     });
@@ -187,10 +181,7 @@ void session_subscriptions::acknowledged(std::string_view text)
         }
         if (const auto reader = each.reader.lock()) {
             const auto* const why = "The server does not tell of changes of this resource";
-            answer(
-                *reader,
-                is_told ? mcp::empty_answer(each.id) : mcp::error_answer(each.id, mcp::invalid_params, why)
-            );
+            reader->finish(is_told ? mcp::empty_answer(each.id) : mcp::error_answer(each.id, mcp::invalid_params, why));
         }
     }
     if (again_ || uris_.empty()) {
@@ -214,7 +205,7 @@ void session_subscriptions::refused(std::string_view said)
                 failure.empty() ? R"({"code":-32603,"message":"Internal error"})" : failure
             );
             mcp::close(text, '}');
-            answer(*reader, std::move(text));
+            reader->finish(std::move(text));
         }
     }
     if (again_) {

@@ -2,8 +2,10 @@
 
 #include "gateway/mcp_path/shared_answers.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/translation/modern_request.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace gateway::mcp_path {
@@ -54,6 +56,12 @@ void shared_calls::connect()
     );
 }
 
+std::uint64_t shared_calls::join(shared_session& client)
+{
+    sessions_.emplace(++last_client_, &client);
+    return last_client_;
+}
+
 core::result<std::shared_ptr<text_queue>>
 shared_calls::request(const mcp::client_message& request, bool cancels_if_left)
 {
@@ -87,7 +95,8 @@ shared_calls::request(const mcp::client_message& request, bool cancels_if_left)
 std::size_t shared_calls::count_of(std::uint64_t client) const
 {
     const auto is_its = [client](const auto& each) { return each.second.client == client; };
-    return calls_->count_of(client) + static_cast<std::size_t>(std::ranges::count_if(waiting_, is_its));
+    const auto waits = static_cast<std::size_t>(std::ranges::count_if(waiting_, is_its));
+    return waits + (calls_ == nullptr ? 0 : calls_->count_of(client));
 }
 
 core::result<>
@@ -140,22 +149,12 @@ bool shared_calls::ask(const subscriptions::question& what)
     if (calls_ == nullptr || asked_.size() >= most_own_calls) {
         return false;
     }
-    constexpr std::string_view head = R"({"jsonrpc":"2.0","id":)";
-    constexpr std::string_view id = "0";
-    std::string params;
+    std::string params{"{"};
     mcp::append_text_member(params, "uri", what.uri);
     mcp::close(params, '}');
-    std::string text{head};
-    text.append(id) += ',';
-    mcp::client_message own;
-    own.method = what.subscribes ? subscribe : unsubscribe;
-    mcp::append_text_member(text, "method", own.method);
-    mcp::append_member(text, "params", "{" + params);
-    mcp::close(text, '}');
-    own.text = text;
-    own.id = own.text.substr(head.size(), id.size());
+    const auto own = mcp::own_request("0", what.subscribes ? subscribe : unsubscribe, params);
     auto reader = std::make_shared<text_queue>(owner_.executor());
-    if (!calls_->begin(own, reader, owner_.now())) {
+    if (!calls_->begin(own.view(), reader, owner_.now())) {
         return false;
     }
     reader->set_wake([this, uri = what.uri] { look_at_answer(uri); });
@@ -203,8 +202,7 @@ void shared_calls::answer(subscriptions::ticket request, const said_to_us& how)
     if (how.failure) {
         reader->fail(*how.failure);
     } else {
-        reader->push(answer_with(found.mapped().id, how.member, how.raw), text_kind::answer);
-        reader->close();
+        reader->finish(answer_with(found.mapped().id, how.member, how.raw));
     }
 }
 
@@ -241,6 +239,7 @@ void shared_calls::cancel(const mcp::client_message& notification)
 
 void shared_calls::leave(std::uint64_t client, const core::error& why)
 {
+    sessions_.erase(client);
     if (calls_ != nullptr) {
         calls_->end_those_of(client, why);
     }
@@ -264,32 +263,23 @@ void shared_calls::sweep(core::steady_time now)
         calls_->time_out(now, agent_->record.mcp->call_timeout);
         restore_more();
     }
+    for (const auto client : calls_ == nullptr ? std::set<std::uint64_t>{} : calls_->clients()) {
+        if (const auto session = sessions_.find(client); session != sessions_.end()) {
+            session->second->use(now);
+        }
+    }
 }
 
 void shared_calls::end(const core::error& why)
 {
     runs_ = false;
     asked_.clear();
-    fail_waiting(why);
-    if (const auto calls = std::move(calls_)) {
-        owner_.retire(calls->fail(why), agent_->record.id);
-    }
-}
-
-void shared_calls::fail_waiting(const core::error& why)
-{
     for (const auto request : subscriptions_.lose()) {
         answer(request, {.member = {}, .raw = {}, .failure = why});
     }
-}
-
-std::set<std::uint64_t> shared_calls::busy_clients() const
-{
-    auto all = calls_ == nullptr ? std::set<std::uint64_t>{} : calls_->clients();
-    for (const auto& [ticket, each] : waiting_) {
-        all.insert(each.client);
+    if (const auto calls = std::move(calls_)) {
+        owner_.retire(calls->fail(why), agent_->record.id);
     }
-    return all;
 }
 
 void shared_calls::connected()
@@ -334,11 +324,13 @@ void shared_calls::tell_changes(core::steady_time now)
         return;
     }
     told_ = now;
-    const auto changed = std::exchange(changed_, {});
-    for (const auto list : {changing_list::tools, changing_list::prompts, changing_list::resources}) {
-        if (changed[static_cast<std::size_t>(list)]) {
-            owner_.list_changed(*this, list);
-        }
+    list_changed(std::exchange(changed_, {}));
+}
+
+void shared_calls::list_changed(const mcp::list_set& lists)
+{
+    for (const auto& [number, session] : sessions_) {
+        session->list_changed(lists);
     }
 }
 
@@ -347,16 +339,16 @@ void shared_calls::come_unasked(std::string_view text)
 {
     const auto message = mcp::members_of(text);
     const auto method = message.text("method");
-    for (const auto list : {changing_list::tools, changing_list::prompts, changing_list::resources}) {
-        if (method == "notifications/" + std::string{name(list)} + "/list_changed") {
-            changed_.set(static_cast<std::size_t>(list));
-            tell_changes(owner_.now());
-        }
+    if (const auto changed = mcp::changed_by(method); changed.any()) {
+        changed_ |= changed;
+        tell_changes(owner_.now());
     }
     if (method == "notifications/resources/updated") {
         const auto uri = mcp::members_of(message.object("params")).text("uri");
         subscriptions_.each_subscriber(uri, [&](std::uint64_t client, const std::string& subscribed) {
-            owner_.updated(*this, client, subscribed, text);
+            if (const auto session = sessions_.find(client); session != sessions_.end()) {
+                session->second->updated(subscribed, text);
+            }
         });
     }
 }

@@ -12,15 +12,14 @@
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/shared_subscriptions.hpp"
 #include "mcp/protocol/discovery.hpp"
+#include "mcp/protocol/server_facts.hpp"
 #include "net/loop/types.hpp"
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -38,18 +37,15 @@ public:
     // Null: the agent has no session.
     virtual mcp::transport_factory lane(const std::string& agent_id) = 0;
 
+    // What the agent's server says of itself. Fails with why its session is not ready, and if that speaks another era.
+    virtual core::result<std::shared_ptr<const mcp::server_facts>>
+    server_of(const std::string& agent_id, mcp::era spoken) const = 0;
+
     // That its session speaks; of one that is not ready the legacy one.
     virtual mcp::era era_of(const std::string& agent_id) const = 0;
 
     // Perhaps in a call of its own.
     virtual void retire(std::unique_ptr<program> used, const std::string& agent_id) = 0;
-
-    // For every session.
-    virtual void list_changed(const shared_calls& of, changing_list list) = 0;
-
-    // For the client with this number, which is subscribed to `uri`.
-    virtual void
-    updated(const shared_calls& of, std::uint64_t client, const std::string& uri, std::string_view text) = 0;
 
     // The control session is lost, and what was in flight has failed; it is ready again. It may let go of the calls, behind
     // this.
@@ -76,6 +72,10 @@ public:
     // Listens to what the server says unasked, from when its session is ready.
     void connect();
 
+    // A session that hears of what changes until leave(). The number of the client; also of one without a session.
+    std::uint64_t join(shared_session& client);
+    std::uint64_t new_client() noexcept { return ++last_client_; }
+
     // What comes of a request of the client that it names; with `cancels_if_left`, letting go of it cancels the request, else
     // nothing does. Fails with overloaded (64 calls of this client are in flight, 1,024 of all, too many subscriptions, or the
     // server does not read), invalid_params (no URI), body_too_large and upstream_reset. What comes fails with upstream_reset (the session was
@@ -88,14 +88,17 @@ public:
     // The client has gone: its calls are cancelled and fail with `why`, its subscriptions end.
     void leave(std::uint64_t client, const core::error& why);
 
-    // What is late ends.
+    // For every session: these have changed.
+    void list_changed(const mcp::list_set& lists);
+
+    // What is late ends. Sessions that have calls in flight are in use.
     void sweep(core::steady_time now);
 
     // What is in flight fails.
     void end(const core::error& why);
 
-    // Those who have calls in flight.
-    std::set<std::uint64_t> busy_clients() const;
+    // The client has calls in flight.
+    bool is_busy(std::uint64_t client) const { return count_of(client) > 0; }
 
     const model::agent_entry& agent() const noexcept { return *agent_; }
     void set_agent(std::shared_ptr<const model::agent_entry> agent) noexcept { agent_ = std::move(agent); }
@@ -132,16 +135,17 @@ private:
     void answer(subscriptions::ticket request, const said_to_us& how);
     void come_unasked(std::string_view text);
     void tell_changes(core::steady_time now);
-    void fail_waiting(const core::error& why);
 
     shared_owner& owner_;
     std::shared_ptr<const model::agent_entry> agent_;
     std::unique_ptr<program_calls> calls_;  // null: the session has no lane
     subscriptions subscriptions_;
+    std::map<std::uint64_t, shared_session*> sessions_;  // by the number of the client
     std::map<subscriptions::ticket, waiting> waiting_;
     std::map<std::string, std::shared_ptr<text_queue>, std::less<>> asked_;  // answers to the gateway, by URI
     subscriptions::ticket last_ticket_ = 0;
-    std::bitset<changing_lists> changed_;  // and not told
+    std::uint64_t last_client_ = 0;
+    mcp::list_set changed_;  // and not told
     core::steady_time told_ = core::steady_time::min();
     bool runs_ = false;   // the lane is open
     bool again_ = false;  // the session was lost before

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/caller_session.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/mcp_path/unasked_messages.hpp"
-#include "net/loop/types.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "mcp/protocol/discovery.hpp"
 
-#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -16,58 +18,49 @@
 
 namespace gateway::mcp_path {
 
-// The lists whose changes servers tell of: `tools`, `prompts`, `resources`.
-enum class changing_list : std::uint8_t { tools, prompts, resources };
+class shared_calls;
+class shared_owner;
 
-inline constexpr std::size_t changing_lists = 3;
-
-std::string_view name(changing_list list) noexcept;
-
-// Who began a session, and how.
-struct shared_identity {
-    std::string agent;  // its id
-    std::string principal;
-    std::string version;       // that client and server speak
-    std::uint64_t number = 0;  // client_message::client of its messages; no other has it
-};
-
-class shared_session {
+class shared_session final : public caller_session {
 public:
-    shared_session(net::executor on, shared_identity who, core::steady_time now)
-        : who_{std::move(who)},
-          began_{now},
-          last_use_{now},
-          unasked_{on}
-    {
-    }
+    // `calls` are its agent's, and end later than the session. `version`: that client and server speak.
+    shared_session(
+        session_table& in,
+        session_name name,
+        const shared_owner& owner,
+        shared_calls& calls,
+        std::string version
+    );
 
-    // As unasked_messages::listen(); with what has changed meanwhile.
-    std::shared_ptr<text_queue> listen();
+    // Fails as shared_calls::request() does, and with why the control session is not ready.
+    core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request) override;
 
-    void list_changed(changing_list list);
+    // Does not fail. Only `notifications/cancelled` concerns the server, which has asked for no answer.
+    core::result<> tell(const mcp::client_message& message) override;
+
+    // With what has changed meanwhile.
+    std::shared_ptr<text_queue> listen() override;
+
+    void sweep(core::steady_time /*now*/) override {}
+    bool busy() const override;
+    bool listened_to() const noexcept override { return unasked_.listened_to(); }
+
+    void list_changed(const mcp::list_set& lists);
 
     // `uri`: what the client is subscribed to; `text`: as the server said it.
     void updated(const std::string& uri, std::string_view text);
 
-    // It is over.
-    void close() { unasked_.close(); }
-
-    void use(core::steady_time now) noexcept { last_use_ = now; }
-    bool listened_to() const noexcept { return unasked_.listened_to(); }
-    core::steady_time began() const noexcept { return began_; }
-    core::steady_time last_use() const noexcept { return last_use_; }
-    const shared_identity& who() const noexcept { return who_; }
-
 private:
-    void tell_changed(changing_list list);
+    void close(const core::error& error) override;
     void tell(std::string text);
 
-    shared_identity who_;
-    core::steady_time began_;
-    core::steady_time last_use_;
+    const shared_owner& owner_;
+    shared_calls& calls_;
+    std::string version_;
+    std::uint64_t number_;  // client_message::client of its messages
     unasked_messages unasked_;
-    std::bitset<changing_lists> changed_;  // since somebody listened
-    std::set<std::string> updated_;        // the same
+    mcp::list_set changed_;          // since somebody listened
+    std::set<std::string> updated_;  // the same
 };
 
 }  // namespace gateway::mcp_path

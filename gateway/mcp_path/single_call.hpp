@@ -4,7 +4,6 @@
 #include "gateway/mcp_path/restored_state.hpp"
 #include "mcp/calls/client_message.hpp"
 
-#include <string>
 #include <string_view>
 
 namespace gateway::mcp_path {
@@ -17,16 +16,7 @@ struct single_call {
 };
 
 // The request that a client would begin such a session with.
-class own_initialize {
-public:
-    explicit own_initialize(const single_call& of);
-
-    // Views into this.
-    mcp::client_message view() const noexcept;
-
-private:
-    std::string text_;
-};
+mcp::kept_message initialize_of(const single_call& call);
 
 // What the server is told between `initialize` and the call.
 restored_state state_of(const single_call& call);

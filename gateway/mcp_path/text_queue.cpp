@@ -54,6 +54,12 @@ void text_queue::close()
     tell();
 }
 
+void text_queue::finish(std::string answer)
+{
+    push(std::move(answer), text_kind::answer);
+    close();
+}
+
 void text_queue::fail(core::error why)
 {
     failure_ = std::move(why);
@@ -126,6 +132,13 @@ void text_queue::tell()
             wake();
         }
     });
+}
+
+std::shared_ptr<text_queue> answered(net::executor on, std::string answer)
+{
+    auto reader = std::make_shared<text_queue>(on);
+    reader->finish(std::move(answer));
+    return reader;
 }
 
 }  // namespace gateway::mcp_path

@@ -49,8 +49,9 @@ public:
     // The writer's side. False: a question that cannot be taken.
     bool push(std::string text, text_kind kind);
 
-    // Nothing more comes.
+    // Nothing more comes; behind an answer.
     void close();
+    void finish(std::string answer);
     void fail(core::error why);
 
     // `left` is called when the reader lets go of the queue, which is still whole then.
@@ -84,5 +85,8 @@ private:
     std::function<void(text_queue&)> left_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
+
+// For the reader of a request that is answered already.
+std::shared_ptr<text_queue> answered(net::executor on, std::string answer);
 
 }  // namespace gateway::mcp_path

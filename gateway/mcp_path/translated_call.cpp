@@ -123,8 +123,7 @@ void translated_call::ask_client()
         return;
     }
     reader_.reset();
-    reader->push(questions_.ask(id_, *state), text_kind::answer);
-    reader->close();
+    reader->finish(questions_.ask(id_, *state));
 }
 
 void translated_call::finish(text_queue& reader, std::string answer)
@@ -141,8 +140,7 @@ void translated_call::finish(text_queue& reader, std::string answer)
         answer = mcp::with_id(std::move(answer), id_);
     }
     if (!answer.empty()) {
-        reader.push(std::move(answer), text_kind::answer);
-        reader.close();
+        reader.finish(std::move(answer));
     }
     owner_.over(*this);
 }

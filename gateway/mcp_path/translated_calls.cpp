@@ -16,8 +16,6 @@ namespace {
 using core::errc;
 using mcp::routed;
 
-constexpr core::duration sweep_every{1000};
-
 mcp::input_binding binding_of(const call_terms& terms)
 {
     return {.agent = terms.agent, .provider = {}, .principal = terms.principal, .call = terms.digest};
@@ -45,16 +43,8 @@ call_request request_of(const model::program_request& asked)
 translated_calls::translated_calls(const program_services& services, program_sessions& sessions)
     : services_{services},
       sessions_{sessions},
-      listeners_{services.loop.get_executor()},
-      sweeper_{*this}
+      listeners_{services.loop.get_executor()}
 {
-    services_.loop.timers().add(sweeper_);
-}
-
-void translated_calls::sweeper::on_due()
-{
-    set_due(std::chrono::steady_clock::now() + sweep_every);
-    of_.sweep(of_.services_.clock());
 }
 
 core::result<std::shared_ptr<text_queue>>
@@ -83,26 +73,18 @@ translated_calls::request(const std::shared_ptr<const model::agent_entry>& agent
         return begin(agent, asked);
     }
     if (!list) {
-        return ready(mcp::discover_answer(message.id, lists->server, /*tells_changes=*/true));
+        return answered(executor(), mcp::discover_answer(message.id, lists->server, /*tells_changes=*/true));
     }
     auto page = mcp::list_answer(message.id, *list, *lists, read.raw(routed::cursor, message.text));
     if (!page) {
         return page.error();
     }
-    return ready(std::move(*page));
+    return answered(executor(), std::move(*page));
 }
 
 void translated_calls::lists_changed(const std::string& agent_id, const std::shared_ptr<const mcp::server_lists>& lists)
 {
     listeners_.changed(agent_id, lists);
-}
-
-std::shared_ptr<text_queue> translated_calls::ready(std::string answer)
-{
-    auto reader = std::make_shared<text_queue>(executor());
-    reader->push(std::move(answer), text_kind::answer);
-    reader->close();
-    return reader;
 }
 
 core::result<std::shared_ptr<text_queue>>
@@ -118,7 +100,7 @@ translated_calls::begin(const std::shared_ptr<const model::agent_entry>& agent, 
     }
     single.level = read.raw(routed::meta_level, text);
     auto begun = read.method == mcp::client_method::discover
-                     ? sessions_.begin(agent, asked.principal, own_initialize{single}.view())
+                     ? sessions_.begin(agent, asked.principal, initialize_of(single).view())
                      : sessions_.call(agent, asked.principal, single);
     if (!begun) {
         return begun.error();

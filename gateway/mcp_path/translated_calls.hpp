@@ -13,7 +13,6 @@
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "mcp/protocol/discovery.hpp"
-#include "net/loop/deadlines.hpp"
 
 #include <array>
 #include <chrono>
@@ -49,19 +48,6 @@ public:
     std::size_t parked() const noexcept { return parked_.size(); }
 
 private:
-    class sweeper final : public net::timed {
-    public:
-        explicit sweeper(translated_calls& of)
-            : of_{of}
-        {
-            set_due(core::steady_time::min());
-        }
-        void on_due() override;
-
-    private:
-        translated_calls& of_;
-    };
-
     struct parked_call {
         translated_call* call;
         core::steady_time since;
@@ -72,7 +58,6 @@ private:
     std::optional<std::string> park(translated_call& call) override;
     void over(translated_call& call) override;
 
-    std::shared_ptr<text_queue> ready(std::string answer);
     core::result<std::shared_ptr<text_queue>>
     begin(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked);
     core::result<std::shared_ptr<text_queue>> go_on(const model::program_request& asked);
@@ -82,7 +67,6 @@ private:
     std::map<const translated_call*, std::unique_ptr<translated_call>> calls_;
     std::map<mcp::local_handle, parked_call> parked_;
     list_listeners listeners_;
-    sweeper sweeper_;
 };
 
 }  // namespace gateway::mcp_path

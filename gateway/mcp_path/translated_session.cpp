@@ -3,7 +3,7 @@
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/server_facts.hpp"
 #include "mcp/translation/legacy_answer.hpp"
-#include "mcp/translation/subscription.hpp"
+#include "mcp/translation/list_subscription.hpp"
 
 #include <utility>
 
@@ -25,46 +25,36 @@ double place_by_chance(std::string_view handle) noexcept
     return handle.empty() ? 0 : static_cast<unsigned char>(handle.front()) / 256.0;
 }
 
-void answer(text_queue& reader, std::string text)
-{
-    reader.push(std::move(text), text_kind::answer);
-    reader.close();
-}
-
 }  // namespace
 
 translated_session::translated_session(
-    translated_services services,
-    std::shared_ptr<const model::agent_entry> agent,
+    session_table& in,
     session_name name,
+    translated_server server,
     mcp::client_terms terms,
     bool once
 )
-    : services_{std::move(services)},
-      agent_{std::move(agent)},
-      name_{std::move(name)},
+    : caller_session{in, std::move(name)},
+      server_{std::move(server)},
       terms_{std::move(terms)},
       once_{once},
-      began_{services_.clock()},
-      last_use_{began_},
-      unasked_{services_.on},
+      unasked_{executor()},
       calls_{
-          {.clock = services_.clock,
-           .ask = services_.ask,
+          {.clock = [this] { return now(); },
+           .ask = server_.ask,
            .once = once_,
-           .max_message = static_cast<std::size_t>(agent_->record.mcp->max_message),
-           .kept = services_.kept.get(),
+           .max_message = static_cast<std::size_t>(agent().record.mcp->max_message),
+           .kept = server_.kept.get(),
            .idle = [this] { end_if_done(); }},
           terms_
       },
       subscriptions_{
-          {.clock = services_.clock,
-           .ask = services_.ask,
-           .say = [this](std::string text
-                  ) { unasked_.push(std::move(text), text_kind::notification, services_.clock()); },
-           .patience = agent_->record.mcp->request_timeout,
-           .late = place_by_chance(name_.handle),
-           .kept = services_.kept.get()},
+          {.clock = [this] { return now(); },
+           .ask = server_.ask,
+           .say = [this](std::string text) { unasked_.push(std::move(text), text_kind::notification, now()); },
+           .patience = agent().record.mcp->request_timeout,
+           .late = place_by_chance(this->name().handle),
+           .kept = server_.kept.get()},
           terms_
       }
 {
@@ -75,7 +65,7 @@ void translated_session::open(const mcp::client_message& initialize, std::shared
     opening_id_ = initialize.id;
     version_ = mcp::agreed_version(mcp::members_of(initialize.params).text("protocolVersion"));
     opening_reader_ = reader;
-    const auto known = services_.listed();
+    const auto known = server_.listed();
     lists_ = known;
     if (known != nullptr && known->server.speaks == mcp::era::modern) {
         return opened(known->server);
@@ -89,7 +79,7 @@ void translated_session::discover(const mcp::client_message& initialize)
     const auto made = mcp::to_modern(asked.view(), terms_);
     auto message = made.view();
     message.head = initialize.head;
-    auto sent = services_.ask(message);
+    auto sent = server_.ask(message);
     if (!sent) {
         return end(session_end::refused, sent.error());
     }
@@ -120,7 +110,7 @@ void translated_session::look_at_opening()
         return opened(*facts);
     }
     if (const auto reader = std::exchange(opening_reader_, {}).lock(); reader != nullptr && result.empty()) {
-        answer(*reader, std::move(said));
+        reader->finish(std::move(said));
     } else if (reader != nullptr) {
         reader->fail(facts.error());
     }
@@ -130,24 +120,23 @@ void translated_session::look_at_opening()
 void translated_session::opened(const mcp::server_facts& facts)
 {
     if (const auto reader = std::exchange(opening_reader_, {}).lock()) {
-        answer(*reader, mcp::initialize_answer(opening_id_, version_, facts, agent_->record.id));
+        reader->finish(mcp::initialize_answer(opening_id_, version_, facts, agent().record.id));
     }
 }
 
 core::result<std::shared_ptr<text_queue>> translated_session::request(const mcp::client_message& request)
 {
-    last_use_ = services_.clock();
-    auto reader = std::make_shared<text_queue>(services_.on);
+    auto reader = std::make_shared<text_queue>(executor());
     if (request.method == "ping") {
-        answer(*reader, mcp::empty_answer(request.id));
+        reader->finish(mcp::empty_answer(request.id));
     } else if (request.method == "logging/setLevel") {
-        answer(*reader, set_level(request));
+        reader->finish(set_level(request));
     } else if (request.method == "resources/subscribe" && !once_) {
         subscriptions_.subscribe(request, reader);
     } else if (request.method == "resources/unsubscribe" && !once_) {
         subscriptions_.unsubscribe(request, *reader);
     } else if (is_unknown(request.method)) {
-        answer(*reader, mcp::error_answer(request.id, mcp::method_not_found, "Method not found"));
+        reader->finish(mcp::error_answer(request.id, mcp::method_not_found, "Method not found"));
     } else if (auto begun = calls_.begin(request, reader); !begun) {
         return begun.error();
     }
@@ -164,27 +153,18 @@ std::string translated_session::set_level(const mcp::client_message& request)
     return mcp::empty_answer(request.id);
 }
 
-void translated_session::tell(const mcp::client_message& message)
+core::result<> translated_session::tell(const mcp::client_message& message)
 {
-    last_use_ = services_.clock();
     if (message.method.empty()) {
         calls_.take_answer(message);
     } else if (message.method == "notifications/cancelled") {
         calls_.cancel(message);
     }
+    return {};
 }
 
-std::shared_ptr<text_queue> translated_session::listen()
+void translated_session::close(const core::error& error)
 {
-    last_use_ = services_.clock();
-    return unasked_.listen();
-}
-
-void translated_session::end(session_end why, const core::error& error)
-{
-    if (std::exchange(over_, true)) {
-        return;
-    }
     opening_ = nullptr;
     if (const auto reader = std::exchange(opening_reader_, {}).lock()) {
         reader->fail(error);
@@ -192,7 +172,6 @@ void translated_session::end(session_end why, const core::error& error)
     calls_.fail(error);
     subscriptions_.stop(error);
     unasked_.close();
-    services_.over(*this, why);
 }
 
 // What the gateway's own session with the server hears of, whether or not the server tells clients of changes.
@@ -205,8 +184,8 @@ void translated_session::lists_changed(
     if (before == nullptr || before == now || once_) {
         return;
     }
-    for (auto& each : mcp::list_changes(to_now.from(before))) {
-        unasked_.push(std::move(each), text_kind::notification, services_.clock());
+    for (auto& each : mcp::changed_texts({}, to_now.from(before))) {
+        unasked_.push(std::move(each), text_kind::notification, this->now());
     }
 }
 
@@ -217,10 +196,10 @@ void translated_session::end_if_done()
     }
 }
 
-void translated_session::sweep()
+void translated_session::sweep(core::steady_time now)
 {
-    const auto& server = *agent_->record.mcp;
-    if (opening_ != nullptr && services_.clock() - began_ >= server.initialize_timeout) {
+    const auto& server = *agent().record.mcp;
+    if (opening_ != nullptr && now - began() >= server.initialize_timeout) {
         return end(
             session_end::refused,
             core::upstream_error(errc::upstream_timeout, "server/discover was not answered")

@@ -5,19 +5,16 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/mcp_path/caller_session.hpp"
 #include "gateway/mcp_path/legacy_calls.hpp"
-#include "gateway/mcp_path/program_session.hpp"
-#include "gateway/mcp_path/session_end.hpp"
 #include "gateway/mcp_path/session_subscriptions.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/mcp_path/unasked_messages.hpp"
-#include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/translation/list_subscription.hpp"
 #include "mcp/translation/modern_request.hpp"
 #include "net/loop/shared_budget.hpp"
-#include "net/loop/types.hpp"
 
 #include <functional>
 #include <memory>
@@ -26,53 +23,38 @@
 
 namespace gateway::mcp_path {
 
-class translated_session;
-
-// What a session needs of those who keep it; outlives it.
-struct translated_services {
-    net::executor on;
-    std::function<core::steady_time()> clock;
+// How a session reaches its server; outlives it.
+struct translated_server {
     modern_upstream ask;
-    // What the server lists, as far as that is known; null: it is not.
+    // What it lists, as far as that is known; null: it is not.
     std::function<std::shared_ptr<const mcp::server_lists>()> listed;
     std::shared_ptr<net::shared_budget>
         kept;  // bytes, of what all sessions of the agent keep of their clients' messages
-    // Called once; the session is let go of after the call.
-    std::function<void(translated_session& session, session_end why)> over;
 };
 
-class translated_session {
+class translated_session final : public caller_session {
 public:
     // `once`: it ends with its only call.
     translated_session(
-        translated_services services,
-        std::shared_ptr<const model::agent_entry> agent,
+        session_table& in,
         session_name name,
+        translated_server server,
         mcp::client_terms terms,
         bool once
     );
-    translated_session(const translated_session&) = delete;
-    translated_session& operator=(const translated_session&) = delete;
 
     // The answer to the client's `initialize` goes to `reader`. The session is over if it is an error.
     void open(const mcp::client_message& initialize, std::shared_ptr<text_queue> reader);
 
-    // What comes of a request; letting go of it cancels nothing, but for the only call of a session. Fails with overloaded (64
-    // calls are in flight) and as modern_program::request(); what comes also as what comes of that, and with the error that
-    // end() got.
-    core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request);
+    // Fails with overloaded (64 calls are in flight) and as modern_program::request(); what comes also as what comes of that, and
+    // with the error that end() got.
+    core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request) override;
 
-    // A notification or an answer, of which the server hears only what is about its calls.
-    void tell(const mcp::client_message& message);
+    // Does not fail. The server hears only of its calls.
+    core::result<> tell(const mcp::client_message& message) override;
 
-    // What the server says unasked; instead of whoever listened.
-    std::shared_ptr<text_queue> listen();
-
-    // What is in flight fails with `error`.
-    void end(session_end why, const core::error& error);
-
-    // What is late ends.
-    void sweep();
+    std::shared_ptr<text_queue> listen() override { return unasked_.listen(); }
+    void sweep(core::steady_time now) override;
 
     // What the server lists is `now`, which is compared with what the client knows.
     void lists_changed(const std::shared_ptr<const mcp::server_lists>& now, mcp::list_differences& to_now);
@@ -80,27 +62,19 @@ public:
     // A session of one call is over when that is.
     void end_if_done();
 
-    bool busy() const noexcept { return opening_ != nullptr || calls_.any(); }
-    bool listened_to() const noexcept { return unasked_.listened_to(); }
-    core::steady_time began() const noexcept { return began_; }
-    core::steady_time last_use() const noexcept { return last_use_; }
-    const model::agent_entry& agent() const noexcept { return *agent_; }
-    const session_name& name() const noexcept { return name_; }
+    bool busy() const override { return opening_ != nullptr || calls_.any(); }
+    bool listened_to() const noexcept override { return unasked_.listened_to(); }
 
 private:
+    void close(const core::error& error) override;
     void discover(const mcp::client_message& initialize);
     void look_at_opening();
     void opened(const mcp::server_facts& facts);
     std::string set_level(const mcp::client_message& request);
 
-    translated_services services_;
-    std::shared_ptr<const model::agent_entry> agent_;
-    session_name name_;
+    translated_server server_;
     mcp::client_terms terms_;
     bool once_;
-    bool over_ = false;
-    core::steady_time began_;
-    core::steady_time last_use_;
     std::string opening_id_;               // of the client's `initialize`, raw
     std::string_view version_;             // that its answer names; static
     std::shared_ptr<text_queue> opening_;  // what the server says of itself; null: it is not asked

@@ -46,8 +46,7 @@ void tried_openings::look(opening& at)
         drop(at);
         const bool refused = !mcp::members_of(*text).object("error").empty();
         if (!refused || !other(*text, reader)) {
-            reader->push(std::move(*text), text_kind::answer);
-            reader->close();
+            reader->finish(std::move(*text));
         }
         return;
     }

@@ -4,6 +4,8 @@
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace mcp {
@@ -11,6 +13,14 @@ namespace {
 
 constexpr std::size_t most_icons = 16;
 constexpr std::size_t most_versions = 64;
+
+// What a server that has such lists says so with, among its capabilities.
+constexpr std::array<std::pair<list_kind, std::string_view>, list_kinds> list_members{{
+    {list_kind::tools, "tools"},
+    {list_kind::resources, "resources"},
+    {list_kind::templates, "resources"},
+    {list_kind::prompts, "prompts"},
+}};
 
 core::error refused(std::string_view why)
 {
@@ -68,16 +78,10 @@ core::result<server_facts> read_common(const raw_object& result, std::string_vie
             return refused("capabilities: " + text.error().detail);
         }
         facts.capabilities = std::move(*text);
-        for (const auto& [list, name] :
-             {std::pair{list_kind::tools, "tools"},
-              std::pair{list_kind::resources, "resources"},
-              std::pair{list_kind::templates, "resources"},
-              std::pair{list_kind::prompts, "prompts"}}) {
-            const auto declared = capabilities->object(name);
-            facts.offers[index_of(list)] = !declared.empty();
-            const auto details = raw_object::read(declared);
-            facts.announces[index_of(list)] = details && details->find("listChanged") == "true";
+        for (const auto& [list, name] : list_members) {
+            facts.offers[index_of(list)] = !capabilities->object(name).empty();
         }
+        facts.announces = announced_lists(raw);
     }
     facts.instructions = result.text("instructions");
     if (!info.empty()) {
@@ -87,6 +91,16 @@ core::result<server_facts> read_common(const raw_object& result, std::string_vie
 }
 
 }  // namespace
+
+list_set announced_lists(std::string_view capabilities)
+{
+    list_set announced;
+    const auto members = members_of(capabilities);
+    for (const auto& [list, name] : list_members) {
+        announced[index_of(list)] = members_of(members.object(name)).find("listChanged") == "true";
+    }
+    return announced;
+}
 
 core::result<server_facts> read_initialize_result(std::string_view raw)
 {

@@ -32,6 +32,9 @@ struct server_facts {
 
 inline constexpr unsigned deepest_fact = 56;  // of nested containers: a card puts more around it
 
+// The lists whose changes a server announces, by its raw capabilities; templates go with resources.
+list_set announced_lists(std::string_view capabilities);
+
 // The result of `initialize`. Fails with upstream_protocol if it is not an object, has a version that the gateway does not
 // speak or that has no `initialize`, or capabilities that are not usable(). Other members of a wrong type are absent.
 core::result<server_facts> read_initialize_result(std::string_view raw);

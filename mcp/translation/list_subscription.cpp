@@ -39,7 +39,9 @@ std::string notification(std::string_view method, std::string_view params)
 {
     std::string text{R"({"jsonrpc":"2.0",)"};
     append_text_member(text, "method", method);
-    append_member(text, "params", params);
+    if (!params.empty()) {
+        append_member(text, "params", params);
+    }
     close(text, '}');
     return text;
 }
@@ -90,8 +92,11 @@ std::string acknowledged_text(std::string_view raw_id, list_set lists)
 std::vector<std::string> changed_texts(std::string_view raw_id, list_set lists)
 {
     lists[index_of(list_kind::resources)] = has(lists, list_kind::resources) || has(lists, list_kind::templates);
-    auto params = "{" + meta_of(raw_id);
-    close(params, '}');
+    std::string params;
+    if (!raw_id.empty()) {
+        params = "{" + meta_of(raw_id);
+        close(params, '}');
+    }
     std::vector<std::string> texts;
     for (const auto& each : told_lists) {
         if (has(lists, each.list)) {

@@ -37,7 +37,7 @@ private:
 // What comes first: which of them will be told. Single resources are not.
 std::string acknowledged_text(std::string_view raw_id, list_set lists);
 
-// One notification for each kind of list that clients know.
+// One notification for each kind of list that clients know. Without `raw_id`: as clients of the legacy era hear it.
 std::vector<std::string> changed_texts(std::string_view raw_id, list_set lists);
 
 // Nothing more will be told; without what modern_answer() adds.

@@ -12,11 +12,6 @@ namespace {
 constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscriptionId";
 constexpr std::size_t most_acknowledged = 10'000;
 
-std::string list_changed(std::string_view list)
-{
-    return R"({"jsonrpc":"2.0","method":"notifications/)" + std::string{list} + R"(/list_changed"})";
-}
-
 }  // namespace
 
 std::string listen_params(const std::set<std::string, std::less<>>& uris)
@@ -72,22 +67,6 @@ std::string resource_updated(std::string_view uri)
     append_text_member(params, "uri", uri);
     close(params, '}');
     return R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":)" + params + "}";
-}
-
-std::vector<std::string> list_changes(list_set changed)
-{
-    const auto differs = [changed](list_kind list) { return changed[index_of(list)]; };
-    std::vector<std::string> told;
-    if (differs(list_kind::tools)) {
-        told.push_back(list_changed("tools"));
-    }
-    if (differs(list_kind::resources) || differs(list_kind::templates)) {
-        told.push_back(list_changed("resources"));
-    }
-    if (differs(list_kind::prompts)) {
-        told.push_back(list_changed("prompts"));
-    }
-    return told;
 }
 
 }  // namespace mcp

@@ -2,8 +2,6 @@
 // basic/patterns/subscriptions). Pure; any thread.
 #pragma once
 
-#include "mcp/protocol/discovery.hpp"
-
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,8 +20,5 @@ std::string without_subscription(std::string_view notification);
 
 // `notifications/resources/updated`.
 std::string resource_updated(std::string_view uri);
-
-// What a client of the legacy era hears when these lists have changed: `notifications/…/list_changed`.
-std::vector<std::string> list_changes(list_set changed);
 
 }  // namespace mcp

@@ -81,6 +81,12 @@ public:
         [this](const core::agent&) { return modern; },
         [this] { return now; },
         log,
+        [](const std::string&) -> core::result<std::shared_ptr<const mcp::server_facts>> {
+            auto facts = std::make_shared<mcp::server_facts>();
+            facts->protocol_version = "2025-11-25";
+            return facts;
+        },
+        [this](const std::string&) { return programs.factory(); },
     }};
 };
 
@@ -297,6 +303,32 @@ TEST_CASE("A changed or removed agent ends its sessions, and no session begins w
     x.server.transport = core::mcp_transport::unsupported;
     x.plane.set_agent("a", x.new_entry());
     CHECK(x.failure_of(x.asked(program_act::begin, "", opening)) == "agent_not_found");
+}
+
+TEST_CASE("A session counts with its agent until the plane's own timer finds it idle, whatever serves it")
+{
+    plane_rig x;
+    SUBCASE("a program of its own") {}
+    SUBCASE("the control session")
+    {
+        x.server.sessions = core::mcp_sessions::shared;
+        x.plane.set_agent("a", x.new_entry());
+    }
+    const auto reader = x.open(x.asked(program_act::begin, "", opening));
+    const auto batch = reader->take();
+    REQUIRE(batch.has_value());
+    reader->next();
+    x.poll();
+    const auto idle = [&] { return x.plane.counts().ended[static_cast<std::size_t>(session_end::idle)]; };
+    CHECK(x.plane.live("a")->sessions == 1);
+    CHECK(x.plane.live("b") == std::nullopt);
+    x.now += gateway::mcp_path::session_table::longest_idle;
+    CHECK(idle() == 0);
+    x.loop.timers().start();
+    CHECK(idle() == 1);
+    CHECK(x.plane.live("a")->sessions == 0);
+    CHECK(x.failure_of(x.asked(program_act::request, batch->handle, message("1", "ping"))) == "session_not_found");
+    x.loop.timers().stop();
 }
 
 TEST_CASE("Callers on a loop of their own are told there")

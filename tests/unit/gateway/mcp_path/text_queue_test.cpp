@@ -87,6 +87,16 @@ TEST_CASE("The bytes that wait are bounded, but one message of any length is tak
     CHECK(queue.take()->size() == text_queue::most_bytes + 1);
 }
 
+TEST_CASE("A request that is answered already has its answer and nothing behind it")
+{
+    net::loop loop;
+    const auto reader = gateway::mcp_path::answered(loop.get_executor(), "a");
+    CHECK_FALSE(reader->over());
+    CHECK(reader->take() == "a");
+    CHECK(reader->over());
+    CHECK_FALSE(reader->failure().has_value());
+}
+
 TEST_CASE("Whoever lets go of a queue is told to have left, but not once it is over")
 {
     net::loop loop;

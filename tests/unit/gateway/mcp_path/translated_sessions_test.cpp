@@ -205,10 +205,12 @@ TEST_CASE("A session is its principal's and its agent's, and over after DELETE, 
     {
         const auto idle = gateway::mcp_path::program_sessions::longest_idle;
         const auto quiet = x.begin_session();
+        CHECK(x.plane.live("a")->sessions == 2);
         x.pass(idle - 1ms);
         CHECK(ended(session_end::idle) == 0);
         x.pass(1ms);
         CHECK(ended(session_end::idle) == 1);
+        CHECK(x.plane.live("a")->sessions == 1);
         CHECK(x.all(x.asked(program_act::request, quiet, message("1", "ping"))) == "session_not_found");
         CHECK(x.all(x.asked(program_act::request, session, message("1", "ping"))) == answer_text("1") + "\nover");
         return;

@@ -88,4 +88,21 @@ TEST_CASE("A list has changed if an entry or their order has")
     CHECK(mcp::changed_lists(before, after) == set_of({list_kind::tools, list_kind::templates}));
 }
 
+TEST_CASE("A client of the legacy era hears of each list that differs once, and of templates as resources")
+{
+    const auto told = [](std::initializer_list<list_kind> lists) { return mcp::changed_texts({}, set_of(lists)); };
+    CHECK(told({}).empty());
+    CHECK(
+        told({list_kind::templates, list_kind::resources, list_kind::tools}) ==
+        std::vector<std::string>{
+            R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})",
+            R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})",
+        }
+    );
+    CHECK(
+        told({list_kind::prompts}) ==
+        std::vector<std::string>{R"({"jsonrpc":"2.0","method":"notifications/prompts/list_changed"})"}
+    );
+}
+
 TEST_SUITE_END();

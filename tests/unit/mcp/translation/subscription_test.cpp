@@ -40,27 +40,6 @@ TEST_CASE("A client hears nothing of the id of a subscription, and every other b
     CHECK(without_subscription(plain) == plain);
 }
 
-TEST_CASE("A list that differs is one notification, and templates are resources")
-{
-    list_set changed;
-    CHECK(list_changes(changed).empty());
-    changed.set(index_of(list_kind::templates));
-    changed.set(index_of(list_kind::tools));
-    CHECK(
-        list_changes(changed) ==
-        std::vector<std::string>{
-            R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})",
-            R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})",
-        }
-    );
-    changed.reset();
-    changed.set(index_of(list_kind::prompts));
-    CHECK(
-        list_changes(changed) ==
-        std::vector<std::string>{R"({"jsonrpc":"2.0","method":"notifications/prompts/list_changed"})"}
-    );
-}
-
 TEST_CASE("A changed resource is told by its URI")
 {
     CHECK(

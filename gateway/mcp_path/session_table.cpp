@@ -1,0 +1,204 @@
+#include "gateway/mcp_path/session_table.hpp"
+
+#include "gateway/model/agent_record.hpp"
+
+#include <boost/asio/post.hpp>
+
+namespace gateway::mcp_path {
+namespace {
+
+using core::errc;
+
+core::error no_session()
+{
+    return core::caller_error(errc::session_not_found);
+}
+
+}  // namespace
+
+caller_session* session_table::find(const session_key& key) const
+{
+    const auto in = agents_.find(key.agent_id);
+    if (in == agents_.end()) {
+        return nullptr;
+    }
+    const auto found = in->second.sessions.find(key.handle);
+    const bool fits = found != in->second.sessions.end() && found->second->name().principal == key.principal;
+    return fits ? found->second.get() : nullptr;
+}
+
+caller_session* session_table::use(const session_key& key) const
+{
+    auto* const session = find(key);
+    if (session != nullptr) {
+        session->use(now());
+    }
+    return session;
+}
+
+core::result<std::shared_ptr<text_queue>>
+session_table::request(const session_key& key, const mcp::client_message& request)
+{
+    auto* const session = use(key);
+    if (session == nullptr) {
+        return no_session();
+    }
+    return session->request(request);
+}
+
+core::result<> session_table::tell(const session_key& key, const mcp::client_message& message)
+{
+    auto* const session = use(key);
+    if (session == nullptr) {
+        return no_session();
+    }
+    return session->tell(message);
+}
+
+core::result<std::shared_ptr<text_queue>> session_table::listen(const session_key& key)
+{
+    auto* const session = use(key);
+    if (session == nullptr) {
+        return no_session();
+    }
+    return session->listen();
+}
+
+core::result<> session_table::end(const session_key& key)
+{
+    auto* const session = find(key);
+    if (session == nullptr) {
+        return no_session();
+    }
+    session->end(session_end::deleted, no_session());
+    return {};
+}
+
+void session_table::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end()) {
+        return;
+    }
+    if (agent != nullptr && model::same_callers_sessions(found->second.agent->record, agent->record)) {
+        found->second.agent = agent;
+        return;
+    }
+    end_all(id, session_end::withdrawn, core::upstream_error(errc::upstream_reset, "the agent has changed"));
+}
+
+core::result<> session_table::make_room(const std::shared_ptr<const model::agent_entry>& agent, std::size_t most)
+{
+    if (stopped_) {
+        return core::gateway_error(errc::draining);
+    }
+    const auto& id = agent->record.id;
+    set_agent(id, agent);
+    if (size(id) < most) {
+        return {};
+    }
+    caller_session* oldest = nullptr;
+    for (auto* const each : all(id)) {
+        const bool older = oldest == nullptr || each->last_use() < oldest->last_use();
+        if (older && now() - each->last_use() >= evictable && !each->busy()) {
+            oldest = each;
+        }
+    }
+    if (oldest == nullptr) {
+        return core::gateway_error(errc::session_limit, "max_sessions sessions are in use");
+    }
+    oldest->end(session_end::evicted, no_session());
+    return {};
+}
+
+void session_table::keep(std::unique_ptr<caller_session> begun)
+{
+    const auto& name = begun->name();
+    ++counts_.begun;
+    services_.log
+        .write(core::log_level::debug, "mcp_client_session", {{"agent", name.agent->record.id}, {"state", "begun"}});
+    auto& in = agents_[name.agent->record.id];
+    in.agent = name.agent;
+    in.sessions.emplace(name.handle, std::move(begun));
+}
+
+void session_table::over(const caller_session& session, session_end why)
+{
+    const auto& id = session.agent().record.id;
+    ++counts_.ended[static_cast<std::size_t>(why)];
+    services_.log.write(
+        core::log_level::debug,
+        "mcp_client_session",
+        {{"agent", id}, {"state", "ended"}, {"reason", name(why)}}
+    );
+    const auto in = agents_.find(id);
+    auto ended = in->second.sessions.extract(session.name().handle);
+    if (in->second.sessions.empty()) {
+        agents_.erase(in);
+    }
+    // It may be in a call of its own.
+    auto keep = [ended = std::shared_ptr<caller_session>{std::move(ended.mapped())}] {};
+    net::asio::post(executor(), std::move(keep));
+}
+
+void session_table::count_recovery(const std::string& agent_id)
+{
+    ++counts_.recovered;
+    services_.log.write(core::log_level::info, "mcp_recovered", {{"agent", agent_id}});
+}
+
+std::vector<caller_session*> session_table::all(std::string_view agent_id) const
+{
+    std::vector<caller_session*> found;
+    for (const auto& [id, in] : agents_) {
+        if (agent_id.empty() || id == agent_id) {
+            for (const auto& [handle, session] : in.sessions) {
+                found.push_back(session.get());
+            }
+        }
+    }
+    return found;
+}
+
+void session_table::end_all(std::string_view agent_id, session_end why, const core::error& error)
+{
+    for (auto* const each : all(agent_id)) {
+        each->end(why, error);
+    }
+}
+
+void session_table::sweep(core::steady_time now)
+{
+    for (auto* const each : all({})) {
+        if (now - each->began() >= longest_life && !each->busy()) {
+            each->end(session_end::aged, no_session());
+        } else if (now - each->last_use() >= longest_idle && !each->listened_to() && !each->busy()) {
+            each->end(session_end::idle, no_session());
+        } else if (!each->is_over()) {
+            each->sweep(now);
+        }
+    }
+}
+
+void session_table::stop()
+{
+    stopped_ = true;
+    end_all({}, session_end::draining, core::gateway_error(errc::draining));
+}
+
+std::size_t session_table::size() const noexcept
+{
+    std::size_t sum = 0;
+    for (const auto& [id, in] : agents_) {
+        sum += in.sessions.size();
+    }
+    return sum;
+}
+
+std::size_t session_table::size(std::string_view agent_id) const
+{
+    const auto found = agents_.find(agent_id);
+    return found == agents_.end() ? 0 : found->second.sessions.size();
+}
+
+}  // namespace gateway::mcp_path

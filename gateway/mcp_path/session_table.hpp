@@ -1,0 +1,124 @@
+// The sessions of one kind that callers have in this process: each is found by a handle, an agent has at most so many, and they end
+// by themselves when they are idle or old. On the thread of one loop, which must outlive what the sessions are made of.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp_path/caller_session.hpp"
+#include "gateway/mcp_path/program_services.hpp"
+#include "gateway/mcp_path/session_end.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "net/loop/types.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gateway::mcp_path {
+
+// Whose session it is: all three must fit.
+struct session_key {
+    std::string_view handle;
+    std::string_view agent_id;
+    std::string_view principal;
+};
+
+struct session_counts {
+    std::uint64_t begun = 0;
+    std::array<std::uint64_t, session_ends> ended{};  // by session_end
+    std::uint64_t recovered = 0;
+};
+
+class session_table {
+public:
+    static constexpr std::size_t usual_sessions = 10'000;  // of an agent without max_sessions that is no program
+    static constexpr core::duration evictable = std::chrono::seconds{60};
+    static constexpr core::duration longest_idle = std::chrono::minutes{30};
+    static constexpr core::duration longest_life = std::chrono::hours{24};
+
+    virtual ~session_table() = default;
+    session_table(const session_table&) = delete;
+    session_table& operator=(const session_table&) = delete;
+
+    // As caller_session. Each fails with session_not_found, and as the kind of session does.
+    core::result<std::shared_ptr<text_queue>> request(const session_key& key, const mcp::client_message& request);
+    core::result<> tell(const session_key& key, const mcp::client_message& message);
+    core::result<std::shared_ptr<text_queue>> listen(const session_key& key);
+    core::result<> end(const session_key& key);
+
+    bool has(const session_key& key) const { return find(key) != nullptr; }
+
+    // The agent has changed, or is gone (null): sessions end that were made of another record.
+    virtual void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+
+    // What is late, idle or old ends. Called every second.
+    virtual void sweep(core::steady_time now);
+
+    // Ends all of them in order; no new one begins.
+    virtual void stop();
+
+    std::size_t size() const noexcept;
+    std::size_t size(std::string_view agent_id) const;
+    const session_counts& counts() const noexcept { return counts_; }
+
+    // For its sessions. This one is over.
+    void over(const caller_session& session, session_end why);
+    core::steady_time now() const { return services_.clock(); }
+    net::executor executor() const { return services_.loop.get_executor(); }
+
+protected:
+    // References outlive it.
+    explicit session_table(program_services services)
+        : services_{std::move(services)}
+    {
+    }
+
+    const program_services& services() const noexcept { return services_; }
+    bool stopped() const noexcept { return stopped_; }
+
+    // For one more session of this record of the agent. If it has `most`, the one ends that has been idle for longest, but for at least
+    // `evictable`. Fails with session_limit and draining.
+    core::result<> make_room(const std::shared_ptr<const model::agent_entry>& agent, std::size_t most);
+
+    // Behind make_room().
+    template <class Session>
+    Session& add(std::unique_ptr<Session> begun)
+    {
+        auto& added = *begun;
+        keep(std::move(begun));
+        return added;
+    }
+
+    void end_all(std::string_view agent_id, session_end why, const core::error& error);
+
+    // Of every agent if `agent_id` is empty. What is done to one of them may end others.
+    std::vector<caller_session*> all(std::string_view agent_id) const;
+
+    // A session is served again after a loss, or all sessions of the agent are.
+    void count_recovery(const std::string& agent_id);
+
+private:
+    struct of_agent {
+        std::shared_ptr<const model::agent_entry> agent;
+        model::string_map<std::unique_ptr<caller_session>> sessions;  // by handle; never empty
+    };
+
+    void keep(std::unique_ptr<caller_session> begun);
+    caller_session* find(const session_key& key) const;
+    caller_session* use(const session_key& key) const;
+
+    program_services services_;
+    model::string_map<of_agent> agents_;  // by id
+    session_counts counts_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::mcp_path
