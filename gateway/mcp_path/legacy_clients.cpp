@@ -63,17 +63,22 @@ core::result<begun_session> legacy_clients::begin(
     if (!begun || !is_program(agent->record) || agent->record.mcp->era != core::mcp_era::automatic) {
         return begun;
     }
-    auto other = [this, agent, handle = begun->handle, principal, initialize](
+    auto& until = modern_only_[agent->record.id];
+    if (until == nullptr) {
+        until = std::make_shared<core::steady_time>(core::steady_time::min());
+    }
+    auto other = [this, agent, noted = std::weak_ptr{until}, handle = begun->handle, principal, initialize](
                      std::string_view refusal,
                      const std::shared_ptr<text_queue>& reader
                  ) {
+        const auto verdict = noted.lock();
         const bool modern_only = says_modern_only(refusal);
-        if (!modern_only && !services_.speaks_modern(agent->record)) {
+        if (verdict == nullptr || (!modern_only && !services_.speaks_modern(agent->record))) {
             return false;
         }
         // Any other refusal, or that of a version which is none of the era, may be what this client's words deserve.
         if (modern_only && asks_for_legacy(initialize.view())) {
-            modern_only_[agent->record.id] = services_.clock() + verdict_life;
+            *verdict = services_.clock() + verdict_life;
         }
         return translated_.begin({agent, handle, principal}, initialize.view(), reader).has_value();
     };
@@ -126,7 +131,7 @@ bool legacy_clients::is_modern_only(const model::agent_entry& agent) const
     }
     const auto& record = agent.record;
     const auto found = modern_only_.find(record.id);
-    const bool refused = found != modern_only_.end() && services_.clock() < found->second;
+    const bool refused = found != modern_only_.end() && services_.clock() < *found->second;
     return is_program(record) && (refused || record.mcp->era == core::mcp_era::modern);
 }
 
@@ -145,11 +150,13 @@ net::task<bool> legacy_clients::translates(agent_pointer agent)
     co_return co_await probe_.refuses(agent);
 }
 
-void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent)
+void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent, bool same_server)
 {
-    modern_only_.erase(id);
-    probe_.forget(id);
-    connections_.forget(id);
+    if (!same_server) {
+        modern_only_.erase(id);
+        probe_.forget(id);
+        connections_.forget(id);
+    }
     translated_.set_agent(id, agent);
 }
 

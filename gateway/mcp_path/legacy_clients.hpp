@@ -59,8 +59,8 @@ public:
         translated_.lists_changed(id, now);
     }
 
-    // Null: it is gone.
-    void set_agent(const std::string& id, const agent_pointer& agent);
+    // Null: it is gone. `same_server`: what is known of its server is known of this one.
+    void set_agent(const std::string& id, const agent_pointer& agent, bool same_server);
     void sweep(core::steady_time now);
     void stop();
 
@@ -79,7 +79,9 @@ private:
     translated_sessions translated_;
     tried_openings openings_;
     legacy_probe probe_;
-    model::string_map<core::steady_time> modern_only_;  // agents whose program has refused the legacy era, until when
+    // Until when an agent's program counts as one that speaks only the modern era, because it has refused the other one; by agent.
+    // Held until the agent's server is another one.
+    model::string_map<std::shared_ptr<core::steady_time>> modern_only_;
 };
 
 }  // namespace gateway::mcp_path

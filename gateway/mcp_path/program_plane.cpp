@@ -1,5 +1,7 @@
 #include "gateway/mcp_path/program_plane.hpp"
 
+#include "gateway/model/agent_record.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <chrono>
@@ -61,6 +63,9 @@ void program_plane::set_agent(const std::string& id, const std::shared_ptr<const
 {
     const bool reached =
         agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
+    const auto before = agents_.find(id);
+    const bool same_server = reached && before != agents_.end() && before->second->fell_back == agent->fell_back &&
+                             model::same_callers_sessions(before->second->record, agent->record);
     if (reached) {
         agents_[id] = agent;
     } else {
@@ -69,7 +74,7 @@ void program_plane::set_agent(const std::string& id, const std::shared_ptr<const
     }
     const bool all_shared = this->shares(id);
     const auto own = reached && !all_shared ? agent : nullptr;
-    legacy_clients_.set_agent(id, own);
+    legacy_clients_.set_agent(id, own, same_server);
     sessions_.set_agent(id, own);
     modern_.set_agent(id, own);
     shared_.set_agent(id, reached && agent->shares_session() ? agent : nullptr);

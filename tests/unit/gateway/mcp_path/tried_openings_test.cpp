@@ -69,6 +69,10 @@ TEST_CASE("A program that has refused initialize is not asked again for a day, o
     CHECK(openings() == 1);
     x.begin_session();
     CHECK(openings() == 1);
+    x.server.max_sessions = 7;
+    x.publish();
+    x.begin_session();
+    CHECK(openings() == 1);
     SUBCASE("a day")
     {
         x.pass(gateway::mcp_path::legacy_clients::verdict_life - 1ms);
@@ -116,6 +120,19 @@ TEST_CASE(
     x.programs.opened = opened;
     CHECK(x.all(x.asked(program_act::begin, "", opening)) == opened + "\nover");
     CHECK(x.programs.started.size() == 3);
+}
+
+TEST_CASE("A refusal of a program whose agent has changed meanwhile begins no session, and the client hears it")
+{
+    tried_rig x;
+    x.programs.opens = false;
+    const auto reader = x.open(x.asked(program_act::begin, "", opening));
+    x.programs.say(era_refusal);
+    x.server.arguments = {"changed"};
+    x.publish();
+    x.poll();
+    CHECK(x.all(*reader) == era_refusal + "\nover");
+    CHECK(x.plane.counts().begun == 1);
 }
 
 TEST_CASE("A program that speaks both eras serves clients of the legacy one as it is")
