@@ -1,5 +1,6 @@
 #include "gateway/mcp_path/legacy_calls.hpp"
 
+#include "mcp/calls/incoming.hpp"
 #include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/legacy_answer.hpp"
@@ -18,6 +19,18 @@ bool may_need_input(std::string_view method) noexcept
     return method == "tools/call" || method == "prompts/get" || method == "resources/read";
 }
 
+// With the name if the request was read before, so that nobody looks for it again.
+mcp::message_head head_of(const mcp::client_message& request)
+{
+    auto head = request.head == nullptr ? mcp::message_head{} : *request.head;
+    const auto target = request.read == nullptr ? std::nullopt : mcp::target_of(request.read->method);
+    if (target) {
+        std::string room;
+        head.name = request.read->text(*target, request.text, room).value_or("");
+    }
+    return head;
+}
+
 }  // namespace
 
 legacy_calls::legacy_calls(services with, const mcp::client_terms& terms)
@@ -33,8 +46,9 @@ core::result<> legacy_calls::begin(const mcp::client_message& request, const std
         return core::gateway_error(errc::overloaded, "too many calls of this session are in flight");
     }
     const auto made = mcp::to_modern(request, terms_);
+    const auto head = head_of(request);
     auto sent = made.view();
-    sent.head = request.head;
+    sent.head = &head;
     auto upstream = with_.ask(sent);
     if (!upstream) {
         return upstream.error();

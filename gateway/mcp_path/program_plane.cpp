@@ -20,6 +20,11 @@ session_key key_of(const model::program_request& asked)
     return {asked.handle, asked.agent, asked.principal};
 }
 
+const mcp::incoming* read_of(const model::program_request& asked)
+{
+    return asked.read ? &*asked.read : nullptr;
+}
+
 }  // namespace
 
 program_plane::program_plane(program_services services)
@@ -209,6 +214,7 @@ program_plane::ask(const model::program_request& asked, program_exchange& exchan
         const mcp::message_head head{.name = {}, .fields = asked.fields};
         auto message = asked.message->view();
         message.head = &head;
+        message.read = read_of(asked);
         return table_of(key).request(key, message);
     }
     const auto agent = agents_.find(asked.agent);
@@ -242,6 +248,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
     const mcp::message_head head{.name = {}, .fields = asked.fields};
     auto message = asked.message->view();
     message.head = &head;
+    message.read = read_of(asked);
     const single_call single{.request = message, .version = asked.version, .capabilities = {}};
     return legacy_clients_.call(agent, asked.principal, single);
 }

@@ -195,7 +195,13 @@ net::routine<> mcp_endpoint::find_session(request_context& request) const
 net::routine<mcp::incoming_body> mcp_endpoint::read_long_message(request_context& request, std::string_view body)
 {
     const auto here = request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<mcp::incoming_body>([body] { return mcp::read_incoming(body); });
+    auto asked = control_.long_bodies().ask<mcp::incoming_body>([&request, body] {
+        auto read = mcp::read_incoming(body);
+        if (!read.problem && !read.is_batch) {
+            request.input_digest = input_digest(read.message, body);
+        }
+        return read;
+    });
     co_return co_await net::ask(here, here, std::move(asked));
 }
 

@@ -67,23 +67,6 @@ std::string_view static_version(std::string_view version)
     return found == known.end() ? mcp::latest(mcp::era::legacy) : *found;
 }
 
-// Of a call whose client says that it can be asked for something during it.
-std::string digest_of(const program_message& what)
-{
-    using enum mcp::client_capability;
-    const auto& message = what.read.message;
-    const auto declared = mcp::client_capabilities::read(message.raw(mcp::routed::meta_capabilities, what.body));
-    const bool may_ask = mcp::may_need_input(message.method) &&
-                         (declared.has(roots) || declared.has(sampling) || declared.has(elicitation));
-    if (!may_ask) {
-        return {};
-    }
-    std::string room;
-    const auto target = *mcp::target_of(message.method);
-    const auto name = message.text(target, what.body, room).value_or("");
-    return mcp::digest_of_call(mcp::name(message.method), name, message.raw(mcp::routed::arguments, what.body));
-}
-
 std::optional<net::routine<>> set_modern_call(request_context& request, const program_message& what)
 {
     if (what.read.message.kind != mcp::incoming_kind::request) {
@@ -94,11 +77,28 @@ std::optional<net::routine<>> set_modern_call(request_context& request, const pr
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
     call.asked.message.emplace(kept(request, what, call.asked.read.emplace()));
-    call.asked.digest = digest_of(what);
+    call.asked.digest =
+        request.input_digest.empty() ? input_digest(what.read.message, what.body) : std::move(request.input_digest);
     return std::nullopt;
 }
 
 }  // namespace
+
+std::string input_digest(const mcp::incoming& message, std::string_view body)
+{
+    using enum mcp::client_capability;
+    if (message.kind != mcp::incoming_kind::request || !mcp::may_need_input(message.method)) {
+        return {};
+    }
+    const auto declared = mcp::client_capabilities::read(message.raw(mcp::routed::meta_capabilities, body));
+    if (!declared.has(roots) && !declared.has(sampling) && !declared.has(elicitation)) {
+        return {};
+    }
+    std::string room;
+    const auto target = *mcp::target_of(message.method);
+    const auto name = message.text(target, body, room).value_or("");
+    return mcp::digest_of_call(mcp::name(message.method), name, message.raw(mcp::routed::arguments, body));
+}
 
 net::routine<> refuse_modern(request_context& request)
 {
@@ -153,8 +153,7 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     auto& call = request.program.emplace();
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
-    mcp::incoming read;
-    call.asked.message.emplace(kept(request, what, read));
+    call.asked.message.emplace(kept(request, what, call.asked.read.emplace()));
     if (request.translated) {
         call.asked.fields = passed_fields(request);
     }

@@ -9,6 +9,7 @@
 #include "net/loop/routine.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace gateway::model {
@@ -36,6 +37,10 @@ struct program_message {
 
 // Sets request.program, or returns the answer to a message that goes no further.
 std::optional<net::routine<>> set_program_call(request_context& request, const program_message& what);
+
+// digest_of_call() of a request of the modern era whose client says that it can be asked for something during it; else empty. Any
+// thread: that of a long one takes a while.
+std::string input_digest(const mcp::incoming& message, std::string_view body);
 
 // -32022 with the versions of the legacy era: a client that speaks both eras goes on in that one.
 net::routine<> refuse_modern(request_context& request);

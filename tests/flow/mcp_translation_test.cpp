@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -168,6 +169,24 @@ TEST_CASE("What a program asks is asked of the client in an answer, and the call
     );
     check_error(call(x, "ask", "3", next(state)), 400, -32602, "input_expired");
     CHECK(x.programs().size() == 1);
+}
+
+TEST_CASE("A long call that waits for its client goes on with the same arguments only")
+{
+    const program_gateway x;
+    const auto call_with = [&x](char padding, const std::string& more) {
+        const auto text = modern_text(
+            "1",
+            "tools/call",
+            R"("name":"ask","arguments":{"a":")" + std::string(std::size_t{257} * 1024, padding) + "\"}," + more
+        );
+        return x.post(text, modern_fields("tools/call", "ask"));
+    };
+    const auto asked = json::parse(call_with('a', "").body);
+    const auto state = asked["result"]["requestState"].get<std::string>();
+    const auto next = R"("requestState":")" + state + R"(","inputResponses":{"input-1":{"roots":[]}},)";
+    check_error(call_with('b', next), 400, -32602, "input_expired");
+    CHECK(call_with('a', next).body.find(R"("text":"asked")") != std::string::npos);
 }
 
 TEST_CASE("A client of the modern era that leaves ends its call and the program")
