@@ -195,13 +195,7 @@ net::routine<> mcp_endpoint::find_session(request_context& request) const
 net::routine<mcp::incoming_body> mcp_endpoint::read_long_message(request_context& request, std::string_view body)
 {
     const auto here = request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<mcp::incoming_body>([&request, body] {
-        auto read = mcp::read_incoming(body);
-        if (!read.problem && !read.is_batch) {
-            request.input_digest = input_digest(read.message, body);
-        }
-        return read;
-    });
+    auto asked = control_.long_bodies().ask<mcp::incoming_body>([&request, body] { return read_long(request, body); });
     co_return co_await net::ask(here, here, std::move(asked));
 }
 

@@ -67,6 +67,23 @@ std::string_view static_version(std::string_view version)
     return found == known.end() ? mcp::latest(mcp::era::legacy) : *found;
 }
 
+// digest_of_call() of a request whose client says that it can be asked for something during it; else empty.
+std::string input_digest(const mcp::incoming& message, std::string_view body)
+{
+    using enum mcp::client_capability;
+    if (message.kind != mcp::incoming_kind::request || !mcp::may_need_input(message.method)) {
+        return {};
+    }
+    const auto declared = mcp::client_capabilities::read(message.raw(mcp::routed::meta_capabilities, body));
+    if (!declared.has(roots) && !declared.has(sampling) && !declared.has(elicitation)) {
+        return {};
+    }
+    std::string room;
+    const auto target = *mcp::target_of(message.method);
+    const auto name = message.text(target, body, room).value_or("");
+    return mcp::digest_of_call(mcp::name(message.method), name, message.raw(mcp::routed::arguments, body));
+}
+
 std::optional<net::routine<>> set_modern_call(request_context& request, const program_message& what)
 {
     if (what.read.message.kind != mcp::incoming_kind::request) {
@@ -84,20 +101,17 @@ std::optional<net::routine<>> set_modern_call(request_context& request, const pr
 
 }  // namespace
 
-std::string input_digest(const mcp::incoming& message, std::string_view body)
+mcp::incoming_body read_long(request_context& request, std::string_view body)
 {
-    using enum mcp::client_capability;
-    if (message.kind != mcp::incoming_kind::request || !mcp::may_need_input(message.method)) {
-        return {};
+    auto read = mcp::read_incoming(body);
+    // A server of the modern era keeps its calls' state itself.
+    const auto& agent = *request.agent;
+    const bool may_wait =
+        is_for_program_port(agent, /*legacy=*/false, /*alone=*/true) || agent.record.mcp->era != core::mcp_era::modern;
+    if (may_wait && !read.problem && !read.is_batch) {
+        request.input_digest = input_digest(read.message, body);
     }
-    const auto declared = mcp::client_capabilities::read(message.raw(mcp::routed::meta_capabilities, body));
-    if (!declared.has(roots) && !declared.has(sampling) && !declared.has(elicitation)) {
-        return {};
-    }
-    std::string room;
-    const auto target = *mcp::target_of(message.method);
-    const auto name = message.text(target, body, room).value_or("");
-    return mcp::digest_of_call(mcp::name(message.method), name, message.raw(mcp::routed::arguments, body));
+    return read;
 }
 
 net::routine<> refuse_modern(request_context& request)

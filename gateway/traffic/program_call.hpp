@@ -9,7 +9,6 @@
 #include "net/loop/routine.hpp"
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace gateway::model {
@@ -38,9 +37,9 @@ struct program_message {
 // Sets request.program, or returns the answer to a message that goes no further.
 std::optional<net::routine<>> set_program_call(request_context& request, const program_message& what);
 
-// digest_of_call() of a request of the modern era whose client says that it can be asked for something during it; else empty. Any
-// thread: that of a long one takes a while.
-std::string input_digest(const mcp::incoming& message, std::string_view body);
+// As mcp::read_incoming(), with what else of a long message takes too long for a worker: request.input_digest. Any thread, while the
+// request waits.
+mcp::incoming_body read_long(request_context& request, std::string_view body);
 
 // -32022 with the versions of the legacy era: a client that speaks both eras goes on in that one.
 net::routine<> refuse_modern(request_context& request);

@@ -200,6 +200,23 @@ TEST_CASE("A client of the modern era that leaves ends its call and the program"
     CHECK(x.becomes_true([&] { return !x.running(program); }));
 }
 
+TEST_CASE("A subscription of the modern era gets its result at the gateway's end")
+{
+    program_gateway x;
+    http_client listener{x.port()};
+    listener.send(program_gateway::text(
+        "POST",
+        modern_fields("subscriptions/listen"),
+        modern_text(R"("l")", "subscriptions/listen", R"("notifications":{"toolsListChanged":true},)")
+    ));
+    listener.read_until("subscriptions/acknowledged");
+    x.gateway().stop();
+    const auto rest = listener.read_until("0\r\n\r\n");
+    CHECK(rest.find(R"("id":"l","result":{"resultType":"complete",)") != std::string::npos);
+    CHECK(rest.find("draining") == std::string::npos);
+    CHECK(x.gateway().wait_until_stopped());
+}
+
 TEST_CASE("A program that ends during a call of the modern era fails it with 502, and one that takes no session too")
 {
     const program_gateway x;
