@@ -33,8 +33,7 @@ using modern_upstream = std::function<core::result<std::shared_ptr<text_queue>>(
 class legacy_calls {
 public:
     static constexpr std::size_t most_calls = 64;
-    static constexpr std::size_t most_kept =
-        16 * 1024 * 1024;  // bytes of calls that may go up once more, and of their input
+    static constexpr std::size_t most_kept = 16 * 1024 * 1024;  // bytes of calls that may go up again, and their input
     static constexpr core::duration longest = std::chrono::hours{1};  // of one call with all its rounds
 
     struct services {

@@ -28,8 +28,8 @@ struct translated_server {
     modern_upstream ask;
     // What it lists, as far as that is known; null: it is not.
     std::function<std::shared_ptr<const mcp::server_lists>()> listed;
-    std::shared_ptr<net::shared_budget>
-        kept;  // bytes, of what all sessions of the agent keep of their clients' messages
+    // Bytes, of what all sessions of the agent keep of their clients' messages.
+    std::shared_ptr<net::shared_budget> kept;
 };
 
 class translated_session final : public caller_session {
