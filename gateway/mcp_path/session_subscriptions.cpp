@@ -264,7 +264,7 @@ void session_subscriptions::ended()
         }
     }
     if (next_ == nullptr && !uris_.empty()) {
-        again_at_ = now + pause_ + std::chrono::duration_cast<core::duration>(pause_ * (with_.late / 2));
+        again_at_ = now + pause_ + std::chrono::duration_cast<core::duration>(spread * with_.late);
         pause_ = std::min(2 * pause_, longest_pause);
     }
 }

@@ -27,16 +27,18 @@ public:
     static constexpr std::size_t most_bytes = 256 * 1024;  // of all URIs, which go up again with each change
     static constexpr std::size_t most_asking = 64;         // requests that the server has not acknowledged
     static constexpr std::size_t longest_uri = 4096;
-    // Before one that has ended is made again; doubles until one has lived for the longest, and is up to half as long again.
+    // Before one that has ended is made again; doubles until one has lived for the longest.
     static constexpr core::duration shortest_pause{1'000};
     static constexpr core::duration longest_pause{30'000};
+    static constexpr core::duration spread{10'000
+    };  // behind it: the sessions that a server loses come back one after the other
 
     struct services {
         std::function<core::steady_time()> clock;
         modern_upstream ask;
         std::function<void(std::string text)> say;  // to whoever listens to what is said unasked
         core::duration patience;                    // with a server that does not acknowledge
-        double late = 0;                            // from [0, 1): after a loss all sessions come back, not all at once
+        double late = 0;                            // from [0, 1): when in the spread
         net::shared_budget* kept = nullptr;         // bytes, of what is kept for all sessions; null: without limit
     };
 

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -105,6 +106,13 @@ public:
         return last;
     }
 
+    // How late in the spread this session is.
+    core::duration late() const
+    {
+        const auto place = static_cast<unsigned char>(session.front()) / 256.0;
+        return std::chrono::duration_cast<core::duration>(session_subscriptions::spread * place);
+    }
+
     std::string session = begin_session();
     std::unique_ptr<program_reader> listener;
 };
@@ -196,15 +204,15 @@ TEST_CASE("A subscription whose program ends is made again, later each time, and
     x.all(*reader);
     x.programs.die();
     x.poll();
-    x.pass(session_subscriptions::shortest_pause - 1ms);
+    x.pass(session_subscriptions::shortest_pause + x.late() - 1ms);
     CHECK(x.listens() == 1);
-    x.pass(session_subscriptions::shortest_pause / 2 + 1ms);
+    x.pass(1ms);
     CHECK(x.listens() == 2);
     x.programs.die(1);
     x.poll();
-    x.pass(2 * session_subscriptions::shortest_pause - 1ms);
+    x.pass(2 * session_subscriptions::shortest_pause + x.late() - 1ms);
     CHECK(x.listens() == 2);
-    x.pass(session_subscriptions::shortest_pause + 1ms);
+    x.pass(1ms);
     REQUIRE(x.listens() == 3);
     CHECK(x.all(*x.listener).empty());
     x.acknowledge(R"(["a:1"])", 2);
@@ -217,7 +225,7 @@ TEST_CASE("A subscription that ends soon after it was acknowledged is not made a
     CHECK(x.subscribe_all({"a:1"}) == subscribed);
     x.programs.die();
     x.poll();
-    x.pass(2 * session_subscriptions::shortest_pause);
+    x.pass(session_subscriptions::shortest_pause + x.late());
     REQUIRE(x.listens() == 2);
     x.acknowledge(R"(["a:1"])", 1);
     SUBCASE("soon")
@@ -225,7 +233,7 @@ TEST_CASE("A subscription that ends soon after it was acknowledged is not made a
         x.pass(session_subscriptions::longest_pause - 1ms);
         x.programs.die(1);
         x.poll();
-        x.pass(2 * session_subscriptions::shortest_pause - 1ms);
+        x.pass(2 * session_subscriptions::shortest_pause + x.late() - 1ms);
         CHECK(x.listens() == 2);
     }
     SUBCASE("it has lived")
@@ -233,7 +241,7 @@ TEST_CASE("A subscription that ends soon after it was acknowledged is not made a
         x.pass(session_subscriptions::longest_pause);
         x.programs.die(1);
         x.poll();
-        x.pass(2 * session_subscriptions::shortest_pause - 1ms);
+        x.pass(session_subscriptions::shortest_pause + x.late());
         CHECK(x.listens() == 3);
     }
 }
@@ -248,10 +256,10 @@ TEST_CASE("Sessions that lose their subscriptions at once do not make them again
     }
     x.programs.die();
     x.poll();
-    x.pass(session_subscriptions::shortest_pause + session_subscriptions::shortest_pause / 4);
+    x.pass(session_subscriptions::shortest_pause + session_subscriptions::spread / 2);
     CHECK(x.listens() > sessions);
     CHECK(x.listens() < 2 * sessions);
-    x.pass(session_subscriptions::shortest_pause / 4);
+    x.pass(session_subscriptions::spread / 2);
     CHECK(x.listens() == 2 * sessions);
 }
 
