@@ -1,5 +1,6 @@
 #include "gateway/mcp_path/legacy_calls.hpp"
 
+#include "mcp/calls/incoming.hpp"
 #include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/legacy_answer.hpp"
@@ -18,11 +19,24 @@ bool may_need_input(std::string_view method) noexcept
     return method == "tools/call" || method == "prompts/get" || method == "resources/read";
 }
 
+// With the name if the request was read before, so that nobody looks for it again.
+mcp::message_head head_of(const mcp::client_message& request)
+{
+    auto head = request.head == nullptr ? mcp::message_head{} : *request.head;
+    const auto target = request.read == nullptr ? std::nullopt : mcp::target_of(request.read->method);
+    if (target) {
+        std::string room;
+        head.name = request.read->text(*target, request.text, room).value_or("");
+    }
+    return head;
+}
+
 }  // namespace
 
 legacy_calls::legacy_calls(services with, const mcp::client_terms& terms)
     : with_{std::move(with)},
-      terms_{terms}
+      terms_{terms},
+      share_{with_.kept}
 {
 }
 
@@ -32,8 +46,9 @@ core::result<> legacy_calls::begin(const mcp::client_message& request, const std
         return core::gateway_error(errc::overloaded, "too many calls of this session are in flight");
     }
     const auto made = mcp::to_modern(request, terms_);
+    const auto head = head_of(request);
     auto sent = made.view();
-    sent.head = request.head;
+    sent.head = &head;
     auto upstream = with_.ask(sent);
     if (!upstream) {
         return upstream.error();
@@ -44,9 +59,6 @@ core::result<> legacy_calls::begin(const mcp::client_message& request, const std
     call.reader = reader;
     call.began = with_.clock();
     call.upstream = std::move(*upstream);
-    if (request.head != nullptr) {
-        call.fields = request.head->fields;
-    }
     keep(call, request);
     watch(number, *call.upstream);
     reader->on_left([this, number, alive = std::weak_ptr<bool>{alive_}](text_queue& queue) {
@@ -59,10 +71,42 @@ core::result<> legacy_calls::begin(const mcp::client_message& request, const std
 
 void legacy_calls::keep(live_call& call, const mcp::client_message& request)
 {
-    if (may_need_input(request.method) && kept_ + request.text.size() <= most_kept) {
-        call.request.emplace(request);
-        kept_ += request.text.size();
+    if (!may_need_input(request.method)) {
+        return;
     }
+    const auto fields = request.head == nullptr ? 0 : mcp::field_bytes(request.head->fields);
+    const auto bytes = request.text.size() + fields;
+    if (kept_ + bytes > most_kept || !share_.set(kept_ + bytes)) {
+        return;
+    }
+    kept_ += bytes;
+    call.kept = bytes;
+    call.request.emplace(request);
+    if (request.head != nullptr) {
+        call.fields = request.head->fields;
+    }
+}
+
+core::result<> legacy_calls::keep_input(live_call& call, std::size_t bytes)
+{
+    if (call.kept + bytes > with_.max_message) {
+        return core::caller_error(errc::body_too_large, "a call with all that it is given is over max_message");
+    }
+    if (kept_ + bytes > most_kept || !share_.set(kept_ + bytes)) {
+        return core::gateway_error(errc::overloaded, "too much is kept of calls that wait for input");
+    }
+    kept_ += bytes;
+    call.kept += bytes;
+    call.input += bytes;
+    return {};
+}
+
+void legacy_calls::forget_input(live_call& call)
+{
+    const auto bytes = std::exchange(call.input, 0);
+    call.kept -= bytes;
+    kept_ -= bytes;
+    share_.set(kept_);
 }
 
 void legacy_calls::watch(std::uint64_t number, text_queue& upstream)
@@ -148,6 +192,13 @@ core::result<> legacy_calls::ask_client(live_calls::iterator call, const mcp::as
             );
         }
     }
+    auto bytes = asked.state.size();
+    for (const auto& each : asked.requests) {
+        bytes += each.key.size();
+    }
+    if (auto kept = keep_input(asking, bytes); !kept) {
+        return kept;
+    }
     asking.upstream = nullptr;
     asking.heard = with_.clock();
     asking.state = asked.state;
@@ -189,6 +240,9 @@ void legacy_calls::take_answer(const mcp::client_message& answer)
         erase(call);
         return;
     }
+    if (auto kept = keep_input(asking, result.size()); !kept) {
+        return fail(call, kept.error());
+    }
     std::ranges::find_if(asking.questions, is)->result = result;
     if (std::ranges::none_of(asking.questions, [](const question& each) { return each.result.empty(); })) {
         if (auto sent = go_on(call); !sent) {
@@ -210,6 +264,7 @@ core::result<> legacy_calls::go_on(live_calls::iterator call)
         }
         mcp::close(input.responses, '}');
     }
+    forget_input(asked);
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): ask_client() has looked
     const auto made = mcp::to_modern(asked.request->view(), terms_, input);
     const mcp::message_head head{.name = {}, .fields = asked.fields};
@@ -244,13 +299,12 @@ void legacy_calls::cancel(const mcp::client_message& notification)
 void legacy_calls::sweep(core::duration silence)
 {
     const auto now = with_.clock();
-    const auto late =
-        core::upstream_error(errc::upstream_timeout, "a client did not answer, or its call took too long");
     for (auto each = calls_.begin(); each != calls_.end();) {
         const auto call = each++;
         const bool silent = call->second.upstream == nullptr && now - call->second.heard >= silence;
         if (silent || now - call->second.began >= longest) {
-            fail(call, late);
+            const auto* const why = "a client did not answer, or its call took too long";
+            fail(call, core::upstream_error(errc::upstream_timeout, why));
         }
     }
 }
@@ -274,11 +328,13 @@ void legacy_calls::fail(live_calls::iterator call, const core::error& why)
 // Letting go of what comes of it cancels what is still under way at the server.
 void legacy_calls::erase(live_calls::iterator call)
 {
-    if (const auto& kept = call->second.request; kept) {
-        kept_ -= kept->view().text.size();
-    }
+    kept_ -= call->second.kept;
+    share_.set(kept_);
     const auto upstream = std::move(call->second.upstream);
     calls_.erase(call);
+    if (calls_.empty() && with_.idle) {
+        with_.idle();
+    }
 }
 
 }  // namespace gateway::mcp_path

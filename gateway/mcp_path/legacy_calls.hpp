@@ -10,6 +10,7 @@
 #include "mcp/calls/client_message.hpp"
 #include "mcp/translation/asked_input.hpp"
 #include "mcp/translation/modern_request.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/loop/types.hpp"
 
 #include <chrono>
@@ -32,13 +33,16 @@ using modern_upstream = std::function<core::result<std::shared_ptr<text_queue>>(
 class legacy_calls {
 public:
     static constexpr std::size_t most_calls = 64;
-    static constexpr std::size_t most_kept = 16 * 1024 * 1024;        // bytes of calls that may have to go up once more
+    static constexpr std::size_t most_kept = 16 * 1024 * 1024;  // bytes of calls that may go up again, and their input
     static constexpr core::duration longest = std::chrono::hours{1};  // of one call with all its rounds
 
     struct services {
         std::function<core::steady_time()> clock;
         modern_upstream ask;
         bool once = false;  // a client that leaves cancels its call: it could not come back to it
+        std::size_t max_message = 8 * 1024 * 1024;  // bytes of a call that goes up again, with what it is given
+        net::shared_budget* kept = nullptr;         // bytes, of what is kept for all sessions; null: without limit
+        std::function<void()> idle = {};            // told that the last call is over; may be empty
     };
 
     // `terms` outlive it.
@@ -53,7 +57,8 @@ public:
     // A client's `notifications/cancelled`.
     void cancel(const mcp::client_message& notification);
 
-    // A client's answer to what it was asked; one that nobody waits for is dropped.
+    // A client's answer to what it was asked; one that nobody waits for is dropped. The call fails with body_too_large if it would
+    // be over max_message with all its answers, and with overloaded if no more may be kept.
     void take_answer(const mcp::client_message& answer);
 
     // A client that was asked and is silent for `silence` loses its call (upstream_timeout), and so does a call that takes longer
@@ -83,10 +88,14 @@ private:
         std::vector<question> questions;
         std::string state;
         std::vector<std::pair<std::string, std::string>> fields;  // further ones of its header
+        std::size_t kept = 0;                                     // bytes of this that count in kept_
+        std::size_t input = 0;                                    // those of questions, answers and state among them
     };
     using live_calls = std::map<std::uint64_t, live_call>;
 
     void keep(live_call& call, const mcp::client_message& request);
+    core::result<> keep_input(live_call& call, std::size_t bytes);
+    void forget_input(live_call& call);
     void watch(std::uint64_t number, text_queue& upstream);
     void look(std::uint64_t number);
     void left(std::uint64_t number, text_queue& reader);
@@ -99,6 +108,7 @@ private:
     services with_;
     const mcp::client_terms& terms_;
     live_calls calls_;
+    net::budget_share share_;
     std::size_t kept_ = 0;
     std::uint64_t last_call_ = 0;
     std::uint64_t last_question_ = 0;

@@ -1,6 +1,8 @@
 #include "gateway/mcp_path/legacy_clients.hpp"
 
 #include "gateway/mcp_path/session_handle.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/version.hpp"
 
 #include <string_view>
 #include <utility>
@@ -22,6 +24,11 @@ bool is_program(const core::agent& record)
 bool shares_all(const model::agent_entry& agent)
 {
     return agent.record.mcp->sessions == core::mcp_sessions::shared;
+}
+
+bool asks_for_legacy(const mcp::client_message& initialize)
+{
+    return mcp::era_of(mcp::members_of(initialize.params).text("protocolVersion")) == mcp::era::legacy;
 }
 
 }  // namespace
@@ -70,24 +77,39 @@ legacy_clients::share(const std::string& agent_id, const mcp::client_message& re
     return asked;
 }
 
-core::result<begun_session>
-legacy_clients::begin(const agent_pointer& agent, const std::string& principal, const mcp::kept_message& initialize)
+core::result<begun_session> legacy_clients::begin(
+    const agent_pointer& agent,
+    const std::string& principal,
+    const mcp::kept_message& initialize,
+    const mcp::message_head& head
+)
 {
     if (is_modern_only(*agent)) {
-        return translate(agent, principal, initialize.view());
+        auto message = initialize.view();
+        message.head = &head;
+        return translate(agent, principal, message);
     }
     auto begun = programs_.begin(agent, principal, initialize.view());
     if (!begun || !is_program(agent->record) || agent->record.mcp->era != core::mcp_era::automatic) {
         return begun;
     }
-    auto other = [this, agent, handle = begun->handle, principal, initialize](
+    auto& until = modern_only_[agent->record.id];
+    if (until == nullptr) {
+        until = std::make_shared<core::steady_time>(core::steady_time::min());
+    }
+    auto other = [this, agent, noted = std::weak_ptr{until}, handle = begun->handle, principal, initialize](
                      std::string_view refusal,
                      const std::shared_ptr<text_queue>& reader
                  ) {
-        if (!says_modern_only(refusal) && !services_.speaks_modern(agent->record)) {
+        const auto verdict = noted.lock();
+        const bool modern_only = says_modern_only(refusal);
+        if (verdict == nullptr || (!modern_only && !services_.speaks_modern(agent->record))) {
             return false;
         }
-        modern_only_[agent->record.id] = services_.clock() + verdict_life;
+        // Any other refusal, or that of a version which is none of the era, may be what this client's words deserve.
+        if (modern_only && asks_for_legacy(initialize.view())) {
+            *verdict = services_.clock() + verdict_life;
+        }
         return translated_.begin({agent, handle, principal}, initialize.view(), reader).has_value();
     };
     begun->answer = openings_.watch(std::move(begun->answer), std::move(other));
@@ -150,7 +172,7 @@ bool legacy_clients::is_modern_only(const model::agent_entry& agent) const
         return true;
     }
     const auto found = modern_only_.find(record.id);
-    const bool refused = found != modern_only_.end() && services_.clock() < found->second;
+    const bool refused = found != modern_only_.end() && services_.clock() < *found->second;
     return is_program(record) && (refused || record.mcp->era == core::mcp_era::modern);
 }
 
@@ -169,10 +191,12 @@ net::task<bool> legacy_clients::translates(agent_pointer agent)
     co_return co_await probe_.refuses(agent);
 }
 
-void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent)
+void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent, bool same_server)
 {
-    modern_only_.erase(id);
-    probe_.forget(id);
+    if (!same_server) {
+        modern_only_.erase(id);
+        probe_.forget(id);
+    }
     connections_.set_agent(id, translated_.size(id) > 0 ? agent : nullptr);
     sharing_.erase(id);
     if (agent != nullptr && shares_all(*agent)) {

@@ -15,6 +15,7 @@
 #include "gateway/mcp_path/tried_openings.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/protocol/discovery.hpp"
 #include "net/loop/types.hpp"
 
 #include <chrono>
@@ -40,9 +41,14 @@ public:
     legacy_clients(const legacy_clients&) = delete;
     legacy_clients& operator=(const legacy_clients&) = delete;
 
-    // As program_sessions and translated_sessions. Over streamable HTTP every session is a translated one.
-    core::result<begun_session>
-    begin(const agent_pointer& agent, const std::string& principal, const mcp::kept_message& initialize);
+    // As program_sessions and translated_sessions. Over streamable HTTP every session is a translated one; its server gets the
+    // fields of `head`.
+    core::result<begun_session> begin(
+        const agent_pointer& agent,
+        const std::string& principal,
+        const mcp::kept_message& initialize,
+        const mcp::message_head& head
+    );
     core::result<std::shared_ptr<text_queue>>
     call(const agent_pointer& agent, const std::string& principal, const single_call& single);
 
@@ -57,8 +63,14 @@ public:
     // may be asked first.
     net::task<bool> translates(agent_pointer agent);
 
-    // Null: it is gone.
-    void set_agent(const std::string& id, const agent_pointer& agent);
+    // What the agent's server lists has changed to this.
+    void lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now)
+    {
+        translated_.lists_changed(id, now);
+    }
+
+    // Null: it is gone. `same_server`: what is known of its server is known of this one.
+    void set_agent(const std::string& id, const agent_pointer& agent, bool same_server);
     void sweep(core::steady_time now);
     void stop();
 
@@ -78,8 +90,10 @@ private:
     translated_sessions translated_;
     tried_openings openings_;
     legacy_probe probe_;
-    model::string_map<agent_pointer> sharing_;          // of which the control session serves all callers
-    model::string_map<core::steady_time> modern_only_;  // agents whose program has refused the legacy era, until when
+    model::string_map<agent_pointer> sharing_;  // of which the control session serves all callers
+    // Until when an agent's program counts as one that speaks only the modern era, because it has refused the other one; by agent.
+    // Held until the agent's server is another one.
+    model::string_map<std::shared_ptr<core::steady_time>> modern_only_;
 };
 
 }  // namespace gateway::mcp_path

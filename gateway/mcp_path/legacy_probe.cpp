@@ -3,24 +3,16 @@
 #include "gateway/model/version.hpp"
 #include "mcp/protocol/version.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gateway::mcp_path {
-namespace {
-
-using core::errc;
-
-// What says something of the server's era, and not of its health.
-bool is_refusal(errc code) noexcept
-{
-    return code == errc::upstream_status || code == errc::upstream_protocol || code == errc::session_not_found;
-}
-
-}  // namespace
 
 legacy_probe::legacy_probe(const program_services& services)
     : services_{services},
-      exchanges_{services.loop.io(), "cardea/" + std::string{model::version()}}
+      exchanges_{services.loop.io(), "cardea/" + std::string{model::version()}},
+      name_{"cardea", std::string{model::version()}},
+      notes_{services.loop, exchanges_, name_}
 {
 }
 
@@ -57,7 +49,7 @@ std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const model::agent_en
         .version = mcp::latest(mcp::era::legacy),
         .agreed = false,
         .declared = {},
-        .client = {"cardea", std::string{model::version()}},
+        .client = name_,
         .requests = {}
     };
     added->opening = std::make_unique<session_recovery>(
@@ -77,8 +69,14 @@ std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const model::agent_en
 
 void legacy_probe::ended(const std::shared_ptr<attempt>& at, const core::result<std::string>& session)
 {
-    if (session || is_refusal(session.error().code)) {
+    if (session || at->opening->era_refused()) {
         verdicts_[at->agent_id] = {.refuses = !session, .until = services_.clock() + verdict_life};
+    }
+    if (session && !session->empty()) {
+        model::session_call opened;
+        opened.upstream = *session;
+        opened.version = at->opening->spoken();
+        notes_.end(at->settings, opened);
     }
     tell(at, !session);
 }
@@ -93,9 +91,20 @@ void legacy_probe::tell(const std::shared_ptr<attempt>& at, bool refuses)
     }
 }
 
+void legacy_probe::forget(const std::string& agent_id)
+{
+    verdicts_.erase(agent_id);
+    const auto asking = std::ranges::find(attempts_, agent_id, &attempt::agent_id);
+    if (asking != attempts_.end()) {
+        const auto at = *asking;
+        tell(at, true);
+    }
+}
+
 void legacy_probe::stop()
 {
     stopped_ = true;
+    notes_.stop();
     while (!attempts_.empty()) {
         const auto at = attempts_.front();
         tell(at, true);

@@ -5,6 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
+#include "gateway/mcp_path/server_notes.hpp"
 #include "gateway/mcp_path/session_recovery.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/message.hpp"
@@ -31,12 +32,12 @@ public:
     legacy_probe(const legacy_probe&) = delete;
     legacy_probe& operator=(const legacy_probe&) = delete;
 
-    // Whether the server, which speaks the modern era, refuses `initialize`. One that cannot be reached counts as one that does, and
-    // is asked again the next time. Those who ask at once share one attempt.
+    // Whether the server, which speaks the modern era, refuses `initialize`. One that cannot be reached, or whose answer says nothing
+    // of eras, counts as one that does, and is asked again the next time. Those who ask at once share one attempt.
     net::task<bool> refuses(std::shared_ptr<const model::agent_entry> agent);
 
-    // Its record has changed, or it is gone.
-    void forget(const std::string& agent_id) { verdicts_.erase(agent_id); }
+    // Its server is another one, or it is gone: who waits is told that it refuses.
+    void forget(const std::string& agent_id);
 
     // Who waits is told that it refuses.
     void stop();
@@ -61,6 +62,8 @@ private:
 
     const program_services& services_;
     net::exchange_client exchanges_;
+    const mcp::client_info name_;
+    server_notes notes_;
     model::string_map<verdict> verdicts_;  // by agent
     std::list<std::shared_ptr<attempt>> attempts_;
     bool stopped_ = false;

@@ -23,11 +23,13 @@ std::shared_ptr<text_queue> list_listeners::listen(
 
 void list_listeners::changed(const std::string& agent_id, const std::shared_ptr<const mcp::server_lists>& lists)
 {
+    mcp::list_differences to_now{*lists};
     for (auto& each : all_) {
         if (each.agent_id != agent_id || each.known == nullptr) {
             continue;
         }
-        const auto changes = mcp::changed_lists(*std::exchange(each.known, lists), *lists) & each.wanted;
+        const auto before = std::exchange(each.known, lists);
+        const auto changes = to_now.from(before) & each.wanted;
         const auto reader = each.reader.lock();
         for (auto& text : mcp::changed_texts(each.raw_id, changes)) {
             if (reader != nullptr) {

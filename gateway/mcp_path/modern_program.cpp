@@ -25,7 +25,9 @@ void modern_program::begin()
     mcp::book_settings settings;
     settings.shared = !services_.one_client;
     settings.renames = true;
+    settings.only_declared = true;  // which no client has
     settings.most_calls = most_calls;
+    settings.most_listens = most_listens;
     settings.messages.bytes = agent_->record.mcp->max_message;
     auto started = services_.start(*agent_);
     started->set_observer(this);

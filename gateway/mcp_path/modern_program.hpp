@@ -32,6 +32,9 @@ struct modern_services {
 class modern_program final : private program_observer {
 public:
     static constexpr std::size_t most_calls = 1024;
+    // Beside the calls, which they would keep out while they are silent: two of each session that may be there, one of which
+    // takes the place of the other.
+    static constexpr std::size_t most_listens = 20'000;
     static constexpr core::duration longest_idle = std::chrono::minutes{10};
 
     modern_program(modern_services services, std::shared_ptr<const model::agent_entry> agent);
@@ -40,8 +43,8 @@ public:
     modern_program& operator=(const modern_program&) = delete;
 
     // What comes of a request; letting go of it cancels the request. One that has ended is started again. Fails with overloaded
-    // (most_calls are in flight, the program does not read, or too much waits for its start), body_too_large and upstream_reset;
-    // what comes also with upstream_timeout, upstream_protocol and message_too_large.
+    // (most_calls or most_listens are in flight, the program does not read, or too much waits for its start), body_too_large and
+    // upstream_reset; what comes also with upstream_timeout, upstream_protocol and message_too_large.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request, core::steady_time now);
 
     // Another record, which means the same for programs; its times hold for calls in flight too. Who listens hears no more if callers

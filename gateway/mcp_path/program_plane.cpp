@@ -1,5 +1,6 @@
 #include "gateway/mcp_path/program_plane.hpp"
 
+#include "gateway/model/agent_record.hpp"
 #include "mcp/translation/legacy_request.hpp"
 
 #include <boost/asio/post.hpp>
@@ -70,6 +71,11 @@ ask_each(const model::program_request& asked, session_table& table, const sessio
     return members;
 }
 
+const mcp::incoming* read_of(const model::program_request& asked)
+{
+    return asked.read ? &*asked.read : nullptr;
+}
+
 }  // namespace
 
 program_plane::program_plane(program_services services)
@@ -122,6 +128,9 @@ void program_plane::set_agent(const std::string& id, const std::shared_ptr<const
     const bool shared_before = shares(id);
     const bool reached =
         agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
+    const auto before = agents_.find(id);
+    const bool same_server = reached && before != agents_.end() && before->second->fell_back == agent->fell_back &&
+                             model::same_callers_sessions(before->second->record, agent->record);
     if (reached) {
         agents_[id] = agent;
     } else {
@@ -131,9 +140,9 @@ void program_plane::set_agent(const std::string& id, const std::shared_ptr<const
     const auto all = reached ? agent : nullptr;
     const auto own = shares(id) ? nullptr : all;
     if (shared_before != shares(id)) {
-        legacy_clients_.set_agent(id, nullptr);
+        legacy_clients_.set_agent(id, nullptr, /*same_server=*/false);
     }
-    legacy_clients_.set_agent(id, all);
+    legacy_clients_.set_agent(id, all, same_server);
     sessions_.set_agent(id, own);
     modern_.set_agent(id, own);
     shared_.set_agent(id, reached && agent->shares_session() ? agent : nullptr);
@@ -305,8 +314,9 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
     if (translated) {
         exchange.translate();
     }
+    const mcp::message_head head{.name = {}, .fields = asked.fields};
     auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message->view())
-                        : legacy_clients_.begin(agent->second, asked.principal, *asked.message);
+                        : legacy_clients_.begin(agent->second, asked.principal, *asked.message, head);
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }
@@ -326,7 +336,9 @@ program_plane::ask(const model::program_request& asked, program_exchange& exchan
     }
     if (asked.act == program_act::request) {
         const mcp::message_head head{.name = {}, .fields = asked.fields};
-        return table_of(key_of(asked)).request(key_of(asked), with_fields(asked.message->view(), head));
+        auto message = with_fields(asked.message->view(), head);
+        message.read = read_of(asked);
+        return table_of(key_of(asked)).request(key_of(asked), message);
     }
     const auto agent = agents_.find(asked.agent);
     if (agent == agents_.end()) {
@@ -366,6 +378,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
     const mcp::message_head head{.name = {}, .fields = asked.fields};
     auto message = asked.message->view();
     message.head = &head;
+    message.read = read_of(asked);
     const single_call single{.request = message, .version = asked.version, .capabilities = {}};
     return legacy_clients_.call(agent, asked.principal, single);
 }

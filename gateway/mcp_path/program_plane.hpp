@@ -54,6 +54,7 @@ public:
     void lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& lists)
     {
         translated_.lists_changed(id, lists);
+        legacy_clients_.lists_changed(id, lists);
     }
 
     // Ends all sessions in order. busy() until their programs are gone.

@@ -2,6 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
+#include "gateway/mcp_path/tried_openings.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
 #include <utility>
@@ -66,6 +67,7 @@ void session_recovery::take(std::string_view text)
     if (spoken_.empty() && read && read->answered() == last_id_) {
         spoken_ = read->kind == mcp::message_kind::result ? mcp::members_of(read->result).text("protocolVersion")
                                                           : std::string{};
+        era_refused_ = spoken_.empty() ? says_modern_only(text) : mcp::era_of(spoken_) != mcp::era::legacy;
     }
 }
 
@@ -76,6 +78,7 @@ void session_recovery::settled(mcp::http_post& post)
     }
     const bool fits = terms_.agreed ? spoken_ == terms_.version : mcp::era_of(spoken_) == mcp::era::legacy;
     if (!fits) {
+        era_refused_ = era_refused_ || post.refused_initialize();
         // The client has agreed to something else, and hears of it when it begins again.
         return end(core::upstream_error(errc::session_not_found, "the server speaks another version now"));
     }
@@ -111,6 +114,7 @@ void session_recovery::over(mcp::http_post& post, std::optional<core::error> why
         return;
     }
     if (post.method() == "initialize") {
+        era_refused_ = post.refused_initialize();
         return end(std::move(*why));
     }
     if (why->code == errc::upstream_timeout) {

@@ -51,6 +51,13 @@ public:
 
     void begin();
 
+    // Whether the server has answered `initialize` as one does that does not speak the legacy era: with an error of the modern one
+    // or -32601, with a version of another era, or with 400, 404 or 405.
+    bool era_refused() const noexcept { return era_refused_; }
+
+    // The version that the server has chosen; empty: it has not answered.
+    const std::string& spoken() const noexcept { return spoken_; }
+
 private:
     void take(std::string_view text) override;
     void settled(mcp::http_post& post) override;
@@ -68,7 +75,8 @@ private:
     function done_;
     std::size_t told_ = 0;  // of terms_.requests
     std::uint64_t last_id_ = 0;
-    std::string spoken_;  // the version that the server chose; empty: it has not answered yet
+    std::string spoken_;
+    bool era_refused_ = false;
     std::unique_ptr<mcp::http_post> post_;
     mcp::loop_timer deadline_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

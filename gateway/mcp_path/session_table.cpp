@@ -180,7 +180,6 @@ void session_table::count_recovery(const std::string& agent_id)
     services_.log.write(core::log_level::info, "mcp_recovered", {{"agent", agent_id}});
 }
 
-// Of every agent if `agent_id` is empty. What is done to one of them may end others.
 std::vector<caller_session*> session_table::all(std::string_view agent_id) const
 {
     std::vector<caller_session*> found;

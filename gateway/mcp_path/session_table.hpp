@@ -103,6 +103,9 @@ protected:
 
     void end_all(std::string_view agent_id, session_end why, const core::error& error);
 
+    // Of every agent if `agent_id` is empty. What is done to one of them may end others.
+    std::vector<caller_session*> all(std::string_view agent_id) const;
+
     // A session is served again after a loss, or all sessions of the agent are.
     void count_recovery(const std::string& agent_id);
 
@@ -116,7 +119,6 @@ private:
     void keep(std::unique_ptr<caller_session> begun);
     caller_session* find(const session_key& key) const;
     caller_session* use(const session_key& key) const;
-    std::vector<caller_session*> all(std::string_view agent_id) const;
     caller_session* longest_unused(of_agent& in) const;
 
     program_services services_;

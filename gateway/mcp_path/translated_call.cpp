@@ -2,6 +2,7 @@
 
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/server_facts.hpp"
+#include "mcp/translation/asked_input.hpp"
 #include "mcp/translation/modern_answer.hpp"
 
 #include <utility>
@@ -28,7 +29,12 @@ std::shared_ptr<text_queue> translated_call::go_on(const call_request& request, 
 {
     again_ = true;
     for (const auto& answer : questions_.take_answers(responses)) {
-        owner_.tell(*this, answer);
+        if (auto told = owner_.tell(*this, answer); !told) {
+            auto reader = std::make_shared<text_queue>(owner_.executor());
+            reader->fail(std::move(told).error());
+            owner_.over(*this);
+            return reader;
+        }
     }
     if (!questions_.empty()) {
         gather();
@@ -89,13 +95,20 @@ void translated_call::came(text_queue& reader, std::string text)
 
 void translated_call::ask(const mcp::message& question)
 {
-    if (!mcp::input_questions::can_be_asked(question.method) || !questions_.may_ask()) {
-        return owner_.tell(*this, mcp::answer_to(question));
+    const mcp::input_request asked{.key = {}, .method = question.method, .params = question.params};
+    if (!mcp::may_be_asked(terms_.declared, asked) || !questions_.may_ask()) {
+        return refuse(mcp::answer_to(question));
     }
     questions_.add(question);
     if (!gathering_) {
         gather();
     }
+}
+
+// A program that does not read that waits for nothing.
+void translated_call::refuse(const std::string& answer)
+{
+    static_cast<void>(owner_.tell(*this, answer));
 }
 
 void translated_call::gather()
@@ -118,7 +131,7 @@ void translated_call::ask_client()
     const auto state = questions_.may_ask() ? owner_.park(*this) : std::nullopt;
     if (!state) {
         for (const auto& answer : questions_.refuse()) {
-            owner_.tell(*this, answer);
+            refuse(answer);
         }
         return;
     }

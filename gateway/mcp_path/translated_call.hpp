@@ -3,8 +3,10 @@
 // the client comes back. On the thread of one loop.
 #pragma once
 
+#include "core/error.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
+#include "mcp/calls/client_capabilities.hpp"
 #include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/translation/input_questions.hpp"
@@ -27,8 +29,8 @@ public:
     virtual ~call_owner() = default;
     virtual net::executor executor() = 0;
 
-    // An answer to a question of the call's server.
-    virtual void tell(const translated_call& call, const std::string& answer) = 0;
+    // An answer to a question of the call's server. Fails with overloaded and body_too_large: the server does not get it.
+    virtual core::result<> tell(const translated_call& call, const std::string& answer) = 0;
 
     // The call waits for its client from now on, which comes back with what is returned. Nothing: too many calls do.
     virtual std::optional<std::string> park(translated_call& call) = 0;
@@ -50,6 +52,7 @@ struct call_terms {
     std::string digest;  // that the state of a parked call is bound to
     mcp::client_method method = mcp::client_method::other;
     bool logs = false;  // the client wants the server's log messages
+    mcp::client_capabilities declared;
 };
 
 class translated_call {
@@ -68,7 +71,8 @@ public:
     // be over when this returns.
     std::shared_ptr<text_queue> open(const call_request& request);
 
-    // The same with what the client was asked for: raw `inputResponses`.
+    // The same with what the client was asked for: raw `inputResponses`. If the server cannot be given that, the call is over, and
+    // what comes fails as call_owner::tell().
     std::shared_ptr<text_queue> go_on(const call_request& request, std::string_view responses);
 
     const call_terms& terms() const noexcept { return terms_; }
@@ -83,6 +87,7 @@ private:
     void look();
     void came(text_queue& reader, std::string text);
     void ask(const mcp::message& question);
+    void refuse(const std::string& answer);
     void gather();
     void ask_client();
     void finish(text_queue& reader, std::string answer);

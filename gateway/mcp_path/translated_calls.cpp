@@ -29,6 +29,8 @@ call_terms terms_of(const model::program_request& asked)
     terms.digest = asked.digest;
     terms.method = asked.read->method;
     terms.logs = !(*asked.read)[routed::meta_level].empty();
+    terms.declared =
+        mcp::client_capabilities::read(asked.read->raw(routed::meta_capabilities, asked.message->view().text));
     return terms;
 }
 
@@ -75,13 +77,16 @@ translated_calls::answer_here(const model::agent_entry& agent, const model::prog
     if (listens) {
         return listeners_.listen(asked.agent, message.id, read.raw(routed::listen_to, message.text), lists);
     }
-    if (lists == nullptr) {
+    const auto cursor = list ? read.raw(routed::cursor, message.text) : std::string_view{};
+    // Its first page has come from a session of its own, before the gateway's knew the list.
+    const bool of_server = !cursor.empty() && !mcp::is_own_cursor(cursor);
+    if (lists == nullptr || of_server) {
         return std::shared_ptr<text_queue>{};
     }
     if (!list) {
         return answered(executor(), mcp::discover_answer(message.id, lists->server, /*tells_changes=*/true));
     }
-    auto page = mcp::list_answer(message.id, *list, *lists, read.raw(routed::cursor, message.text));
+    auto page = mcp::list_answer(message.id, *list, *lists, cursor);
     if (!page) {
         return page.error();
     }
@@ -135,14 +140,15 @@ core::result<std::shared_ptr<text_queue>> translated_calls::go_on(const model::p
     return call.go_on(request_of(asked), asked.read->raw(routed::input_responses, text));
 }
 
-void translated_calls::tell(const translated_call& call, const std::string& answer)
+core::result<> translated_calls::tell(const translated_call& call, const std::string& answer)
 {
     mcp::client_message message;
     message.text = answer;
     message.id = mcp::members_of(answer).find("id");
     const auto& terms = call.terms();
-    // A program that has ended, or does not read, fails the call itself.
-    static_cast<void>(sessions_.tell({call.handle(), terms.agent, terms.principal}, message));
+    auto told = sessions_.tell({call.handle(), terms.agent, terms.principal}, message);
+    // A session that is over fails the call itself.
+    return told || told.error().code == errc::session_not_found ? core::result<>{} : told;
 }
 
 std::optional<std::string> translated_calls::park(translated_call& call)

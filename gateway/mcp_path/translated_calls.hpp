@@ -59,7 +59,7 @@ private:
     };
 
     net::executor executor() override { return services_.loop.get_executor(); }
-    void tell(const translated_call& call, const std::string& answer) override;
+    core::result<> tell(const translated_call& call, const std::string& answer) override;
     std::optional<std::string> park(translated_call& call) override;
     void over(translated_call& call) override;
 

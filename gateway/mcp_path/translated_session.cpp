@@ -19,6 +19,12 @@ bool is_unknown(std::string_view method) noexcept
            method == "resources/subscribe" || method == "resources/unsubscribe";
 }
 
+// From [0, 1), the same for one session always.
+double place_by_chance(std::string_view handle) noexcept
+{
+    return handle.empty() ? 0 : static_cast<unsigned char>(handle.front()) / 256.0;
+}
+
 }  // namespace
 
 translated_session::translated_session(
@@ -33,12 +39,22 @@ translated_session::translated_session(
       terms_{std::move(terms)},
       once_{once},
       unasked_{executor()},
-      calls_{{[this] { return now(); }, server_.ask, once_}, terms_},
+      calls_{
+          {.clock = [this] { return now(); },
+           .ask = server_.ask,
+           .once = once_,
+           .max_message = static_cast<std::size_t>(agent().record.mcp->max_message),
+           .kept = server_.kept.get(),
+           .idle = [this] { end_if_done(); }},
+          terms_
+      },
       subscriptions_{
-          {[this] { return now(); },
-           server_.ask,
-           [this](std::string text) { unasked_.push(std::move(text), text_kind::notification, now()); },
-           agent().record.mcp->request_timeout},
+          {.clock = [this] { return now(); },
+           .ask = server_.ask,
+           .say = [this](std::string text) { unasked_.push(std::move(text), text_kind::notification, now()); },
+           .patience = agent().record.mcp->request_timeout,
+           .late = place_by_chance(this->name().handle),
+           .kept = server_.kept.get()},
           terms_
       }
 {
@@ -60,7 +76,10 @@ void translated_session::open(const mcp::client_message& initialize, std::shared
 void translated_session::discover(const mcp::client_message& initialize)
 {
     const auto asked = mcp::own_request(initialize.id, "server/discover", "{}");
-    auto sent = server_.ask(mcp::to_modern(asked.view(), terms_).view());
+    const auto made = mcp::to_modern(asked.view(), terms_);
+    auto message = made.view();
+    message.head = initialize.head;
+    auto sent = server_.ask(message);
     if (!sent) {
         return end(session_end::refused, sent.error());
     }
@@ -156,18 +175,24 @@ void translated_session::close(const core::error& error)
 }
 
 // What the gateway's own session with the server hears of, whether or not the server tells clients of changes.
-void translated_session::look_at_lists()
+void translated_session::lists_changed(
+    const std::shared_ptr<const mcp::server_lists>& now,
+    mcp::list_differences& to_now
+)
 {
-    auto listed = server_.listed();
-    if (listed == nullptr || listed == lists_) {
+    const auto before = std::exchange(lists_, now);
+    if (before == nullptr || before == now || once_) {
         return;
     }
-    const auto before = std::exchange(lists_, std::move(listed));
-    if (before == nullptr || once_) {
-        return;
+    for (auto& each : mcp::changed_texts({}, to_now.from(before))) {
+        unasked_.push(std::move(each), text_kind::notification, this->now());
     }
-    for (auto& each : mcp::changed_texts({}, mcp::changed_lists(*before, *lists_))) {
-        unasked_.push(std::move(each), text_kind::notification, now());
+}
+
+void translated_session::end_if_done()
+{
+    if (once_ && !busy()) {
+        end(session_end::done, core::caller_error(errc::session_not_found));
     }
 }
 
@@ -182,10 +207,6 @@ void translated_session::sweep(core::steady_time now)
     }
     calls_.sweep(server.call_timeout);
     subscriptions_.sweep();
-    look_at_lists();
-    if (once_ && !busy()) {
-        end(session_end::done, core::caller_error(errc::session_not_found));
-    }
 }
 
 }  // namespace gateway::mcp_path

@@ -12,7 +12,9 @@
 #include "gateway/mcp_path/unasked_messages.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/protocol/discovery.hpp"
+#include "mcp/translation/list_subscription.hpp"
 #include "mcp/translation/modern_request.hpp"
+#include "net/loop/shared_budget.hpp"
 
 #include <functional>
 #include <memory>
@@ -26,6 +28,8 @@ struct translated_server {
     modern_upstream ask;
     // What it lists, as far as that is known; null: it is not.
     std::function<std::shared_ptr<const mcp::server_lists>()> listed;
+    // Bytes, of what all sessions of the agent keep of their clients' messages.
+    std::shared_ptr<net::shared_budget> kept;
 };
 
 class translated_session final : public caller_session {
@@ -51,6 +55,13 @@ public:
 
     std::shared_ptr<text_queue> listen() override { return unasked_.listen(); }
     void sweep(core::steady_time now) override;
+
+    // What the server lists is `now`, which is compared with what the client knows.
+    void lists_changed(const std::shared_ptr<const mcp::server_lists>& now, mcp::list_differences& to_now);
+
+    // A session of one call is over when that is.
+    void end_if_done();
+
     bool busy() const override { return opening_ != nullptr || calls_.any(); }
     bool listened_to() const noexcept override { return unasked_.listened_to(); }
     bool subscribes() const noexcept override { return subscriptions_.any(); }
@@ -61,7 +72,6 @@ private:
     void look_at_opening();
     void opened(const mcp::server_facts& facts);
     std::string set_level(const mcp::client_message& request);
-    void look_at_lists();
 
     translated_server server_;
     mcp::client_terms terms_;

@@ -60,7 +60,9 @@ core::result<std::shared_ptr<text_queue>> translated_sessions::call(
     if (!begun) {
         return begun.error();
     }
-    return (*begun)->request(request);
+    auto answer = (*begun)->request(request);
+    (*begun)->end_if_done();
+    return answer;
 }
 
 core::result<translated_session*> translated_sessions::begin_one(session_name name, mcp::client_terms terms, bool once)
@@ -69,11 +71,33 @@ core::result<translated_session*> translated_sessions::begin_one(session_name na
     if (auto room = make_room(agent, agent->record.mcp->max_sessions.value_or(usual_sessions)); !room) {
         return room.error();
     }
-    translated_server server{.ask = ask_(agent), .listed = [this, id = agent->record.id] {
-                                 return services().listed ? services().listed(id) : nullptr;
-                             }};
+    auto& kept = kept_[agent->record.id];
+    if (kept == nullptr) {
+        kept = std::make_shared<net::shared_budget>(most_kept);
+    }
+    translated_server server{
+        .ask = ask_(agent),
+        .listed = [this, id = agent->record.id] { return services().listed ? services().listed(id) : nullptr; },
+        .kept = kept
+    };
     return &add(std::make_unique<translated_session>(*this, std::move(name), std::move(server), std::move(terms), once)
     );
+}
+
+void translated_sessions::lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now)
+{
+    mcp::list_differences to_now{*now};
+    for (auto* const each : all(id)) {
+        static_cast<translated_session*>(each)->lists_changed(now, to_now);  // there are no others in this table
+    }
+}
+
+void translated_sessions::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    session_table::set_agent(id, agent);
+    if (agent == nullptr) {
+        kept_.erase(id);
+    }
 }
 
 }  // namespace gateway::mcp_path

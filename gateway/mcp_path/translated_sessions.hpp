@@ -9,8 +9,11 @@
 #include "gateway/mcp_path/translated_session.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/protocol/discovery.hpp"
 #include "mcp/translation/modern_request.hpp"
+#include "net/loop/shared_budget.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +23,9 @@ namespace gateway::mcp_path {
 
 class translated_sessions final : public session_table {
 public:
+    // Bytes of calls that may go up once more, of their input and of subscriptions, of all sessions of an agent.
+    static constexpr std::size_t most_kept = 64 * 1024 * 1024;
+
     // How an agent's server is asked in the modern era.
     using upstream_maker = std::function<modern_upstream(const std::shared_ptr<const model::agent_entry>& agent)>;
 
@@ -38,10 +44,16 @@ public:
     core::result<std::shared_ptr<text_queue>>
     call(std::shared_ptr<const model::agent_entry> agent, std::string principal, const mcp::client_message& request);
 
+    // What the agent's server lists has changed to this.
+    void lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now);
+
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
+
 private:
     core::result<translated_session*> begin_one(session_name name, mcp::client_terms terms, bool once);
 
     upstream_maker ask_;
+    model::string_map<std::shared_ptr<net::shared_budget>> kept_;  // by agent
 };
 
 }  // namespace gateway::mcp_path

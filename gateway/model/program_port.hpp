@@ -39,9 +39,9 @@ struct program_request {
     std::string_view version;                  // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; never logged
-    std::optional<mcp::incoming> read;       // of modern: where the parts of `message` stand in its text
-    std::string digest;                      // of modern: digest_of_call(), if the server may ask during it; else empty
-    resumption resumes = resumption::never;  // of request and listen
+    std::optional<mcp::incoming> read;  // where the parts of `message` stand in its text; of resume and `many`: nothing
+    std::string digest;                 // of modern: digest_of_call(), if the server may ask during it; else empty
+    resumption resumes = resumption::never;   // of request and listen
     std::optional<mcp::event_position> last;  // of resume: the event behind which it goes on
 };
 

@@ -203,7 +203,7 @@ net::routine<> mcp_endpoint::find_session(request_context& request) const
 net::routine<mcp::incoming_body> mcp_endpoint::read_long_message(request_context& request, std::string_view body)
 {
     const auto here = request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<mcp::incoming_body>([body] { return mcp::read_incoming(body); });
+    auto asked = control_.long_bodies().ask<mcp::incoming_body>([&request, body] { return read_long(request, body); });
     co_return co_await net::ask(here, here, std::move(asked));
 }
 
@@ -216,7 +216,7 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     if (is_too_long(read)) {
         return respond_call_error(
             request,
-            core::caller_error(errc::invalid_request, "a name or a capability is too long")
+            core::caller_error(errc::invalid_request, "an id, a name or a capability is too long")
         );
     }
     request.call_id = read.id.of(body);

@@ -14,6 +14,9 @@ namespace {
 // What is read, and perhaps unescaped, on the loop.
 constexpr std::size_t longest_routed = 64 * 1024;
 
+// What is kept of each call in flight, raw.
+constexpr std::size_t longest_id = 1024;
+
 }  // namespace
 
 mcp::head_fields mcp_fields_of(const net::http1::request_head& head)
@@ -46,7 +49,8 @@ bool is_too_long(const mcp::incoming_body& read)
         {method, name, uri, capabilities, meta_capabilities, meta_level, listen_to, reference_name, reference_uri}
     );
     const auto has_long = [&](const mcp::incoming& message) {
-        return std::ranges::any_of(looked_at, [&](mcp::routed each) { return message[each].size > longest_routed; });
+        return std::ranges::any_of(looked_at, [&](mcp::routed each) { return message[each].size > longest_routed; }) ||
+               message[id].size > longest_id || message[progress_token].size > longest_id;
     };
     return has_long(read.message) || std::ranges::any_of(read.batch, has_long);
 }

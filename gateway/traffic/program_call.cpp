@@ -77,21 +77,21 @@ model::resumption resumption_of(std::string_view session, std::string_view versi
     return version >= first_primed ? model::resumption::at_once : model::resumption::after_event;
 }
 
-// Of a call whose client says that it can be asked for something during it.
-std::string digest_of(const program_message& what)
+// digest_of_call() of a request whose client says that it can be asked for something during it; else empty.
+std::string input_digest(const mcp::incoming& message, std::string_view body)
 {
     using enum mcp::client_capability;
-    const auto& message = what.read.message;
-    const auto declared = mcp::client_capabilities::read(message.raw(mcp::routed::meta_capabilities, what.body));
-    const bool may_ask = mcp::may_need_input(message.method) &&
-                         (declared.has(roots) || declared.has(sampling) || declared.has(elicitation));
-    if (!may_ask) {
+    if (message.kind != mcp::incoming_kind::request || !mcp::may_need_input(message.method)) {
+        return {};
+    }
+    const auto declared = mcp::client_capabilities::read(message.raw(mcp::routed::meta_capabilities, body));
+    if (!declared.has(roots) && !declared.has(sampling) && !declared.has(elicitation)) {
         return {};
     }
     std::string room;
     const auto target = *mcp::target_of(message.method);
-    const auto name = message.text(target, what.body, room).value_or("");
-    return mcp::digest_of_call(mcp::name(message.method), name, message.raw(mcp::routed::arguments, what.body));
+    const auto name = message.text(target, body, room).value_or("");
+    return mcp::digest_of_call(mcp::name(message.method), name, message.raw(mcp::routed::arguments, body));
 }
 
 std::optional<net::routine<>> set_modern_call(request_context& request, const program_message& what)
@@ -104,7 +104,8 @@ std::optional<net::routine<>> set_modern_call(request_context& request, const pr
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
     call.asked.message.emplace(kept(request, what, call.asked.read.emplace()));
-    call.asked.digest = digest_of(what);
+    call.asked.digest =
+        request.input_digest.empty() ? input_digest(what.read.message, what.body) : std::move(request.input_digest);
     return std::nullopt;
 }
 
@@ -126,6 +127,19 @@ void set_batch(request_context& request, const program_message& what)
 }
 
 }  // namespace
+
+mcp::incoming_body read_long(request_context& request, std::string_view body)
+{
+    auto read = mcp::read_incoming(body);
+    // A server of the modern era keeps its calls' state itself.
+    const auto& agent = *request.agent;
+    const bool may_wait =
+        is_for_program_port(agent, /*legacy=*/false, /*alone=*/true) || agent.record.mcp->era != core::mcp_era::modern;
+    if (may_wait && !read.problem && !read.is_batch) {
+        request.input_digest = input_digest(read.message, body);
+    }
+    return read;
+}
 
 bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone)
 {
@@ -166,8 +180,7 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     auto& call = request.program.emplace();
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
-    mcp::incoming read;
-    call.asked.message.emplace(kept(request, what, read));
+    call.asked.message.emplace(kept(request, what, call.asked.read.emplace()));
     if (request.translated) {
         call.asked.fields = passed_fields(request);
     }

@@ -38,6 +38,10 @@ struct program_message {
 // Sets request.program, or returns the answer to a message that goes no further.
 std::optional<net::routine<>> set_program_call(request_context& request, const program_message& what);
 
+// As mcp::read_incoming(), with what else of a long message takes too long for a worker: request.input_digest. Any thread, while the
+// request waits.
+mcp::incoming_body read_long(request_context& request, std::string_view body);
+
 // Whether a message to this MCP server goes there at all, not straight to a server over streamable HTTP. `alone`: it is part of no
 // session, and begins none.
 bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone);

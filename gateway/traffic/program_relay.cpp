@@ -5,6 +5,7 @@
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/translation/list_subscription.hpp"
 #include "mcp/translation/modern_answer.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
@@ -348,14 +349,18 @@ net::routine<core::result<>> program_relay::pass_batch()
     co_return sent;
 }
 
-// Ends the stream with it: whoever called is told, whoever listens is not.
+// Ends the stream with it: whoever called is told, whoever listens is not. A subscription of the modern era ends in order with the
+// gateway (MCP 2026-07-28, basic/patterns/subscriptions).
 net::routine<core::result<>> program_relay::send_failure(core::error failure)
 {
     core::result<> sent;
     if (request_.call_id.empty()) {
         sent = co_await stream_.send_end();
     } else {
-        auto text = core::jsonrpc_error_body(request_.call_id, failure.code, request_.record.agent);
+        const bool in_order =
+            failure.code == errc::draining && request_.record.mcp_method == mcp::client_method::listen;
+        auto text = in_order ? mcp::modern_answer(mcp::client_method::listen, mcp::listened_answer(request_.call_id))
+                             : core::jsonrpc_error_body(request_.call_id, failure.code, request_.record.agent);
         sent = co_await stream_.send(std::move(text), /*last=*/true);
     }
     if (!sent) {

@@ -59,6 +59,7 @@ struct request_context {
     std::string server_name{};            // of what is called, if callers use another one
     std::string tool{};                   // what record.tool points into
     std::string state_params{};           // raw, of what a session that begins again has to be told again
+    std::string input_digest{};           // of a long message, made where that was read; empty: of a short one, or none
     std::string session_tag{};            // what record.session points into
     std::string client{};                 // what record.client points into
 

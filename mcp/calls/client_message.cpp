@@ -4,6 +4,15 @@
 
 namespace mcp {
 
+std::size_t field_bytes(const std::vector<std::pair<std::string, std::string>>& fields) noexcept
+{
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : fields) {
+        bytes += name.size() + value.size();
+    }
+    return bytes;
+}
+
 kept_message::kept_message(const client_message& message)
     : text_{message.text},
       method_{message.method},

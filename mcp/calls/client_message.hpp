@@ -10,11 +10,16 @@
 
 namespace mcp {
 
+struct incoming;
+
 // What the header of a message says beside what every message has, over HTTP.
 struct message_head {
     std::string name;                                         // `Mcp-Name`; empty: none
     std::vector<std::pair<std::string, std::string>> fields;  // others, such as `Mcp-Param-…`
 };
+
+// Bytes of names and values.
+std::size_t field_bytes(const std::vector<std::pair<std::string, std::string>>& fields) noexcept;
 
 // `text` is one JSON-RPC message that has been checked; the other views are empty or into it, but for `method`.
 struct client_message {
@@ -26,6 +31,7 @@ struct client_message {
     std::string_view request_id;         // raw, `params.requestId` of `notifications/cancelled`; empty: none
     std::uint64_t client = 0;            // whose it is, where several share a connection
     const message_head* head = nullptr;  // only for the call that it is passed to; null: nothing beside
+    const incoming* read = nullptr;      // the same; `text` as it was read; null: it has to be read again
 };
 
 // A copy that lives as long as it has to.

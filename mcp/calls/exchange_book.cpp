@@ -80,10 +80,13 @@ exchange_book::exchange_book(book_settings settings)
 
 core::result<exchange_book::begun> exchange_book::begin(const client_message& request)
 {
-    if (calls_.size() >= settings_.most_calls) {
-        return core::gateway_error(errc::overloaded, "too many calls of this session are in flight");
+    const bool listens = settings_.most_listens > 0 && request.method == "subscriptions/listen";
+    if (listens ? listens_ >= settings_.most_listens : calls_.size() - listens_ >= settings_.most_calls) {
+        return core::gateway_error(errc::overloaded, "too many calls are in flight");
     }
     open_call added;
+    added.listens = listens;
+    listens_ += listens ? 1 : 0;
     added.id = request.id;
     added.client = request.client;
     added.initialize = request.method == "initialize";
@@ -212,6 +215,7 @@ exchange_book::open_call exchange_book::end(open_calls::iterator call)
 {
     questions_.end(call->first);
     auto ended = std::move(call->second);
+    listens_ -= ended.listens ? 1 : 0;
     calls_.erase(call);
     by_id_.erase(ended.upstream_id);
     if (!ended.upstream_token.empty()) {
@@ -379,7 +383,7 @@ bool exchange_book::may_ask(std::string_view method) const
             return std::ranges::find(settings_.declared, capability) != settings_.declared.end();
         }
     }
-    return true;
+    return !settings_.only_declared;
 }
 
 bool exchange_book::has_reader() const

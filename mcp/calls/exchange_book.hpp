@@ -32,7 +32,9 @@ struct book_settings {
     bool renames = false;               // every id and token gets another name, as where it is shared
     bool numbered = false;              // each id is the call's number, as streamable HTTP has to know it
     std::vector<std::string> declared;  // the client's capabilities by name; of a shared connection none count
+    bool only_declared = false;         // requests of the server that no capability is declared for are answered here
     std::size_t most_calls = 64;        // in flight
+    std::size_t most_listens = 0;       // `subscriptions/listen` beside those; 0: they are among them
     std::size_t most_questions = 64;    // of the server, that nobody has answered
     std::int64_t first_question = 0;    // the first id under which the client gets them; 0: under the server's own
     message_limits messages;
@@ -67,7 +69,7 @@ public:
         std::uint64_t id = 0;  // in the text; 0: it is no integer
     };
 
-    // A request of a client. Fails with overloaded: most_calls are in flight.
+    // A request of a client. Fails with overloaded: most_calls are in flight, or most_listens.
     core::result<begun> begin(const client_message& request);
 
     struct cancelled {
@@ -127,6 +129,7 @@ private:
         std::string upstream_token;
         std::uint64_t client = 0;
         bool initialize = false;
+        bool listens = false;  // and counts in listens_
         bool attached = true;
     };
     using open_calls = std::map<call_number, open_call>;
@@ -151,6 +154,7 @@ private:
     upstream_names ids_;
     upstream_names tokens_;
     open_calls calls_;
+    std::size_t listens_ = 0;  // of calls_
     names by_id_;
     names by_token_;
     server_questions questions_;

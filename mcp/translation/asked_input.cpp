@@ -14,6 +14,14 @@ core::error refused(std::string_view why)
     return core::upstream_error(core::errc::upstream_protocol, "input_required: " + std::string{why});
 }
 
+// A raw string, whose text is shorter by its quotes and escapes: of six bytes at most for one.
+bool is_too_long(std::string_view state)
+{
+    constexpr std::size_t longest_raw = 6 * longest_request_state + 2;
+    return state.size() > longest_raw ||
+           (state.size() > longest_request_state + 2 && text_of(state).value_or("").size() > longest_request_state);
+}
+
 core::result<std::vector<input_request>> read_requests(std::string_view raw)
 {
     std::vector<input_request> found;
@@ -61,7 +69,7 @@ core::result<std::optional<asked_input>> read_asked_input(std::string_view answe
     if (!asked.state.empty() && !is_string(asked.state)) {
         return refused("requestState is not a string");
     }
-    if (asked.state.size() > longest_request_state) {
+    if (is_too_long(asked.state)) {
         return refused("requestState is too long");
     }
     if (asked.requests.empty() && asked.state.empty()) {

@@ -14,9 +14,9 @@
 
 namespace mcp {
 
-inline constexpr std::size_t most_input_rounds = 16;    // of one call
-inline constexpr std::size_t most_input_requests = 16;  // in one round
-inline constexpr std::size_t longest_request_state = 64 * 1024;
+inline constexpr std::size_t most_input_rounds = 16;             // of one call
+inline constexpr std::size_t most_input_requests = 16;           // in one round
+inline constexpr std::size_t longest_request_state = 64 * 1024;  // bytes of its text
 
 struct input_request {
     std::string key;  // in `inputRequests` and `inputResponses`

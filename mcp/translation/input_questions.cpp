@@ -27,11 +27,6 @@ void replace(std::string& text, std::string_view part, std::string_view instead)
 
 }  // namespace
 
-bool input_questions::can_be_asked(std::string_view method) noexcept
-{
-    return method == "sampling/createMessage" || method == "elicitation/create" || method == "roots/list";
-}
-
 void input_questions::add(const message& question)
 {
     all_.push_back({

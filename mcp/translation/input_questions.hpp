@@ -17,10 +17,7 @@ public:
     static constexpr std::size_t most_at_once = 16;  // of one round; those beyond wait for the next
     static constexpr std::size_t most_rounds = 16;
 
-    // Whether requests of this method can be put to a client of the modern era.
-    static bool can_be_asked(std::string_view method) noexcept;
-
-    // can_be_asked() is true. The views are copied.
+    // One that may_be_asked() (asked_input.hpp). The views are copied.
     void add(const message& question);
 
     // The server does not want to know any more; `id`: its raw id.

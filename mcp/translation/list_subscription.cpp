@@ -68,6 +68,12 @@ list_set changed_lists(const server_lists& before, const server_lists& after) no
     return changed;
 }
 
+list_set list_differences::from(const std::shared_ptr<const server_lists>& before)
+{
+    const auto known = known_.find(before);
+    return known != known_.end() ? known->second : known_.emplace(before, changed_lists(*before, now_)).first->second;
+}
+
 std::string acknowledged_text(std::string_view raw_id, list_set lists)
 {
     std::string told{"{"};

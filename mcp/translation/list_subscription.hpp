@@ -5,6 +5,8 @@
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/protocol/message.hpp"
 
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +18,21 @@ list_set lists_listened_to(std::string_view notifications);
 
 // Those that differ in a way that callers could see.
 list_set changed_lists(const server_lists& before, const server_lists& after) noexcept;
+
+// changed_lists() from several states to one, which outlives it. Each is compared once: many may know it, and lists are long.
+class list_differences {
+public:
+    explicit list_differences(const server_lists& now)
+        : now_{now}
+    {
+    }
+
+    list_set from(const std::shared_ptr<const server_lists>& before);
+
+private:
+    const server_lists& now_;
+    std::map<std::shared_ptr<const server_lists>, list_set> known_;
+};
 
 // What comes first: which of them will be told. Single resources are not.
 std::string acknowledged_text(std::string_view raw_id, list_set lists);

@@ -20,6 +20,9 @@ using cursor_type = core::json_cursor<core::wide_bytes>;
 constexpr std::string_view legacy_not_found = "-32002";
 constexpr std::string_view modern_not_found = "-32602";
 
+// A server may have numbers for cursors, too.
+constexpr std::string_view own_cursor = "cardea:";
+
 struct added_member {
     std::string_view name;
     std::string_view text;
@@ -208,15 +211,22 @@ std::string discover_answer(std::string_view raw_id, const server_facts& server,
     return answer_with(raw_id, members);
 }
 
-// The cursor of a page is the number of entries before it.
+bool is_own_cursor(std::string_view raw)
+{
+    return text_of(raw).value_or("").starts_with(own_cursor);
+}
+
+// The cursor of a page names the number of entries before it.
 core::result<std::string>
 list_answer(std::string_view raw_id, list_kind list, const server_lists& lists, std::string_view cursor)
 {
     const auto& all = lists[list];
     std::size_t at = 0;
     if (!cursor.empty()) {
-        const auto text = text_of(cursor);
-        const auto number = text ? integer_of<std::size_t>(*text) : std::nullopt;
+        const auto text = text_of(cursor).value_or("");
+        const bool own = text.starts_with(own_cursor);
+        const auto number =
+            own ? integer_of<std::size_t>(std::string_view{text}.substr(own_cursor.size())) : std::nullopt;
         if (!number || *number == 0) {
             return core::caller_error(core::errc::invalid_params, "a cursor that no page had");
         }
@@ -233,7 +243,7 @@ list_answer(std::string_view raw_id, list_kind list, const server_lists& lists, 
     std::string members;
     append_member(members, list_member(list), entries);
     if (at < all.size()) {
-        append_text_member(members, "nextCursor", std::to_string(at));
+        append_text_member(members, "nextCursor", std::string{own_cursor} + std::to_string(at));
     }
     members.pop_back();
     return answer_with(raw_id, members);

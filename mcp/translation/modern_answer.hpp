@@ -21,6 +21,9 @@ std::string modern_answer(client_method asked, std::string text);
 // The answer to `server/discover`, without what modern_answer() adds. `tells_changes`: subscriptions/listen is served.
 std::string discover_answer(std::string_view raw_id, const server_facts& server, bool tells_changes);
 
+// Whether this raw cursor is one of list_answer(), and not a server's.
+bool is_own_cursor(std::string_view raw);
+
 inline constexpr std::size_t largest_page = 1024 * 1024;  // bytes of entries, unless the first is longer
 
 // A page of the list, without what modern_answer() adds. `cursor`: raw, as an earlier page had it; empty: the first page. Fails

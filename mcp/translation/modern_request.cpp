@@ -117,7 +117,7 @@ std::string_view moved(text_range part, const std::vector<text_edit>& edits, std
 
 kept_message to_modern(const client_message& request, const client_terms& terms, const given_input& input)
 {
-    const auto read = read_incoming(request.text).message;
+    const auto read = request.read != nullptr ? *request.read : read_incoming(request.text).message;
     modern_edits changed{read, request.text};
     const auto version = json_text(latest(era::modern));
     const auto level = terms.level.empty() ? std::string{} : json_text(terms.level);
@@ -165,9 +165,11 @@ std::string short_client_info(std::string_view raw)
     const auto info = members_of(raw);
     std::string out{"{"};
     for (const std::string_view name : {"name", "version"}) {
-        if (const auto word = info.find(name); is_string(word) && word.size() <= longest_word) {
-            append_member(out, name, word);
+        const auto word = info.find(name);
+        if (!is_string(word) || word.size() > longest_word) {
+            return {};
         }
+        append_member(out, name, word);
     }
     close(out, '}');
     return out;

@@ -29,7 +29,8 @@ kept_message to_modern(const client_message& request, const client_terms& terms,
 // A request of the gateway's own. `id`: raw; `params`: raw object.
 kept_message own_request(std::string_view id, std::string_view method, std::string_view params);
 
-// Nothing but name and version of a client's `clientInfo` if it is longer than this: it goes up with each request.
+// Nothing but name and version of a client's `clientInfo` if it is longer than this: it goes up with each request. Empty: it has
+// not both, in a quarter of that each.
 inline constexpr std::size_t longest_client_info = 2048;
 std::string short_client_info(std::string_view raw);
 

@@ -5,7 +5,10 @@
 #include "mcp/calls/client_message.hpp"
 #include "mcp/protocol/discovery.hpp"
 
+#include <cstddef>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,23 +19,36 @@ namespace mcp {
 // The arguments that tools of one server want repeated (`x-mcp-header` in their `inputSchema`).
 class parameter_fields {
 public:
+    // What is beyond these is not repeated.
+    static constexpr std::size_t most = 64;                 // arguments of one tool
+    static constexpr unsigned deepest = 8;                  // names on the way to one
+    static constexpr std::size_t longest_name = 128;        // bytes of the name that the schema gives a field
+    static constexpr std::size_t longest_value = 8 * 1024;  // bytes of an argument, raw
+
     explicit parameter_fields(const server_lists& lists);
 
-    // `Mcp-Param-…` of a call; `arguments` is raw. An argument that is absent, null or of another type than string, integer and boolean has no field.
+    // `Mcp-Param-…` of a call, in the order of the schema; `arguments` is raw, and read once. An argument that is absent, null or of
+    // another type than string, integer and boolean has no field.
+    bool repeats_any(std::string_view tool) const { return tools_.contains(tool); }
     std::vector<std::pair<std::string, std::string>> of(std::string_view tool, std::string_view arguments) const;
 
 private:
-    struct parameter {
-        std::vector<std::string> path;  // of names of properties
-        std::string field;
+    // A schema, as far as it leads to arguments that are repeated.
+    struct property {
+        std::optional<std::size_t> field;  // of tool::fields
+        std::map<std::string, std::unique_ptr<property>, std::less<>> inside;
     };
+    struct tool {
+        property arguments;
+        std::vector<std::string> fields;
+    };
+    class schema_reader;
+    class argument_reader;
 
-    static void read(std::string_view schema, std::vector<std::string>& path, std::vector<parameter>& found);
-
-    std::map<std::string, std::vector<parameter>, std::less<>> tools_;
+    std::map<std::string, tool, std::less<>> tools_;
 };
 
-// The head of a request, with the further fields that it has already; `tools` may be null.
+// The head of a request, with the name and the further fields that it has already; `tools` may be null.
 message_head head_of(const client_message& request, const parameter_fields* tools);
 
 }  // namespace mcp

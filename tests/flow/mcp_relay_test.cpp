@@ -55,6 +55,31 @@ TEST_CASE("An initialize without an id does not reach the server")
     CHECK(passed_on(x).empty());
 }
 
+TEST_CASE("An id or a progress token of over 1 KiB does not reach the server")
+{
+    const auto x = mcp_gateway();
+    const field_list session{{"Mcp-Session-Id", post(x, initialize_body).header("Mcp-Session-Id")}};
+    for (const std::size_t bytes : {1023U, 1024U, 1025U}) {
+        CAPTURE(bytes);
+        const auto word = '"' + std::string(bytes - 2, 'i') + '"';
+        const auto by_id = post(x, call_of(word), session);
+        const auto by_token = post(
+            x,
+            R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":)" + word +
+                "}}}",
+            session
+        );
+        if (bytes <= 1024) {
+            CHECK(by_id.status == 200);
+            CHECK(by_token.status == 200);
+        } else {
+            check_error(by_id, 400, -32600, "invalid_request");
+            check_error(by_token, 400, -32600, "invalid_request");
+        }
+    }
+    CHECK(passed_on(x).size() == 5);
+}
+
 TEST_CASE("an id that is forged, cut, of another agent or of an older gateway is 404 before the server hears of it")
 {
     const auto x = mcp_gateway();

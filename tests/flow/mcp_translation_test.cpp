@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -229,6 +230,24 @@ TEST_CASE("A call that is translated or waits for its client is counted, and its
     CHECK_FALSE(json::parse(*began).contains("translated"));
 }
 
+TEST_CASE("A long call that waits for its client goes on with the same arguments only")
+{
+    const program_gateway x;
+    const auto call_with = [&x](char padding, const std::string& more) {
+        const auto text = modern_text(
+            "1",
+            "tools/call",
+            R"("name":"ask","arguments":{"a":")" + std::string(std::size_t{257} * 1024, padding) + "\"}," + more
+        );
+        return x.post(text, modern_fields("tools/call", "ask"));
+    };
+    const auto asked = json::parse(call_with('a', "").body);
+    const auto state = asked["result"]["requestState"].get<std::string>();
+    const auto next = R"("requestState":")" + state + R"(","inputResponses":{"input-1":{"roots":[]}},)";
+    check_error(call_with('b', next), 400, -32602, "input_expired");
+    CHECK(call_with('a', next).body.find(R"("text":"asked")") != std::string::npos);
+}
+
 TEST_CASE("A client of the modern era that leaves ends its call and the program")
 {
     const program_gateway x{legacy_program};
@@ -238,6 +257,23 @@ TEST_CASE("A client of the modern era that leaves ends its call and the program"
     const auto program = x.programs().at(0);
     caller.close();
     CHECK(x.becomes_true([&] { return !x.running(program); }));
+}
+
+TEST_CASE("A subscription of the modern era gets its result at the gateway's end")
+{
+    program_gateway x;
+    http_client listener{x.port()};
+    listener.send(program_gateway::text(
+        "POST",
+        modern_fields("subscriptions/listen"),
+        modern_text(R"("l")", "subscriptions/listen", R"("notifications":{"toolsListChanged":true},)")
+    ));
+    listener.read_until("subscriptions/acknowledged");
+    x.gateway().stop();
+    const auto rest = listener.read_until("0\r\n\r\n");
+    CHECK(rest.find(R"("id":"l","result":{"resultType":"complete",)") != std::string::npos);
+    CHECK(rest.find("draining") == std::string::npos);
+    CHECK(x.gateway().wait_until_stopped());
 }
 
 TEST_CASE("A program that ends during a call of the modern era fails it with 502, and one that takes no session too")

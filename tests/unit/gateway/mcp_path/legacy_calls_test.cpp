@@ -4,8 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 TEST_SUITE_BEGIN("gateway/mcp_path/legacy_calls");
 
@@ -37,6 +40,69 @@ public:
     std::string session = begin_session();
     std::unique_ptr<program_reader> reader;
 };
+
+// Calls of one session, without the session, on a server that takes everything.
+class kept_rig {
+public:
+    static std::string call(std::size_t bytes)
+    {
+        const auto text = message("7", "tools/call", R"({"name":""})");
+        return message("7", "tools/call", R"({"name":")" + std::string(bytes - text.size(), 'x') + "\"}");
+    }
+
+    static legacy_calls::services services(kept_rig& x, std::size_t max_message)
+    {
+        return {
+            .clock = [] { return core::steady_time{}; },
+            .ask =
+                [&x](const mcp::client_message& /*request*/) {
+                    x.asked.push_back(std::make_shared<text_queue>(x.loop.get_executor()));
+                    return core::result<reader>{x.asked.back()};
+                },
+            .max_message = max_message,
+            .kept = &x.budget
+        };
+    }
+
+    reader begin(legacy_calls& calls, std::size_t bytes)
+    {
+        auto made = std::make_shared<text_queue>(loop.get_executor());
+        CHECK(calls.begin(client_text{call(bytes)}, made).has_value());
+        return made;
+    }
+
+    // The server of the latest call wants to know something of these names.
+    void need(const std::vector<std::string>& keys)
+    {
+        std::string requests;
+        for (const auto& each : keys) {
+            requests += (requests.empty() ? "\"" : ",\"") + each + R"(":{"method":"roots/list"})";
+        }
+        asked.back()->push(
+            answer_text("7", R"({"resultType":"input_required","inputRequests":{)" + requests + "}}"),
+            gateway::mcp_path::text_kind::answer
+        );
+        asked.back()->close();
+        poll();
+    }
+
+    void poll()
+    {
+        loop.io().restart();
+        loop.io().poll();
+    }
+
+    net::loop loop;
+    net::shared_budget budget{10'000};
+    mcp::client_terms terms{.capabilities = R"({"roots":{}})", .info = {}, .level = {}};
+    std::vector<reader> asked;
+};
+
+// The answer to a question whose result has so many bytes.
+std::string answer_of(int id, std::size_t bytes)
+{
+    return answer_text(std::to_string(id), R"({"x":")" + std::string(bytes - 8, 'x') + "\"}");
+}
 
 std::string one(std::string_view method, std::string_view params = form)
 {
@@ -213,6 +279,53 @@ TEST_CASE("A call that is too long to be kept beside others goes up, and fails o
     ));
     x.say(answer_text(x.id_of_line(0, number), R"({"resultType":"input_required","requestState":"s"})"), number);
     CHECK(x.all(*x.reader) == "overloaded");
+}
+
+TEST_CASE(
+    "A call that would be over max_message with all its answers fails, and so does one with too many kept beside it"
+)
+{
+    constexpr std::size_t max_message = 1000;
+    for (const std::size_t more : {0U, 1U, 2U}) {
+        CAPTURE(more);
+        kept_rig x;
+        legacy_calls calls{kept_rig::services(x, max_message), x.terms};
+        const auto reader = x.begin(calls, 700);
+        x.need({"a", "b"});
+        CHECK(x.asked.size() == 1);
+        calls.take_answer(client_text{answer_of(1, 100)});
+        calls.take_answer(client_text{answer_of(2, max_message - 700 - 2 - 100 - 1 + more)});
+        CHECK(x.asked.size() == (more < 2 ? 2 : 1));
+        next(reader);
+        next(reader);
+        CHECK(next(reader) == (more < 2 ? "" : "body_too_large"));
+        CHECK(x.budget.taken() == (more < 2 ? 700 : 0));
+    }
+}
+
+TEST_CASE("What is kept of the calls of all sessions is bounded, and is given back when they are over")
+{
+    kept_rig x;
+    {
+        legacy_calls first{kept_rig::services(x, 9000), x.terms};
+        legacy_calls second{kept_rig::services(x, 9000), x.terms};
+        const auto held = x.begin(first, 9000);
+        CHECK(x.budget.taken() == 9000);
+        for (const std::size_t bytes : {997U, 998U, 999U, 1001U}) {
+            CAPTURE(bytes);
+            const auto reader = x.begin(second, bytes);
+            x.asked.back()->push(
+                answer_text("7", R"({"resultType":"input_required","requestState":""})"),
+                gateway::mcp_path::text_kind::answer
+            );
+            x.asked.back()->close();
+            x.poll();
+            CHECK(next(reader) == (bytes <= 998 ? "" : "overloaded"));
+            second.fail(core::gateway_error(errc::draining));
+            CHECK(x.budget.taken() == 9000);
+        }
+    }
+    CHECK(x.budget.taken() == 0);
 }
 
 TEST_SUITE_END();

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("gateway/mcp_path/modern_program");
@@ -166,6 +167,26 @@ TEST_CASE("1024 calls are in flight, and no more")
     calls.pop_back();
     x.poll();
     CHECK(x.ask(message("1", "tools/call")) != nullptr);
+}
+
+TEST_CASE("20000 subscriptions are there, and no more, beside the calls")
+{
+    modern_rig x;
+    const auto listens = [&x] {
+        return x.serving.request(x.new_entry(), client_text{message("1", "subscriptions/listen")});
+    };
+    x.ask(message("1", "tools/call"));
+    x.programs.say(message("", "notifications/message"));
+    std::vector<reader> all;
+    for (std::size_t i = 0; i < modern_program::most_listens; ++i) {
+        auto begun = listens();
+        REQUIRE(begun.has_value());
+        all.push_back(std::move(*begun));
+    }
+    CHECK(listens().error().code == errc::overloaded);
+    CHECK(x.ask(message("2", "tools/call")) != nullptr);
+    all.pop_back();
+    CHECK(listens().has_value());
 }
 
 TEST_CASE("A changed agent ends its program, one that means the same keeps it, and none starts at the end")

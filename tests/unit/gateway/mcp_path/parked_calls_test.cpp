@@ -202,6 +202,53 @@ TEST_CASE("A question of a kind that is not asked of clients is answered at once
     CHECK(next(answer).empty());
 }
 
+TEST_CASE("A server is answered its ping while a call is parked, and what else it says is kept for the client")
+{
+    parked_rig x;
+    const auto asked = x.park({message("0", "roots/list")});
+    x.programs.say(message("5", "ping"));
+    x.programs.say(message("6", "other/ask"));
+    x.programs.say(message("7", "elicitation/create"));
+    x.poll();
+    const auto count = x.lines().size();
+    CHECK(x.lines()[count - 2] == answer_text("5"));
+    CHECK(x.lines()[count - 1].find(R"("id":6,"error":{"code":-32601)") != std::string::npos);
+    const auto again = x.call(next_round("2", asked, R"({"input-1":{}})"));
+    CHECK(requests_of(x.later(again)).find("elicitation/create") != std::string::npos);
+}
+
+TEST_CASE("A client is not asked in a mode that it has not declared, nor for sampling with tools")
+{
+    parked_rig x;
+    const auto answer = x.call(modern(
+        "1",
+        "tools/call",
+        arguments,
+        R"("io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}},"sampling":{}},)"
+    ));
+    x.programs.say(message("0", "elicitation/create", R"({"mode":"url","url":"https://a"})"));
+    x.poll();
+    CHECK(x.lines().back().find(R"("id":0,"error":{"code":-32601)") != std::string::npos);
+    x.programs.say(message("1", "sampling/createMessage", R"({"messages":[],"tools":[]})"));
+    x.programs.say(message("2", "elicitation/create", R"({"message":"Sure?"})"));
+    x.programs.say(message("3", "sampling/createMessage", R"({"messages":[]})"));
+    const auto asked = requests_of(x.later(answer));
+    CHECK(x.lines().back().find(R"("id":1,"error":{"code":-32601)") != std::string::npos);
+    CHECK(asked.find(R"("Sure?")") != std::string::npos);
+    CHECK(asked.find("sampling/createMessage") != std::string::npos);
+    CHECK(asked.find(R"("tools")") == std::string::npos);
+}
+
+TEST_CASE("An answer that the program does not take ends its call, which would wait for it")
+{
+    parked_rig x;
+    const auto asked = x.park({message("0", "roots/list")});
+    x.programs.refuses = core::gateway_error(errc::overloaded, "it does not read");
+    CHECK(next(x.call(next_round("2", asked, R"({"input-1":{"roots":[]}})"))) == "overloaded");
+    CHECK(x.sessions->size() == 0);
+    CHECK(x.calls.parked() == 0);
+}
+
 TEST_CASE("A question that the server takes back is not asked, and one that the answer overtakes neither")
 {
     parked_rig x;

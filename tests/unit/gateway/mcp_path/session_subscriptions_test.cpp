@@ -1,11 +1,16 @@
+// over 400 lines: one session and its server, which acknowledges or not, in every order.
 #include "gateway/mcp_path/session_subscriptions.hpp"
 
 #include "tests/unit/gateway/mcp_path/translated_rig.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 TEST_SUITE_BEGIN("gateway/mcp_path/session_subscriptions");
 
@@ -56,16 +61,17 @@ public:
         ));
     }
 
-    // Of the latest.
+    std::string_view latest_listen(std::size_t number = 0) const
+    {
+        const auto& lines = programs.lines.at(number);
+        const auto found = std::find_if(lines.rbegin(), lines.rend(), [](const std::string& each) {
+            return each.find("subscriptions/listen") != std::string::npos;
+        });
+        return found == lines.rend() ? std::string_view{} : *found;
+    }
     std::string id_of_listen(std::size_t number = 0) const
     {
-        std::string id;
-        for (const auto& each : programs.lines.at(number)) {
-            if (each.find("subscriptions/listen") != std::string::npos) {
-                id = mcp::members_of(each).find("id");
-            }
-        }
-        return id;
+        return std::string{mcp::members_of(latest_listen(number)).find("id")};
     }
 
     std::size_t listens() const
@@ -77,9 +83,41 @@ public:
         return count;
     }
 
+    // The server acknowledges whatever it is asked for, until it is asked for no more.
+    void acknowledge_all()
+    {
+        for (std::string last; last != id_of_listen();) {
+            last = id_of_listen();
+            const auto params = mcp::members_of(mcp::members_of(latest_listen()).object("params"));
+            const auto wishes = mcp::members_of(params.object("notifications"));
+            acknowledge(std::string{wishes.find("resourceSubscriptions")});
+        }
+    }
+
+    // Subscribed to, one after the other; what came of the last.
+    std::string subscribe_all(const std::vector<std::string>& uris)
+    {
+        std::string last;
+        for (const auto& each : uris) {
+            const auto reader = subscribe(each);
+            acknowledge_all();
+            last = all(*reader);
+        }
+        return last;
+    }
+
+    // How late in the spread this session is.
+    core::duration late() const
+    {
+        const auto place = static_cast<unsigned char>(session.front()) / 256.0;
+        return std::chrono::duration_cast<core::duration>(session_subscriptions::spread * place);
+    }
+
     std::string session = begin_session();
     std::unique_ptr<program_reader> listener;
 };
+
+const std::string subscribed = answer_text("1") + "\nover";
 
 std::string updated(const std::string& uri)
 {
@@ -166,13 +204,13 @@ TEST_CASE("A subscription whose program ends is made again, later each time, and
     x.all(*reader);
     x.programs.die();
     x.poll();
-    x.pass(session_subscriptions::shortest_pause - 1ms);
+    x.pass(session_subscriptions::shortest_pause + x.late() - 1ms);
     CHECK(x.listens() == 1);
     x.pass(1ms);
     CHECK(x.listens() == 2);
     x.programs.die(1);
     x.poll();
-    x.pass(2 * session_subscriptions::shortest_pause - 1ms);
+    x.pass(2 * session_subscriptions::shortest_pause + x.late() - 1ms);
     CHECK(x.listens() == 2);
     x.pass(1ms);
     REQUIRE(x.listens() == 3);
@@ -181,14 +219,175 @@ TEST_CASE("A subscription whose program ends is made again, later each time, and
     CHECK(x.all(*x.listener) == message("", "notifications/resources/updated", R"({"uri":"a:1"})") + "\n");
 }
 
+TEST_CASE("A subscription that ends soon after it was acknowledged is not made again sooner, and one that has lived is")
+{
+    subscribing_rig x;
+    CHECK(x.subscribe_all({"a:1"}) == subscribed);
+    x.programs.die();
+    x.poll();
+    x.pass(session_subscriptions::shortest_pause + x.late());
+    REQUIRE(x.listens() == 2);
+    x.acknowledge(R"(["a:1"])", 1);
+    SUBCASE("soon")
+    {
+        x.pass(session_subscriptions::longest_pause - 1ms);
+        x.programs.die(1);
+        x.poll();
+        x.pass(2 * session_subscriptions::shortest_pause + x.late() - 1ms);
+        CHECK(x.listens() == 2);
+    }
+    SUBCASE("it has lived")
+    {
+        x.pass(session_subscriptions::longest_pause);
+        x.programs.die(1);
+        x.poll();
+        x.pass(session_subscriptions::shortest_pause + x.late());
+        CHECK(x.listens() == 3);
+    }
+}
+
+TEST_CASE("Sessions that lose their subscriptions at once do not make them again at once")
+{
+    subscribing_rig x;
+    constexpr std::size_t sessions = 64;
+    for (std::size_t i = 0; i < sessions; ++i) {
+        x.session = x.begin_session();
+        CHECK(x.subscribe_all({"a:1"}) == subscribed);
+    }
+    x.programs.die();
+    x.poll();
+    x.pass(session_subscriptions::shortest_pause + session_subscriptions::spread / 2);
+    CHECK(x.listens() > sessions);
+    CHECK(x.listens() < 2 * sessions);
+    x.pass(session_subscriptions::spread / 2);
+    CHECK(x.listens() == 2 * sessions);
+}
+
+TEST_CASE("What is subscribed to while a listen is not acknowledged waits for that, and goes up together")
+{
+    subscribing_rig x;
+    const auto first = x.subscribe("a:1");
+    const auto second = x.subscribe("a:2", "2");
+    const auto third = x.subscribe("a:3", "3");
+    const auto again = x.subscribe("a:1", "4");
+    CHECK(x.listens() == 1);
+    x.acknowledge(R"(["a:1"])");
+    CHECK(x.all(*first) == subscribed);
+    CHECK(x.all(*again) == answer_text("4") + "\nover");
+    CHECK(x.all(*second).empty());
+    REQUIRE(x.listens() == 2);
+    x.acknowledge(R"(["a:1","a:3"])");
+    CHECK(x.all(*second).find(R"("id":2,"error":{"code":-32602)") != std::string::npos);
+    CHECK(x.all(*third) == answer_text("3") + "\nover");
+    CHECK(x.all(*x.subscribe("a:3")) == subscribed);
+    CHECK(x.listens() == 2);
+}
+
+TEST_CASE("A client that goes on subscribing does not keep a silent server from being given up")
+{
+    subscribing_rig x;
+    const auto first = x.subscribe("a:1");
+    x.pass(x.server.request_timeout - 1ms);
+    const auto second = x.subscribe("a:2");
+    x.pass(1ms);
+    CHECK(x.all(*first) == "upstream_timeout");
+    CHECK(x.all(*second) == "upstream_timeout");
+}
+
+TEST_CASE("A resource that is unsubscribed before it was acknowledged has both requests answered")
+{
+    subscribing_rig x;
+    const auto reader = x.subscribe("a:1");
+    SUBCASE("the only one, whose listen ends")
+    {
+        CHECK(x.unsubscribe("a:1") == answer_text("9") + "\nover");
+        CHECK(x.line().find("notifications/cancelled") != std::string::npos);
+        CHECK(x.listens() == 1);
+    }
+    SUBCASE("one of two, without which the next listen is")
+    {
+        const auto other = x.subscribe("a:2", "2");
+        CHECK(x.unsubscribe("a:1") == answer_text("9") + "\nover");
+        x.acknowledge(R"(["a:1"])");
+        CHECK(x.line().find(R"("resourceSubscriptions":["a:2"])") != std::string::npos);
+        x.acknowledge(R"(["a:2"])");
+        CHECK(x.all(*other) == answer_text("2") + "\nover");
+    }
+    CHECK(x.all(*reader) == subscribed);
+}
+
+TEST_CASE(
+    "A refusal of a further resource leaves those that were acknowledged, also if they are asked for again meanwhile"
+)
+{
+    subscribing_rig x;
+    CHECK(x.subscribe_all({"a:1"}) == subscribed);
+    const auto current = x.id_of_listen();
+    const auto refused = x.subscribe("a:2", "2");
+    CHECK(x.all(*x.subscribe("a:1")) == subscribed);
+    x.say(R"({"jsonrpc":"2.0","id":)" + x.id_of_listen() + R"(,"error":{"code":-32602,"message":"no"}})");
+    CHECK(x.all(*refused).find(R"("code":-32602)") != std::string::npos);
+    x.update("a:1", current);
+    CHECK(x.all(*x.listener) == updated("a:1") + "\n");
+    const auto third = x.subscribe("a:3");
+    CHECK(x.line().find(R"("resourceSubscriptions":["a:1","a:3"])") != std::string::npos);
+}
+
+TEST_CASE("A listen that the server cancels before it has acknowledged it fails, and the one before goes on")
+{
+    subscribing_rig x;
+    CHECK(x.subscribe_all({"a:1"}) == subscribed);
+    const auto current = x.id_of_listen();
+    const auto reader = x.subscribe("a:2");
+    x.say(message("", "notifications/cancelled", R"({"requestId":)" + x.id_of_listen() + "}"));
+    CHECK(x.all(*reader) == "upstream_protocol");
+    x.update("a:1", current);
+    CHECK(x.all(*x.listener) == updated("a:1") + "\n");
+}
+
 TEST_CASE("1000 resources are the most")
 {
     subscribing_rig x;
-    for (std::size_t i = 0; i < session_subscriptions::most; ++i) {
-        x.subscribe(std::to_string(i));
+    std::vector<std::string> uris;
+    for (std::size_t i = 0; i < session_subscriptions::most - 1; ++i) {
+        uris.push_back(std::to_string(i));
+    }
+    CHECK(x.subscribe_all(uris) == subscribed);
+    CHECK(x.subscribe_all({"the last"}) == subscribed);
+    CHECK(x.subscribe_all({"one more"}) == "overloaded");
+    CHECK(x.subscribe_all({"998"}) == subscribed);
+}
+
+TEST_CASE("256 KiB of URIs are the most")
+{
+    subscribing_rig x;
+    std::vector<std::string> uris;
+    for (std::size_t i = 0; i < 130; ++i) {
+        uris.push_back(std::string(1996, 'x') + std::to_string(1000 + i));
+    }
+    CHECK(x.subscribe_all(uris) == subscribed);
+    const auto left = session_subscriptions::most_bytes - 130 * 2000;
+    for (const auto size : {left - 1, left}) {
+        const std::string uri(size, 'y');
+        CHECK(x.subscribe_all({uri}) == subscribed);
+        x.unsubscribe(uri);
+        x.acknowledge_all();
+    }
+    CHECK(x.subscribe_all({std::string(left + 1, 'y')}) == "overloaded");
+}
+
+TEST_CASE("64 requests wait for the server, and no more")
+{
+    subscribing_rig x;
+    std::vector<std::unique_ptr<program_reader>> readers;
+    for (std::size_t i = 0; i < session_subscriptions::most_asking; ++i) {
+        readers.push_back(x.subscribe(std::to_string(i)));
+        CHECK(x.all(*readers.back()).empty());
     }
     CHECK(x.all(*x.subscribe("one more")) == "overloaded");
-    CHECK(x.all(*x.subscribe("999")).empty());
+    x.acknowledge_all();
+    CHECK(x.all(*readers.back()) == subscribed);
+    CHECK(x.all(*x.subscribe("one more")).empty());
 }
 
 TEST_CASE("A session that ends ends its subscription")
@@ -204,16 +403,15 @@ TEST_CASE("A session that ends ends its subscription")
 TEST_CASE("A client hears of lists that have changed, whether or not the server tells it")
 {
     subscribing_rig x;
-    x.pass(1s);
     auto changed = std::make_shared<mcp::server_lists>(*x.lists);
     changed->lists[mcp::index_of(mcp::list_kind::tools)] = {{.key = "t", .raw = "{}"}};
-    x.lists = changed;
-    x.pass(1s);
+    x.plane.lists_changed("a", changed);
     CHECK(
         x.all(*x.listener) == R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"
                               "\n"
     );
-    x.pass(1s);
+    x.plane.lists_changed("a", std::make_shared<mcp::server_lists>(*changed));
+    x.plane.lists_changed("b", x.lists);
     CHECK(x.all(*x.listener).empty());
 }
 

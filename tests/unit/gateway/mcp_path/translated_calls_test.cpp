@@ -136,12 +136,15 @@ TEST_CASE("What the gateway's own session knows is answered without another one"
         next(x.call(modern("1", "tools/list"), "")) == R"({"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t"}]}})"
     );
     CHECK(next(x.call(modern("1", "prompts/list"), "")).find(R"("prompts":[])") != std::string::npos);
-    CHECK(x.call(modern("1", "tools/list", R"("cursor":"x")"), "") == nullptr);
+    CHECK(x.call(modern("1", "tools/list", R"("cursor":"cardea:x")"), "") == nullptr);
     CHECK(x.troubles == std::vector{errc::invalid_params});
     CHECK(x.programs.started.empty());
     x.known = nullptr;
     const auto asked = x.call(modern("1", "tools/list"), "");
     CHECK(x.lines().back() == message("1", "tools/list", R"({"_meta":{}})"));
+    x.known = lists;
+    const auto second_page = x.call(modern("2", "tools/list", R"("cursor":"1")"), "");
+    CHECK(x.lines(1).back() == message("2", "tools/list", R"({"cursor":"1","_meta":{}})"));
 }
 
 TEST_CASE("A client that listens hears of changes of the lists that it asked for, and of the end when the agent goes")

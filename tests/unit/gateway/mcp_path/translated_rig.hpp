@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gateway/mcp_path/program_plane.hpp"
+#include "mcp/calls/incoming.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "net/loop/signal.hpp"
 #include "tests/unit/gateway/mcp_path/sessions_rig.hpp"
@@ -64,6 +65,7 @@ public:
             const client_text read{text};
             const mcp::client_message& view = read;
             out.message.emplace(view);
+            out.read = mcp::read_incoming(text).message;
         }
         return out;
     }

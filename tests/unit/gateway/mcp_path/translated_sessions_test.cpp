@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 TEST_SUITE_BEGIN("gateway/mcp_path/translated_sessions");
 
@@ -261,7 +262,8 @@ TEST_CASE("An initialize over 8 KiB is refused")
     CHECK(open(most + 1) == "body_too_large");
 }
 
-TEST_CASE("Over HTTP each session has a connection of its own, and hears what is logged during its calls")
+TEST_CASE("Over HTTP each session has a connection of its own, and hears what is logged during its calls but no request"
+)
 {
     translated_rig x;
     x.server.transport = core::mcp_transport::streamable_http;
@@ -279,6 +281,13 @@ TEST_CASE("Over HTTP each session has a connection of its own, and hears what is
     CHECK(x.all(*second) == logged + "\n");
     x.say(answer_text(x.id_of_line(0, 0)), 0);
     CHECK(x.all(*first) == answer_text("1") + "\nover");
+    x.say(message("1", "roots/list"), 1);
+    CHECK(x.line(0, 1).find(R"("id":1,"error":{"code":-32601)") != std::string::npos);
+    x.say(message("1", "ping"), 1);
+    CHECK(x.line(0, 1) == answer_text("1"));
+    x.say(message("1", "other/ask"), 1);
+    CHECK(x.line(0, 1).find(R"("id":1,"error":{"code":-32601)") != std::string::npos);
+    CHECK(x.all(*second).empty());
     CHECK(x.all(x.asked(program_act::end, session)) == "over");
     CHECK_FALSE(x.programs.runs(0));
     CHECK(x.programs.runs(1));
@@ -312,6 +321,27 @@ TEST_CASE("New filters of resources end the sessions that are subscribed to any,
     CHECK(x.all(x.asked(program_act::request, other, message("2", "ping"))) == answer_text("2") + "\nover");
 }
 
+TEST_CASE("Over HTTP what Cardea asks for a client has the fields of the client's own request")
+{
+    translated_rig x;
+    x.server.transport = core::mcp_transport::streamable_http;
+    x.publish();
+    const auto fields = [](const std::string& value) {
+        return std::vector<std::pair<std::string, std::string>>{{"X-Tenant", value}};
+    };
+    auto begin = x.asked(program_act::begin, "", opening);
+    begin.fields = fields("first");
+    const auto discovering = x.open(std::move(begin));
+    CHECK(x.programs.messages.back().method == "server/discover");
+    CHECK(x.programs.messages.back().fields == fields("first"));
+    auto subscribe =
+        x.asked(program_act::request, x.begin_session(), message("1", "resources/subscribe", R"({"uri":"a:1"})"));
+    subscribe.fields = fields("second");
+    const auto subscribed = x.open(std::move(subscribe));
+    CHECK(x.programs.messages.back().method == "subscriptions/listen");
+    CHECK(x.programs.messages.back().fields == fields("second"));
+}
+
 TEST_CASE("A server over HTTP is translated for if its record says so, and not as long as nothing is known of it")
 {
     translated_rig x;
@@ -335,6 +365,24 @@ TEST_CASE("A server over HTTP is translated for if its record says so, and not a
     CHECK_FALSE(translated(core::mcp_era::modern));
 }
 
+TEST_CASE("A call without a session leaves its place when it is over, and one that is answered here takes none")
+{
+    translated_rig x;
+    x.server.max_sessions = 1;
+    x.publish();
+    for (int i = 0; i < 3; ++i) {
+        const auto reader = x.open(x.asked(program_act::call, "", message("1", "tools/call")));
+        CHECK(x.all(x.asked(program_act::call, "", message("2", "tools/call"))) == "session_limit");
+        x.say(answer_text(x.id_of_line()));
+        CHECK(x.all(*reader) == answer_text("1") + "\nover");
+        CHECK(x.all(x.asked(program_act::call, "", message("3", "ping"))) == answer_text("3") + "\nover");
+    }
+    x.programs.refuses = core::gateway_error(errc::overloaded);
+    for (int i = 0; i < 2; ++i) {
+        CHECK(x.all(x.asked(program_act::call, "", message("1", "tools/call"))) == "overloaded");
+    }
+}
+
 TEST_CASE("A call without a session goes up with terms of the gateway's own, and a caller that leaves cancels it")
 {
     translated_rig x;
@@ -353,7 +401,6 @@ TEST_CASE("A call without a session goes up with terms of the gateway's own, and
         x.poll();
         CHECK(x.line().find("notifications/cancelled") != std::string::npos);
     }
-    x.pass(1s);
     CHECK(x.plane.counts().ended[static_cast<std::size_t>(session_end::done)] == 1);
 }
 

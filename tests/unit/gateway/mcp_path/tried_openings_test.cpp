@@ -69,6 +69,10 @@ TEST_CASE("A program that has refused initialize is not asked again for a day, o
     CHECK(openings() == 1);
     x.begin_session();
     CHECK(openings() == 1);
+    x.server.max_sessions = 7;
+    x.publish();
+    x.begin_session();
+    CHECK(openings() == 1);
     SUBCASE("a day")
     {
         x.pass(gateway::mcp_path::legacy_clients::verdict_life - 1ms);
@@ -91,6 +95,43 @@ TEST_CASE("A program that refuses initialize for another reason is heard by the 
     x.programs.opened = R"({"jsonrpc":"2.0","id":0,"error":{"code":-32600,"message":"not today"}})";
     CHECK(x.all(x.asked(program_act::begin, "", opening)) == x.programs.opened + "\nover");
     CHECK(x.programs.started.size() == 1);
+    CHECK(x.plane.counts().begun == 1);
+}
+
+TEST_CASE(
+    "A refusal that one client's initialize deserves says nothing about the next client, which gets a program of its "
+    "own"
+)
+{
+    tried_rig x;
+    x.modern = true;
+    std::string begin = opening;
+    SUBCASE("an error of no era")
+    {
+        begin = message("0", "initialize");
+        x.programs.opened = R"({"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no version"}})";
+    }
+    SUBCASE("an error of the modern era, about a version of that era")
+    {
+        begin = message("0", "initialize", R"({"protocolVersion":"2026-07-28","capabilities":{},"clientInfo":{}})");
+    }
+    const auto translated = x.open(x.asked(program_act::begin, "", begin));
+    CHECK(x.line(0, 1).find("server/discover") != std::string::npos);
+    x.programs.opened = opened;
+    CHECK(x.all(x.asked(program_act::begin, "", opening)) == opened + "\nover");
+    CHECK(x.programs.started.size() == 3);
+}
+
+TEST_CASE("A refusal of a program whose agent has changed meanwhile begins no session, and the client hears it")
+{
+    tried_rig x;
+    x.programs.opens = false;
+    const auto reader = x.open(x.asked(program_act::begin, "", opening));
+    x.programs.say(era_refusal);
+    x.server.arguments = {"changed"};
+    x.publish();
+    x.poll();
+    CHECK(x.all(*reader) == era_refusal + "\nover");
     CHECK(x.plane.counts().begun == 1);
 }
 

@@ -17,6 +17,7 @@ TEST_CASE("A kept message says the same when the first is gone")
     CHECK(view.progress_token == "3");
     CHECK(view.method == "tools/call");
     CHECK(view.request_id.empty());
+    CHECK(mcp::field_bytes({{"a", "bc"}, {"d", ""}}) == 4);
     CHECK(mcp::one_line("{\n\"a\":\r\n1}") == "{ \"a\":  1}");
     CHECK_FALSE(mcp::is_one_line("{\n1"));
     CHECK_FALSE(mcp::is_one_line("{\r1"));

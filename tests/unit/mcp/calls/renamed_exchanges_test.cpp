@@ -58,4 +58,39 @@ TEST_CASE("What is logged reaches the only client of a book that renames, and no
     CHECK(shared.take(logged).to == destination::nobody);
 }
 
+TEST_CASE("Subscriptions that have a limit of their own keep no call out, nor calls a subscription")
+{
+    mcp::book_settings settings;
+    settings.most_calls = 2;
+    settings.most_listens = 2;
+    exchange_book book{settings};
+    const client_text listen{R"({"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{}})"};
+    REQUIRE(book.begin(listen).has_value());
+    const auto second = book.begin(listen);
+    REQUIRE(second.has_value());
+    CHECK(book.begin(listen).error().code == core::errc::overloaded);
+    REQUIRE(book.begin(call("1")).has_value());
+    REQUIRE(book.begin(call("1")).has_value());
+    CHECK(book.begin(call("1")).error().code == core::errc::overloaded);
+    book.cancel(second->call, "left");
+    CHECK(book.begin(call("1")).error().code == core::errc::overloaded);
+    CHECK(book.begin(listen).has_value());
+}
+
+TEST_CASE("Where nothing but what was declared is asked, everything else is answered here")
+{
+    mcp::book_settings settings;
+    settings.declared = {"roots"};
+    settings.only_declared = true;
+    exchange_book book{settings};
+    REQUIRE(book.begin(call("1")).has_value());
+    CHECK(book.take(question("5", "roots/list")).to == mcp::destination::call);
+    for (const std::string method : {"ping", "sampling/createMessage", "other/ask"}) {
+        CAPTURE(method);
+        const auto told = book.take(question("6", method));
+        CHECK(told.to == mcp::destination::server);
+        CHECK(told.text.find(method == "ping" ? R"("result":{})" : "-32601") != std::string::npos);
+    }
+}
+
 TEST_SUITE_END();

@@ -92,9 +92,16 @@ TEST_CASE("16 requests at once and a state of 64 KiB are the most")
     CHECK(read_asked_input(answer(requests(most_input_requests - 1))).has_value());
     CHECK(read_asked_input(answer(requests(most_input_requests))).has_value());
     CHECK(fails(answer(requests(most_input_requests + 1))));
-    const auto state = [](std::size_t size) {
-        return answer(R"(,"requestState":")" + std::string(size - 2, 's') + '"');
+    const auto state = [](std::size_t size) { return answer(R"(,"requestState":")" + std::string(size, 's') + '"'); };
+    const auto escaped = [](std::size_t size) {
+        std::string text;
+        for (std::size_t i = 0; i < size; ++i) {
+            text += R"(\u0073)";
+        }
+        return answer(R"(,"requestState":")" + text + '"');
     };
+    CHECK(read_asked_input(escaped(longest_request_state)).has_value());
+    CHECK(fails(escaped(longest_request_state + 1)));
     CHECK(read_asked_input(state(longest_request_state - 1)).has_value());
     CHECK(read_asked_input(state(longest_request_state)).has_value());
     CHECK(fails(state(longest_request_state + 1)));

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,19 @@ TEST_CASE("Changes of those lists are told that are asked for with true, and tem
          {"", "[]", "{}", R"({"toolsListChanged":"true"})", R"({"resourceSubscriptions":["a"]})"}) {
         CHECK(mcp::lists_listened_to(none).none());
     }
+}
+
+TEST_CASE("What differs from lists that many know is looked at once")
+{
+    mcp::server_lists now;
+    now.lists[index_of(list_kind::tools)] = {{.key = "t", .raw = "{}"}};
+    mcp::list_differences to_now{now};
+    const auto before = std::make_shared<mcp::server_lists>();
+    CHECK(to_now.from(before) == set_of({list_kind::tools}));
+    CHECK(to_now.from(std::make_shared<mcp::server_lists>(now)).none());
+    before->lists[index_of(list_kind::prompts)] = {{.key = "p", .raw = "{}"}};
+    CHECK(to_now.from(before) == set_of({list_kind::tools}));
+    CHECK(to_now.from(std::make_shared<mcp::server_lists>(*before)) == set_of({list_kind::tools, list_kind::prompts}));
 }
 
 TEST_CASE("What is told names the subscription by the id of its request, as it was spelled")

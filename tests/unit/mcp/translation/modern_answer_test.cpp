@@ -136,8 +136,12 @@ TEST_CASE("A list comes in pages, each with the cursor of the next")
     } while (!cursor.empty() && pages < 9);
     CHECK(names == "01234");
     CHECK(pages == 5);
-    CHECK(mcp::list_answer("1", mcp::list_kind::tools, lists, R"("9")")->find(R"("tools":[]})") != std::string::npos);
-    for (const auto* const wrong : {R"("0")", R"("-1")", R"("")", R"("x")", "1", "null"}) {
+    CHECK(
+        mcp::list_answer("1", mcp::list_kind::tools, lists, R"("cardea:9")")->find(R"("tools":[]})") !=
+        std::string::npos
+    );
+    for (const auto* const wrong :
+         {R"("cardea:0")", R"("cardea:-1")", R"("cardea:")", R"("")", R"("1")", "1", "null"}) {
         CAPTURE(wrong);
         CHECK(mcp::list_answer("1", mcp::list_kind::tools, lists, wrong).error().code == core::errc::invalid_params);
     }

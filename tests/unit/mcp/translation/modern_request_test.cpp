@@ -1,9 +1,11 @@
 #include "mcp/translation/modern_request.hpp"
 
+#include "mcp/calls/incoming.hpp"
 #include "tests/unit/mcp/calls/client_texts.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -121,6 +123,18 @@ TEST_CASE("What the server's side replaces is found where it stands in the new t
     CHECK(bare.view().id == "5");
 }
 
+TEST_CASE("A request that was read before is not read again")
+{
+    const std::string text = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","_meta":{}}})";
+    auto read = read_incoming(text).message;
+    const client_text words{text};
+    client_message request = words;
+    request.read = &read;
+    CHECK(to_modern(request, terms).view().text == sent(text));
+    read.members[static_cast<std::size_t>(routed::meta)] = {};
+    CHECK(to_modern(request, terms).view().text != sent(text));
+}
+
 TEST_CASE("A request of the gateway's own is one that goes up")
 {
     const auto own = own_request("7", "server/discover", "{}");
@@ -138,7 +152,15 @@ TEST_CASE("A client that says much of itself goes up with its name and version a
         short_client_info(R"({"icons":[{"src":"data:)" + icons + R"("}],"version":"1","name":"c\u00e9"})") ==
         R"({"name":"c\u00e9","version":"1"})"
     );
-    CHECK(short_client_info(R"({"name":")" + icons + R"("})") == "{}");
+    CHECK(short_client_info(R"({"version":"1","name":")" + icons + R"("})").empty());
+    const auto with_name = [&icons](std::size_t raw) {
+        return short_client_info(
+            R"({"icons":")" + icons + R"(","version":"1","name":")" + std::string(raw - 2, 'n') + "\"}"
+        );
+    };
+    CHECK_FALSE(with_name(longest_client_info / 4 - 1).empty());
+    CHECK_FALSE(with_name(longest_client_info / 4).empty());
+    CHECK(with_name(longest_client_info / 4 + 1).empty());
     CHECK(short_client_info("").empty());
 }
 

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +64,54 @@ TEST_CASE("A value that is no plain ASCII is encoded, and one that is absent or 
     }
 }
 
+TEST_CASE("64 arguments of a tool are repeated, 8 names deep, with names of 128 bytes and values of 8 KiB, and no more")
+{
+    const auto of_schema = [](const std::string& schema, const std::string& arguments) {
+        server_lists lists;
+        lists.lists[index_of(list_kind::tools)] = {{.key = "t", .raw = R"({"name":"t","inputSchema":)" + schema + "}"}};
+        return parameter_fields{lists}.of("t", arguments);
+    };
+    const std::string one = R"({"properties":{"a":{"x-mcp-header":"A"}}})";
+    for (const int more : {-1, 0, 1}) {
+        CAPTURE(more);
+        const auto count = parameter_fields::most + static_cast<std::size_t>(more);
+        std::string properties;
+        std::string arguments;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto name = '"' + std::to_string(i) + "\":";
+            properties += (i == 0 ? "" : ",") + name + R"({"x-mcp-header":"F)" + std::to_string(i) + "\"}";
+            arguments += (i == 0 ? "" : ",") + name + std::to_string(i);
+        }
+        CHECK(
+            of_schema(R"({"properties":{)" + properties + "}}", "{" + arguments + "}").size() ==
+            std::min(count, parameter_fields::most)
+        );
+
+        std::string schema = R"({"x-mcp-header":"Deep"})";
+        std::string deep = "1";
+        for (int i = 0; i < static_cast<int>(parameter_fields::deepest) + more; ++i) {
+            schema = R"({"properties":{"p":)" + schema + "}}";
+            deep = R"({"p":)" + deep + "}";
+        }
+        CHECK(of_schema(schema, deep).size() == (more <= 0 ? 1 : 0));
+
+        const std::string name(parameter_fields::longest_name + static_cast<std::size_t>(more), 'n');
+        const auto named = of_schema(R"({"properties":{"a":{"x-mcp-header":")" + name + "\"}}}", R"({"a":1})");
+        CHECK(named.size() == (more <= 0 ? 1 : 0));
+
+        const std::string value(parameter_fields::longest_value - 2 + static_cast<std::size_t>(more), 'v');
+        CHECK(of_schema(one, R"({"a":")" + value + "\"}").size() == (more <= 0 ? 1 : 0));
+    }
+}
+
+TEST_CASE("What is repeated of an argument that stands twice is the latter, and of what is no JSON nothing")
+{
+    const auto known = tools();
+    CHECK(known.of("t", R"({"region":"a","\u0072egion":"b"})") == fields{{"Mcp-Param-Region", "b"}});
+    CHECK(known.of("t", R"({"region":"a",)").empty());
+    CHECK(known.of("t", R"(["region"])").empty());
+}
+
 TEST_CASE("A field that would not be one is left out")
 {
     server_lists lists;
@@ -88,6 +138,20 @@ TEST_CASE("The name of a request is that of its tool, prompt, resource or task")
     CHECK(name("resources/read", R"({"uri":"a:b","name":"x"})") == "a:b");
     CHECK(name("tools/list", R"({"name":"x"})").empty());
     CHECK(name("tools/call", "{}").empty());
+}
+
+TEST_CASE("A name that a request has already is not looked for, unless its tool wants arguments repeated")
+{
+    const auto known = tools();
+    mcp::client_message call = client_text{"{}"};
+    call.method = "tools/call";
+    call.params = R"({"name":"other","arguments":{"region":"eu"}})";
+    message_head before{.name = "plain", .fields = {}};
+    call.head = &before;
+    CHECK(head_of(call, &known).name == "plain");
+    call.params = R"({"name":"t","arguments":{"region":"eu"}})";
+    before.name = "t";
+    CHECK(head_of(call, &known).fields == fields{{"Mcp-Param-Region", "eu"}});
 }
 
 TEST_CASE("Fields that a request has already stay, and those of its arguments come behind")
