@@ -1,5 +1,6 @@
 #include "gateway/mcp_path/program_session.hpp"
 
+#include "mcp/calls/client_capabilities.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/server_facts.hpp"

@@ -92,6 +92,12 @@ void shared_session::list_changed(const mcp::list_set& lists)
     catch_up();
 }
 
+void shared_session::sweep(core::steady_time /*now*/)
+{
+    told_.clear();
+    catch_up();
+}
+
 // More than there is room for would push out what the client has not read.
 void shared_session::catch_up()
 {
@@ -117,9 +123,10 @@ void shared_session::catch_up()
 
 void shared_session::updated(const std::string& uri, std::string_view text)
 {
-    if (unasked_.listened_to()) {
+    if (unasked_.listened_to() && !told_.contains(uri)) {
         auto told = text.size() <= longest_text ? std::string{text} : mcp::resource_updated(uri);
         if (unasked_.has_room(told.size())) {
+            told_.insert(uri);
             return tell(std::move(told));
         }
     }

@@ -51,14 +51,15 @@ public:
     // With what has changed meanwhile.
     std::shared_ptr<text_queue> listen() override;
 
-    void sweep(core::steady_time /*now*/) override { catch_up(); }
+    void sweep(core::steady_time now) override;
     bool busy() const override;
     bool listened_to() const noexcept override { return unasked_.listened_to(); }
     bool subscribes() const noexcept override;
 
     void list_changed(const mcp::list_set& lists);
 
-    // `uri`: what the client is subscribed to; `text`: as the server said it.
+    // `uri`: what the client is subscribed to; `text`: as the server said it. Of several before the next sweep() the client hears the
+    // first, and then once that there were more.
     void updated(const std::string& uri, std::string_view text);
 
 private:
@@ -73,6 +74,7 @@ private:
     unasked_messages unasked_;
     mcp::list_set changed_;                       // since somebody listened who had room for it
     std::set<std::string, std::less<>> updated_;  // the same
+    std::set<std::string, std::less<>> told_;     // as the server said it since the previous sweep()
 };
 
 }  // namespace gateway::mcp_path

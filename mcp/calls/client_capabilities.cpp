@@ -139,4 +139,16 @@ std::string client_capabilities::to_text() const
     return std::move(all).done();
 }
 
+std::vector<std::string> capability_names(std::string_view capabilities)
+{
+    std::vector<std::string> names;
+    const auto object = members_of(capabilities);
+    for (const auto& each : object.members()) {
+        if (is_object(each.value)) {
+            names.push_back(each.name);
+        }
+    }
+    return names;
+}
+
 }  // namespace mcp

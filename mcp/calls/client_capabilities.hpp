@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcp {
 
@@ -59,5 +60,8 @@ public:
 private:
     std::bitset<client_capability_count> bits_;
 };
+
+// The names of the members of a client's `capabilities` that are objects, raw.
+std::vector<std::string> capability_names(std::string_view capabilities);
 
 }  // namespace mcp

@@ -241,13 +241,9 @@ delivery exchange_book::fail(const addressee& whom, const core::error& why)
     if (found == calls_.end()) {
         return {};
     }
-    delivery failed;
-    failed.to = destination::call;
-    failed.call = found->first;
-    failed.last = true;
-    failed.failure = why;
+    const auto call = found->first;
     end(found);
-    return failed;
+    return {.to = destination::call, .call = call, .last = true, .failure = why};
 }
 
 delivery exchange_book::take_response(std::string_view text, const message& read)
@@ -346,11 +342,8 @@ delivery exchange_book::take_withdrawn(std::string_view text, std::string_view i
     if (found == calls_.end()) {
         return drop();
     }
-    delivery ended;
-    ended.to = destination::call;
-    ended.call = found->first;
-    ended.text = replaced(text, {{{id, found->second.id}, {}}});
-    return ended;
+    auto ended = replaced(text, {{{id, found->second.id}, {}}});
+    return {.to = destination::call, .call = found->first, .text = std::move(ended)};
 }
 
 // All calls are of one client, which gets what is said either way; most likely it is about the only call, or about the latest.
@@ -389,18 +382,6 @@ bool exchange_book::may_ask(std::string_view method) const
 bool exchange_book::has_reader() const
 {
     return listening_ || std::ranges::any_of(calls_, [](const auto& each) { return each.second.attached; });
-}
-
-std::vector<std::string> capability_names(std::string_view capabilities)
-{
-    std::vector<std::string> names;
-    const auto object = members_of(capabilities);
-    for (const auto& each : object.members()) {
-        if (is_object(each.value)) {
-            names.push_back(each.name);
-        }
-    }
-    return names;
 }
 
 }  // namespace mcp

@@ -163,7 +163,4 @@ private:
     bool listening_ = false;
 };
 
-// The names of the members of a client's `capabilities`, raw.
-std::vector<std::string> capability_names(std::string_view capabilities);
-
 }  // namespace mcp

@@ -404,6 +404,27 @@ TEST_CASE("A long notification of an update is told by its URI, one of 16 KiB as
     }
 }
 
+TEST_CASE("A resource that is updated without end is told of at once, and then with each sweep at most")
+{
+    shared_rig x;
+    const auto session = x.begin();
+    x.subscribe(session, "u");
+    x.answer();
+    const auto heard = x.listen(session);
+    for (int times = 0; times < 100; ++times) {
+        x.say(updated("u/part"));
+    }
+    CHECK(next(heard) == updated("u/part"));
+    CHECK(next(heard).empty());
+    x.after(1s);
+    CHECK(next(heard) == updated("u"));
+    CHECK(next(heard).empty());
+    x.after(1s);
+    CHECK(next(heard).empty());
+    x.say(updated("u/part"));
+    CHECK(next(heard) == updated("u/part"));
+}
+
 TEST_CASE("A client that reads hears of all 1,000 resources that were updated before, and loses nothing it was told")
 {
     shared_rig x;
