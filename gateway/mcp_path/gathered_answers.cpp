@@ -21,6 +21,42 @@ text_kind kind_of(std::string_view text)
 
 }  // namespace
 
+core::result<std::vector<gathered_answers::member>> gathered_answers::ask_each(
+    const std::vector<mcp::kept_message>& batch,
+    const mcp::message_head& head,
+    session_table& in,
+    const session_key& key
+) const
+{
+    std::vector<member> members;
+    core::result<> told;
+    for (const auto& each : batch) {
+        auto message = each.view();
+        message.head = &head;
+        if (message.method.empty() || message.id.empty()) {
+            auto outcome = in.tell(key, message);
+            if (told && !outcome) {
+                told = std::move(outcome);
+            }
+            continue;
+        }
+        auto answer = in.request(key, message);
+        if (!answer && answer.error().code == core::errc::session_not_found) {
+            return std::move(answer).error();
+        }
+        if (!answer) {
+            auto refused = std::make_shared<text_queue>(on_);
+            refused->fail(std::move(answer).error());
+            answer = std::move(refused);
+        }
+        members.push_back({std::string{message.id}, std::move(*answer)});
+    }
+    if (members.empty() && !told) {
+        return std::move(told).error();
+    }
+    return members;
+}
+
 std::shared_ptr<text_queue> gathered_answers::gather(std::vector<member> members, std::string agent_id)
 {
     auto reader = std::make_shared<text_queue>(on_);

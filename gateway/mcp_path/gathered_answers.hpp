@@ -2,7 +2,10 @@
 // the thread of one loop.
 #pragma once
 
+#include "core/error.hpp"
+#include "gateway/mcp_path/session_table.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
+#include "mcp/calls/client_message.hpp"
 #include "net/loop/types.hpp"
 
 #include <list>
@@ -26,6 +29,16 @@ public:
         std::string id;  // raw, of the request
         std::shared_ptr<text_queue> answer;
     };
+
+    // The messages of a batch, in their order, each as if it had come alone: what comes of its requests. Nothing is said of a
+    // notification or an answer that was not taken, unless they are all that there is. Fails with session_not_found, and then
+    // with what a notification or an answer fails with.
+    core::result<std::vector<member>> ask_each(
+        const std::vector<mcp::kept_message>& batch,
+        const mcp::message_head& head,
+        session_table& in,
+        const session_key& key
+    ) const;
 
     // What the client reads, until all members are answered. One that fails has an error with its id. A client that leaves lets go
     // of all of them; what the server has asked during one that is not answered then is refused.

@@ -31,46 +31,6 @@ stream_terms terms_of(const model::program_request& asked)
     return terms;
 }
 
-mcp::client_message with_fields(mcp::client_message message, const mcp::message_head& head)
-{
-    message.head = &head;
-    return message;
-}
-
-// The messages of a batch, in their order, each as if it had come alone. Nothing is said of a notification or an answer that was not
-// taken, unless they are all that there is.
-core::result<std::vector<gathered_answers::member>>
-ask_each(const model::program_request& asked, session_table& table, const session_key& key, const net::executor& there)
-{
-    const mcp::message_head head{.name = {}, .fields = asked.fields};
-    std::vector<gathered_answers::member> members;
-    core::result<> told;
-    for (const auto& each : asked.many) {
-        const auto message = with_fields(each.view(), head);
-        if (message.method.empty() || message.id.empty()) {
-            auto outcome = table.tell(key, message);
-            if (told && !outcome) {
-                told = std::move(outcome);
-            }
-            continue;
-        }
-        auto answer = table.request(key, message);
-        if (!answer && answer.error().code == errc::session_not_found) {
-            return std::move(answer).error();
-        }
-        if (!answer) {
-            auto refused = std::make_shared<text_queue>(there);
-            refused->fail(std::move(answer).error());
-            answer = std::move(refused);
-        }
-        members.push_back({std::string{message.id}, std::move(*answer)});
-    }
-    if (members.empty() && !told) {
-        return std::move(told).error();
-    }
-    return members;
-}
-
 const mcp::incoming* read_of(const model::program_request& asked)
 {
     return asked.read ? &*asked.read : nullptr;
@@ -292,7 +252,8 @@ void program_plane::resume(const model::program_request& asked, program_exchange
 void program_plane::carry_out_each(const model::program_request& asked, program_exchange& exchange)
 {
     const auto key = key_of(asked);
-    auto begun = ask_each(asked, table_of(key), key, there_);
+    const mcp::message_head head{.name = {}, .fields = asked.fields};
+    auto begun = gathered_.ask_each(asked.many, head, table_of(key), key);
     if (!begun) {
         exchange.finish(std::move(begun).error());
     } else if (begun->empty()) {
@@ -336,7 +297,8 @@ program_plane::ask(const model::program_request& asked, program_exchange& exchan
     }
     if (asked.act == program_act::request) {
         const mcp::message_head head{.name = {}, .fields = asked.fields};
-        auto message = with_fields(asked.message->view(), head);
+        auto message = asked.message->view();
+        message.head = &head;
         message.read = read_of(asked);
         return table_of(key_of(asked)).request(key_of(asked), message);
     }
