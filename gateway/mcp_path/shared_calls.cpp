@@ -279,7 +279,9 @@ void shared_calls::end(const core::error& why)
 void shared_calls::connected()
 {
     runs_ = true;
-    calls_->set_era(owner_.era_of(agent_->record.id));
+    if (calls_ != nullptr) {
+        calls_->set_era(owner_.era_of(agent_->record.id));
+    }
     restore_more();
     if (std::exchange(again_, false)) {
         owner_.recovered(*this);
