@@ -11,7 +11,7 @@
 
 namespace gateway::telemetry {
 
-struct line_form {
+struct alignas(4) line_form {  // so that it can be stored at once
     bool text = false;     // else JSON
     bool colour = false;   // of text
     bool journal = false;  // `<4>` in front of a warning
