@@ -25,7 +25,7 @@ net::task<bool> legacy_probe::refuses(std::shared_ptr<const model::agent_entry> 
     if (stopped_ || !services_.over_http) {
         co_return true;
     }
-    const auto at = begin(*agent);
+    const auto at = begin(agent);
     if (!at->refuses) {
         net::task_signal told;
         at->waiting.push_back(&told);
@@ -34,17 +34,17 @@ net::task<bool> legacy_probe::refuses(std::shared_ptr<const model::agent_entry> 
     co_return at->refuses.value_or(true);
 }
 
-std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const model::agent_entry& agent)
+std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const std::shared_ptr<const model::agent_entry>& agent)
 {
     for (const auto& each : attempts_) {
-        if (each->agent_id == agent.record.id) {
+        if (each->agent->record.id == agent->record.id) {
             return each;
         }
     }
     const auto added = std::make_shared<attempt>();
     attempts_.push_back(added);
-    added->agent_id = agent.record.id;
-    added->settings = std::make_shared<const mcp::http_settings>(services_.over_http(agent));
+    added->agent = agent;
+    added->settings = std::make_shared<const mcp::http_settings>(services_.over_http(*agent));
     session_recovery::terms terms{
         .version = mcp::latest(mcp::era::legacy),
         .agreed = false,
@@ -70,10 +70,11 @@ std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const model::agent_en
 void legacy_probe::ended(const std::shared_ptr<attempt>& at, const core::result<std::string>& session)
 {
     if (session || at->opening->era_refused()) {
-        verdicts_[at->agent_id] = {.refuses = !session, .until = services_.clock() + verdict_life};
+        verdicts_[at->agent->record.id] = {.refuses = !session, .until = services_.clock() + verdict_life};
     }
     if (session && !session->empty()) {
         model::session_call opened;
+        opened.agent = at->agent;
         opened.upstream = *session;
         opened.version = at->opening->spoken();
         notes_.end(at->settings, opened);
@@ -94,7 +95,8 @@ void legacy_probe::tell(const std::shared_ptr<attempt>& at, bool refuses)
 void legacy_probe::forget(const std::string& agent_id)
 {
     verdicts_.erase(agent_id);
-    const auto asking = std::ranges::find(attempts_, agent_id, &attempt::agent_id);
+    const auto asking =
+        std::ranges::find_if(attempts_, [&](const auto& each) { return each->agent->record.id == agent_id; });
     if (asking != attempts_.end()) {
         const auto at = *asking;
         tell(at, true);

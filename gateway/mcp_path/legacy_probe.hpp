@@ -49,14 +49,14 @@ private:
     };
 
     struct attempt {
-        std::string agent_id;
+        std::shared_ptr<const model::agent_entry> agent;
         std::shared_ptr<const mcp::http_settings> settings;
         std::unique_ptr<session_recovery> opening;
         std::optional<bool> refuses;
         std::vector<net::task_signal*> waiting;
     };
 
-    std::shared_ptr<attempt> begin(const model::agent_entry& agent);
+    std::shared_ptr<attempt> begin(const std::shared_ptr<const model::agent_entry>& agent);
     void ended(const std::shared_ptr<attempt>& at, const core::result<std::string>& session);
     void tell(const std::shared_ptr<attempt>& at, bool refuses);
 

@@ -153,7 +153,7 @@ TEST_CASE("config dump shows access as it is written, without tokens and hashes"
     CHECK(dumped.dump().find("s3cr3t") == std::string::npos);
     CHECK(dumped.dump().find("2cf24d") == std::string::npos);
     CHECK(dumped.dump().find("c2FsdHNhbHQ") == std::string::npos);
-    CHECK(dumped["access"]["origin"] == "full.yml:11, environment LONG_TOKEN");
+    CHECK(dumped["access"]["origin"] == "full.yml:13, environment LONG_TOKEN");
     const auto& access = dumped["access"]["value"];
     CHECK(access["open"] == true);
     const auto parsed = [](const char* shown) { return core::parse_json(shown).value(); };

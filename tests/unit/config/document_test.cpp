@@ -56,7 +56,7 @@ TEST_CASE("columns count bytes, and neither a byte order mark nor CR LF changes 
 {
     CHECK(
         problems_of("\xEF\xBB\xBFlog: {\xC3\xA9: 1}\r\nworkers: x\r\n") ==
-        "c.yml:1:7: log.(...): is not a known key; known here: level\n"
+        "c.yml:1:7: log.(...): is not a known key; known here: level, format\n"
         "c.yml:2:10: workers: \"x\" is not a whole number; expected a whole number, 0 to 256\n"
     );
 }
