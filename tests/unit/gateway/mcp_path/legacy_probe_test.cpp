@@ -173,8 +173,10 @@ TEST_CASE("Who waits for a server that is another one now is told at once, and t
     const auto waits = x.ask();
     REQUIRE(x.wait_until([&] { return x.openings() == 1; }));
     x.probe.forget("b");
+    x.poll();
     CHECK_FALSE(waits->has_value());
     x.probe.forget("a");
+    x.poll();
     CHECK(waits->value_or(false));
     x.server_over_http.otherwise(begins);
     CHECK_FALSE(x.refuses());
