@@ -80,6 +80,7 @@ public:
     // Everything that has come; behind it "over", or the failure's name, if nothing comes any more.
     std::string all(program_reader& from)
     {
+        poll();
         std::string text;
         while (auto batch = from.take()) {
             for (const auto& each : batch->texts) {
