@@ -239,10 +239,10 @@ TEST_CASE("Without a control session initialize is 503 with the session's code, 
         settings.agents[0].mcp->start = core::mcp_start::lazy;
         settings.agents[0].mcp->arguments = {"-c", "cat > got"};
     }};
+    // To ask was enough for it to begin.
     const auto got = x.post(initialize_body);
-    check_error(got, 503, -31503, "session_not_started");
+    check_error(got, 503, -31503, "session_not_ready");
     CHECK_FALSE(got.header("Retry-After").empty());
-    // That was enough for it to begin.
     check_error(x.post(marked_call("one", "m")), 503, -31503, "session_not_ready");
     CHECK(x.got("server/discover").find("server/discover") != std::string::npos);
 }
