@@ -85,9 +85,30 @@ check_run() {
     expect "the answer of /readyz" "$(curl -s -o /dev/null -w '%{http_code}' "http://$admin/readyz")" 200
 }
 
+# The SBOM is valid SPDX and names what is linked in and loaded; the tarball has the package's files.
+check_release() {
+    local tools=$PWD/build/tools/spdx sbom name
+    sbom=$(echo build/package/*.spdx.json)
+    if [ ! -x "$tools/bin/pyspdxtools" ]; then
+        python3 -m venv "$tools"
+        "$tools/bin/pip" install -q spdx-tools==0.8.5 >&2
+    fi
+    "$tools/bin/pyspdxtools" -i "$sbom" >"$scratch/spdx" 2>&1 || complain "pyspdxtools: $(cat "$scratch/spdx")"
+    for name in libssl3 libyaml-cpp-dev; do
+        grep -q "\"name\": \"$name\"" "$sbom" || complain "the SBOM does not have $name"
+    done
+    grep -qF "$(sha256sum "$root/usr/bin/cardea" | cut -d' ' -f1)" "$sbom" || complain "the SBOM is of another binary"
+    tar --zstd -xf build/package/*.tar.zst -C "$scratch"
+    diff -r --no-dereference "$root" "$(echo "$scratch"/cardea-*-linux-*)" || complain "the tarball has other files than the package"
+    tar -tf build/package/cardea-chart-*.tgz cardea/files/cardea.rules.yml >/dev/null || complain "the chart misses the rules"
+}
+
+# A second build, which is signed too.
 check_repeatable() {
     mv build/package "$scratch/first"
-    deploy/package.sh "${CARDEA_BINARIES:-}" >"$scratch/second"
+    minisign -G -W -p "$scratch/key.pub" -s "$scratch/key" >/dev/null
+    deploy/package.sh --sign "$scratch/key" "${CARDEA_BINARIES:-}" >"$scratch/second"
+    minisign -Vq -p "$scratch/key.pub" -m build/package/SHA256SUMS || complain "the signature is not valid"
     cmp -s "$scratch/first/SHA256SUMS" build/package/SHA256SUMS || complain "a second build gives other packages"
 }
 
@@ -100,6 +121,7 @@ check_files
 check_manuals
 check_completions
 check_run
+check_release
 check_repeatable
 [ "$bad" -eq 0 ] || exit 1
 echo "test_package: passed: $(stat -c %s build/package/cardea_*.deb) bytes, binary $(stat -c %s "$root/usr/bin/cardea")"
