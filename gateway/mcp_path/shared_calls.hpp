@@ -101,7 +101,6 @@ public:
 
     // The client has calls in flight.
     bool is_busy(std::uint64_t client) const { return count_of(client) > 0; }
-
     bool subscribes(std::uint64_t client) const noexcept { return subscriptions_.has(client); }
 
     const model::agent_entry& agent() const noexcept { return *agent_; }

@@ -12,9 +12,9 @@
 namespace gateway::telemetry {
 
 struct alignas(4) line_form {  // so that it can be stored at once
-    bool text = false;     // else JSON
-    bool colour = false;   // of text
-    bool journal = false;  // `<4>` in front of a warning
+    bool text = false;         // else JSON
+    bool colour = false;       // of text
+    bool journal = false;      // `<4>` in front of a warning
 
     friend bool operator==(const line_form&, const line_form&) = default;
 };

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-pages=(README.md docs/*.md)
+pages=(README.md docs/*.md deploy/README.md)
 bad=0
 
 complain() {
@@ -57,7 +57,7 @@ check_links() {
 check_paths() {
     local where text
     while IFS=$'\t' read -r where text; do
-        if [[ $text =~ ^(\./)?(\.ci|a2a|bench|config|core|docs|examples|gateway|mcp|net|store|tests)/[^\ \<]*$ ]] ||
+        if [[ $text =~ ^(\./)?(\.ci|a2a|bench|config|core|deploy|docs|examples|gateway|mcp|net|store|tests)/[^\ \<]*$ ]] ||
             [[ $text =~ ^(\./)?[A-Za-z0-9_./-]+\.(md|hpp|cpp|sh|cmake)$ ]]; then
             compgen -G "$text" >/dev/null || complain "$where: there is no $text"
         fi

@@ -1,0 +1,57 @@
+{{- define "cardea.name" -}}
+{{- if eq .Release.Name .Chart.Name }}{{ .Chart.Name }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 52 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{- define "cardea.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "cardea.labels" -}}
+{{ include "cardea.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}
+
+{{- define "cardea.serviceAccount" -}}
+{{- if .Values.serviceAccount.create }}{{ .Values.serviceAccount.name | default (include "cardea.name" .) }}{{ else }}{{ .Values.serviceAccount.name | default "default" }}{{ end }}
+{{- end }}
+
+{{- define "cardea.image" -}}
+{{- with .Values.image }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}{{ end }}
+{{- end }}
+
+{{- define "cardea.claim" -}}
+{{- .Values.store.existingClaim | default (printf "%s-state" (include "cardea.name" .)) }}
+{{- end }}
+
+{{/* "true" if more than one gateway may run. */}}
+{{- define "cardea.several" -}}
+{{- if or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled }}true{{ end }}
+{{- end }}
+
+{{- define "cardea.check" -}}
+{{- if and (include "cardea.several" .) (eq .Values.store.type "sqlite") }}
+{{- fail "Several replicas cannot share the SQLite file of store.type sqlite: only one gateway at a time uses it. Set replicas: 1 without autoscaling, or store.type: memory, with all agents in config." }}
+{{- end }}
+{{- end }}
+
+{{/* The seconds of a duration of the configuration, such as 1m30s, rounded up. */}}
+{{- define "cardea.seconds" -}}
+{{- $sum := 0.0 }}
+{{- range regexFindAll "[0-9]+(ms|d|h|m|s)" (toString .) -1 }}
+{{- $unit := regexFind "[a-z]+$" . }}
+{{- $sum = addf $sum (mulf (float64 (trimSuffix $unit .)) (get (dict "ms" 0.001 "s" 1.0 "m" 60.0 "h" 3600.0 "d" 86400.0) $unit)) }}
+{{- end }}
+{{- ceil $sum | int }}
+{{- end }}
+
+{{/* Longer than the gateway's drain, so that Kubernetes does not cut calls. */}}
+{{- define "cardea.grace" -}}
+{{- $times := .Values.config.timeouts | default dict }}
+{{- $drain := include "cardea.seconds" ($times.drain | default "30s") | int }}
+{{- $streams := include "cardea.seconds" ($times.drain_streams | default "30s") | int }}
+{{- $delay := include "cardea.seconds" ($times.drain_delay | default "0") | int }}
+{{- add (max $drain $streams $delay) 10 }}
+{{- end }}

@@ -1,0 +1,104 @@
+#!/bin/bash
+# What test_install.sh runs inside a booted Debian, as root: /cardea.deb is installed, used, upgraded, removed and purged.
+# Lines that begin with FAILED are failures.
+set -u -o pipefail
+exec >/result 2>&1
+
+# check SENTENCE COMMAND...
+check() {
+    local sentence=$1
+    shift
+    if "$@"; then
+        echo "ok: $sentence"
+    else
+        echo "FAILED: $sentence"
+    fi
+}
+
+answers() { [ "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "$1")" = 200 ]; }
+
+# within SECONDS COMMAND...
+within() {
+    local until=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$until" ] || return 1
+        sleep 0.2
+    done
+}
+
+ready() { answers http://127.0.0.1:4001/readyz; }
+add_words() { cardea agents add words http://127.0.0.1:24010/ >/dev/null; }
+has_words() { cardea agents list | grep -q '"words"'; }
+everything_ready() { cardea agents get everything | grep -q '"state": *"ready"'; }
+gone() { ! [ -e "$1" ]; }
+contained() { systemd-analyze security --no-pager --threshold=13 cardea.service | tail -n 1; }
+
+install() { dpkg -i /cardea.deb >/dpkg.log 2>&1; }
+
+began=$(date +%s%N)
+check "the package installs" install
+check "the service is ready" within 20 ready
+systemd-run --quiet /usr/lib/cardea/demo_agent --port 24010 --generation 0.3
+check "an agent can be added" within 5 add_words
+check "its card is served" within 10 answers http://127.0.0.1:4000/agents/words/.well-known/agent-card.json
+echo "seconds from the package to the first card: $((($(date +%s%N) - began) / 1000000)) ms"
+
+check "the configuration is root's and cardea's" [ "$(stat -c '%U:%G %a' /etc/cardea/cardea.yml)" = "root:cardea 640" ]
+check "the state is cardea's" [ "$(stat -c '%U %a' /var/lib/cardea)" = "cardea 700" ]
+check "the gateway runs as cardea" pgrep -u cardea -x cardea
+check "the sandbox scores at most 1.3" contained
+check "no socket is enabled" [ "$(systemctl is-enabled cardea-traffic.socket)" = disabled ]
+
+cat >>/etc/cardea/cardea.yml <<'END'
+mcpServers:
+  everything:
+    command: node
+    args: [/opt/everything/node_modules/@modelcontextprotocol/server-everything/dist/index.js]
+END
+check "the file is read again" within 10 bash -c 'cardea agents list | grep -q everything'
+check "server-everything is ready in the sandbox" within 60 everything_ready
+everything_ready || cardea agents get everything
+
+check "an upgrade succeeds" install
+check "the changed configuration is kept" grep -q everything /etc/cardea/cardea.yml
+check "the service is ready again" within 20 ready
+check "the added agent is kept" within 5 has_words
+
+mkdir -p /etc/systemd/system/cardea.service.d
+cp /usr/share/cardea/systemd/strict.conf /etc/systemd/system/cardea.service.d
+sed -i '/^mcpServers:/,$d' /etc/cardea/cardea.yml
+systemctl daemon-reload
+systemctl restart cardea
+check "the service is ready with strict.conf" within 20 ready
+check "strict.conf lets it reload" systemctl reload cardea
+check "strict.conf lets it serve" within 5 answers http://127.0.0.1:4000/agents/words/.well-known/agent-card.json
+rm -r /etc/systemd/system/cardea.service.d
+systemctl daemon-reload
+
+echo 'nonsense: 1' >>/etc/cardea/cardea.yml
+systemctl restart cardea
+sleep 4
+check "a wrong configuration is not tried again" [ "$(systemctl show -P NRestarts cardea)" = 0 ]
+check "and the service has failed" systemctl is-failed --quiet cardea
+sed -i '/^nonsense/d' /etc/cardea/cardea.yml
+systemctl start cardea
+check "with the file corrected the service is ready" within 20 ready
+kill -9 "$(systemctl show -P MainPID cardea)"
+sleep 0.5
+check "after a crash the service is ready again" within 20 ready
+
+check "the package can be removed" dpkg -r cardea
+check "nothing runs" bash -c '! pgrep -x cardea'
+check "removal keeps the agents" test -s /var/lib/cardea/store.db
+check "the package installs again" install
+check "the agents are back" within 20 has_words
+check "the package can be purged" dpkg -P cardea
+for path in /var/lib/cardea /var/cache/cardea /var/log/cardea /etc/cardea /usr/share/cardea; do
+    check "purge deletes $path" gone "$path"
+done
+if grep -q FAILED /result; then
+    journalctl -u cardea --no-pager | tail -n 40
+    cat /dpkg.log
+fi
+echo "end of the test"

@@ -1,0 +1,32 @@
+"""The names of the gateway's metrics: those of docs/operations.md, which check_docs.sh compares with the metrics page, and
+those that rules and dashboards use before the gateway serves them."""
+
+import pathlib
+import re
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def served():
+    page = (FOLDER.parents[1] / "docs/operations.md").read_text()
+    return {name for span in re.findall(r"`([^`\n]+)`", page) for name in re.findall(r"\b(?:cardea|process)_[a-z_]+", span)}
+
+
+def planned():
+    lines = (FOLDER / "planned_metrics.txt").read_text().splitlines()
+    return {line.split()[0] for line in lines if line and not line.startswith("#")}
+
+
+def known():
+    return served() | planned()
+
+
+def stale_plans():
+    return [f"planned_metrics.txt: {name} is served now; remove it" for name in sorted(planned() & served())]
+
+
+def used(expression):
+    """The metrics of an expression, without the parts of histograms; `up` is Prometheus's own."""
+    bare = re.sub(r'"[^"]*"', '""', expression)
+    found = re.findall(r"\b(?:agent:|cardea:)?(?:cardea|process)_[a-z0-9_:]+|\bcardea:[a-z0-9_:]+", bare)
+    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in found}
