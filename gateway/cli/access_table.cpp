@@ -155,6 +155,9 @@ std::string access_table(const config::settings& settings)
         rows.push_back({listener, "everything else", "anyone"});
     }
     add_admin(rows, settings);
+    if (!settings.metrics.host.empty()) {
+        rows.push_back({config::to_text(settings.metrics), "/metrics, /healthz, /readyz", "anyone"});
+    }
     std::array<std::size_t, 2> widths{};
     for (const auto& each : rows) {
         widths[0] = std::max(widths[0], each[0].size());

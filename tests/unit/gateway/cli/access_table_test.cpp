@@ -31,6 +31,14 @@ TEST_SUITE("access table")
         );
     }
 
+    TEST_CASE("What an address for scraping shows is open to whoever reaches it")
+    {
+        config::settings settings;
+        CHECK(access_table(settings).find("/healthz") == std::string::npos);
+        settings.metrics = {"0.0.0.0", 4002};
+        CHECK(access_table(settings).ends_with("0.0.0.0:4002    /metrics, /healthz, /readyz  anyone\n"));
+    }
+
     TEST_CASE("Agents with the same policies share a line, and a policy is shown with all its conditions")
     {
         config::settings settings;
