@@ -34,7 +34,7 @@ const mcp::parameter_fields* modern_connections::fields_of(const std::string& ag
     }
     auto& known = known_[agent_id];
     if (known.lists != lists) {
-        // Each walk makes lists anew, and most find the same.
+        // Each walk makes new lists, and most find the same.
         constexpr auto tools = mcp::list_kind::tools;
         if (known.lists == nullptr || (*known.lists)[tools] != (*lists)[tools]) {
             known.fields = std::make_unique<const mcp::parameter_fields>(*lists);

@@ -41,7 +41,7 @@ function eventStore() {
     };
 }
 
-// What a tool of any of `made` calls when a list has changed: all of them list it anew.
+// What a tool of any of `made` calls when a list has changed: all of them list it again.
 const telling = (made) => ({ tool: () => made.forEach(({ renew }) => renew.tool()), prompt: () => made.forEach(({ renew }) => renew.prompt()) });
 
 function sessions() {
