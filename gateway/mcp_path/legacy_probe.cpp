@@ -82,7 +82,7 @@ void legacy_probe::ended(const std::shared_ptr<attempt>& at, const core::result<
     tell(at, !session);
 }
 
-void legacy_probe::tell(const std::shared_ptr<attempt>& at, bool refuses)
+void legacy_probe::tell(std::shared_ptr<attempt> at, bool refuses)
 {
     attempts_.remove(at);
     at->refuses = refuses;
@@ -98,8 +98,7 @@ void legacy_probe::forget(const std::string& agent_id)
     const auto asking =
         std::ranges::find_if(attempts_, [&](const auto& each) { return each->agent->record.id == agent_id; });
     if (asking != attempts_.end()) {
-        const auto at = *asking;
-        tell(at, true);
+        tell(*asking, true);
     }
 }
 
@@ -108,8 +107,7 @@ void legacy_probe::stop()
     stopped_ = true;
     notes_.stop();
     while (!attempts_.empty()) {
-        const auto at = attempts_.front();
-        tell(at, true);
+        tell(attempts_.front(), true);
     }
 }
 

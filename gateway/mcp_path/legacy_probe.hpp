@@ -58,7 +58,7 @@ private:
 
     std::shared_ptr<attempt> begin(const std::shared_ptr<const model::agent_entry>& agent);
     void ended(const std::shared_ptr<attempt>& at, const core::result<std::string>& session);
-    void tell(const std::shared_ptr<attempt>& at, bool refuses);
+    void tell(std::shared_ptr<attempt> at, bool refuses);
 
     const program_services& services_;
     net::exchange_client exchanges_;

@@ -24,16 +24,12 @@ session_key key_of(const model::program_request& asked)
 
 stream_terms terms_of(const model::program_request& asked)
 {
-    stream_terms terms{.session = asked.handle, .agent = asked.agent, .call_id = {}};
-    if (asked.message) {
-        terms.call_id = asked.message->view().id;
-    }
-    return terms;
+    return {.session = asked.handle, .agent = asked.agent, .call_id = std::string{asked.message.view().id}};
 }
 
 const mcp::incoming* read_of(const model::program_request& asked)
 {
-    return asked.read ? &*asked.read : nullptr;
+    return asked.read.whole.empty() ? nullptr : &asked.read;
 }
 
 }  // namespace
@@ -175,7 +171,7 @@ net::task<core::result<>> program_plane::find_era(std::string agent_id)
     if (!services_.find_era) {
         co_return core::result<>{};
     }
-    auto found = services_.find_era(std::move(agent_id));
+    auto found = services_.find_era(agent_id);
     co_return co_await std::move(found);
 }
 
@@ -202,7 +198,7 @@ void program_plane::carry_out(const model::program_request& asked, program_excha
         case program_act::begin:
             return begin(asked, exchange);
         case program_act::tell:
-            return exchange.finish(table_of(key).tell(key, asked.message->view()));
+            return exchange.finish(table_of(key).tell(key, asked.message.view()));
         case program_act::end:
             return exchange.finish(table_of(key).end(key));
         case program_act::resume:
@@ -276,8 +272,8 @@ void program_plane::begin(const model::program_request& asked, program_exchange&
         exchange.translate();
     }
     const mcp::message_head head{.name = {}, .fields = asked.fields};
-    auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message->view())
-                        : legacy_clients_.begin(agent->second, asked.principal, *asked.message, head);
+    auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message.view())
+                        : legacy_clients_.begin(agent->second, asked.principal, asked.message, head);
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }
@@ -297,7 +293,7 @@ program_plane::ask(const model::program_request& asked, program_exchange& exchan
     }
     if (asked.act == program_act::request) {
         const mcp::message_head head{.name = {}, .fields = asked.fields};
-        auto message = asked.message->view();
+        auto message = asked.message.view();
         message.head = &head;
         message.read = read_of(asked);
         return table_of(key_of(asked)).request(key_of(asked), message);
@@ -323,7 +319,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
             return ask_shared(agent, asked, exchange);
         }
         if (has_own) {
-            return modern_.request(agent, asked.message->view());
+            return modern_.request(agent, asked.message.view());
         }
         exchange.translate();
         return translated_.request(agent, asked);
@@ -332,13 +328,13 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
     const bool shared =
         shares(asked.agent) ? !translated : agent->shares_session() && !services_.speaks_modern(agent->record);
     if (shared) {
-        return shared_.call(agent, asked.message->view());
+        return shared_.call(agent, asked.message.view());
     }
     if (translated) {
         exchange.translate();
     }
     const mcp::message_head head{.name = {}, .fields = asked.fields};
-    auto message = asked.message->view();
+    auto message = asked.message.view();
     message.head = &head;
     message.read = read_of(asked);
     const single_call single{.request = message, .version = asked.version, .capabilities = {}};
@@ -357,7 +353,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_shared(
     if (!server) {
         return server.error();
     }
-    const auto message = asked.message->view();
+    const auto message = asked.message.view();
     if ((*server)->speaks == mcp::era::modern) {
         return shared_.modern(agent, message);
     }
@@ -366,7 +362,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_shared(
     if (!here || *here != nullptr) {
         return here;
     }
-    return shared_.call(agent, mcp::legacy_request{*asked.read, message.text}.view());
+    return shared_.call(agent, mcp::legacy_request{asked.read, message.text}.view());
 }
 
 }  // namespace gateway::mcp_path

@@ -34,7 +34,7 @@ core::result<std::string> pass_opening(const mcp::delivery& told, std::string_vi
     auto version = mcp::members_of(mcp::members_of(told.text).object("result")).text("protocolVersion");
     const bool refused = told.failure || told.refused;
     const bool other = mcp::era_of(version) != mcp::era::legacy || (!before.empty() && version != before);
-    const auto why =
+    auto why =
         core::upstream_error(errc::upstream_protocol, refused ? "it refused initialize" : "its version is another one");
     if (reader != nullptr && !refused && other) {
         reader->fail(why);

@@ -41,7 +41,7 @@ core::result<std::shared_ptr<text_queue>> shared_session::request(const mcp::cli
     }
     // The client begins again, and is translated if it has to be.
     if (other_era || (*server)->protocol_version < version_) {
-        const auto why = core::caller_error(errc::session_not_found);
+        auto why = core::caller_error(errc::session_not_found);
         end(session_end::lost, why);
         return why;
     }

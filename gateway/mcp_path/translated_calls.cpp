@@ -27,16 +27,16 @@ call_terms terms_of(const model::program_request& asked)
     terms.agent = asked.agent;
     terms.principal = asked.principal;
     terms.digest = asked.digest;
-    terms.method = asked.read->method;
-    terms.logs = !(*asked.read)[routed::meta_level].empty();
+    terms.method = asked.read.method;
+    terms.logs = !asked.read[routed::meta_level].empty();
     terms.declared =
-        mcp::client_capabilities::read(asked.read->raw(routed::meta_capabilities, asked.message->view().text));
+        mcp::client_capabilities::read(asked.read.raw(routed::meta_capabilities, asked.message.view().text));
     return terms;
 }
 
 call_request request_of(const model::program_request& asked)
 {
-    const auto message = asked.message->view();
+    const auto message = asked.message.view();
     return {.id = message.id, .progress_token = message.progress_token};
 }
 
@@ -65,11 +65,11 @@ translated_calls::answer_here(const model::agent_entry& agent, const model::prog
     if (agent.record.mcp->sessionless == core::mcp_sessionless::refuse) {
         return core::caller_error(errc::bad_request, "a message without a session");
     }
-    const auto& read = *asked.read;
+    const auto& read = asked.read;
     if (!read[routed::request_state].empty() || !read[routed::input_responses].empty()) {
         return go_on(asked);
     }
-    const auto message = asked.message->view();
+    const auto message = asked.message.view();
     const auto list = mcp::list_of(read.method);
     const bool listens = read.method == mcp::client_method::listen;
     const bool known_here = list || listens || read.method == mcp::client_method::discover;
@@ -101,8 +101,8 @@ void translated_calls::lists_changed(const std::string& agent_id, const std::sha
 core::result<std::shared_ptr<text_queue>>
 translated_calls::begin(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked)
 {
-    const auto& read = *asked.read;
-    const auto text = asked.message->view().text;
+    const auto& read = asked.read;
+    const auto text = asked.message.view().text;
     const mcp::legacy_request request{read, text};
     single_call single{.request = request.view(), .version = mcp::latest(mcp::era::legacy)};
     // What a call cannot be asked for is not declared.
@@ -125,9 +125,9 @@ translated_calls::begin(const std::shared_ptr<const model::agent_entry>& agent, 
 
 core::result<std::shared_ptr<text_queue>> translated_calls::go_on(const model::program_request& asked)
 {
-    const auto text = asked.message->view().text;
+    const auto text = asked.message.view().text;
     std::string room;
-    const auto state = asked.read->text(routed::request_state, text, room).value_or("");
+    const auto state = asked.read.text(routed::request_state, text, room).value_or("");
     const auto terms = terms_of(asked);
     const auto handle = services_.seals->open_input(state, binding_of(terms), std::chrono::system_clock::now());
     const auto found = handle ? parked_.find(*handle) : parked_.end();
@@ -137,7 +137,7 @@ core::result<std::shared_ptr<text_queue>> translated_calls::go_on(const model::p
     }
     auto& call = *found->second.call;
     parked_.erase(found);
-    return call.go_on(request_of(asked), asked.read->raw(routed::input_responses, text));
+    return call.go_on(request_of(asked), asked.read.raw(routed::input_responses, text));
 }
 
 core::result<> translated_calls::tell(const translated_call& call, const std::string& answer)

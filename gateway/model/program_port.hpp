@@ -31,16 +31,16 @@ enum class resumption : std::uint8_t { never, after_event, at_once };
 
 struct program_request {
     program_act act = program_act::request;
-    std::string agent;                         // its id
-    std::string principal;                     // whose session it is; empty: nobody in particular
-    std::string handle;                        // of the session; empty: of begin and call
-    std::optional<mcp::kept_message> message;  // of begin, call, request, tell and modern
-    std::vector<mcp::kept_message> many;       // of request, instead of `message`: those of a batch
-    std::string_view version;                  // of call: one of versions(era::legacy), static
+    std::string agent;                    // its id
+    std::string principal;                // whose session it is; empty: nobody in particular
+    std::string handle;                   // of the session; empty: of begin and call
+    mcp::kept_message message;            // of begin, call, request, tell and modern; of others: none
+    std::vector<mcp::kept_message> many;  // of request, instead of `message`: those of a batch
+    std::string_view version;             // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; never logged
-    std::optional<mcp::incoming> read;  // where the parts of `message` stand in its text; of resume and `many`: nothing
-    std::string digest;                 // of modern: digest_of_call(), if the server may ask during it; else empty
+    mcp::incoming read;  // where the parts of `message` stand in its text; `whole` is empty: it was not read
+    std::string digest;  // of modern: digest_of_call(), if the server may ask during it; else empty
     resumption resumes = resumption::never;   // of request and listen
     std::optional<mcp::event_position> last;  // of resume: the event behind which it goes on
 };

@@ -103,7 +103,7 @@ std::optional<net::routine<>> set_modern_call(request_context& request, const pr
     call.asked.act = program_act::modern;
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
-    call.asked.message.emplace(kept(request, what, call.asked.read.emplace()));
+    call.asked.message = kept(request, what, call.asked.read);
     call.asked.digest =
         request.input_digest.empty() ? input_digest(what.read.message, what.body) : std::move(request.input_digest);
     return std::nullopt;
@@ -180,7 +180,7 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     auto& call = request.program.emplace();
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
-    call.asked.message.emplace(kept(request, what, call.asked.read.emplace()));
+    call.asked.message = kept(request, what, call.asked.read);
     if (request.translated) {
         call.asked.fields = passed_fields(request);
     }

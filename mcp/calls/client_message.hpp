@@ -37,6 +37,9 @@ struct client_message {
 // A copy that lives as long as it has to.
 class kept_message {
 public:
+    // None: its text is empty.
+    kept_message() = default;
+
     explicit kept_message(const client_message& message);
 
     // Views into this.
@@ -57,7 +60,7 @@ private:
     span params_;
     span progress_token_;
     span request_id_;
-    std::uint64_t client_;
+    std::uint64_t client_ = 0;
 };
 
 // The text with spaces for line ends, which stand only between the values of JSON: what a program reads is lines.

@@ -55,7 +55,7 @@ public:
         out.digest = digest;
         const client_text whole{text};
         const mcp::client_message& view = whole;
-        out.message.emplace(view);
+        out.message = mcp::kept_message{view};
         return out;
     }
 

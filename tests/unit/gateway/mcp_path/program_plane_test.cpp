@@ -42,7 +42,7 @@ public:
         if (!text.empty()) {
             const client_text read{text};
             const mcp::client_message& view = read;
-            out.message.emplace(view);
+            out.message = mcp::kept_message{view};
         }
         return out;
     }
