@@ -59,7 +59,9 @@ void warn_of_policy(const field& at, std::size_t i, const policy_key& key, const
             return;
         }
     }
-    if (const auto claim = misplaced_claim(*(rules[i].*key.policy), all.access); !claim.empty()) {
+    const auto& policy = rules[i].*key.policy;
+    const auto claim = policy ? misplaced_claim(*policy, all.access) : std::string{};
+    if (!claim.empty()) {
         problems.warn(at.at, at.path, claim);
     }
 }

@@ -16,7 +16,7 @@ certificate_watch::certificate_watch(
     const config::process_settings& settings,
     const core::logger& log
 )
-    : timer_{std::move(control)},
+    : timer_{control},
       configured_{!settings.tls.empty() || !settings.admin_tls.empty() || !settings.metrics_tls.empty()},
       traffic_{{"traffic", model::tls_certificates(settings.tls), log}},
       admin_{{"admin", model::tls_certificates(settings.admin_tls), log}},

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 namespace gateway {
@@ -35,12 +36,12 @@ core::secret new_session_key()
 
 void publish_session_ids(worker_list workers, const config::mcp_settings& settings, const core::secret& own_key)
 {
+    const auto configured = std::span{settings.session_keys};
     std::vector<core::secret> keys;
-    for (const auto& text : settings.session_keys) {
-        keys.push_back(jose::sealing_key(text.reveal()).value());
-    }
-    if (keys.empty()) {
-        keys.push_back(jose::sealing_key(own_key.reveal()).value());
+    for (const auto& text : configured.empty() ? std::span{&own_key, 1} : configured) {
+        if (auto key = jose::sealing_key(text.reveal())) {
+            keys.push_back(std::move(*key));
+        }
     }
     const auto ids = std::make_shared<const mcp::session_ids>(jose::text_sealer{keys});
     for (const auto& each : workers) {

@@ -161,7 +161,10 @@ std::optional<json> json_web_token::claims_in(std::string_view text)
         return std::nullopt;
     }
     const auto payload = from_base64url(text.substr(first + 1, second - first - 1));
-    auto claims = payload ? core::parse_json(*payload, token_json) : core::result<json>{refused("no payload")};
+    if (!payload) {
+        return std::nullopt;
+    }
+    auto claims = core::parse_json(*payload, token_json);
     if (!claims || !claims->is_object()) {
         return std::nullopt;
     }

@@ -292,8 +292,8 @@ core::result<core::secret> sqlite::session_key(core::secret made)
     if (!there) {
         return std::move(there).error();
     }
-    if (*there) {
-        return std::move(**there);
+    if (auto& kept_before = *there) {
+        return std::move(*kept_before);
     }
     const auto kept = write(need::growth, [&]() -> core::result<std::uint64_t> {
         auto done = write_session_key(*db_, made);

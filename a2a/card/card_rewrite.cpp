@@ -48,7 +48,8 @@ std::string implied_version(const json& card, const json::array_t& interfaces)
         }
     }
     const auto* version = core::string_member(card, "protocolVersion");
-    return plain_version(version) && *one_or_later(*version) ? std::string{major_minor(*version)} : "1.0";
+    return plain_version(version) && one_or_later(*version).value_or(false) ? std::string{major_minor(*version)}
+                                                                            : "1.0";
 }
 
 // What tells one endpoint from another once all of them share the gateway's address.

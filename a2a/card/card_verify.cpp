@@ -12,6 +12,16 @@ namespace {
 
 using core::json;
 
+std::string member_path(const std::string& of, const std::string& name)
+{
+    return of + "." + name;
+}
+
+std::string item_path(const std::string& of, std::size_t i)
+{
+    return of + "[" + std::to_string(i) + "]";
+}
+
 enum class position : std::uint8_t { none, url, interfaces, card };
 
 // A name as the most lenient reader takes it: Go's decoder ignores case as Unicode's simple folding does, by which U+017F
@@ -105,8 +115,8 @@ public:
             return path;
         }
         for (const auto& [key, value] : card.items()) {
-            auto leak = in_member(key, value, path.empty() ? key : path + "." + key, depth);
-            if (leak) {
+            const auto place = path.empty() ? key : member_path(path, key);
+            if (auto leak = in_member(key, value, place, depth)) {
                 return leak;
             }
         }
@@ -138,7 +148,7 @@ private:
             return path;
         }
         for (std::size_t i = 0; i < list.size(); ++i) {
-            const auto here = path + "[" + std::to_string(i) + "]";
+            auto here = item_path(path, i);
             if (!list[i].is_object()) {
                 return here;
             }
@@ -147,7 +157,7 @@ private:
                 const bool url = position_of(key) == position::url;
                 addressed = addressed || url;
                 if (url ? !ours(value, depth) : mentions(value, hidden_)) {
-                    return here + "." + key;
+                    return member_path(here, key);
                 }
             }
             if (!addressed) {

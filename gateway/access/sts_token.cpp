@@ -161,8 +161,9 @@ core::result<sts_question>
 read_sts_token(std::string_view token, const core::aws_sigv4_provider& settings, core::wall_time now)
 {
     const bool has_prefix = token.starts_with(sts_token_prefix);
-    auto decoded = jose::from_base64url(has_prefix ? token.substr(sts_token_prefix.size()) : std::string_view{});
-    const std::string_view url = decoded ? std::string_view{*decoded} : std::string_view{};
+    const auto encoded = has_prefix ? token.substr(sts_token_prefix.size()) : std::string_view{};
+    auto decoded = jose::from_base64url(encoded).value_or("");
+    const std::string_view url = decoded;
     const auto scheme = url.substr(0, url.find("://") + 1);
     const auto rest = scheme.empty() ? std::string_view{} : url.substr(scheme.size() + 2);
     const auto host = rest.substr(0, rest.find('/'));
@@ -189,7 +190,7 @@ read_sts_token(std::string_view token, const core::aws_sigv4_provider& settings,
     if (!begin || !lifetime || now >= *begin + *lifetime || *begin > now + sts_clock_difference) {
         return refused("its request is not for this time");
     }
-    return sts_question{.request = request_of(std::move(*decoded)), .expires = *begin + *lifetime};
+    return sts_question{.request = request_of(std::move(decoded)), .expires = *begin + *lifetime};
 }
 
 core::result<core::principal>

@@ -66,12 +66,15 @@ net::task<std::optional<recalled_card>> card_keeper::recall(std::string agent)
     }
     std::function work = [id = std::move(agent)](store::engine& engine) { return engine.card(id); };
     auto found = co_await store_.ask(std::move(work));
-    if (!found || !*found) {
+    if (!found) {
         co_return std::nullopt;
     }
-    auto& kept = found->value();
-    const auto age = std::chrono::duration_cast<core::duration>(now_() - kept.fetched);
-    co_return recalled_card{std::move(kept), std::max(age, core::duration{0})};
+    auto& kept = *found;
+    if (!kept) {
+        co_return std::nullopt;
+    }
+    const auto age = std::chrono::duration_cast<core::duration>(now_() - kept->fetched);
+    co_return recalled_card{std::move(*kept), std::max(age, core::duration{0})};
 }
 
 }  // namespace gateway::cards

@@ -83,7 +83,7 @@ net::task<token_exchanger::answer> token_exchanger::token(model::exchange_reques
         co_await ended.wait();
         --waiting_;
     }
-    const auto& outcome = *about->outcome;
+    auto outcome = about->outcome.value_or(unavailable("the exchange has no outcome"));
     if (outcome && outcome->text == refused) {
         co_return unavailable("the OAuth server gives the token again that the agent refuses");
     }

@@ -70,13 +70,15 @@ core::result<std::optional<mcp::text_edit>> edit_for_server(
     if (read.is_batch) {
         return core::caller_error(errc::invalid_request, "a batch, of a server whose lists are edited");
     }
-    auto edit = mcp::admit(*request.agent->filters, read.message, body);
-    if (!edit) {
-        return std::move(edit).error();
+    auto admitted = mcp::admit(*request.agent->filters, read.message, body);
+    if (!admitted) {
+        return std::move(admitted).error();
     }
-    if (*edit) {
-        request.edited_body = mcp::edited(body, {&**edit, 1});
-        request.server_name = core::unescape_json(std::string_view{(*edit)->text}.substr(1, (*edit)->text.size() - 2));
+    auto edit = std::move(*admitted);
+    if (edit) {
+        const std::string_view text = edit->text;
+        request.edited_body = mcp::edited(body, {&*edit, 1});
+        request.server_name = core::unescape_json(text.substr(1, text.size() - 2));
     }
     const auto list = mcp::list_of(read.message.method);
     if (list && !request.agent->filters->of(*list).passes_all()) {
@@ -92,7 +94,8 @@ void note_state(request_context& request, const mcp::incoming& message, std::str
     using enum mcp::client_method;
     const bool is_state =
         message.method == set_level || message.method == resources_subscribe || message.method == resources_unsubscribe;
-    if (is_state && request.repair->session() && request.agent->record.mcp->on_lost == core::mcp_loss::recover) {
+    const bool has_session = request.repair.has_value() && request.repair->session();
+    if (is_state && has_session && request.agent->record.mcp->on_lost == core::mcp_loss::recover) {
         const auto& sent = request.edited_body.empty() ? message.raw(mcp::routed::params, body) : std::string_view{};
         request.state_params = sent;
     }

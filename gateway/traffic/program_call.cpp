@@ -88,9 +88,12 @@ std::string input_digest(const mcp::incoming& message, std::string_view body)
     if (!declared.has(roots) && !declared.has(sampling) && !declared.has(elicitation)) {
         return {};
     }
+    const auto target = mcp::target_of(message.method);
+    if (!target) {
+        return {};
+    }
     std::string room;
-    const auto target = *mcp::target_of(message.method);
-    const auto name = message.text(target, body, room).value_or("");
+    const auto name = message.text(*target, body, room).value_or("");
     return mcp::digest_of_call(mcp::name(message.method), name, message.raw(mcp::routed::arguments, body));
 }
 

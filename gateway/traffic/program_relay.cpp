@@ -52,11 +52,13 @@ unsigned modern_status(std::string_view answer)
 
 program_relay::program_relay(
     request_context& request,
+    program_call& call,
     model::control_services& control,
     const config::settings& settings,
     stream_observer& observer
 )
     : request_{request},
+      call_{call},
       control_{control},
       settings_{settings},
       observer_{observer},
@@ -84,7 +86,7 @@ const model::agent_entry& program_relay::agent() const noexcept
 net::routine<> program_relay::run()
 {
     auto& caller = request_.caller;
-    auto& asked = request_.program->asked;
+    auto& asked = call_.asked;
     const auto act = asked.act;
     const bool may_stream = act != program_act::tell && act != program_act::end;
     placed_ = may_stream && observer_.keep_place();
@@ -152,11 +154,11 @@ net::routine<> program_relay::answer(program_act act, bool came)
             // The client has everything: it need not come again (HTML standard, "Server-sent events").
             return batch_.over && batch_.events.empty() ? answer_whole(204) : stream(came);
     }
-    if (request_.program->gathers && came && batch_.over && batch_.texts.empty()) {
+    if (call_.gathers && came && batch_.over && batch_.texts.empty()) {
         return answer_whole(202);
     }
     const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
-    if (!whole || request_.program->gathers) {
+    if (!whole || call_.gathers) {
         return stream(came);
     }
     return answer_whole(act == program_act::modern ? modern_status(batch_.texts.front()) : 200);
@@ -186,7 +188,7 @@ std::string program_relay::session_fields()
         return fields;
     }
     const bool refused = batch_.over && mcp::members_of(batch_.texts.back()).find("result").empty();
-    if (!refused) {
+    if (!refused && request_.mcp) {
         mcp::local_handle place{.worker = session_here};
         std::ranges::copy(batch_.handle, place.random.begin());
         net::http1::head_writer{fields}.field("Mcp-Session-Id", request_.mcp->begin_here(place));
@@ -255,9 +257,11 @@ net::routine<> program_relay::stream(bool came)
     record.stream = model::stream_end::complete;
     record.first_byte = std::chrono::steady_clock::now() - caller.started();
     auto fields = came ? session_fields() : std::string{};
-    add_cross_origin_fields(fields, request_.mcp->origin());
+    if (request_.mcp) {
+        add_cross_origin_fields(fields, request_.mcp->origin());
+    }
     stream_.begin(fields);
-    if (request_.program->primed) {
+    if (call_.primed) {
         stream_.prime(batch_.place);
     }
     caller.release_request();

@@ -20,6 +20,7 @@
 
 namespace gateway::traffic {
 
+struct program_call;
 struct request_context;
 
 class program_relay final : public open_stream {
@@ -27,9 +28,10 @@ public:
     // An answer that takes longer is a stream of events; that to `initialize` is waited for.
     static constexpr core::duration longest_silence = std::chrono::seconds{1};
 
-    // References outlive it. request.program is set.
+    // References outlive it. `call`: request.program, which is set.
     program_relay(
         request_context& request,
+        program_call& call,
         model::control_services& control,
         const config::settings& settings,
         stream_observer& observer
@@ -56,6 +58,7 @@ private:
     std::string session_fields();
 
     request_context& request_;
+    program_call& call_;
     model::control_services& control_;
     const config::settings& settings_;
     stream_observer& observer_;

@@ -103,7 +103,7 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         if (request.call) {
             co_await phases_->relay.pass(request);
         } else if (request.program) {
-            program_relay relay{request, phases_->control, phases_->settings, phases_->relay};
+            program_relay relay{request, *request.program, phases_->control, phases_->settings, phases_->relay};
             co_await relay.run();
         } else if (request.managed) {
             co_await phases_->managed_card.answer(request, *request.managed);

@@ -81,11 +81,11 @@ public:
     std::optional<std::string> shown(std::string_view entry)
     {
         const auto places = places_in(entry, key_member(list_));
-        if (!places.usable) {
+        const auto name = places.usable ? text_of(places.key.of(entry)) : std::nullopt;
+        if (!name) {
             return std::nullopt;
         }
-        const auto name = *text_of(places.key.of(entry));
-        const auto seen = filter_.exposed(name);
+        const auto seen = filter_.exposed(*name);
         if (!seen) {
             return std::nullopt;
         }
@@ -95,7 +95,7 @@ public:
             }
             return std::nullopt;
         }
-        return edited(entry, edits(places, name, *seen));
+        return edited(entry, edits(places, *name, *seen));
     }
 
     // Names of entries that an earlier one has; at most most_repeated_names.
@@ -276,8 +276,10 @@ std::vector<listed_item> exposed_items(const name_filter& filter, list_kind list
     entry_editor entries{filter, list};
     std::vector<listed_item> exposed;
     for (const auto& each : items) {
-        if (auto raw = entries.shown(each.raw)) {
-            exposed.push_back({std::string{*filter.exposed(each.key)}, std::move(*raw)});
+        const auto key = filter.exposed(each.key);
+        auto raw = entries.shown(each.raw);
+        if (key && raw) {
+            exposed.push_back({std::string{*key}, std::move(*raw)});
         }
     }
     return exposed;

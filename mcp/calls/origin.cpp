@@ -30,7 +30,7 @@ bool is_loopback(std::string_view origin)
     static const auto four = core::parse_ip_block("127.0.0.0/8");
     static const auto six = core::parse_ip_block("::1");
     const auto address = core::parse_ip(url->host);
-    return address && (four->contains(*address) || six->contains(*address));
+    return address && ((four && four->contains(*address)) || (six && six->contains(*address)));
 }
 
 }  // namespace

@@ -14,10 +14,9 @@ bool take_number(std::string_view& text, int base, Number& number) noexcept
 {
     const auto end = text.find('-');
     const auto digits = text.substr(0, end);
-    const auto* const behind = digits.data() + digits.size();
-    const auto read = std::from_chars(digits.data(), behind, number, base);
+    const auto read = std::from_chars(digits.begin(), digits.end(), number, base);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    return read.ec == std::errc{} && read.ptr == behind;
+    return read.ec == std::errc{} && read.ptr == digits.end();
 }
 
 }  // namespace

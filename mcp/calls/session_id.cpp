@@ -234,7 +234,7 @@ std::string session_ids::seal_input(const local_handle& call, const input_bindin
     std::string plain;
     append_handle(plain, call);
     append_number(plain, count_of<std::chrono::milliseconds>(now));
-    return *sealer_.seal(plain, purpose_of(binding));
+    return sealer_.seal(plain, purpose_of(binding)).value_or("");
 }
 
 core::result<local_handle>

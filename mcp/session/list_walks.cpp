@@ -60,16 +60,22 @@ void list_walks::ask(purpose use, const list_question& question)
 
 void list_walks::ask_next()
 {
-    const auto question = walk_->next();
-    question ? ask(purpose::list, *question) : end();
+    const auto question = walk_ ? walk_->next() : std::nullopt;
+    if (question) {
+        return ask(purpose::list, *question);
+    }
+    end();
 }
 
 void list_walks::take(purpose use, const message& answer)
 {
     const bool good = answer.kind == message_kind::result;
-    if (use == purpose::list) {
+    if (use == purpose::list && walk_) {
         const auto taken = good ? walk_->accept(answer.result) : walk_->refuse(answer.failure);
         return taken ? ask_next() : fail_walk(taken.error());
+    }
+    if (use == purpose::list || !look_) {
+        return;
     }
     const auto taken = good ? look_->walk.accept(answer.result) : look_->walk.refuse(answer.failure);
     if (taken) {
@@ -91,16 +97,20 @@ void list_walks::forget()
 
 void list_walks::end()
 {
-    notes_.items_omitted(walk_->left_out());
-    if (walk_->left().any()) {
-        notes_.walk_failed(session_reason::refresh_failed, walk_->first_left());
+    auto walk = std::exchange(walk_, std::nullopt);
+    if (!walk) {
+        return;
+    }
+    notes_.items_omitted(walk->left_out());
+    if (walk->left().any()) {
+        notes_.walk_failed(session_reason::refresh_failed, walk->first_left());
     }
     ++host_.counts().walks;
     session_event event;
     event.kind = event_kind::walk_done;
-    complete_ = walk_->left().none();
+    complete_ = walk->left().none();
     event.complete = complete_;
-    found_ = std::move(*walk_).onto(std::move(base_));
+    found_ = std::move(*walk).onto(std::move(base_));
     for (auto& list : found_.left_out) {
         for (auto& each : list.first) {
             each = notes_.shown(each);
@@ -109,7 +119,6 @@ void list_walks::end()
     // A list that stays as it was may be one that was not for everybody.
     found_.shareable = found_.shareable && (complete_ || latest_ == nullptr || latest_->shareable);
     event.time_to_live = found_.time_to_live;
-    walk_.reset();
     host_.happened(std::move(event));
 }
 
@@ -180,13 +189,16 @@ void list_walks::look(std::function<void(const look_result&)> then)
         look_->waiting.push_back(std::move(then));
         return;
     }
-    look_.emplace(side_walk{walk_of(facts_.offers), {}});
-    look_->waiting.push_back(std::move(then));
+    auto& look = look_.emplace(side_walk{walk_of(facts_.offers), {}});
+    look.waiting.push_back(std::move(then));
     ask_next_look();
 }
 
 void list_walks::ask_next_look()
 {
+    if (!look_) {
+        return;
+    }
     if (const auto question = look_->walk.next()) {
         return ask(purpose::look, *question);
     }

@@ -51,11 +51,11 @@ constexpr std::array<std::string_view, session_reasons> reason_names{
     "era_changed",
 };
 
-template <std::size_t size, class Value>
-std::string_view name_in(const std::array<std::string_view, size>& names, Value value) noexcept
+template <std::size_t Size, class Value>
+std::string_view name_in(const std::array<std::string_view, Size>& names, Value value) noexcept
 {
     const auto index = static_cast<std::size_t>(value);
-    return index < size ? names[index] : std::string_view{};
+    return index < Size ? names[index] : std::string_view{};
 }
 
 }  // namespace

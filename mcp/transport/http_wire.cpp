@@ -177,13 +177,13 @@ net::exchange_request http_wire::request(std::string_view http_method, const out
             out.headers.emplace_back(name, value.reveal());
         }
     }
+    const auto spoken = speaks ? std::string_view{speaks->version} : std::string_view{};
     const bool asks_for_era = message != nullptr && message->method == "server/discover";
     const bool in_modern = modern() || asks_for_era;
     if (in_modern) {
-        const auto version = modern() ? std::string_view{speaks->version} : latest(era::modern);
-        out.headers.emplace_back("MCP-Protocol-Version", version);
+        out.headers.emplace_back("MCP-Protocol-Version", modern() ? spoken : latest(era::modern));
     } else if (speaks && !begins(message)) {
-        out.headers.emplace_back("MCP-Protocol-Version", speaks->version);
+        out.headers.emplace_back("MCP-Protocol-Version", spoken);
     }
     if (in_modern && message != nullptr && !message->method.empty()) {
         out.headers.emplace_back("Mcp-Method", as_header_value(message->method));

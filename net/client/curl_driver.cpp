@@ -9,7 +9,7 @@
 
 // libcurl brings GnuTLS along, for LDAP and RTMP, which nobody asks it for. Unless this says 1, GnuTLS tests its ciphers and
 // builds its tables in every process that loads it: 0.7 MiB (gnutls/gnutls.h, GNUTLS_SKIP_GLOBAL_INIT).
-extern "C" int _gnutls_global_init_skip()  // NOLINT(bugprone-reserved-identifier)
+extern "C" int _gnutls_global_init_skip()  // NOLINT(bugprone-reserved-identifier,readability-identifier-naming)
 {
     return 1;
 }

@@ -61,12 +61,12 @@ void curl_fetcher::engine::start(fetch_request request, fetch_completion waiting
         complete(std::move(waiting), std::move(*refused));
         return;
     }
-    begun->waiting.emplace(std::move(waiting));
+    const auto& kept = begun->waiting.emplace(std::move(waiting));
     if (const auto code = driver_.add(begun); code != CURLM_OK) {
         begun->end_with(core::gateway_error(core::errc::internal, curl_multi_strerror(code)));
         return;
     }
-    if (auto slot = asio::get_associated_cancellation_slot(*begun->waiting); slot.is_connected()) {
+    if (auto slot = asio::get_associated_cancellation_slot(kept); slot.is_connected()) {
         slot.assign([this, held = std::weak_ptr{begun}](asio::cancellation_type) {
             if (const auto cancelled = held.lock()) {
                 driver_.remove(*cancelled);

@@ -27,7 +27,12 @@ public:
     using curl_transfer::prepare;
 
     // Once: whoever waits goes on with it.
-    void end_with(fetch_result result) { complete(std::move(*waiting), std::move(result)); }
+    void end_with(fetch_result result)
+    {
+        if (waiting) {
+            complete(std::move(*waiting), std::move(result));
+        }
+    }
 
     void over(CURLcode code) override;
 

@@ -29,18 +29,6 @@ void start_over(head_scan& scan, Head& head) noexcept
 template <class Reader, class Head>
 class head_reader {
 public:
-    head_reader(std::string_view received, const head_limits& limits, head_scan& scan, Head& head) noexcept
-        : in_{received.substr(0, limits.bytes)},
-          limits_{limits},
-          scan_{scan},
-          head_{head}
-    {
-        if (received.data() != scan_.base) {
-            start_over(scan_, head_);
-            scan_.base = received.data();
-        }
-    }
-
     fault read()
     {
         fault why = self().read_first_line();
@@ -87,6 +75,20 @@ protected:
     Head& head_;
 
 private:
+    friend Reader;
+
+    head_reader(std::string_view received, const head_limits& limits, head_scan& scan, Head& head) noexcept
+        : in_{received.substr(0, limits.bytes)},
+          limits_{limits},
+          scan_{scan},
+          head_{head}
+    {
+        if (received.data() != scan_.base) {
+            start_over(scan_, head_);
+            scan_.base = received.data();
+        }
+    }
+
     Reader& self() noexcept { return static_cast<Reader&>(*this); }
 
     fault read_fields()

@@ -35,7 +35,10 @@ constexpr bool begins_target(char byte, bool known_method) noexcept
 
 class request_reader : public head_reader<request_reader, request_head> {
 public:
-    using head_reader::head_reader;
+    request_reader(std::string_view received, const head_limits& limits, head_scan& scan, request_head& head) noexcept
+        : head_reader{received, limits, scan, head}
+    {
+    }
 
     fault read_first_line() noexcept
     {

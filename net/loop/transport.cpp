@@ -36,7 +36,9 @@ transport::outcome send_plain(int socket, const pieces& content)
     std::array<::iovec, pieces::most> parts{};
     std::size_t count = 0;
     for (const auto& piece : content) {
-        parts[count++] = {const_cast<void*>(piece.data()), piece.size()};  // sendmsg(2) only reads them
+        // sendmsg(2) only reads them.
+        auto* const bytes = const_cast<void*>(piece.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+        parts[count++] = {bytes, piece.size()};
     }
     ::msghdr message{};
     message.msg_iov = parts.data();

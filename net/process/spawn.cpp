@@ -154,7 +154,7 @@ struct preparation {
     }
     sigset_t nothing;
     ::sigemptyset(&nothing);
-    ::sigprocmask(SIG_SETMASK, &nothing, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &nothing, nullptr);
     ::execve(how.program, how.arguments, how.environment);
     give_up(step::program);
 }
@@ -166,7 +166,7 @@ pid_t start(const preparation& how)
     sigset_t before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    const auto id = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+    const auto id = ::vfork();  // NOLINT(bugprone-unsafe-functions)
     if (id == 0) {
         become(how);
     }
@@ -245,8 +245,9 @@ core::result<spawned_child> spawn(const child_command& command)
     std::vector<std::string> arguments{command.program};
     arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
     std::vector<std::string> environment;
+    environment.reserve(command.environment.size());
     for (const auto& [name, value] : command.environment) {
-        environment.push_back(name + '=' + value);
+        environment.emplace_back(name).append("=").append(value);
     }
     const auto argument_list = pointers_to(arguments);
     const auto environment_list = pointers_to(environment);

@@ -268,7 +268,7 @@ core::result<core::wall_time> valid_until(const std::string& cert_file)
     }
     auto earliest = end_of(*SSL_CTX_get0_certificate(context->get()));
     STACK_OF(X509)* chain = nullptr;
-    SSL_CTX_get0_chain_certs(context->get(), &chain);
+    SSL_CTX_get0_chain_certs(context->get(), static_cast<void*>(&chain));
     for (int i = 0; i < sk_X509_num(chain); ++i) {
         earliest = std::min(earliest, end_of(*sk_X509_value(chain, i)));
     }

@@ -63,8 +63,7 @@ inline std::vector<std::string> hostile_addresses()
           "agent.example.",
           "agent.example.evil.example",
           "\xE2\x91\xA0\xE2\x91\xA1\xE2\x91\xA6.\xE2\x93\xAA.\xE2\x93\xAA.\xE2\x91\xA0",
-          "agent\xE3\x80\x82"
-          "example",
+          "agent\u3002example",
           "127.0.0.1:22",
           "127.0.0.1:25",
           "127.0.0.1:6379",
