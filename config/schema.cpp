@@ -265,6 +265,11 @@ constexpr auto settings_table = std::to_array<setting>({
      timeout(of<&settings::timeouts, &timeout_settings::linger>),
      "If Cardea answers before the whole request has arrived, how long it reads and drops the rest, so that the "
      "caller sees the answer. Half a second without a byte ends this too."},
+    {"timeouts.drain_delay",
+     duration_setting{of<&settings::timeouts, &timeout_settings::drain_delay>, 0s, day},
+     "How long Cardea goes on accepting connections after it is told to stop, while `/readyz` answers 503 and every "
+     "answer says `Connection: close`: a load balancer needs that time to look elsewhere. `timeouts.drain` and "
+     "`timeouts.drain_streams` include it."},
     {"timeouts.drain",
      duration_setting{of<&settings::timeouts, &timeout_settings::drain>, 0s, day},
      "How long calls in flight may take after Cardea is told to stop."},

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -25,9 +26,10 @@ namespace fs = std::filesystem;
 
 class reader {
 public:
-    reader(const config::environment& variables, reading turn)
+    reader(const config::environment& variables, reading turn, const inherited_addresses& inherited)
         : variables_{variables},
-          turn_{turn}
+          turn_{turn},
+          inherited_{inherited}
     {
     }
 
@@ -44,8 +46,12 @@ public:
         }
         read_endpoint("--listen", asked.listen, out_.settings.listen);
         read_endpoint("--admin", asked.admin, out_.settings.admin);
+        take_inherited();
         if (out_.problems.empty() && out_.settings.admin_programs && !config::is_loopback(out_.settings.admin)) {
-            complain("--admin: is no loopback address, which admin_programs takes");
+            complain(
+                std::string{inherited_.admin ? "inherited socket admin" : "--admin"} +
+                ": is no loopback address, which admin_programs takes"
+            );
         }
         read_store(asked.store);
         check_exposure(asked);
@@ -137,9 +143,18 @@ private:
         }
     }
 
-    // An address, the option that may have replaced it, and where the file has it.
+    void take_inherited()
+    {
+        auto& settings = out_.settings;
+        settings.listen = inherited_.listen.value_or(settings.listen);
+        settings.admin = inherited_.admin.value_or(settings.admin);
+        settings.metrics = inherited_.metrics.value_or(settings.metrics);
+    }
+
+    // An address, the name of the socket or the option that may have replaced it, and where the file has it.
     struct told_address {
         std::string key;
+        std::string_view inherited;  // empty: it is not
         const std::string& option;
         const config::endpoint& value;
         const std::optional<config::place>& at;
@@ -149,6 +164,10 @@ private:
     complaint(const std::string& file, const told_address& of, std::string_view predicate, bool warning)
     {
         const auto what = config::to_text(of.value) + ' ' + std::string{predicate};
+        if (!of.inherited.empty()) {
+            return (warning ? "warning: inherited socket " : "inherited socket ") + std::string{of.inherited} + ": " +
+                   what;
+        }
         if (!of.option.empty() || !of.at) {
             return (warning ? "warning: --" : "--") + of.key + ": " + what;
         }
@@ -163,11 +182,13 @@ private:
         }
         const auto& settings = out_.settings;
         const auto tell = [&](std::string_view predicate, bool warning) {
-            const told_address of{"listen", asked.listen, settings.listen, listen_at_};
+            const auto* const socket = inherited_.listen ? "traffic" : "";
+            const told_address of{"listen", socket, asked.listen, settings.listen, listen_at_};
             return complaint(asked.config_file, of, predicate, warning);
         };
         const auto tell_of_admin = [&](std::string_view predicate, bool warning) {
-            const told_address of{"admin", asked.admin, settings.admin, admin_at_};
+            const auto* const socket = inherited_.admin ? "admin" : "";
+            const told_address of{"admin", socket, asked.admin, settings.admin, admin_at_};
             return complaint(asked.config_file, of, predicate, warning);
         };
         if (const auto idle = config::idle_policy(settings); !idle.empty()) {
@@ -223,6 +244,7 @@ private:
 
     const config::environment& variables_;
     reading turn_;
+    const inherited_addresses& inherited_;
     std::optional<config::place> listen_at_;
     std::optional<config::place> admin_at_;
     configuration out_;
@@ -274,9 +296,14 @@ bool outdated(const std::map<std::string, file_stamp>& files)
     });
 }
 
-configuration read_configuration(const cli::command_line& asked, const config::environment& variables, reading turn)
+configuration read_configuration(
+    const cli::command_line& asked,
+    const config::environment& variables,
+    reading turn,
+    const inherited_addresses& inherited
+)
 {
-    return reader{variables, turn}.read(asked);
+    return reader{variables, turn, inherited}.read(asked);
 }
 
 std::map<std::string, std::string> flags_of(const cli::command_line& asked)

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,8 +32,21 @@ bool outdated(const std::map<std::string, file_stamp>& files);
 
 enum class reading : bool { first, again };
 
+// Of sockets that the process was started with. They replace what the file and the command line say, so that an address is judged by
+// where it really is; a socket on every address (0.0.0.0, ::) is open to other machines.
+struct inherited_addresses {
+    std::optional<config::endpoint> listen;
+    std::optional<config::endpoint> admin;
+    std::optional<config::endpoint> metrics;
+};
+
 // Read again, a file has to be a regular one: a pipe has nothing more to say, and waiting for it would take forever.
-configuration read_configuration(const cli::command_line& asked, const config::environment& variables, reading turn);
+configuration read_configuration(
+    const cli::command_line& asked,
+    const config::environment& variables,
+    reading turn,
+    const inherited_addresses& inherited = {}
+);
 
 // Which settings and agents the command line gives, and by which flag.
 std::map<std::string, std::string> flags_of(const cli::command_line& asked);

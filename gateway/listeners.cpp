@@ -3,9 +3,22 @@
 #include "gateway/model/answer.hpp"
 #include "net/loop/descriptor_budget.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace gateway {
+namespace {
+
+core::result<>
+bind(net::listener& what, const config::endpoint& address, std::optional<net::inherited_socket>& inherited)
+{
+    if (inherited) {
+        return what.open(std::move(inherited->socket), inherited->local);
+    }
+    return what.open(address.host, address.port);
+}
+
+}  // namespace
 
 listeners::listeners(
     net::loop& control,
@@ -21,8 +34,12 @@ listeners::listeners(
 {
 }
 
-core::result<>
-listeners::open(std::vector<net::http_service*> traffic, net::http_handler& operators, net::http_handler& scrapers)
+core::result<> listeners::open(
+    std::vector<net::http_service*> traffic,
+    net::http_handler& operators,
+    net::http_handler& scrapers,
+    inherited_listeners inherited
+)
 {
     auto of_operators = traffic::connection_settings(settings_, shared_);
     of_operators.bodies = &shared_.operator_bodies;
@@ -35,9 +52,9 @@ listeners::open(std::vector<net::http_service*> traffic, net::http_handler& oper
          .may_use_reserve = false,
          .refusal = settings_.tls.empty() ? model::refusal_of_connection() : std::string{}}
     );
-    auto bound = traffic_->open(settings_.listen.host, settings_.listen.port);
+    auto bound = bind(*traffic_, settings_.listen, inherited.traffic);
     if (bound) {
-        bound = admin_->open(settings_.admin.host, settings_.admin.port);
+        bound = bind(*admin_, settings_.admin, inherited.admin);
     }
     if (bound && !settings_.metrics.host.empty()) {
         metrics_service_ = std::make_unique<net::http_service>(control_, scrapers, of_operators);
@@ -48,7 +65,7 @@ listeners::open(std::vector<net::http_service*> traffic, net::http_handler& oper
             {.connections = settings_.limits.metrics_connections,
              .refusal = settings_.metrics_tls.empty() ? model::refusal_of_connection() : std::string{}}
         );
-        bound = metrics_->open(settings_.metrics.host, settings_.metrics.port);
+        bound = bind(*metrics_, settings_.metrics, inherited.metrics);
     }
     return bound;
 }

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/certificate_watch.hpp"
+#include "gateway/inherited_listeners.hpp"
 #include "gateway/traffic/worker.hpp"
 #include "net/loop/loop.hpp"
 #include "net/server/http_service.hpp"
@@ -28,10 +29,14 @@ public:
         const core::logger& log
     );
 
-    // Binds every address; nothing is served before start(). `traffic` has one service for each worker; all that is passed
-    // outlives this. Fails with config_invalid: an address that cannot be bound.
-    core::result<>
-    open(std::vector<net::http_service*> traffic, net::http_handler& operators, net::http_handler& scrapers);
+    // Binds every address for which `inherited` has no socket; nothing is served before start(). `traffic` has one service for each
+    // worker; all other references outlive this. Fails with config_invalid: an address that cannot be bound.
+    core::result<> open(
+        std::vector<net::http_service*> traffic,
+        net::http_handler& operators,
+        net::http_handler& scrapers,
+        inherited_listeners inherited
+    );
 
     // Reads the certificates; those for callers go to `traffic`. Fails with config_invalid.
     core::result<> start_tls(certificate_watch::receiver traffic);

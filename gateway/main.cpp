@@ -7,6 +7,7 @@
 #include "gateway/cli/command_line.hpp"
 #include "gateway/cli/key_command.hpp"
 #include "gateway/configuration.hpp"
+#include "gateway/inherited_listeners.hpp"
 #include "gateway/listeners.hpp"
 #include "gateway/model/terminal_text.hpp"
 #include "gateway/model/version.hpp"
@@ -15,6 +16,8 @@
 #include "gateway/server.hpp"
 #include "gateway/telemetry/log_output.hpp"
 #include "net/loop/descriptor_budget.hpp"
+#include "net/process/inherited_descriptors.hpp"
+#include "net/process/service_manager.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -41,7 +44,7 @@ constexpr int exit_unusable = 2;
 
 std::optional<std::string> environment_variable(std::string_view name)
 {
-    // Nothing in this process changes the environment.
+    // Nothing in this process changes the environment once it has several threads (take_service()).
     const char* value = std::getenv(std::string(name).c_str());  // NOLINT(concurrency-mt-unsafe)
     return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
@@ -65,6 +68,38 @@ void say(std::string_view lines)
 void complain(std::string_view message)
 {
     std::cerr << "cardea: " << gateway::model::printable(message) << '\n';
+}
+
+// What the service manager said and passed to this process.
+struct service {
+    net::service_manager manager;
+    gateway::inherited_listeners sockets;
+};
+
+// Once, and before there is another thread: it was said to this process only, so that the variables are gone afterwards.
+core::result<service> take_service()
+{
+    const auto passed = net::inherited_descriptors(environment_variable, ::getpid());
+    service out{net::service_manager_of(environment_variable, ::getpid()), {}};
+    for (const auto* name :
+         {"LISTEN_PID",
+          "LISTEN_FDS",
+          "LISTEN_FDNAMES",
+          "LISTEN_PIDFDID",
+          "NOTIFY_SOCKET",
+          "WATCHDOG_USEC",
+          "WATCHDOG_PID"}) {
+        ::unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
+    }
+    if (!passed) {
+        return passed.error();
+    }
+    auto sockets = gateway::take_inherited_listeners(*passed);
+    if (!sockets) {
+        return std::move(sockets).error();
+    }
+    out.sockets = std::move(*sockets);
+    return out;
 }
 
 void print_warnings(const gateway::configuration& configured)
@@ -118,7 +153,13 @@ std::string listening_line(const gateway::listeners& bound)
 
 int run(const gateway::cli::command_line& asked)
 {
-    auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
+    auto service = take_service();
+    if (!service) {
+        complain(service.error().detail);
+        return exit_unusable;
+    }
+    const auto inherited = service->sockets.addresses();
+    auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first, inherited);
     if (!usable(configured, asked.config_file)) {
         return exit_unusable;
     }
@@ -146,9 +187,10 @@ int run(const gateway::cli::command_line& asked)
     };
     gateway::log_hooks hooks{[&output] { return output.dropped(); }, log_changed};
     gateway::server server{std::move(settings), std::move(store->engine), log, std::move(hooks)};
-    const auto read_again = [asked] {
-        return gateway::read_configuration(asked, environment_variable, gateway::reading::again);
+    const auto read_again = [asked, inherited] {
+        return gateway::read_configuration(asked, environment_variable, gateway::reading::again, inherited);
     };
+    server.set_service(std::move(service->sockets), service->manager);
     server.set_configuration_source({read_again, std::move(configured.files), std::move(configured.tls_files)});
     if (const auto started = server.start(); !started) {
         complain(started.error().detail);

@@ -150,6 +150,9 @@ net::task<reload_report> reloader::reload(reload_trigger by)
         co_return report;
     }
     busy_ = true;
+    if (told_.reading) {
+        told_.reading(true);
+    }
     std::exception_ptr bug;
     try {
         report = co_await carry_out(by);
@@ -157,6 +160,9 @@ net::task<reload_report> reloader::reload(reload_trigger by)
         bug = std::current_exception();
     }
     busy_ = false;
+    if (told_.reading) {
+        told_.reading(false);
+    }
     release();
     if (bug) {
         std::rethrow_exception(bug);

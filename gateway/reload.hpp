@@ -79,6 +79,8 @@ public:
         std::function<void(const config::settings& next, const std::vector<std::string_view>& settings)> begins;
         // The settings have just begun to apply, or not: the agents could not be stored, and all is as before `begins`.
         std::function<void(const std::vector<std::string_view>& settings)> ended;
+        // Something is about to be read, whatever comes of it, or has been read and carried out; may be null.
+        std::function<void(bool begins)> reading;
     };
 
     // From now on changed files are noticed, if `reload.watch` says so.

@@ -14,7 +14,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
 
 #include <algorithm>
@@ -26,8 +25,6 @@
 
 namespace gateway {
 namespace {
-
-constexpr std::chrono::milliseconds poll_interval{10};
 
 // 0: one for each core.
 std::size_t or_cores(std::uint64_t configured)
@@ -45,6 +42,15 @@ std::size_t open_connections(worker_list workers) noexcept
         open += each->service().open();
     }
     return open;
+}
+
+std::vector<const net::heartbeat*> pulses_of(net::loop& control, worker_list workers)
+{
+    std::vector<const net::heartbeat*> all{&control.timers().pulse()};
+    for (const auto& each : workers) {
+        all.push_back(&each->pulse());
+    }
+    return all;
 }
 
 // Snapshots from now on say with which keys.
@@ -105,12 +111,19 @@ server::server(
       store_{std::move(records)},
       scrapers_{*this, log_},
       listeners_{control_, settings_, shared_, log_},
+      reports_{control_.get_executor(), log_},
       signals_{control_.get_executor()},
-      poll_{control_.get_executor()}
+      drain_{control_.get_executor()}
 {
 }
 
 server::~server() = default;
+
+void server::set_service(inherited_listeners sockets, const net::service_manager& manager)
+{
+    inherited_ = std::move(sockets);
+    reports_.set_manager(manager);
+}
 
 core::result<> server::start()
 {
@@ -155,7 +168,8 @@ core::result<> server::start()
     publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_, *callers_}, public_base_);
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
-         [this](const auto& settings) { settings_ended(settings); }}
+         [this](const auto& settings) { settings_ended(settings); },
+         [this](bool begins) { reports_.reloading(begins); }}
     );
     return {};
 }
@@ -198,7 +212,7 @@ core::result<> server::open_listeners()
         workers_.push_back(std::make_unique<traffic::worker>(services_of_workers, settings_, shared_, log_));
         services.push_back(&workers_.back()->service());
     }
-    if (auto bound = listeners_.open(std::move(services), *admin_, scrapers_); !bound) {
+    if (auto bound = listeners_.open(std::move(services), *admin_, scrapers_, std::move(inherited_)); !bound) {
         return bound;
     }
     listeners_.certificates().set_client_authorities(config::client_authorities(settings_.access));
@@ -225,6 +239,14 @@ void server::run()
     }
     listeners_.start();
     ready_ = true;
+    const auto state = [this] {
+        return service_state{
+            .agents = cards_->agents(),
+            .connections = open_connections(workers_),
+            .rejected = reloader_->counts().refused_last
+        };
+    };
+    reports_.serving({state, pulses_of(control_, workers_)});
     control_.run();
     workers_.clear();  // joins; writes the last access lines
     audit_.end();
@@ -258,7 +280,7 @@ void server::stop()
 void server::begin_stop()
 {
     if (std::exchange(stopping_, true)) {
-        abrupt_ = true;
+        drain_.cut_short();
         return;
     }
     net::asio::co_spawn(control_.get_executor(), drain_and_stop(), [this](const std::exception_ptr& bug) {
@@ -269,17 +291,24 @@ void server::begin_stop()
 net::task<> server::drain_and_stop()
 {
     ready_ = false;
+    reports_.stopping();
+    for (const auto& each : workers_) {
+        each->announce_end();
+    }
+    log_.write(core::log_level::info, "draining", {{"connections", open_connections(workers_)}});
+    const std::function<bool()> nothing = [] { return false; };
+    const std::function<bool()> empty = [this] { return open_connections(workers_) == 0; };
+    const auto begun = std::chrono::steady_clock::now();
+    co_await drain_.wait(nothing, begun + settings_.timeouts.drain_delay);
     listeners_.end_traffic();
     for (const auto& each : workers_) {
         each->drain();
     }
-    log_.write(core::log_level::info, "draining", {{"connections", open_connections(workers_)}});
-    const auto begun = std::chrono::steady_clock::now();
-    co_await wait_until_empty(begun + settings_.timeouts.drain_streams);
+    co_await drain_.wait(empty, begun + settings_.timeouts.drain_streams);
     for (const auto& each : workers_) {
         each->end_streams();
     }
-    co_await wait_until_empty(begun + std::max(settings_.timeouts.drain, settings_.timeouts.drain_streams));
+    co_await drain_.wait(empty, begun + std::max(settings_.timeouts.drain, settings_.timeouts.drain_streams));
     cut_ = open_connections(workers_);
     for (const auto& each : workers_) {
         each->abort();
@@ -292,12 +321,13 @@ net::task<> server::drain_and_stop()
     credentials_->stop();
     agent_tokens_->stop();
     fetcher_.reset();
-    co_await wait_until_empty(net::never);
+    co_await drain_.wait(empty, net::never);
     listeners_.end();
-    while (listeners_.busy() || keeper_->busy() || cards_->busy() || reloader_->busy() || sessions_->busy() ||
-           callers_->busy()) {
-        co_await pause();
-    }
+    const std::function<bool()> idle = [this] {
+        return !listeners_.busy() && !keeper_->busy() && !cards_->busy() && !reloader_->busy() && !sessions_->busy() &&
+               !callers_->busy();
+    };
+    co_await drain_.wait(idle, net::never);
     for (const auto& each : workers_) {
         each->stop();
     }
@@ -306,23 +336,9 @@ net::task<> server::drain_and_stop()
         keep_signals_from_killing();
     }
     signals_.cancel();
+    reports_.end();
     listeners_.certificates().stop();
     control_.stop();
-}
-
-net::task<> server::wait_until_empty(core::steady_time until)
-{
-    while (open_connections(workers_) > 0 && std::chrono::steady_clock::now() < until &&
-           (!abrupt_ || until == net::never)) {
-        co_await pause();
-    }
-}
-
-net::task<> server::pause()
-{
-    net::error_code ignored;  // nothing cancels it
-    poll_.expires_after(poll_interval);
-    co_await poll_.async_wait(net::asio::redirect_error(net::use_task, ignored));
 }
 
 net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights rights, std::stop_token left)

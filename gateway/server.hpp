@@ -13,6 +13,8 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
+#include "gateway/drain_wait.hpp"
+#include "gateway/inherited_listeners.hpp"
 #include "gateway/listeners.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
@@ -21,6 +23,7 @@
 #include "gateway/model/store_thread.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/scrape_handler.hpp"
+#include "gateway/service_reports.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
@@ -28,7 +31,6 @@
 #include "net/loop/loop.hpp"
 
 #include <boost/asio/basic_signal_set.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +57,10 @@ public:
     // it there is nothing to reload.
     void set_configuration_source(configuration_source from) { from_ = std::move(from); }
 
+    // Before start(): what the service manager passed and what it wants to hear. `settings` have the sockets' addresses. Without it
+    // every address is bound here, and nobody is told of anything.
+    void set_service(inherited_listeners sockets, const net::service_manager& manager);
+
     // Binds its addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
     // address that cannot be bound, an agent's URL or trust store that cannot be used.
     core::result<> start();
@@ -66,8 +72,8 @@ public:
     // and the configuration again.
     void handle_signals();
 
-    // Serves until stop(); then no new work, calls in flight finish within timeouts.drain and streams within
-    // timeouts.drain_streams.
+    // Serves until stop(). From then on answers end their connections; after timeouts.drain_delay no connection is accepted. Calls
+    // in flight finish within timeouts.drain and streams within timeouts.drain_streams, counted from stop().
     void run();
 
     // Any thread; the first call begins the orderly end, a second one makes it abrupt.
@@ -123,13 +129,6 @@ private:
     void wait_for_signal();
     void begin_stop();
     net::task<> drain_and_stop();
-    net::task<> wait_until_empty(core::steady_time until);
-    net::task<> pause();
-
-    using timer = net::asio::basic_waitable_timer<
-        std::chrono::steady_clock,
-        net::asio::wait_traits<std::chrono::steady_clock>,
-        net::executor>;
 
     config::settings settings_;
     std::string public_base_;  // since start()
@@ -164,13 +163,14 @@ private:
     std::unique_ptr<admin_handler> admin_;
     scrape_handler scrapers_;
     std::vector<std::unique_ptr<traffic::worker>> workers_;
+    inherited_listeners inherited_;  // until start()
     listeners listeners_;
+    service_reports reports_;
     net::asio::basic_signal_set<net::executor> signals_;
-    timer poll_;
+    drain_wait drain_;
     bool handles_signals_ = false;
     bool ready_ = false;
     bool stopping_ = false;
-    bool abrupt_ = false;
     bool ended_ = false;
     std::size_t cut_ = 0;  // connections that were in use when time was over
 };

@@ -122,6 +122,11 @@ void worker::ask_about(mcp::session_digest id, bool ask)
     net::asio::post(executor(), [this, id, ask] { traffic_.ask_about(id, ask); });
 }
 
+void worker::announce_end()
+{
+    net::asio::post(executor(), [this] { service_.announce_end(); });
+}
+
 void worker::drain()
 {
     net::asio::post(executor(), [this] { service_.drain(); });

@@ -64,6 +64,7 @@ public:
     void set_log_level(core::log_level level);                           // of access lines
     void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);   // before the first request
     void ask_about(mcp::session_digest id, bool ask);                    // traffic_handler::ask_about()
+    void announce_end();                                                 // net::http_service::announce_end()
     void drain();
     void end_streams();
     void abort();
@@ -74,6 +75,9 @@ public:
     std::size_t idle_upstream_connections() const { return pool_.idle(); }
 
     net::executor executor() noexcept { return loop_.get_executor(); }
+
+    // Any thread.
+    const net::heartbeat& pulse() noexcept { return loop_.timers().pulse(); }
 
 private:
     class flusher final : public net::timed {

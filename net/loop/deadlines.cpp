@@ -27,6 +27,7 @@ void deadlines::stop()
 void deadlines::sweep()
 {
     const auto now = std::chrono::steady_clock::now();
+    pulse_.beat(now);
     for (auto each = all_.begin(); each != all_.end();) {
         auto& t = *each++;
         t.on_sweep(now);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "net/loop/heartbeat.hpp"
 #include "net/loop/types.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -44,6 +45,9 @@ public:
     void start();
     void stop();
 
+    // Beats with every sweep. It lives as long as the deadlines.
+    const net::heartbeat& pulse() const noexcept { return pulse_; }
+
 private:
     void sweep();
 
@@ -53,6 +57,7 @@ private:
     timed_list all_;
     timed_list due_;  // of the sweep under way
     bool stopped_ = true;
+    net::heartbeat pulse_;
 };
 
 }  // namespace net

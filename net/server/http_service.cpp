@@ -27,6 +27,9 @@ void http_service::serve(accepted_socket from)
     auto owned = std::make_unique<server_connection>(loop_, std::move(from), handler_, settings_, spaces_);
     auto* connection = owned.get();
     connections_.emplace(connection, std::move(owned));
+    if (ending_) {
+        connection->announce_end();
+    }
     start(connection->run(), [this, connection](const std::exception_ptr& bug) { ended(connection, bug); });
 }
 
@@ -46,6 +49,14 @@ void http_service::ended(server_connection* connection, const std::exception_ptr
     report_thrown(bug, [this](std::string_view text) { handler_.failed(text); });
     connections_.erase(connection);
     open_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void http_service::announce_end()
+{
+    ending_ = true;
+    for (const auto& [key, connection] : connections_) {
+        connection->announce_end();
+    }
 }
 
 void http_service::drain()

@@ -30,6 +30,9 @@ public:
     // A connection was accepted for this service and is on its way here; any thread.
     void expect_one() noexcept { open_.fetch_add(1, std::memory_order_relaxed); }
 
+    // From now on every answer that begins says that its connection ends; connections still come and stay.
+    void announce_end();
+
     // Ends idle connections now and the others after their answer; serves no new ones.
     void drain();
 
@@ -48,6 +51,7 @@ private:
     tls_context tls_;
     std::unordered_map<server_connection*, std::unique_ptr<server_connection>> connections_;
     std::atomic<std::size_t> open_{0};
+    bool ending_ = false;
     bool draining_ = false;
 };
 

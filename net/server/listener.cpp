@@ -55,13 +55,7 @@ core::result<> listener::open(const std::string& host, std::uint16_t port)
         acceptor_.set_option(asio::socket_base::reuse_address{true}, ec);
     }
     if (!ec) {
-        acceptor_.set_option(tcp::no_delay{true}, ec);  // the sockets that are accepted inherit it
-    }
-    if (!ec && !(watch_for_dead_peer(acceptor_.native_handle()) && hold_little_unsent(acceptor_.native_handle()))) {
-        ec = last_error();
-    }
-    if (!ec) {
-        acceptor_.non_blocking(true, ec);
+        ec = prepare();
     }
     if (!ec) {
         acceptor_.bind(address, ec);
@@ -78,6 +72,38 @@ core::result<> listener::open(const std::string& host, std::uint16_t port)
     return {};
 }
 
+core::result<> listener::open(core::descriptor socket, const tcp::endpoint& local)
+{
+    error_code ec;
+    acceptor_.assign(local.protocol(), socket.number(), ec);
+    if (!ec) {
+        socket.release();
+        ec = prepare();
+    }
+    if (ec) {
+        return core::gateway_error(
+            core::errc::config_invalid,
+            "cannot use the inherited socket at " + to_text(local) + ": " + ec.message()
+        );
+    }
+    local_ = local;
+    return {};
+}
+
+// Options that the sockets that are accepted inherit, but for the last one.
+error_code listener::prepare()
+{
+    error_code ec;
+    acceptor_.set_option(tcp::no_delay{true}, ec);
+    if (!ec && !(watch_for_dead_peer(acceptor_.native_handle()) && hold_little_unsent(acceptor_.native_handle()))) {
+        ec = last_error();
+    }
+    if (!ec) {
+        acceptor_.non_blocking(true, ec);
+    }
+    return ec;
+}
+
 void listener::start()
 {
     wait();
@@ -87,7 +113,10 @@ void listener::close()
 {
     error_code ignored;
     pause_.cancel();
-    acceptor_.close(ignored);
+    if (acceptor_.is_open()) {
+        // Asio's close() would leave a socket that another process shares in the set of epoll.
+        const core::descriptor closed{acceptor_.release(ignored)};
+    }
 }
 
 void listener::wait()

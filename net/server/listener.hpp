@@ -33,6 +33,10 @@ public:
     // Fails with config_invalid: the name does not resolve, the address is in use or not permitted.
     core::result<> open(const std::string& host, std::uint16_t port);
 
+    // The same on a socket that listens already, at `local`, and that another process may have too: closing it here leaves it
+    // listening there. Fails with config_invalid: the system refuses one of its options.
+    core::result<> open(core::descriptor socket, const tcp::endpoint& local);
+
     // The address that was bound, with the port that the system chose for port 0.
     tcp::endpoint local() const { return local_; }
 
@@ -48,6 +52,7 @@ public:
     std::uint64_t refused() const noexcept { return refused_; }
 
 private:
+    error_code prepare();
     void wait();
     void accept_all();
     bool accept(int most);

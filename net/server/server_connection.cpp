@@ -19,6 +19,11 @@ constexpr core::duration kept_grace{50};
 constexpr std::size_t lingering_bytes = 64 * 1024;
 constexpr core::duration lingering_time{1000};
 
+handshake outcome_of(const SSL& complete)
+{
+    return ::SSL_session_reused(&complete) == 1 ? handshake::resumed : handshake::complete;
+}
+
 }  // namespace
 
 server_connection::server_connection(
@@ -78,8 +83,7 @@ routine<bool> server_connection::shake_hands()
     alarm_.stop();
     if (!caller_.opening() && !caller_.ended() && !caller_.closed()) {
         certificate_ = close_ ? nullptr : client_certificate_of(caller_.wire().tls());
-        const bool resumed = ::SSL_session_reused(&caller_.wire().tls()) == 1;
-        handler_.on_handshake(resumed ? handshake::resumed : handshake::complete, peer_, {});
+        handler_.on_handshake(outcome_of(caller_.wire().tls()), peer_, {});
         co_return true;
     }
     if (!draining_) {
@@ -94,12 +98,11 @@ routine<bool> server_connection::serve_one()
 {
     auto got = co_await read_head();
     if (!got) {
-        if (got.error().code == errc::caller_gone) {
-            co_return false;
+        if (got.error().code != errc::caller_gone) {
+            close_ = true;
+            phase_ = phase::exchange;
+            co_await handler_.refuse(*this, std::move(got).error());
         }
-        close_ = true;
-        phase_ = phase::exchange;
-        co_await handler_.refuse(*this, std::move(got).error());
         co_return false;
     }
     phase_ = phase::exchange;
@@ -203,8 +206,9 @@ routine<core::result<>> server_connection::read_head()
     }
 }
 
-bool server_connection::closing() const noexcept
+bool server_connection::closing() noexcept
 {
+    close_ = close_ || (ending_ && !answered());
     return close_ || draining_ || !body_.whole() || !head().keep_alive || served_ >= settings_.requests;
 }
 

@@ -130,8 +130,10 @@ public:
     void release_request();
 
     // Whether this answer must carry `Connection: close`: decided once, when its head is written.
-    bool closing() const noexcept;
+    bool closing() noexcept;
     void close_after_answer() noexcept { close_ = true; }
+    // The same for the next answer that begins, without hurry: an idle connection stays until then.
+    void announce_end() noexcept { ending_ = true; }
 
     // The same, and the end of the connection is all that ends this answer's body.
     void end_body_with_connection() noexcept
@@ -155,7 +157,6 @@ public:
 
     // The answer is about to be cut: a piece that the caller does not take waits for a second at most.
     void hurry() { answer_.hurry(); }
-
     bool answered() const noexcept { return answer_.answered(); }
 
     // Waits that other operations of the exchange share: set their listener to wake(), watch the caller, then wait.
@@ -170,8 +171,7 @@ public:
     bool aborted() const noexcept { return answer_.aborted(); }
     bool caller_left() const noexcept { return caller_.ended() || caller_.closed(); }
 
-    // It left with a reset or an error rather than by closing its half. Whether it says that in TLS, too, does not matter: a
-    // request has its own end.
+    // It left with a reset or an error rather than by closing its half; whether it said that in TLS, too, does not matter.
     bool was_reset() const noexcept
     {
         return caller_.closed() || (caller_.ended() && caller_.read_error() != asio::error::eof &&
@@ -212,6 +212,7 @@ private:
     std::uint64_t served_ = 0;
     phase phase_ = phase::idle;
     bool close_ = false;
+    bool ending_ = false;
     bool draining_ = false;
 };
 

@@ -58,10 +58,21 @@ check_tree() {
 check_times() {
     local stop drain
     stop=$(seconds "$(value cardea.service TimeoutStopSec)")
-    for drain in timeouts.drain timeouts.drain_streams; do
+    for drain in timeouts.drain timeouts.drain_streams timeouts.drain_delay; do
         [ -n "$(setting "$drain")" ] || complain "docs/configuration.md has no $drain"
         [ "$stop" -ge $(($(seconds "$(setting "$drain")") + 5)) ] || complain "TimeoutStopSec is not 5 s over $drain"
     done
+}
+
+# The gateway tells systemd that it serves and that its threads run, twice in the watchdog's time; nothing takes that back.
+check_notify() {
+    [ "$(value cardea.service Type)" = notify ] || complain "the service does not wait until the gateway serves"
+    [ "$(seconds "$(value cardea.service WatchdogSec)")" -ge 10 ] || complain "WatchdogSec is missing, or less than 10 s"
+    [ -z "$(value cardea.service NotifyAccess)" ] || complain "NotifyAccess lets programs of MCP servers speak for the gateway"
+    [ -z "$(value cardea.service Sockets)" ] || complain "Sockets= starts sockets that are disabled"
+    if grep -rn 'Type=exec' "$units" deploy/debian; then
+        complain "a drop-in takes Type=notify back"
+    fi
 }
 
 # The exit codes of docs/operations.md: 2 is the one that a restart does not help.
@@ -106,6 +117,7 @@ check_users() {
 check_tree cardea.service
 check_tree strict.conf strict.conf
 check_times
+check_notify
 check_exit_codes
 check_sockets
 check_node

@@ -65,6 +65,19 @@ check "the changed configuration is kept" grep -q everything /etc/cardea/cardea.
 check "the service is ready again" within 20 ready
 check "the added agent is kept" within 5 has_words
 
+# systemd holds the addresses; a request that comes while the gateway is down waits for the next one.
+systemctl stop cardea
+check "the sockets can be enabled" systemctl enable --quiet --now cardea-traffic.socket cardea-admin.socket
+check "a first request starts the service" within 20 ready
+check "the service reports its status" bash -c 'systemctl show -P StatusText cardea | grep -q "^Serves [0-9]* agents*\.$"'
+systemctl restart --no-block cardea
+check "a request during a restart is answered" answers http://127.0.0.1:4000/agents/words/.well-known/agent-card.json
+check "the service is ready after the restart" within 20 ready
+check "a reload ends" systemctl reload cardea
+check "the sockets can be disabled" systemctl disable --quiet --now cardea-traffic.socket cardea-admin.socket
+systemctl restart cardea
+check "the service binds its addresses again" within 20 ready
+
 mkdir -p /etc/systemd/system/cardea.service.d
 cp /usr/share/cardea/systemd/strict.conf /etc/systemd/system/cardea.service.d
 sed -i '/^mcpServers:/,$d' /etc/cardea/cardea.yml

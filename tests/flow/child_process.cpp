@@ -1,5 +1,7 @@
 #include "tests/flow/child_process.hpp"
 
+#include "core/descriptor.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -31,10 +33,23 @@ std::array<int, 2> make_pipe()
     return ends;
 }
 
-// Ours, but for where the program keeps its state.
-std::vector<std::string> environment(const std::string& state)
+// Copies whose numbers are none of those that a child is to have them under.
+std::vector<core::descriptor> out_of_the_way(const std::vector<int>& descriptors)
 {
-    std::vector<std::string> all{"XDG_STATE_HOME=" + state};
+    constexpr int above_all = 200;
+    std::vector<core::descriptor> copies;
+    for (const auto each : descriptors) {
+        copies.emplace_back(::fcntl(each, F_DUPFD_CLOEXEC, above_all));
+        check(copies.back().open() ? 0 : errno, "F_DUPFD_CLOEXEC");
+    }
+    return copies;
+}
+
+// Ours, but for where the program keeps its state, and `more`.
+std::vector<std::string> environment(const std::string& state, const std::vector<std::string>& more)
+{
+    auto all = more;
+    all.push_back("XDG_STATE_HOME=" + state);
     for (char** each = environ; *each != nullptr; ++each) {
         if (!std::string_view{*each}.starts_with("XDG_STATE_HOME=")) {
             all.emplace_back(*each);
@@ -45,13 +60,18 @@ std::vector<std::string> environment(const std::string& state)
 
 }  // namespace
 
-child_process::child_process(const std::string& program, std::vector<std::string> arguments)
+child_process::child_process(const std::string& program, std::vector<std::string> arguments, const handed_over& more)
 {
     const auto out = make_pipe();
     const auto err = make_pipe();
     out_.descriptor = out[0];
     err_.descriptor = err[0];
     arguments.insert(arguments.begin(), program);
+    // Only the process itself knows its id; exec keeps it.
+    const std::string shell = "/bin/sh";
+    if (!more.descriptors.empty()) {
+        arguments.insert(arguments.begin(), {shell, "-c", R"(export LISTEN_PID=$$; exec "$0" "$@")"});
+    }
     std::vector<char*> words;
     for (auto& each : arguments) {
         words.push_back(each.data());
@@ -61,6 +81,10 @@ child_process::child_process(const std::string& program, std::vector<std::string
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
+    const auto copies = out_of_the_way(more.descriptors);
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        ::posix_spawn_file_actions_adddup2(&actions, copies[i].number(), STDERR_FILENO + 1 + static_cast<int>(i));
+    }
     // A shell that runs tests in the background has made them ignore SIGINT.
     sigset_t by_default;
     ::sigemptyset(&by_default);
@@ -70,13 +94,14 @@ child_process::child_process(const std::string& program, std::vector<std::string
     ::posix_spawnattr_init(&attributes);
     ::posix_spawnattr_setsigdefault(&attributes, &by_default);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    auto variables = environment(state_.path().string());
+    auto variables = environment(state_.path().string(), more.variables);
     std::vector<char*> pointers;
     for (auto& each : variables) {
         pointers.push_back(each.data());
     }
     pointers.push_back(nullptr);
-    const auto outcome = ::posix_spawn(&id_, program.c_str(), &actions, &attributes, words.data(), pointers.data());
+    const auto& begins = more.descriptors.empty() ? program : shell;
+    const auto outcome = ::posix_spawn(&id_, begins.c_str(), &actions, &attributes, words.data(), pointers.data());
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(out[1]);

@@ -17,10 +17,16 @@
 
 namespace flow {
 
+// What a process gets beside its arguments, as a service manager gives it.
+struct handed_over {
+    std::vector<std::string> variables;  // NAME=VALUE, beside ours
+    std::vector<int> descriptors;        // become 3, 4, …; with any, LISTEN_PID is the process's own id
+};
+
 class child_process {
 public:
     // XDG_STATE_HOME is a directory of the process's own. Throws std::system_error when the program cannot be started.
-    child_process(const std::string& program, std::vector<std::string> arguments);
+    child_process(const std::string& program, std::vector<std::string> arguments, const handed_over& more = {});
     ~child_process();
     child_process(const child_process&) = delete;
     child_process& operator=(const child_process&) = delete;

@@ -1,5 +1,5 @@
 #include "tests/flow/gateway_answers.hpp"
-#include "tests/flow/running_gateway.hpp"
+#include "tests/flow/lifecycle_fixture.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/scripted_agent.hpp"
 
@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <string>
-#include <system_error>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/lifecycle");
@@ -15,63 +14,19 @@ TEST_SUITE_BEGIN("flow/lifecycle");
 namespace {
 
 using namespace std::chrono_literals;
-using flow::a2a_agent;
 using flow::becomes_true;
+using flow::begins_to_drain;
+using flow::call_text;
+using flow::held_back;
+using flow::log_of;
 using flow::quick_settings;
+using flow::refuses;
 using flow::running_gateway;
+using flow::settings_for;
 using test_support::answer_json;
 using test_support::http_client;
 using test_support::request_text;
 using test_support::scripted_agent;
-
-const test_support::field_list json_type{{"Content-Type", "application/json"}};
-
-config::settings settings_for(const scripted_agent& agent)
-{
-    auto settings = quick_settings();
-    settings.agents.push_back(a2a_agent("a", agent.url()));
-    return settings;
-}
-
-std::string call_text(std::string_view method = "message/send")
-{
-    const auto body = R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) + R"(","params":{}})";
-    return request_text("POST", "/agents/a", json_type, body);
-}
-
-test_support::handler held_back(const test_support::gate& at)
-{
-    return [shared = at.shared()](const auto&) {
-        return test_support::then({test_support::pass_gate{shared}}, answer_json(R"({"late":true})"));
-    };
-}
-
-bool refuses(std::uint16_t port)
-{
-    try {
-        const http_client caller{port};
-        return false;
-    } catch (const std::system_error&) {
-        return true;
-    }
-}
-
-bool begins_to_drain(running_gateway& gateway)
-{
-    gateway.stop();
-    return gateway.log()
-        .wait_for([](auto line) { return line.find(R"("event":"draining")") != std::string_view::npos; })
-        .has_value();
-}
-
-std::string log_of(const running_gateway& gateway)
-{
-    std::string all;
-    for (const auto& line : gateway.log().all()) {
-        all += line + "\n";
-    }
-    return all;
-}
 
 }  // namespace
 
@@ -301,7 +256,7 @@ TEST_CASE("a refresh asked for on the admin listener does not hold up the end")
     operator_.send(request_text(
         "POST",
         "/rpc",
-        json_type,
+        {{"Content-Type", "application/json"}},
         R"({"jsonrpc":"2.0","id":1,"method":"agents/refreshCard","params":{"id":"a"}})"
     ));
     REQUIRE(agent.wait_for_requests(1));

@@ -116,6 +116,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.stream_keep_alive == 16s);
     CHECK(s.timeouts.upstream_keep == 62s);
     CHECK(s.timeouts.linger == 3s);
+    CHECK(s.timeouts.drain_delay == 4s);
     CHECK(s.timeouts.drain == 33s);
     CHECK(s.timeouts.drain_streams == 7s);
     CHECK(s.limits.body == 2 * 1024 * 1024);

@@ -215,6 +215,50 @@ TEST_CASE("An address for other machines needs a provider or open access, whethe
     CHECK(read_configuration(without_file, nullptr, reading::first).problems == of_flag);
 }
 
+TEST_CASE("The address of an inherited socket replaces all others, and what forbids an address forbids the socket")
+{
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    const auto read = [&](const std::string& text, const gateway::inherited_addresses& inherited) {
+        write_whole(file, text);
+        const auto asked = gateway::cli::parse_command_line({"run", "-c", file, "--admin", "127.0.0.1:3"});
+        return read_configuration(asked, nullptr, reading::again, inherited);
+    };
+    using texts = std::vector<std::string>;
+    const config::endpoint loopback{"127.0.0.1", 80};
+    const config::endpoint open{"::", 443};
+    const auto replaced = read("listen: 0.0.0.0:1", {loopback, loopback, open});
+    CHECK(replaced.problems == texts{});
+    CHECK(replaced.settings.listen == loopback);
+    CHECK(replaced.settings.admin == loopback);
+    CHECK(replaced.settings.metrics == open);
+    const auto kept = read("listen: 127.0.0.1:1", {});
+    CHECK(kept.settings.listen.port == 1);
+    CHECK(kept.settings.admin.port == 3);
+    CHECK(kept.settings.metrics.host.empty());
+
+    CHECK(
+        read("listen: 127.0.0.1:1", {open, {}, {}}).problems ==
+        texts{"inherited socket traffic: [::]:443 is open to other machines and no caller needs a credential; expected "
+              "access.providers, `access: open`, or a loopback address"}
+    );
+    CHECK(read("access: open\nlisten: 127.0.0.1:1", {open, {}, {}}).problems == texts{});
+    CHECK(
+        read("{}", {{}, open, {}}).problems ==
+        texts{"inherited socket admin: [::]:443 is open to other machines and asks nobody for a credential; expected a "
+              "loopback address, `admin_access: scopes`, or `admin_access: open`"}
+    );
+    CHECK(
+        read("admin_access: open", {{}, open, {}}).warnings ==
+        texts{"warning: inherited socket admin: [::]:443 lets everyone who reaches it change and delete agents; "
+              "expected `admin_access: scopes`, or `metrics` for those who only watch"}
+    );
+    CHECK(
+        read("admin_access: open\nadmin_programs: true", {{}, open, {}}).problems ==
+        texts{"inherited socket admin: is no loopback address, which admin_programs takes"}
+    );
+}
+
 TEST_CASE("MCP servers of the command line stand beside all other agents, and each problem with them is told")
 {
     const auto read = [](std::vector<std::string> more) {

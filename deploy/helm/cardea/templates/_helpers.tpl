@@ -47,7 +47,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- ceil $sum | int }}
 {{- end }}
 
-{{/* Longer than the gateway's drain, so that Kubernetes does not cut calls. */}}
+{{/* Longer than the gateway's drain, so that Kubernetes does not cut calls. All its times count from SIGTERM. */}}
 {{- define "cardea.grace" -}}
 {{- $times := .Values.config.timeouts | default dict }}
 {{- $drain := include "cardea.seconds" ($times.drain | default "30s") | int }}

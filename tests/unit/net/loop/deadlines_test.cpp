@@ -34,6 +34,19 @@ struct probe final : net::timed {
 
 }  // namespace
 
+TEST_CASE("A loop beats when it sweeps, and not before it runs")
+{
+    net::loop loop;
+    probe due;
+    loop.timers().add(due);
+    CHECK(loop.timers().pulse().last() == core::steady_time::min());
+    const auto begun = std::chrono::steady_clock::now();
+    due.set_due(begun + 150ms);
+    due.then = [&] { loop.stop(); };
+    loop.run();
+    CHECK(loop.timers().pulse().last() >= begun + 150ms);
+}
+
 TEST_CASE("a deadline fires once, never early, and at most two sweeps late")
 {
     net::loop loop;
