@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -181,6 +182,66 @@ TEST_CASE("An agent that is called gets the series of one that is not, and (othe
     const auto fourth = page_after("/agents/a");
     CHECK(has(fourth, "a", 1));
     CHECK(has(fourth, "(other)", 1));
+}
+
+TEST_CASE("A request is in flight until it has its answer, and is timed then")
+{
+    std::atomic<std::uint16_t> port{0};
+    std::atomic<bool> seen{false};
+    scripted_agent agent{[&](const auto&) {
+        const auto page = request(port, "GET", "/metrics").body;
+        seen = page.find("\ncardea_requests_in_flight 1\n") != page.npos;
+        return answer_json(R"({"jsonrpc":"2.0","id":1,"result":{}})");
+    }};
+    auto settings = scraped_settings();
+    settings.agents = {a2a_agent("a", agent.url())};
+    const running_gateway gateway{std::move(settings)};
+    port = gateway.metrics_port();
+    REQUIRE(flow::post_json(gateway.port(), "/agents/a", some_call).status == 200);
+    CHECK(seen);
+    CHECK(gateway.wait_for_metric("cardea_requests_in_flight", 0));
+    CHECK(gateway.metric(R"(cardea_http_request_duration_seconds_count{route="call"})") == 1);
+}
+
+TEST_CASE("An MCP server is one on every page, also if it is called as an agent of A2A")
+{
+    auto settings = scraped_settings();
+    auto server = a2a_agent("m", "http://127.0.0.1:1/mcp");
+    server.speaks = core::protocol::mcp;
+    server.mcp.emplace().start = core::mcp_start::lazy;
+    settings.agents = {std::move(server)};
+    const running_gateway gateway{std::move(settings)};
+    CHECK(flow::post_json(gateway.port(), "/agents/m", some_call).status != 200);
+    const std::string call =
+        R"(cardea_agent_requests_total{agent="m",protocol="mcp",rpc_method="message/send",outcome=")";
+    CHECK(gateway.metric(call + "gateway_error\"}") == 1);
+    CHECK(
+        gateway.metric(R"(cardea_agent_info{agent="m",name="",protocol="mcp",version="",source="configuration"})") == 1
+    );
+    CHECK(gateway.metric(R"(cardea_agent_status{agent="m",status="unknown"})") == 1);
+    CHECK(gateway.metric(R"(cardea_agent_status{agent="m",status="healthy"})") == 0);
+}
+
+TEST_CASE("An agent's name and version are those of its card, however hostile")
+{
+    scripted_agent agent{[](const auto&) {
+        return answer_json(R"({"name":"a\"} 1\ncardea_ready 0 #\\","version":"1.0\u0000","url":"http://a/"})");
+    }};
+    auto settings = scraped_settings();
+    settings.agents = {a2a_agent("a", agent.url())};
+    const running_gateway gateway{std::move(settings)};
+    CHECK(flow::get_card(gateway, "a").status == 200);
+    const auto page = request(gateway.metrics_port(), "GET", "/metrics").body;
+    const std::string expected =
+        R"(cardea_agent_info{agent="a",name="a\"} 1 cardea_ready 0 #\\",protocol="a2a",version="1.0 ",source="configuration"} 1)";
+    CHECK(page.find("\n" + expected + "\n") != page.npos);
+    CHECK(page.find("\ncardea_ready 1\n") != page.npos);
+    CHECK(page.find("\ncardea_agent_status{agent=\"a\",status=\"healthy\"} 1\n") != page.npos);
+    for (const auto* severity : {"error", "warning", "note"}) {
+        CHECK(
+            page.find("\ncardea_card_problems{agent=\"a\",severity=\"" + std::string{severity} + "\"} ") != page.npos
+        );
+    }
 }
 
 TEST_CASE("Without series for any agent all calls are of (other)")
