@@ -36,13 +36,13 @@ counters_in(traffic::worker& worker, const std::vector<std::string>& agents)
 }
 
 // For each of the agents.
-using flags = std::vector<char>;
+using flags = std::vector<bool>;
 
 net::task<flags> called_in(traffic::worker& worker, const std::vector<std::string>& agents)
 {
     flags out(agents.size());
     for (std::size_t i = 0; i < agents.size(); ++i) {
-        out[i] = worker.metrics().take_called(agents[i]) ? 1 : 0;
+        out[i] = worker.metrics().take_called(agents[i]);
     }
     co_return out;
 }
@@ -52,7 +52,7 @@ net::task<std::int64_t> settle_in(traffic::worker& worker, const std::vector<std
 {
     std::int64_t streams = 0;
     for (std::size_t i = 0; i < agents.size(); ++i) {
-        streams += worker.metrics().settle(agents[i], shown[i] != 0);
+        streams += worker.metrics().settle(agents[i], shown[i]);
     }
     co_return streams;
 }
@@ -140,11 +140,11 @@ net::task<> metrics_feed::choose()
             auto asking = called_in(*each, agents);
             const auto here = co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);
             for (std::size_t i = 0; i < called.size(); ++i) {
-                called[i] = called[i] != 0 || here[i] != 0 ? 1 : 0;
+                called[i] = called[i] || here[i];
             }
         }
         for (std::size_t i = 0; i < agents.size(); ++i) {
-            share.consider(agents[i], called[i] != 0);
+            share.consider(agents[i], called[i]);
         }
         if (from_.by.over()) {
             co_await from_.by.wait();
@@ -163,11 +163,11 @@ net::task<> metrics_feed::settle()
     for (auto agents = agents_after({}); !agents.empty(); agents = agents_after(agents.back())) {
         flags shown(agents.size());
         for (std::size_t i = 0; i < agents.size(); ++i) {
-            shown[i] = share.shows(agents[i]) ? 1 : 0;
+            shown[i] = share.shows(agents[i]);
             if (share.wants(agents[i])) {
                 share.settle(agents[i], samples_of(from_.planes, agents[i]));
             }
-            if (shown[i] != 0) {
+            if (shown[i]) {
                 shown_.push_back(agents[i]);
             }
         }
