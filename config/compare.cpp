@@ -68,6 +68,7 @@ bool applies_at_once(std::string_view path) noexcept
     constexpr auto paths = std::to_array<std::string_view>(
         {"access",
          "admin_access",
+         "metrics_agents",
          "register.token",
          "log.level",
          "log.format",

@@ -69,6 +69,10 @@ constexpr auto settings_table = std::to_array<setting>({
      "One more address, for scraping alone: `/metrics`, `/healthz` and `/readyz` for everyone who reaches it, under "
      "any "
      "`Host`, and nothing else. Default: none."},
+    {"metrics_agents",
+     count_setting{of<&settings::metrics_agents>, 0, 100'000},
+     "How many agents have series of their own in `/metrics`: those that were called last. The others share the series "
+     "of the agent `(other)`."},
     {"metrics_tls", certificate_list_setting{of<&settings::metrics_tls>}, "The same as `tls`, for `metrics`."},
     {"access",
      access_setting{of<&settings::access>},

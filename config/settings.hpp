@@ -124,6 +124,7 @@ struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
     endpoint admin{"127.0.0.1", 4001};
     endpoint metrics{};                          // for scraping alone; without a host: none
+    std::uint64_t metrics_agents = 1000;         // agents with series of their own
     bool admin_programs = false;                 // who reaches admin may have programs started as MCP servers
     std::vector<certificate_files> tls;          // of listen; empty: no TLS
     std::vector<certificate_files> admin_tls;    // of admin

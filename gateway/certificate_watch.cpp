@@ -18,9 +18,9 @@ certificate_watch::certificate_watch(
 )
     : timer_{control},
       configured_{!settings.tls.empty() || !settings.admin_tls.empty() || !settings.metrics_tls.empty()},
-      traffic_{{"traffic", model::tls_certificates(settings.tls), log}},
-      admin_{{"admin", model::tls_certificates(settings.admin_tls), log}},
-      metrics_{{"metrics", model::tls_certificates(settings.metrics_tls), log}}
+      traffic_{"traffic", {"traffic", model::tls_certificates(settings.tls), log}},
+      admin_{"admin", {"admin", model::tls_certificates(settings.admin_tls), log}},
+      metrics_{"metrics", {"metrics", model::tls_certificates(settings.metrics_tls), log}}
 {
 }
 
@@ -62,6 +62,17 @@ void certificate_watch::refresh(bool asked)
             each->to(each->tls.current());
         }
     }
+}
+
+std::vector<telemetry::certificate_sample> certificate_watch::ends() const
+{
+    std::vector<telemetry::certificate_sample> all;
+    for (const auto* each : {&traffic_, &admin_, &metrics_}) {
+        for (const auto& [cert, end] : each->tls.ends()) {
+            all.push_back({each->name, cert, end});
+        }
+    }
+    return all;
 }
 
 void certificate_watch::stop()

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/listener_tls.hpp"
+#include "gateway/telemetry/metrics_page.hpp"
 #include "net/loop/types.hpp"
 #include "net/tls/tls_context.hpp"
 #include "net/tls/tls_tickets.hpp"
@@ -16,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gateway {
 
@@ -43,11 +45,15 @@ public:
     // Reads the files that have changed, or all of them if `asked`.
     void refresh(bool asked);
 
+    // Until when the certificates of each listener are valid.
+    std::vector<telemetry::certificate_sample> ends() const;
+
     // Looks no more. The loop has run to its end before this is destroyed.
     void stop();
 
 private:
     struct watched {
+        std::string name;
         listener_tls tls;
         receiver to{};
     };

@@ -44,6 +44,12 @@ core::result<> listener_tls::make()
         return std::move(context).error();
     }
     current_ = std::move(*context);
+    ends_.clear();
+    for (const auto& each : certificates_) {
+        if (const auto end = net::valid_until(each.cert_file)) {
+            ends_.insert_or_assign(each.cert_file, *end);
+        }
+    }
     return {};
 }
 
@@ -70,14 +76,13 @@ bool listener_tls::set_client_authorities(const std::string& ca_file)
 // It is shown all the same: a caller may still take it, and nobody is served better by nothing.
 void listener_tls::warn_of_ends(core::wall_time now) const
 {
-    for (const auto& each : certificates_) {
-        const auto end = net::valid_until(each.cert_file);
-        if (end && *end - now < warning_time) {
-            const auto hours = std::chrono::duration_cast<std::chrono::hours>(*end - now).count();
+    for (const auto& [cert, end] : ends_) {
+        if (end - now < warning_time) {
+            const auto hours = std::chrono::duration_cast<std::chrono::hours>(end - now).count();
             log_.write(
                 core::log_level::warn,
                 "certificate_expiring",
-                {{"listener", listener_}, {"cert", each.cert_file}, {"hours", hours}}
+                {{"listener", listener_}, {"cert", cert}, {"hours", hours}}
             );
         }
     }

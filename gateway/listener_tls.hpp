@@ -2,12 +2,14 @@
 // used changes nothing: callers go on to get the certificates that are there. The control loop's thread.
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/file_stamp.hpp"
 #include "net/tls/tls_context.hpp"
 #include "net/tls/tls_tickets.hpp"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +36,9 @@ public:
     // new one. Otherwise, if the files were read, the log says why they cannot be used.
     bool refresh(bool asked);
 
+    // Until when each certificate that is shown is valid, with its chain; by its file.
+    const std::map<std::string, core::wall_time>& ends() const noexcept { return ends_; }
+
 private:
     core::result<> make();
     std::vector<file_stamp> stamps() const;
@@ -45,6 +50,7 @@ private:
     const core::logger& log_;
     std::shared_ptr<net::ticket_keys> tickets_;
     net::tls_context current_;
+    std::map<std::string, core::wall_time> ends_;
     std::vector<file_stamp> read_;  // when the files were last read, for good or not
 };
 

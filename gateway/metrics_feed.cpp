@@ -1,10 +1,11 @@
 #include "gateway/metrics_feed.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/this_coro.hpp>
 
-#include <array>
-#include <chrono>
-#include <string_view>
+#include <algorithm>
+#include <exception>
+#include <iterator>
 #include <utility>
 
 namespace gateway {
@@ -16,14 +17,14 @@ struct worker_part {
     std::size_t idle_upstream_connections = 0;
 };
 
-net::task<worker_part> part_of(const traffic::worker& worker)
+net::task<worker_part> part_of(traffic::worker& worker)
 {
     co_return worker_part{worker.metrics().totals(), worker.metrics().lingering(), worker.idle_upstream_connections()};
 }
 
-// A reference: `agents` is of whoever awaits this.
+// References, here and below: what they are to is of whoever awaits this.
 net::task<std::vector<telemetry::agent_counters>>
-counters_in(const traffic::worker& worker, const std::vector<std::string>& agents)
+counters_in(traffic::worker& worker, const std::vector<std::string>& agents)
 {
     std::vector<telemetry::agent_counters> out(agents.size());
     for (std::size_t i = 0; i < agents.size(); ++i) {
@@ -34,81 +35,42 @@ counters_in(const traffic::worker& worker, const std::vector<std::string>& agent
     co_return out;
 }
 
-telemetry::card_sample sample_of(const cards::card_status& status)
+// For each of the agents.
+using flags = std::vector<bool>;
+
+net::task<flags> called_in(traffic::worker& worker, const std::vector<std::string>& agents)
 {
-    telemetry::card_sample out;
-    out.fetched = status.fetched;
-    out.not_modified = status.not_modified;
-    out.failures = status.failures;
-    out.changes = status.changes;
-    if (status.hidden) {
-        out.hidden_tools = status.hidden->count;
+    flags out(agents.size());
+    for (std::size_t i = 0; i < agents.size(); ++i) {
+        out[i] = worker.metrics().take_called(agents[i]);
     }
-    if (status.card) {
-        const auto age = cards::seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
-        out.age = std::chrono::duration_cast<core::duration>(age);
-    }
-    return out;
+    co_return out;
 }
 
-std::array<std::string_view, mcp::session_states> names_of_states() noexcept
+// How many streams are open of those that are not shown.
+net::task<std::int64_t> settle_in(traffic::worker& worker, const std::vector<std::string>& agents, const flags& shown)
 {
-    std::array<std::string_view, mcp::session_states> names;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        names[i] = mcp::name(static_cast<mcp::session_state>(i));
+    std::int64_t streams = 0;
+    for (std::size_t i = 0; i < agents.size(); ++i) {
+        streams += worker.metrics().settle(agents[i], shown[i]);
     }
-    return names;
+    co_return streams;
 }
 
-telemetry::session_sample sample_of(const sessions::session_facts& session)
+net::task<telemetry::agent_counters> omitted_in(traffic::worker& worker)
 {
-    static const auto states = names_of_states();
-    const auto& counts = session.counts;
-    telemetry::session_sample out;
-    out.states = states;
-    out.attempts = counts.attempts;
-    out.state = mcp::name(session.state);
-    out.up = session.ready_since.has_value();
-    for (std::size_t i = 0; i < session.losses.size(); ++i) {
-        if (session.losses[i] > 0) {
-            out.losses.emplace_back(mcp::name(static_cast<mcp::session_reason>(i)), session.losses[i]);
-        }
-    }
-    out.restarts = sessions::restarts_of(session);
-    if (counts.handshakes > 0) {
-        out.initialize = counts.latest_handshake;
-    }
-    out.walks_changed = counts.walks_changed;
-    out.walks_incomplete = counts.walks_incomplete;
-    out.walks_unchanged = counts.walks - counts.walks_changed - counts.walks_incomplete;
-    out.walks_failed = counts.walks_failed;
-    out.received = counts.received;
-    out.sent = counts.sent;
-    out.refused = counts.refused;
-    if (session.transport == core::mcp_transport::stdio) {
-        out.queued = session.queued;
-    }
-    return out;
+    co_return worker.metrics().omitted();
 }
 
 }  // namespace
 
-std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::provider_key_set>& key_sets)
-{
-    std::vector<telemetry::key_set_sample> samples;
-    samples.reserve(key_sets.size());
-    for (const auto& [provider, facts] : key_sets) {
-        samples.push_back({provider, facts.age});
-    }
-    return samples;
-}
-
-metrics_feed::metrics_feed(sources from, telemetry::gateway_sample gateway)
+metrics_feed::metrics_feed(sources from, telemetry::gateway_sample gateway, std::uint64_t most)
     : from_{from},
       gateway_{std::move(gateway)},
+      most_{most},
       families_{telemetry::agent_families()}
 {
-    from_.callers.add_to(gateway_);
+    from_.planes.callers.add_to(gateway_);
 }
 
 net::task<std::string> metrics_feed::next()
@@ -121,18 +83,18 @@ net::task<std::string> metrics_feed::next()
         const auto& now = families_.front();
         if (!current_) {
             current_.emplace(now.name, now.help, now.type);
-            after_.clear();
+            written_ = 0;
         }
         if (from_.by.over()) {
             co_await from_.by.wait();
         }
-        auto agents = next_agents();
+        auto agents = next_shown();
         if (!agents.empty()) {
-            after_ = agents.back();
             co_await add(std::move(agents));
             text += current_->take();
             continue;
         }
+        add_others();
         text += current_->take();
         current_.reset();
         families_ = families_.subspan(1);
@@ -151,20 +113,99 @@ net::task<std::string> metrics_feed::begin()
         gateway_.idle_upstream_connections += part.idle_upstream_connections;
     }
     counted_ = sum.agents;
+    co_await from_.series.enter();
+    std::exception_ptr bug;
+    try {
+        co_await choose();
+        co_await settle();
+    } catch (...) {
+        bug = std::current_exception();
+    }
+    from_.series.leave(co_await net::asio::this_coro::executor);
+    if (bug) {
+        std::rethrow_exception(bug);
+    }
     co_return telemetry::process_metrics(sum, gateway_);
 }
 
-// In the order of their ids; empty: the family has all of them.
-std::vector<std::string> metrics_feed::next_agents() const
+// Which agents have series of their own on this page.
+net::task<> metrics_feed::choose()
+{
+    auto& share = from_.series.share();
+    share.begin();
+    co_await from_.by.wait();
+    for (auto agents = agents_after({}); !agents.empty(); agents = agents_after(agents.back())) {
+        flags called(agents.size());
+        for (const auto& each : from_.workers) {
+            auto asking = called_in(*each, agents);
+            const auto here = co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);
+            for (std::size_t i = 0; i < called.size(); ++i) {
+                called[i] = called[i] || here[i];
+            }
+        }
+        for (std::size_t i = 0; i < agents.size(); ++i) {
+            share.consider(agents[i], called[i]);
+        }
+        if (from_.by.over()) {
+            co_await from_.by.wait();
+        }
+    }
+    share.choose(most_);
+    gateway_.omitted_agents = share.omitted();
+}
+
+// What follows from it for those who count.
+net::task<> metrics_feed::settle()
+{
+    auto& share = from_.series.share();
+    std::int64_t streams = 0;
+    co_await from_.by.wait();
+    for (auto agents = agents_after({}); !agents.empty(); agents = agents_after(agents.back())) {
+        flags shown(agents.size());
+        for (std::size_t i = 0; i < agents.size(); ++i) {
+            shown[i] = share.shows(agents[i]);
+            if (share.wants(agents[i])) {
+                share.settle(agents[i], samples_of(from_.planes, agents[i]));
+            }
+            if (shown[i]) {
+                shown_.push_back(agents[i]);
+            }
+        }
+        for (const auto& each : from_.workers) {
+            auto asking = settle_in(*each, agents, shown);
+            streams += co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);
+        }
+        if (from_.by.over()) {
+            co_await from_.by.wait();
+        }
+    }
+    if (share.is_shared()) {
+        planes_of_others_ = share.others();
+        co_await count_omitted();
+        if (streams > 0) {
+            others_->add_streams(streams);  // NOLINT(*-optional-access): count_omitted() has set it
+        }
+    }
+}
+
+net::task<> metrics_feed::count_omitted()
+{
+    telemetry::agent_counters sum;
+    for (const auto& each : from_.workers) {
+        auto asking = omitted_in(*each);
+        sum.merge(co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task));
+    }
+    others_.emplace(std::move(sum));
+}
+
+// The next ones in the order of their ids; empty: that was all.
+std::vector<std::string> metrics_feed::agents_after(const std::string& id) const
 {
     std::vector<std::string> out;
-    if (families_.front().part == telemetry::sample_part::counters && counted_ == 0) {
-        return out;
-    }
-    const auto& all = from_.agents.all();
-    auto known = all.upper_bound(after_);
-    auto left = lingering_.upper_bound(after_);
-    while (out.size() < slice && (known != all.end() || left != lingering_.end())) {
+    const auto& all = from_.planes.agents.all();
+    auto known = all.upper_bound(id);
+    auto left = lingering_.upper_bound(id);
+    while (out.size() < walk && (known != all.end() || left != lingering_.end())) {
         if (left == lingering_.end() || (known != all.end() && known->first <= *left)) {
             if (left != lingering_.end() && known->first == *left) {
                 ++left;
@@ -177,43 +218,52 @@ std::vector<std::string> metrics_feed::next_agents() const
     return out;
 }
 
+// Empty: the family has all of them.
+std::vector<std::string> metrics_feed::next_shown()
+{
+    const auto from = shown_.begin() + static_cast<std::ptrdiff_t>(written_);
+    const auto size = std::min(slice, shown_.size() - written_);
+    written_ += size;
+    return {from, from + static_cast<std::ptrdiff_t>(size)};
+}
+
 // The series of these agents in the family that is being written.
 net::task<> metrics_feed::add(std::vector<std::string> agents)
 {
     const auto& now = families_.front();
+    auto& family = *current_;  // NOLINT(*-optional-access): next() has begun it
     if (now.part == telemetry::sample_part::counters) {
         const auto counted = co_await counters_of(agents);
-        auto& family = *current_;  // NOLINT(*-optional-access): next() has begun it
         for (std::size_t i = 0; i < agents.size(); ++i) {
-            now.add(family, {.id = agents[i], .counters = &counted[i]});
+            telemetry::agent_sample sample{.id = agents[i], .counters = &counted[i]};
+            if (const auto* known = from_.planes.agents.find(agents[i])) {
+                sample.protocol = core::name(known->entry->record.speaks);
+            }
+            telemetry::add_agent(now, family, sample);
         }
         co_return;
     }
     for (const auto& id : agents) {
-        if (now.part == telemetry::sample_part::card) {
-            if (const auto* status = from_.cards.status(id)) {
-                const auto card = sample_of(*status);
-                now.add(*current_, {.id = id, .card = &card});
-            }
-        } else if (now.part == telemetry::sample_part::token) {
-            if (const auto facts = from_.tokens.facts(id)) {
-                const telemetry::token_sample token{facts->age, facts->renewed, facts->failed};
-                now.add(*current_, {.id = id, .token = &token});
-            }
-        } else if (now.part == telemetry::sample_part::callers) {
-            if (const auto live = from_.callers.sample_of(id)) {
-                now.add(*current_, {.id = id, .callers = &*live});
-            }
-        } else if (const auto facts = from_.sessions.facts(id)) {
-            const auto session = sample_of(*facts);
-            now.add(*current_, {.id = id, .session = &session});
-        }
+        const auto known = sample_of(from_.planes, id, now.part);
+        telemetry::add_agent(now, family, telemetry::make_sample(id, nullptr, known));
     }
 }
 
-net::task<std::vector<telemetry::agent_counters>> metrics_feed::counters_of(std::vector<std::string> agents) const
+void metrics_feed::add_others()
+{
+    if (others_ && current_) {
+        const auto sample = telemetry::make_sample(telemetry::other_agents, &*others_, planes_of_others_);
+        telemetry::add_agent(families_.front(), *current_, sample);
+    }
+}
+
+net::task<std::vector<telemetry::agent_counters>> metrics_feed::counters_of(const std::vector<std::string>& agents
+) const
 {
     std::vector<telemetry::agent_counters> sum(agents.size());
+    if (counted_ == 0) {
+        co_return sum;
+    }
     for (const auto& each : from_.workers) {
         auto asking = counters_in(*each, agents);
         const auto part = co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);

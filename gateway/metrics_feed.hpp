@@ -2,18 +2,14 @@
 // however many agents there are. On the control loop's thread; asks the workers by posting.
 #pragma once
 
-#include "gateway/access/credential_verifier.hpp"
-#include "gateway/caller_sessions.hpp"
-#include "gateway/cards/card_plane.hpp"
-#include "gateway/management/registry.hpp"
+#include "gateway/metrics_samples.hpp"
+#include "gateway/metrics_series.hpp"
 #include "gateway/model/turns.hpp"
-#include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
-#include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,13 +19,11 @@
 
 namespace gateway {
 
-// How old the keys are that providers' tokens are checked with.
-std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::provider_key_set>& key_sets);
-
 class metrics_feed {
 public:
-    // Agents that are asked of a worker at a time.
-    static constexpr std::size_t slice = 512;
+    // Agents that are looked at, and agents that are written, between two looks at the time.
+    static constexpr std::size_t walk = 256;
+    static constexpr std::size_t slice = 128;
 
     // A piece of the page is sent when it has so many bytes.
     static constexpr std::size_t piece = 32 * 1024;
@@ -37,34 +31,41 @@ public:
     // References outlive the feed.
     struct sources {
         const std::vector<std::unique_ptr<traffic::worker>>& workers;
-        const management::registry& agents;
-        const cards::card_plane& cards;
-        const sessions::session_plane& sessions;
-        const tokens::token_plane& tokens;
-        const caller_sessions& callers;
+        agent_planes planes;
+        metrics_series& series;
         const telemetry::loop_totals& admin;
         model::turns& by;
     };
 
-    metrics_feed(sources from, telemetry::gateway_sample gateway);
+    // `most` agents have series of their own.
+    metrics_feed(sources from, telemetry::gateway_sample gateway, std::uint64_t most);
 
-    // The next piece; empty: that was all. An agent that comes or goes meanwhile is in a part of the families, and no series
-    // comes twice.
+    // The next piece; empty: that was all. An agent that comes meanwhile is on the next page; of one that goes, some families have
+    // series.
     net::task<std::string> next();
 
 private:
     net::task<std::string> begin();
-    std::vector<std::string> next_agents() const;
+    net::task<> choose();
+    net::task<> settle();
+    net::task<> count_omitted();
+    std::vector<std::string> agents_after(const std::string& id) const;
+    std::vector<std::string> next_shown();
     net::task<> add(std::vector<std::string> agents);
-    net::task<std::vector<telemetry::agent_counters>> counters_of(std::vector<std::string> agents) const;
+    void add_others();
+    net::task<std::vector<telemetry::agent_counters>> counters_of(const std::vector<std::string>& agents) const;
 
     sources from_;
     telemetry::gateway_sample gateway_;
+    std::uint64_t most_;
     std::set<std::string, std::less<>> lingering_;       // agents that are gone, whose streams are not
     std::size_t counted_ = 0;                            // agents that any worker has counters of
+    std::vector<std::string> shown_;                     // agents with series of their own, in the order of ids
+    std::optional<telemetry::agent_counters> others_;    // of the other ones together; nullopt: there never were any
+    telemetry::plane_samples planes_of_others_;          // the same
     std::span<const telemetry::agent_family> families_;  // that are not finished
     std::optional<telemetry::family> current_;           // the first of them, if it has been begun
-    std::string after_;                                  // the last agent in it
+    std::size_t written_ = 0;                            // agents in it
     bool begun_ = false;
 };
 

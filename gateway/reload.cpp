@@ -256,6 +256,7 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
         std::swap(settings_.agents, found.now.settings.agents);
         from_.tls_files = std::move(found.now.tls_files);
         report.changes = std::move(found.changes);
+        counts_.restart_needed = !report.changes.needs_restart.empty();
         report.warnings = std::move(found.now.warnings);
         write_success(by, report.changes);
         log_warnings(report.warnings, log_);

@@ -50,6 +50,7 @@ struct reload_counts {
     std::uint64_t refused = 0;
     core::wall_time last_success{};  // when the configuration in use was taken; at first, the start
     bool refused_last = false;
+    bool restart_needed = false;  // settings of the configuration in use take effect with the next start
 };
 
 // Where a configuration comes from. `read` blocks; on one thread at a time.

@@ -75,14 +75,25 @@ core::result<> start_cards(
 void describe(telemetry::gateway_sample& now, const reload_counts& reloads)
 {
     now.version = model::version();
+    now.revision = model::revision();
     now.compiler = model::compiler();
     now.config_reloads = reloads.applied;
     now.config_refusals = reloads.refused;
     now.config_since = reloads.last_success;
     now.config_refused_last = reloads.refused_last;
+    now.restart_needed = reloads.restart_needed;
     if (auto process = telemetry::read_process_stats()) {
         now.process = *process;
     }
+}
+
+telemetry::named_counts by_outcome(const model::store_writes& writes)
+{
+    return {
+        {"ok", writes.ok},
+        {core::name(core::errc::store_failed), writes.failed},
+        {core::name(core::errc::store_full), writes.full}
+    };
 }
 
 // The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken down would
@@ -347,7 +358,7 @@ net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights 
     return management_->handle(std::move(body), std::move(caller));
 }
 
-std::unique_ptr<metrics_feed> server::metrics()
+std::unique_ptr<metrics_body> server::metrics(bool gzip)
 {
     telemetry::gateway_sample now;
     describe(now, reloader_->counts());
@@ -356,13 +367,16 @@ std::unique_ptr<metrics_feed> server::metrics()
     now.agents = cards_->agents();
     now.connections = open_connections(workers_);
     now.refused_connections = listeners_.refused();
+    now.certificates = listeners_.certificates().ends();
+    now.store_writes = by_outcome(store_.writes());
     now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());
-    const auto& admin = admin_->guard().totals();
-    const metrics_feed::sources
-        from{workers_, *registry_, *cards_, *sessions_, *agent_tokens_, *callers_, admin, turns_.operators};
-    return std::make_unique<metrics_feed>(from, std::move(now));
+    const agent_planes planes{*registry_, *cards_, *sessions_, *agent_tokens_, *callers_};
+    const metrics_feed::sources from{workers_, planes, series_, admin_->guard().totals(), turns_.operators};
+    auto page = std::make_unique<metrics_feed>(from, std::move(now), settings_.metrics_agents);
+    auto packed = gzip ? telemetry::gzip_stream::make() : nullptr;
+    return std::make_unique<metrics_body>(std::move(page), std::move(packed), turns_.operators);
 }
 
 }  // namespace gateway

@@ -18,6 +18,7 @@
 #include "gateway/listeners.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
+#include "gateway/metrics_series.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
@@ -120,7 +121,7 @@ private:
     net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
     bool ready() const noexcept override { return ready_; }
     bool audit_fails() const noexcept override { return audit_.failing(); }
-    std::unique_ptr<metrics_feed> metrics() override;
+    std::unique_ptr<metrics_body> metrics(bool gzip) override;
     net::task<reload_report> reload() override { return reloader_->reload(reload_trigger::request); }
 
     void settings_begin(const config::settings& next, const std::vector<std::string_view>& settings);
@@ -162,6 +163,7 @@ private:
     std::unique_ptr<reloader> reloader_;
     std::unique_ptr<admin_handler> admin_;
     scrape_handler scrapers_;
+    metrics_series series_;
     std::vector<std::unique_ptr<traffic::worker>> workers_;
     inherited_listeners inherited_;  // until start()
     listeners listeners_;

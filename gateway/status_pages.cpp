@@ -1,6 +1,7 @@
 #include "gateway/status_pages.hpp"
 
 #include "gateway/model/answer.hpp"
+#include "gateway/model/content_coding.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
@@ -62,6 +63,7 @@ net::routine<> status_pages::send_metrics(net::server_connection& caller)
 {
     const auto here = caller.owner().get_executor();
     const bool chunked = caller.head().minor_version == 1;
+    const auto page = services_.metrics(model::takes_gzip(caller.head().fields));
     if (!chunked) {
         caller.end_body_with_connection();
     }
@@ -70,6 +72,10 @@ net::routine<> status_pages::send_metrics(net::server_connection& caller)
     net::http1::head_writer out{head};
     out.field("Content-Type", telemetry::metrics_content_type);
     out.field("Cache-Control", "no-store");
+    out.field("Vary", "Accept-Encoding");
+    if (page->compressed()) {
+        out.field("Content-Encoding", "gzip");
+    }
     if (chunked) {
         out.field("Transfer-Encoding", "chunked");
     }
@@ -80,7 +86,6 @@ net::routine<> status_pages::send_metrics(net::server_connection& caller)
     if (caller.head().verb == method::head) {
         co_return;
     }
-    const auto page = services_.metrics();
     std::string text;
     do {
         auto asked = page->next();

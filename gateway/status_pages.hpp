@@ -2,7 +2,7 @@
 // thread.
 #pragma once
 
-#include "gateway/metrics_feed.hpp"
+#include "gateway/metrics_body.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <memory>
@@ -16,9 +16,11 @@ class status_services {
 public:
     virtual ~status_services() = default;
 
-    virtual bool ready() const noexcept = 0;              // takes traffic
-    virtual bool audit_fails() const noexcept = 0;        // the latest line for the audit was lost
-    virtual std::unique_ptr<metrics_feed> metrics() = 0;  // outlived by the services
+    virtual bool ready() const noexcept = 0;        // takes traffic
+    virtual bool audit_fails() const noexcept = 0;  // the latest line for the audit was lost
+
+    // The page, in gzip if that is asked for and there is memory for it; outlived by the services.
+    virtual std::unique_ptr<metrics_body> metrics(bool gzip) = 0;
 };
 
 class status_pages {

@@ -48,6 +48,7 @@ net::task<> card_keeper::write()
         }
         std::function work = [cards = std::move(batch)](store::engine& engine) { return engine.keep_cards(cards); };
         const auto kept = co_await store_.ask(std::move(work));
+        store_.note_write(kept);
         if (!kept && !failing_) {
             log_.write(
                 core::log_level::warn,

@@ -159,6 +159,7 @@ net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed
         return engine.put(id, definition, by);
     };
     auto written = co_await store_.ask(std::move(work));
+    store_.note_write(written);
     if (!written) {
         auto why = std::move(written).error();
         co_await look_again(id, why);
@@ -182,6 +183,7 @@ net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::a
     }
     std::function work = [id, by](store::engine& engine) { return engine.remove(id, by); };
     auto version = co_await store_.ask(std::move(work));
+    store_.note_write(version);
     if (!version) {
         auto why = std::move(version).error();
         co_await look_again(id, why);

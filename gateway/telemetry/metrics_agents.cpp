@@ -1,4 +1,4 @@
-// The families of the metrics page that have series of agents.
+// The families of the metrics page that have series of agents. over 400 lines: one table of families.
 #include "gateway/telemetry/mcp_counters.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 
@@ -17,10 +17,59 @@ void add_requests(family& into, const agent_sample& of)
         const auto method = a2a::name(static_cast<a2a::method>(i));
         each(calls->requests[i], [&](call_outcome outcome, std::uint64_t n) {
             into.add_some(
-                {{"agent", of.id}, {"protocol", "a2a"}, {"rpc_method", method}, {"outcome", name(outcome)}},
+                {{"agent", of.id}, {"protocol", of.protocol}, {"rpc_method", method}, {"outcome", name(outcome)}},
                 n
             );
         });
+    }
+}
+
+// All of them, also those that never happened: the first failure is an increase.
+void add_calls(family& into, const agent_sample& of)
+{
+    outcome_counters sum;
+    if (const auto* calls = of.counters->calls()) {
+        for (const auto& method : calls->requests) {
+            sum.merge(method);
+        }
+    }
+    if (const auto* posted = of.counters->messages()) {
+        for (const auto& method : posted->requests) {
+            for (const auto& of_era : method) {
+                sum.merge(of_era);
+            }
+        }
+    }
+    each(sum, [&](call_outcome outcome, std::uint64_t n) {
+        into.add({{"agent", of.id}, {"outcome", name(outcome)}}, n);
+    });
+}
+
+void add_status(family& into, const agent_sample& of)
+{
+    for (const auto& [status, agents] : of.status->status) {
+        into.add({{"agent", of.id}, {"status", status}}, agents);
+    }
+}
+
+void add_info(family& into, const agent_sample& of)
+{
+    if (const auto& facts = of.status->facts) {
+        into.add(
+            {{"agent", of.id},
+             {"name", label_of(facts->name)},
+             {"protocol", facts->protocol},
+             {"version", label_of(facts->version)},
+             {"source", facts->source}},
+            std::uint64_t{1}
+        );
+    }
+}
+
+void add_card_problems(family& into, const agent_sample& of)
+{
+    for (const auto& [severity, n] : of.card->problems) {
+        into.add({{"agent", of.id}, {"severity", severity}}, n);
     }
 }
 
@@ -148,19 +197,19 @@ void add_tool_calls(family& into, const agent_sample& of)
 void add_hidden_tools(family& into, const agent_sample& of)
 {
     if (of.card->hidden_tools) {
-        into.add({{"agent", of.id}}, static_cast<std::uint64_t>(*of.card->hidden_tools));
+        into.add({{"agent", of.id}}, *of.card->hidden_tools);
     }
 }
 
 void add_session_up(family& into, const agent_sample& of)
 {
-    into.add({{"agent", of.id}}, of.session->up ? 1.0 : 0.0);
+    into.add({{"agent", of.id}}, of.session->up);
 }
 
 void add_session_state(family& into, const agent_sample& of)
 {
-    for (const auto state : of.session->states) {
-        into.add({{"agent", of.id}, {"state", state}}, state == of.session->state ? 1.0 : 0.0);
+    for (const auto& [state, sessions] : of.session->states) {
+        into.add({{"agent", of.id}, {"state", state}}, sessions);
     }
 }
 
@@ -210,7 +259,7 @@ void add_refused_messages(family& into, const agent_sample& of)
 void add_write_queue(family& into, const agent_sample& of)
 {
     if (of.session->queued) {
-        into.add({{"agent", of.id}}, static_cast<std::uint64_t>(*of.session->queued));
+        into.add({{"agent", of.id}}, *of.session->queued);
     }
 }
 
@@ -243,6 +292,21 @@ using enum metric_type;
 using enum sample_part;
 
 constexpr auto all_families = std::to_array<agent_family>({
+    {"cardea_agent_info",
+     "1, with what an agent is as labels: name and version as its card has them.",
+     gauge,
+     sample_part::status,
+     add_info},
+    {"cardea_agent_status",
+     "1 for the status that an agent has, 0 for the others.",
+     gauge,
+     sample_part::status,
+     add_status},
+    {"cardea_agent_calls_total",
+     "Calls of an agent, and messages to an MCP server, by outcome.",
+     counter,
+     counters,
+     add_calls},
     {"cardea_agent_requests_total",
      "Calls of an agent by protocol, method and outcome.",
      counter,
@@ -282,6 +346,7 @@ constexpr auto all_families = std::to_array<agent_family>({
      counter,
      card,
      add_card_changes},
+    {"cardea_card_problems", "Problems of an agent's card, by severity.", gauge, card, add_card_problems},
     {"cardea_mcp_session_up", "1 while the session with an MCP server is there, else 0.", gauge, session, add_session_up
     },
     {"cardea_mcp_session_state",
@@ -365,11 +430,56 @@ constexpr auto all_families = std::to_array<agent_family>({
      add_token_age},
 });
 
+bool has_part(const agent_sample& of, sample_part part) noexcept
+{
+    switch (part) {
+        case sample_part::counters:
+            return of.counters != nullptr;
+        case sample_part::status:
+            return of.status != nullptr;
+        case sample_part::card:
+            return of.card != nullptr;
+        case sample_part::session:
+            return of.session != nullptr;
+        case sample_part::token:
+            return of.token != nullptr;
+        case sample_part::callers:
+            return of.callers != nullptr;
+    }
+    return false;
+}
+
+template <class Part>
+const Part* pointer_to(const std::optional<Part>& part) noexcept
+{
+    return part ? &*part : nullptr;
+}
+
 }  // namespace
+
+agent_sample make_sample(std::string_view id, const agent_counters* counters, const plane_samples& planes)
+{
+    return {
+        .id = id,
+        .counters = counters,
+        .status = pointer_to(planes.status),
+        .card = pointer_to(planes.card),
+        .session = pointer_to(planes.session),
+        .token = pointer_to(planes.token),
+        .callers = pointer_to(planes.callers)
+    };
+}
 
 std::span<const agent_family> agent_families() noexcept
 {
     return all_families;
+}
+
+void add_agent(const agent_family& what, family& into, const agent_sample& of)
+{
+    if (has_part(of, what.part)) {
+        what.add(into, of);
+    }
 }
 
 }  // namespace gateway::telemetry

@@ -46,6 +46,22 @@ void add_http(page& into, const loop_totals& sum)
         sent.add_some({{"route", model::name(where)}}, n);
     });
     into.add(std::move(sent));
+
+    family durations{
+        "cardea_http_request_duration_seconds",
+        "Time from a request's start to the end of its answer by route, without answers that are streams.",
+        metric_type::histogram
+    };
+    for (std::size_t i = 0; i < sum.durations.size(); ++i) {
+        if (sum.durations[i].count > 0) {
+            durations.add({{"route", model::name(static_cast<model::route>(i))}}, sum.durations[i]);
+        }
+    }
+    into.add(std::move(durations));
+    into.add(
+        gauge("cardea_requests_in_flight", "Requests of callers without a whole answer, streams included."),
+        sum.in_flight
+    );
 }
 
 void add_handshakes(page& into, const loop_totals& sum)
@@ -126,8 +142,11 @@ void add_server_requests(page& into, const mcp::question_tally& asked)
 
 void add_gateway(page& into, const gateway_sample& gateway)
 {
-    auto build = gauge("cardea_build_info", "1, with the version and the compiler as labels.");
-    build.add({{"version", gateway.version}, {"compiler", gateway.compiler}}, 1.0);
+    auto build = gauge("cardea_build_info", "1, with the version, its commit and the compiler as labels.");
+    build.add(
+        {{"version", gateway.version}, {"revision", gateway.revision}, {"compiler", gateway.compiler}},
+        std::uint64_t{1}
+    );
     into.add(std::move(build));
     into.add(
         gauge("cardea_start_time_seconds", "When the gateway started, in seconds since 1970."),
@@ -135,6 +154,10 @@ void add_gateway(page& into, const gateway_sample& gateway)
     );
     into.add(gauge("cardea_ready", "1 while /readyz says ready, else 0."), gateway.ready ? 1.0 : 0.0);
     into.add(gauge("cardea_agents", "Agents that can be reached through the gateway."), gateway.agents);
+    into.add(
+        gauge("cardea_metrics_agents_omitted", "Agents without series of their own, over metrics_agents."),
+        gateway.omitted_agents
+    );
     into.add(gauge("cardea_connections_open", "Connections of callers that are open."), gateway.connections);
     into.add(
         gauge("cardea_upstream_connections_idle", "Connections to agents that wait for the next call."),
@@ -159,6 +182,19 @@ void add_gateway(page& into, const gateway_sample& gateway)
         }
     }
     into.add(std::move(ages));
+    auto writes = counter("cardea_store_writes_total", "Writes to the store by outcome: ok, or why not.");
+    for (const auto& [outcome, n] : gateway.store_writes) {
+        writes.add({{"outcome", outcome}}, n);
+    }
+    into.add(std::move(writes));
+    auto ends = gauge(
+        "cardea_tls_certificate_not_after_timestamp_seconds",
+        "When a certificate of a listener, or of its chain, ends, in seconds since 1970."
+    );
+    for (const auto& each : gateway.certificates) {
+        ends.add({{"listener", each.listener}, {"cert", each.cert}}, seconds(each.not_after.time_since_epoch()));
+    }
+    into.add(std::move(ends));
 }
 
 void add_reloads(page& into, const gateway_sample& gateway)
@@ -168,6 +204,10 @@ void add_reloads(page& into, const gateway_sample& gateway)
     reloads.add({{"outcome", "ok"}}, gateway.config_reloads);
     reloads.add({{"outcome", "refused"}}, gateway.config_refusals);
     into.add(std::move(reloads));
+    into.add(
+        gauge("cardea_config_restart_needed", "1 while settings of the file wait for a restart, else 0."),
+        gateway.restart_needed ? 1.0 : 0.0
+    );
     into.add(
         gauge("cardea_config_last_reload_successful", "0 after a reload that was refused, else 1."),
         gateway.config_refused_last ? 0.0 : 1.0

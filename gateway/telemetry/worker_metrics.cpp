@@ -3,7 +3,6 @@
 #include "gateway/telemetry/mcp_counters.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 namespace gateway::telemetry {
@@ -158,92 +157,6 @@ void http_counters::visit(
     }
 }
 
-void call_counters::merge(const call_counters& other)
-{
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-        requests[i].merge(other.requests[i]);
-    }
-    duration.merge(other.duration);
-    first_byte.merge(other.first_byte);
-    upstream_errors.merge(other.upstream_errors);
-    streams_active += other.streams_active;
-    streams_ended.merge(other.streams_ended);
-}
-
-agent_counters::agent_counters() = default;
-agent_counters::agent_counters(agent_counters&& other) noexcept = default;
-agent_counters& agent_counters::operator=(agent_counters&& other) noexcept = default;
-agent_counters::~agent_counters() = default;
-
-agent_counters::agent_counters(const agent_counters& other)
-    : cards_{other.cards_},
-      calls_{other.calls_ ? std::make_unique<call_counters>(*other.calls_) : nullptr},
-      mcp_{other.mcp_ ? std::make_unique<mcp_counters>(*other.mcp_) : nullptr}
-{
-}
-
-call_counters& agent_counters::called()
-{
-    if (calls_ == nullptr) {
-        calls_ = std::make_unique<call_counters>();
-    }
-    return *calls_;
-}
-
-mcp_counters& agent_counters::posted_to()
-{
-    if (mcp_ == nullptr) {
-        mcp_ = std::make_unique<mcp_counters>();
-    }
-    return *mcp_;
-}
-
-void agent_counters::count(const model::request_record& record)
-{
-    if (record.mcp_method) {
-        posted_to().count(record);
-    }
-    if (record.card) {
-        cards_.add(*record.card);
-    }
-    if (record.stream) {
-        auto& calls = called();
-        assert(calls.streams_active > 0);
-        --calls.streams_active;
-        calls.streams_ended.add(*record.stream);
-    }
-    if (record.where != model::route::call) {
-        return;
-    }
-    auto& calls = called();
-    calls.requests[static_cast<std::size_t>(record.rpc_method.value_or(a2a::method::other))].add(outcome_of(record));
-    if (record.upstream_first_byte) {
-        calls.first_byte.observe(*record.upstream_first_byte);
-    }
-    if (record.code && record.from == core::side::upstream) {
-        calls.upstream_errors.add(*record.code);
-    }
-    if (!record.stream) {
-        calls.duration.observe(record.total);
-    }
-}
-
-void agent_counters::stream_started()
-{
-    ++called().streams_active;
-}
-
-void agent_counters::merge(const agent_counters& other)
-{
-    cards_.merge(other.cards_);
-    if (other.calls_ != nullptr) {
-        called().merge(*other.calls_);
-    }
-    if (other.mcp_ != nullptr) {
-        posted_to().merge(*other.mcp_);
-    }
-}
-
 void loop_totals::merge(const loop_totals& other)
 {
     http.merge(other.http);
@@ -257,6 +170,10 @@ void loop_totals::merge(const loop_totals& other)
     limited.merge(other.limited);
     request_bytes.merge(other.request_bytes);
     response_bytes.merge(other.response_bytes);
+    for (std::size_t i = 0; i < durations.size(); ++i) {
+        durations[i].merge(other.durations[i]);
+    }
+    in_flight += other.in_flight;
     agents += other.agents;
 }
 
@@ -265,6 +182,9 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
     totals_.http.add(record.where, record.http_method, record.status);
     totals_.request_bytes.add(record.where, record.bytes_in);
     totals_.response_bytes.add(record.where, record.bytes_out);
+    if (!record.stream && record.mcp_method != mcp::client_method::listen) {
+        totals_.durations[static_cast<std::size_t>(record.where)].observe(record.total);
+    }
     count_access(record);
     if (record.denied) {
         totals_.denied.add(*record.denied);
@@ -332,6 +252,37 @@ const agent_counters* worker_metrics::find(std::string_view id) const
 {
     const auto found = agents_.find(id);
     return found == agents_.end() ? nullptr : &found->second;
+}
+
+bool worker_metrics::take_called(std::string_view id)
+{
+    const auto found = agents_.find(id);
+    return found != agents_.end() && std::exchange(found->second.called_, false);
+}
+
+std::int64_t worker_metrics::settle(std::string_view id, bool has_series)
+{
+    using enum agent_counters::series;
+    const auto found = agents_.find(id);
+    if (found == agents_.end()) {
+        return 0;
+    }
+    auto& counters = found->second;
+    if (has_series) {
+        if (counters.series_ == withdrawn) {
+            counters.empty_into(omitted_);
+        }
+        counters.series_ = own;
+        return 0;
+    }
+    if (counters.series_ == own) {
+        agent_counters shown;
+        counters.empty_into(shown);
+        counters.series_ = withdrawn;
+    } else {
+        counters.empty_into(omitted_);
+    }
+    return counters.streams_active();
 }
 
 void worker_metrics::linger(std::string_view id, agent_counters& counters)

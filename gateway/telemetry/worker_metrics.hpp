@@ -158,17 +158,31 @@ public:
     void stream_started();
     void merge(const agent_counters& other);
 
+    // Of agents that are one here.
+    void add_streams(std::int64_t active) { called().streams_active += active; }
+
 private:
     friend class worker_metrics;
 
+    // Whether an agent has series of its own.
+    enum class series : std::uint8_t {
+        none_yet,   // it never had
+        own,        // since the latest page
+        withdrawn,  // it had, on an earlier page
+    };
+
     call_counters& called();
     mcp_counters& posted_to();
-    bool streaming() const noexcept { return calls_ != nullptr && calls_->streams_active > 0; }
+    bool streaming() const noexcept { return streams_active() > 0; }
+    std::int64_t streams_active() const noexcept { return calls_ == nullptr ? 0 : calls_->streams_active; }
+    void empty_into(agent_counters& sum);
 
     card_use_counters cards_;
     std::unique_ptr<call_counters> calls_;
     std::unique_ptr<mcp_counters> mcp_;
     bool forgotten_ = false;
+    bool called_ = false;  // since take_called()
+    series series_ = series::none_yet;
 };
 
 // Of one loop, beside the agents. A copy may travel to another thread.
@@ -182,7 +196,9 @@ struct loop_totals {
     session_end_counters sessions_ended;  // of callers with MCP servers
     route_counters request_bytes;
     route_counters response_bytes;
-    std::size_t agents = 0;  // that have counters
+    std::array<histogram, route_counters::size> durations;  // by route; answers that are not streams
+    std::uint64_t in_flight = 0;                            // requests without a whole answer
+    std::size_t agents = 0;                                 // that have counters
 
     void merge(const loop_totals& other);
 };
@@ -194,6 +210,10 @@ public:
     // answered about a card counts as a use of the card; requests, durations, streams and upstream errors of an agent
     // are those of route::call. Messages to an MCP server are records with mcp_method.
     void count(const model::request_record& record, agent_counters* known = nullptr);
+
+    // A request begins; its answer, or its failure, is whole.
+    void request_began() noexcept { ++totals_.in_flight; }
+    void request_ended() noexcept { --totals_.in_flight; }
 
     void count_handshake(tls_handshake how) noexcept { totals_.handshakes.add(how); }
 
@@ -220,6 +240,17 @@ public:
 
     const loop_totals& totals() const noexcept { return totals_; }
 
+    // Whether the agent was called, or a message was posted to it, since this was asked last.
+    bool take_called(std::string_view id);
+
+    // Before each page, of every agent: whether it has series of its own there. What is counted of one that has none goes to
+    // omitted(), but for its open streams, which are what this returns. An agent that loses its series starts from zero when
+    // it gets them again: what was on a page never goes to omitted(), so that nothing counts twice.
+    std::int64_t settle(std::string_view id, bool has_series);
+
+    // What was counted of agents while they had no series of their own; only grows. Tools have no names there.
+    const agent_counters& omitted() const noexcept { return omitted_; }
+
     // Null: nothing has been counted of it.
     const agent_counters* find(std::string_view id) const;
 
@@ -242,7 +273,25 @@ private:
 
     loop_totals totals_;
     agent_map agents_;
+    agent_counters omitted_;
     std::set<std::string, std::less<>> lingering_;
+};
+
+// A request while it lasts.
+class request_in_flight {
+public:
+    // `metrics` outlive it.
+    explicit request_in_flight(worker_metrics& metrics) noexcept
+        : metrics_{metrics}
+    {
+        metrics_.request_began();
+    }
+    ~request_in_flight() { metrics_.request_ended(); }
+    request_in_flight(const request_in_flight&) = delete;
+    request_in_flight& operator=(const request_in_flight&) = delete;
+
+private:
+    worker_metrics& metrics_;
 };
 
 }  // namespace gateway::telemetry

@@ -82,6 +82,7 @@ traffic_handler::~traffic_handler() = default;
 // The phases of a request: route, admit, identify, look, relay, account.
 net::routine<> traffic_handler::handle(net::server_connection& caller)
 {
+    const telemetry::request_in_flight counted{phases_->metrics};
     request_context request{caller};
     route(request);
     if (request.to.where == model::route::mcp) {
@@ -355,7 +356,7 @@ void traffic_handler::end_streams()
     phases_->relay.end_streams();
 }
 
-const telemetry::worker_metrics& traffic_handler::metrics() const noexcept
+telemetry::worker_metrics& traffic_handler::metrics() noexcept
 {
     return phases_->metrics;
 }

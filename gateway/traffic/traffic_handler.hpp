@@ -89,7 +89,7 @@ public:
     // Cuts the event streams that are open, and those that begin from now on.
     void end_streams();
 
-    const telemetry::worker_metrics& metrics() const noexcept;
+    telemetry::worker_metrics& metrics() noexcept;
 
 private:
     struct phases;

@@ -71,7 +71,7 @@ public:
     void stop();
 
     // On the worker's thread.
-    const telemetry::worker_metrics& metrics() const noexcept { return traffic_.metrics(); }
+    telemetry::worker_metrics& metrics() noexcept { return traffic_.metrics(); }
     std::size_t idle_upstream_connections() const { return pool_.idle(); }
 
     net::executor executor() noexcept { return loop_.get_executor(); }

@@ -173,16 +173,20 @@ TEST_CASE("what takes a restart is named each time, and what does not takes effe
     CHECK(flow::max_age_of(gateway.card("a")) > 100);
     write_whole(
         file,
-        agents(inline_agent("a", "A")) + "trusted_proxies: [10.0.0.1]\nlimits: {body: 2MiB}\ncards: {ttl: 100s}\n"
+        agents(inline_agent("a", "A")) + "trusted_proxies: [10.0.0.1]\nlimits: {body: 2MiB}\ncards: {ttl: 100s}\n" +
+            "metrics_agents: 0\n"
     );
     for (int round = 0; round < 2; ++round) {
         const auto answer = gateway.reloaded();
         CHECK(answer["needs_restart"] == json{"trusted_proxies", "limits.body"});
-        CHECK(answer["settings"] == (round == 0 ? json{"cards.ttl"} : json::array()));
+        CHECK(answer["settings"] == (round == 0 ? json{"metrics_agents", "cards.ttl"} : json::array()));
+        CHECK(gateway.metric("cardea_config_restart_needed") == "1");
+        CHECK(gateway.metric("cardea_metrics_agents_omitted") == "1");
     }
     CHECK(gateway.event("config_needs_restart", R"("settings":"trusted_proxies,limits.body")").has_value());
     write_whole(file, agents(inline_agent("a", "A2")) + "cards: {ttl: 100s}\n");
     CHECK(gateway.reloaded()["needs_restart"] == json::array());
+    CHECK(gateway.metric("cardea_config_restart_needed") == "0");
     CHECK(gateway.serves("a", "A2"));
     CHECK(flow::max_age_of(gateway.card("a")) <= 100);
 }

@@ -1,23 +1,49 @@
 // The listener `metrics`, and what `hosts` leaves to operators.
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
+#include "tests/support/gunzip.hpp"
 #include "tests/support/http_client.hpp"
+#include "tests/support/scripted_agent.hpp"
 #include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/scrape");
 
 namespace {
 
+using flow::a2a_agent;
 using flow::check_refusal;
 using flow::quick_settings;
 using flow::running_gateway;
+using test_support::answer_json;
 using test_support::http_client;
 using test_support::request;
+using test_support::scripted_agent;
+
+constexpr const char* some_call = R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{}})";
+
+std::string calls_of(std::string_view agent)
+{
+    return R"(cardea_agent_calls_total{agent=")" + std::string{agent} + R"(",outcome="ok"})";
+}
+
+test_support::http_response head_of_metrics(std::uint16_t port, std::string_view codings)
+{
+    http_client scraper{port};
+    scraper.send(test_support::request_text("HEAD", "/metrics", {{"Accept-Encoding", std::string{codings}}}));
+    return scraper.read_response(/*to_head=*/true);
+}
 
 config::settings scraped_settings()
 {
@@ -43,6 +69,249 @@ TEST_CASE("the metrics listener has the pages of probes and of Prometheus, under
         CHECK(request(gateway.metrics_port(), "GET", "/readyz", {{"Host", host}}).body == "ready\n");
     }
     CHECK(request(gateway.metrics_port(), "HEAD", "/metrics").status == 200);
+}
+
+TEST_CASE("A scraper that allows it gets the page in gzip, on both listeners")
+{
+    const running_gateway gateway{scraped_settings()};
+    for (const auto port : {gateway.metrics_port(), gateway.admin_port()}) {
+        const auto packed = request(port, "GET", "/metrics", {{"Accept-Encoding", "identity;q=0.5, gzip"}});
+        CHECK(packed.status == 200);
+        CHECK(packed.header("Content-Encoding") == "gzip");
+        CHECK(packed.header("Vary") == "Accept-Encoding");
+        CHECK(packed.header("Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
+        const auto page = test_support::gunzip(packed.body).value_or("");
+        CHECK(page.find("\ncardea_ready 1\n") != std::string::npos);
+        CHECK(page.ends_with('\n'));
+        const auto plain = request(port, "GET", "/metrics", {{"Accept-Encoding", "gzip;q=0, *"}});
+        CHECK(plain.count("Content-Encoding") == 0);
+        CHECK(plain.header("Vary") == "Accept-Encoding");
+        CHECK(plain.body.find("\ncardea_ready 1\n") != std::string::npos);
+        const auto head = head_of_metrics(port, "gzip");
+        CHECK(head.header("Content-Encoding") == "gzip");
+        CHECK(head_of_metrics(port, "identity").count("Content-Encoding") == 0);
+    }
+}
+
+TEST_CASE("A scraper that speaks HTTP/1.0 gets the page in gzip until the connection ends")
+{
+    const running_gateway gateway{scraped_settings()};
+    http_client scraper{gateway.metrics_port()};
+    scraper.send("GET /metrics HTTP/1.0\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
+    const auto answer = scraper.read_head();
+    CHECK(answer.header("Content-Encoding") == "gzip");
+    const auto page = test_support::gunzip(scraper.read_until_closed()).value_or("");
+    CHECK(page.find("\ncardea_ready 1\n") != std::string::npos);
+}
+
+TEST_CASE("Compressing a page of many agents keeps all of it")
+{
+    auto settings = scraped_settings();
+    for (int i = 0; i < 1000; ++i) {
+        settings.agents.push_back(a2a_agent("agent-" + std::to_string(i), "http://127.0.0.1:1/"));
+    }
+    const running_gateway gateway{std::move(settings)};
+    const auto packed = request(gateway.metrics_port(), "GET", "/metrics", {{"Accept-Encoding", "gzip"}});
+    const auto page = test_support::gunzip(packed.body).value_or("");
+    std::size_t series = 0;
+    std::istringstream lines{page};
+    for (std::string line; std::getline(lines, line);) {
+        series += line.starts_with("cardea_agent_calls_total{") ? 1 : 0;
+    }
+    CHECK(series == 4000);
+    CHECK(packed.body.size() < page.size() / 10);
+    CHECK(page.find("\ncardea_metrics_agents_omitted 0\n") != std::string::npos);
+}
+
+TEST_CASE("metrics_agents agents have series of their own, and those beyond share those of (other)")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"jsonrpc":"2.0","id":1,"result":{}})"); }};
+    for (const std::uint64_t most : {std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{4}}) {
+        CAPTURE(most);
+        auto settings = scraped_settings();
+        settings.workers = 2;
+        settings.metrics_agents = most;
+        for (const auto* id : {"a", "b", "c"}) {
+            settings.agents.push_back(a2a_agent(id, agent.url()));
+        }
+        const running_gateway gateway{std::move(settings)};
+        for (const auto* target : {"/agents/a", "/agents/b", "/agents/b", "/agents/c"}) {
+            REQUIRE(flow::post_json(gateway.port(), target, some_call).status == 200);
+        }
+        const bool omits = most < 3;
+        CHECK(gateway.metric("cardea_metrics_agents_omitted") == (omits ? 1 : 0));
+        CHECK(gateway.metric(calls_of("a")) == 1);
+        CHECK(gateway.metric(calls_of("b")) == 2);
+        CHECK(gateway.metric(calls_of("c")) == (omits ? std::nullopt : std::optional{1.0}));
+        CHECK(gateway.metric(calls_of("(other)")) == (omits ? std::optional{1.0} : std::nullopt));
+        const std::string others = "{agent=\"(other)\"";
+        CHECK(
+            gateway.metric("cardea_agent_status" + others + ",status=\"unknown\"}") ==
+            (omits ? std::optional{1.0} : std::nullopt)
+        );
+        CHECK(gateway.metric("cardea_agent_request_duration_seconds_count" + others + "}").has_value() == omits);
+        CHECK_FALSE(gateway.metric("cardea_card_age_seconds" + others + "}").has_value());
+    }
+}
+
+TEST_CASE("An agent that is called gets the series of one that is not, and (other) never falls or rises for it")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"jsonrpc":"2.0","id":1,"result":{}})"); }};
+    auto settings = scraped_settings();
+    settings.metrics_agents = 1;
+    settings.agents = {a2a_agent("a", agent.url()), a2a_agent("b", agent.url())};
+    const running_gateway gateway{std::move(settings)};
+    const auto page_after = [&](const char* target) {
+        REQUIRE(flow::post_json(gateway.port(), target, some_call).status == 200);
+        return "\n" + request(gateway.metrics_port(), "GET", "/metrics").body;
+    };
+    const auto has = [](const std::string& page, const char* id, int calls) {
+        return page.find("\n" + calls_of(id) + " " + std::to_string(calls) + "\n") != page.npos;
+    };
+    const auto first = page_after("/agents/a");
+    CHECK(has(first, "a", 1));
+    CHECK(has(first, "(other)", 0));
+    CHECK(first.find("agent=\"b\"") == first.npos);
+    const auto second = page_after("/agents/b");
+    CHECK(has(second, "b", 1));
+    CHECK(has(second, "(other)", 0));
+    CHECK(second.find("agent=\"a\"") == second.npos);
+    const auto third = page_after("/agents/a");
+    CHECK(has(third, "a", 0));
+    CHECK(has(third, "(other)", 1));
+    const auto fourth = page_after("/agents/a");
+    CHECK(has(fourth, "a", 1));
+    CHECK(has(fourth, "(other)", 1));
+}
+
+TEST_CASE("A request is in flight until it has its answer, and is timed then")
+{
+    std::atomic<std::uint16_t> port{0};
+    std::atomic<bool> seen{false};
+    scripted_agent agent{[&](const auto&) {
+        const auto page = request(port, "GET", "/metrics").body;
+        seen = page.find("\ncardea_requests_in_flight 1\n") != page.npos;
+        return answer_json(R"({"jsonrpc":"2.0","id":1,"result":{}})");
+    }};
+    auto settings = scraped_settings();
+    settings.agents = {a2a_agent("a", agent.url())};
+    const running_gateway gateway{std::move(settings)};
+    port = gateway.metrics_port();
+    REQUIRE(flow::post_json(gateway.port(), "/agents/a", some_call).status == 200);
+    CHECK(seen);
+    CHECK(gateway.wait_for_metric("cardea_requests_in_flight", 0));
+    CHECK(gateway.metric(R"(cardea_http_request_duration_seconds_count{route="call"})") == 1);
+}
+
+TEST_CASE("An MCP server is one on every page, also if it is called as an agent of A2A")
+{
+    auto settings = scraped_settings();
+    auto server = a2a_agent("m", "http://127.0.0.1:1/mcp");
+    server.speaks = core::protocol::mcp;
+    server.mcp.emplace().start = core::mcp_start::lazy;
+    settings.agents = {std::move(server)};
+    const running_gateway gateway{std::move(settings)};
+    CHECK(flow::post_json(gateway.port(), "/agents/m", some_call).status != 200);
+    const std::string call =
+        R"(cardea_agent_requests_total{agent="m",protocol="mcp",rpc_method="message/send",outcome=")";
+    CHECK(gateway.metric(call + "gateway_error\"}") == 1);
+    CHECK(
+        gateway.metric(R"(cardea_agent_info{agent="m",name="",protocol="mcp",version="",source="configuration"})") == 1
+    );
+    CHECK(gateway.metric(R"(cardea_agent_status{agent="m",status="unknown"})") == 1);
+    CHECK(gateway.metric(R"(cardea_agent_status{agent="m",status="healthy"})") == 0);
+}
+
+TEST_CASE("An agent's name and version are those of its card, however hostile")
+{
+    scripted_agent agent{[](const auto&) {
+        return answer_json(R"({"name":"a\"} 1\ncardea_ready 0 #\\","version":"1.0\u0000","url":"http://a/"})");
+    }};
+    auto settings = scraped_settings();
+    settings.agents = {a2a_agent("a", agent.url())};
+    const running_gateway gateway{std::move(settings)};
+    CHECK(flow::get_card(gateway, "a").status == 200);
+    const auto page = request(gateway.metrics_port(), "GET", "/metrics").body;
+    const std::string expected =
+        R"(cardea_agent_info{agent="a",name="a\"} 1 cardea_ready 0 #\\",protocol="a2a",version="1.0 ",source="configuration"} 1)";
+    CHECK(page.find("\n" + expected + "\n") != page.npos);
+    CHECK(page.find("\ncardea_ready 1\n") != page.npos);
+    CHECK(page.find("\ncardea_agent_status{agent=\"a\",status=\"healthy\"} 1\n") != page.npos);
+    for (const auto* severity : {"error", "warning", "note"}) {
+        CHECK(
+            page.find("\ncardea_card_problems{agent=\"a\",severity=\"" + std::string{severity} + "\"} ") != page.npos
+        );
+    }
+}
+
+TEST_CASE("Without series for any agent all calls are of (other)")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(R"({"jsonrpc":"2.0","id":1,"result":{}})"); }};
+    auto settings = scraped_settings();
+    settings.metrics_agents = 0;
+    settings.agents = {a2a_agent("a", agent.url()), a2a_agent("b", agent.url())};
+    const running_gateway gateway{std::move(settings)};
+    for (const double calls : {1.0, 2.0}) {
+        REQUIRE(flow::post_json(gateway.port(), "/agents/a", some_call).status == 200);
+        REQUIRE(flow::post_json(gateway.port(), "/agents/b", some_call).status == 200);
+        CHECK(gateway.metric(calls_of("(other)")) == 2 * calls);
+        CHECK(gateway.metric("cardea_metrics_agents_omitted") == 2);
+    }
+    CHECK_FALSE(gateway.metric(calls_of("a")).has_value());
+}
+
+TEST_CASE("Pages that are made at the same time are whole")
+{
+    auto settings = scraped_settings();
+    settings.metrics_agents = 300;
+    for (int i = 0; i < 900; ++i) {
+        settings.agents.push_back(a2a_agent("agent-" + std::to_string(i), "http://127.0.0.1:1/"));
+    }
+    const running_gateway gateway{std::move(settings)};
+    std::vector<http_client> scrapers;
+    for (int i = 0; i < 8; ++i) {
+        scrapers.emplace_back(gateway.metrics_port()).send(test_support::request_text("GET", "/metrics"));
+    }
+    for (auto& each : scrapers) {
+        const auto page = each.read_response().body;
+        CHECK(page.find("\ncardea_metrics_agents_omitted 600\n") != page.npos);
+        CHECK(page.find("\ncardea_agent_status{agent=\"(other)\",status=\"unknown\"} 600\n") != page.npos);
+    }
+}
+
+TEST_CASE("A page shows the certificates of its listeners, and writes to the store from 0")
+{
+    test_support::test_ca ca;
+    const auto shown = ca.issue({"127.0.0.1"});
+    auto settings = scraped_settings();
+    settings.admin_tls = {{shown.cert_file, shown.key_file, {}}};
+    const running_gateway gateway{std::move(settings)};
+    const auto page = request(gateway.metrics_port(), "GET", "/metrics").body;
+    CHECK(
+        page.find(
+            "\ncardea_tls_certificate_not_after_timestamp_seconds{listener=\"admin\",cert=\"" + shown.cert_file + "\"} "
+        ) != page.npos
+    );
+    CHECK(page.find("{listener=\"traffic\"") == page.npos);
+    for (const auto* outcome : {"ok", "store_failed", "store_full"}) {
+        CAPTURE(outcome);
+        const auto series = "\ncardea_store_writes_total{outcome=\"" + std::string{outcome} + "\"} 0\n";
+        CHECK(page.find(series) != page.npos);
+    }
+    CHECK(page.find("\ncardea_config_restart_needed 0\n") != page.npos);
+    CHECK(page.find(",revision=\"\"") == page.npos);
+}
+
+TEST_CASE("Writes of agents count, and one that is refused for its version does not")
+{
+    const running_gateway gateway{scraped_settings()};
+    const std::string params = R"({"id":"new","agent":{"url":"http://127.0.0.1:1/"})";
+    CHECK(flow::error_of(gateway, "agents/upsert", params + "}").is_null());
+    CHECK_FALSE(flow::error_of(gateway, "agents/upsert", params + R"(,"ifVersion":99})").is_null());
+    CHECK(gateway.metric(R"(cardea_store_writes_total{outcome="ok"})") == 1);
+    CHECK(
+        gateway.metric(R"(cardea_agent_info{agent="new",name="",protocol="a2a",version="",source="management"})") == 1
+    );
 }
 
 TEST_CASE("the metrics listener can do nothing but show")

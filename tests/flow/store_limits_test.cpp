@@ -194,6 +194,7 @@ TEST_CASE("a full disk refuses writes with a code of its own, and nothing else; 
     CHECK(count > 50);
     CHECK(refusal["code"] == -31507);
     CHECK(refusal["data"]["code"] == "store_full");
+    CHECK(gateway.metric(R"(cardea_store_writes_total{outcome="store_full"})").value_or(0) >= 1);
     CHECK(asked(gateway, "agents/get", {{"id", "a0"}})["result"]["id"] == "a0");
     CHECK(flow::get_card(gateway, "a0").status == 200);
     CHECK(flow::get_card(gateway, "a" + std::to_string(count - 1)).status == 404);

@@ -46,6 +46,7 @@ struct row {
 
 constexpr row rows[] = {
     {"workers", nullptr, "0", "256", "257", "a whole number, 0 to 256"},
+    {"metrics_agents", nullptr, "0", "100000", "100001", "a whole number, 0 to 100000"},
     {"cards.ttl", "999ms", "1s", "30d", "30d1ms", "1s to 30d"},
     {"cards.min_ttl", nullptr, "0", "30d", "30d1ms", "0 to 30d"},
     {"cards.max_ttl", "999ms", "1s", "30d", "30d1ms", "1s to 30d"},

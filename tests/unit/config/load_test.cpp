@@ -69,6 +69,7 @@ TEST_CASE("every setting is read into its member")
         s.metrics_tls ==
         std::vector<config::certificate_files>{{"/etc/cardea/metrics.pem", "/etc/cardea/metrics.key", {}}}
     );
+    CHECK(s.metrics_agents == 1001);
     CHECK(s.public_url == "https://agents.example.com/base");
     CHECK(s.hosts == std::vector<std::string>{"agents.example.com", "10.0.0.1"});
     CHECK(s.workers == 3);

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,6 +47,24 @@ struct rig {
 };
 
 }  // namespace
+
+TEST_CASE("The end of each certificate is known from the start, and changes with its file")
+{
+    rig x;
+    CHECK(x.tls.ends().empty());
+    REQUIRE(x.started());
+    REQUIRE(x.tls.ends().size() == 1);
+    const auto [cert, first] = *x.tls.ends().begin();
+    CHECK(cert == x.cert);
+    CHECK(first > std::chrono::system_clock::now());
+    x.put(x.ca.issue(test_support::certificate_spec{.names = {"a.test"}, .until = std::chrono::hours{1}}));
+    CHECK(x.tls.refresh(true));
+    CHECK(x.tls.ends().at(x.cert) < first);
+    std::ofstream{x.cert} << "not a certificate";
+    const auto kept = x.tls.ends();
+    CHECK_FALSE(x.tls.refresh(true));
+    CHECK(x.tls.ends() == kept);
+}
 
 TEST_CASE("files that have not changed are not read again, unless it is asked")
 {

@@ -170,6 +170,26 @@ TEST_CASE("a write that the disk refused has changed nothing")
     CHECK(f.sink.all.find(R"("event":"store_write_failed","agent":"a","code":"store_failed")") != std::string::npos);
 }
 
+TEST_CASE("Writes are counted by outcome, but for those that what is stored refuses")
+{
+    fixture f;
+    const auto check = [&](std::uint64_t ok, std::uint64_t failed) {
+        CHECK(f.thread->writes().ok == ok);
+        CHECK(f.thread->writes().failed == failed);
+        CHECK(f.thread->writes().full == 0);
+    };
+    check(0, 0);
+    REQUIRE(f.upsert("a", "http://one/").has_value());
+    REQUIRE(f.remove("a").has_value());
+    check(2, 0);
+    CHECK(f.remove("a").error().code == errc::agent_not_found);
+    check(2, 0);
+    f.engine->how = fault::before;
+    CHECK_FALSE(f.upsert("a", "http://two/").has_value());
+    CHECK_FALSE(f.remove("a").has_value());
+    check(2, 2);
+}
+
 TEST_CASE("a write that was done while the disk said it was not is served, because it is what the file says")
 {
     fixture f;

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -77,15 +79,12 @@ gateway::model::request_record a_tool_call(std::string_view agent, std::string_v
     return record;
 }
 
-constexpr std::array<std::string_view, 3> states{"configured", "ready", "degraded"};
-
 gateway::telemetry::session_sample a_session()
 {
     gateway::telemetry::session_sample made;
-    made.states = states;
+    made.states = {{"configured", 0}, {"ready", 0}, {"degraded", 1}};
     made.attempts = 5;
-    made.state = "degraded";
-    made.up = true;
+    made.up = 1;
     made.losses = {{"exited", 2}, {"ping_timeout", 1}};
     made.restarts = 3;
     made.initialize = 1250ms;
@@ -104,6 +103,7 @@ using loops = std::vector<const gateway::telemetry::worker_metrics*>;
 
 // What is known of agents beside the loops' counters.
 struct planes {
+    std::map<std::string, gateway::telemetry::status_sample> statuses{};
     std::map<std::string, gateway::telemetry::card_sample> cards{};
     std::map<std::string, gateway::telemetry::session_sample> sessions{};
     std::map<std::string, gateway::telemetry::token_sample> tokens{};
@@ -111,10 +111,21 @@ struct planes {
 };
 
 template <class Value>
-const Value* in(const std::map<std::string, Value>& all, const std::string& id)
+std::optional<Value> in(const std::map<std::string, Value>& all, const std::string& id)
 {
     const auto found = all.find(id);
-    return found == all.end() ? nullptr : &found->second;
+    return found == all.end() ? std::nullopt : std::optional{found->second};
+}
+
+gateway::telemetry::plane_samples samples_of(const planes& known, const std::string& id)
+{
+    return {
+        in(known.statuses, id),
+        in(known.cards, id),
+        in(known.sessions, id),
+        in(known.tokens, id),
+        in(known.callers, id)
+    };
 }
 
 // The parts of the page, put together as gateway/metrics_feed.cpp does, of all agents that these tests name.
@@ -134,23 +145,10 @@ std::string page_of(const loops& all, const gateway::telemetry::gateway_sample& 
                     counters.merge(*counted);
                 }
             }
-            const gateway::telemetry::agent_sample sample{
-                id,
-                &counters,
-                in(known.cards, id),
-                in(known.sessions, id),
-                in(known.tokens, id),
-                in(known.callers, id)
-            };
-            const bool has_part =
-                each.part == gateway::telemetry::sample_part::counters ||
-                (each.part == gateway::telemetry::sample_part::card && sample.card != nullptr) ||
-                (each.part == gateway::telemetry::sample_part::session && sample.session != nullptr) ||
-                (each.part == gateway::telemetry::sample_part::token && sample.token != nullptr) ||
-                (each.part == gateway::telemetry::sample_part::callers && sample.callers != nullptr);
-            if (has_part) {
-                each.add(written, sample);
-            }
+            const auto parts = samples_of(known, id);
+            auto sample = gateway::telemetry::make_sample(id, &counters, parts);
+            sample.protocol = std::string_view{id}.starts_with("m") ? "mcp" : "a2a";
+            gateway::telemetry::add_agent(each, written, sample);
         }
         page += written.take();
     }
@@ -392,7 +390,7 @@ TEST_CASE("sessions show their state, why they were lost, and what passed, in th
 {
     planes known;
     known.sessions["b"] = a_session();
-    known.sessions["a"] = {.state = "configured", .states = states};
+    known.sessions["a"] = {.states = {{"configured", 1}, {"ready", 0}, {"degraded", 0}}};
     std::string values;
     bool within = false;
     for (const auto& line : lines_of(page_of({}, {}, known))) {
@@ -534,6 +532,7 @@ TEST_CASE("the gateway and its process are described")
 {
     gateway::telemetry::gateway_sample sample;
     sample.version = "0.1.0";
+    sample.revision = "0123456789ab";
     sample.compiler = "clang \"19\"\n\\";
     sample.started = core::wall_time{1700000000123ms};
     sample.ready = true;
@@ -549,6 +548,10 @@ TEST_CASE("the gateway and its process are described")
     sample.config_refusals = 9;
     sample.config_since = core::wall_time{1700000001500ms};
     sample.config_refused_last = true;
+    sample.restart_needed = true;
+    sample.store_writes = {{"ok", 10}, {"store_failed", 0}};
+    sample.certificates = {{"admin", "/etc/a \"b\".pem", core::wall_time{1900000000s}}};
+    sample.omitted_agents = 19;
     sample.process = {
         .resident_bytes = 20'000'000'000,
         .virtual_bytes = 30'000'000'000,
@@ -557,21 +560,27 @@ TEST_CASE("the gateway and its process are described")
         .most_descriptors = 1024,
         .cpu_time = 123'456ms
     };
-    const auto page = page_of({}, sample);
+    const auto page = gateway::telemetry::process_metrics({}, sample);
     const std::vector<std::string> expected{
+        "cardea_requests_in_flight 0",
         "cardea_mcp_parked_calls 18",
-        R"(cardea_build_info{version="0.1.0",compiler="clang \"19\"\n\\"} 1)",
+        R"(cardea_build_info{version="0.1.0",revision="0123456789ab",compiler="clang \"19\"\n\\"} 1)",
         "cardea_start_time_seconds 1700000000.123",
         "cardea_ready 1",
         "cardea_agents 3",
+        "cardea_metrics_agents_omitted 19",
         "cardea_connections_open 4",
         "cardea_upstream_connections_idle 5",
         "cardea_connections_refused_total 7",
         "cardea_log_lines_dropped_total 6",
         "cardea_audit_dropped_total 16",
         R"(cardea_key_set_age_seconds{provider="idp"} 90)",
+        R"(cardea_store_writes_total{outcome="ok"} 10)",
+        R"(cardea_store_writes_total{outcome="store_failed"} 0)",
+        R"(cardea_tls_certificate_not_after_timestamp_seconds{listener="admin",cert="/etc/a \"b\".pem"} 1900000000)",
         R"(cardea_config_reloads_total{outcome="ok"} 8)",
         R"(cardea_config_reloads_total{outcome="refused"} 9)",
+        "cardea_config_restart_needed 1",
         "cardea_config_last_reload_successful 0",
         "cardea_config_last_success_timestamp_seconds 1700000001.5",
         "process_resident_memory_bytes 20000000000",
@@ -593,6 +602,128 @@ TEST_CASE("the gateway and its process are described")
     const auto without = page_of({});
     CHECK(without.find("\nprocess_open_fds ") == std::string::npos);
     CHECK(without.find("\ncardea_ready 0\n") != std::string::npos);
+}
+
+TEST_CASE("Requests are timed by route, streams are not, and those in flight are counted")
+{
+    gateway::telemetry::worker_metrics one;
+    gateway::telemetry::worker_metrics other;
+    one.count(a_call("weather", 4ms));
+    other.count(a_call("weather", 2s));
+    other.stream_started("weather");
+    other.count(a_stream("weather", gateway::model::stream_end::complete));
+    auto listens = a_tool_call("m1", "");
+    listens.mcp_method = mcp::client_method::listen;
+    other.count(listens);
+    const gateway::telemetry::request_in_flight first{one};
+    const gateway::telemetry::request_in_flight second{other};
+    const auto page = page_of({&one, &other});
+    const auto times = family(page, "cardea_http_request_duration_seconds");
+    CHECK(times.find("_count{route=\"call\"} 2\n") != std::string::npos);
+    CHECK(times.find("_sum{route=\"call\"} 2.004\n") != std::string::npos);
+    CHECK(times.find("_bucket{route=\"call\",le=\"0.005\"} 1\n") != std::string::npos);
+    CHECK(times.find("route=\"mcp\"") == std::string::npos);
+    CHECK(page.find("\ncardea_requests_in_flight 2\n") != std::string::npos);
+}
+
+TEST_CASE("A request is in flight until it ends, however it ends")
+{
+    gateway::telemetry::worker_metrics metrics;
+    {
+        const gateway::telemetry::request_in_flight one{metrics};
+        const gateway::telemetry::request_in_flight other{metrics};
+        CHECK(metrics.totals().in_flight == 2);
+    }
+    CHECK(metrics.totals().in_flight == 0);
+}
+
+TEST_CASE("Calls and messages are counted by outcome, and every agent has all outcomes from 0")
+{
+    gateway::telemetry::worker_metrics one;
+    gateway::telemetry::worker_metrics other;
+    one.count(a_call("a", 4ms));
+    other.count(a_call("a", 4ms));
+    other.count(a_failed_call("a"));
+    other.count(a_tool_call("m1", "search"));
+    auto modern = a_tool_call("m1", "search");
+    modern.era = mcp::era::modern;
+    other.count(modern);
+    const auto calls = family(page_of({&one, &other}), "cardea_agent_calls_total");
+    CHECK(calls.find(R"(cardea_agent_calls_total{agent="a",outcome="ok"} 2
+cardea_agent_calls_total{agent="a",outcome="caller_error"} 0
+cardea_agent_calls_total{agent="a",outcome="upstream_error"} 1
+cardea_agent_calls_total{agent="a",outcome="gateway_error"} 0
+)") != std::string::npos);
+    CHECK(calls.find("{agent=\"m1\",outcome=\"ok\"} 2\n") != std::string::npos);
+    CHECK(calls.find("{agent=\"b\",outcome=\"upstream_error\"} 0\n") != std::string::npos);
+}
+
+TEST_CASE("A call of an MCP server has its protocol")
+{
+    gateway::telemetry::worker_metrics metrics;
+    metrics.count(a_call("m1", 4ms));
+    CHECK(
+        lines_of(family(page_of({&metrics}), "cardea_agent_requests_total")).at(2) ==
+        R"(cardea_agent_requests_total{agent="m1",protocol="mcp",rpc_method="SendMessage",outcome="ok"} 1)"
+    );
+}
+
+TEST_CASE("An agent has each status as 0 or 1, its card's problems by severity, and what it is as labels")
+{
+    planes known;
+    known.statuses["a"] = {
+        .status = {{"healthy", 0}, {"degraded", 1}},
+        .facts = gateway::telemetry::agent_facts{"Say \"hi\"\n\\", "a2a", "1.2", "configuration"}
+    };
+    known.statuses["b"] = {.status = {{"healthy", 3}, {"degraded", 4}}};
+    known.cards["a"] = {.problems = {{"error", 2}, {"warning", 0}}};
+    const auto page = page_of({}, {}, known);
+    CHECK(
+        family(page, "cardea_agent_info") ==
+        R"(# HELP cardea_agent_info 1, with what an agent is as labels: name and version as its card has them.
+# TYPE cardea_agent_info gauge
+cardea_agent_info{agent="a",name="Say \"hi\" \\",protocol="a2a",version="1.2",source="configuration"} 1
+)"
+    );
+    CHECK(
+        family(page, "cardea_agent_status") ==
+        R"(# HELP cardea_agent_status 1 for the status that an agent has, 0 for the others.
+# TYPE cardea_agent_status gauge
+cardea_agent_status{agent="a",status="healthy"} 0
+cardea_agent_status{agent="a",status="degraded"} 1
+cardea_agent_status{agent="b",status="healthy"} 3
+cardea_agent_status{agent="b",status="degraded"} 4
+)"
+    );
+    CHECK(
+        family(page, "cardea_card_problems") ==
+        R"(# HELP cardea_card_problems Problems of an agent's card, by severity.
+# TYPE cardea_card_problems gauge
+cardea_card_problems{agent="a",severity="error"} 2
+cardea_card_problems{agent="a",severity="warning"} 0
+)"
+    );
+}
+
+TEST_CASE("A foreign text is a label of UTF-8 without control characters, cut between two characters")
+{
+    using gateway::telemetry::label_of;
+    using gateway::telemetry::longest_label;
+    CHECK(label_of("").empty());
+    CHECK(label_of("Wörter \"1\" \\") == "Wörter \"1\" \\");
+    CHECK(label_of(std::string{"a\0b\nc\x7F", 6}) == "a b c ");
+    CHECK(
+        label_of("a\xFF"
+                 "b\xC3") ==
+        "a\xEF\xBF\xBD"
+        "b\xEF\xBF\xBD"
+    );
+    for (const std::size_t size : {longest_label - 1, longest_label, longest_label + 1}) {
+        CAPTURE(size);
+        CHECK(label_of(std::string(size, 'x')).size() == std::min(size, longest_label));
+    }
+    CHECK(label_of(std::string(longest_label - 1, 'x') + "ö") == std::string(longest_label - 1, 'x'));
+    CHECK(label_of(std::string(longest_label - 2, 'x') + "ö") == std::string(longest_label - 2, 'x') + "ö");
 }
 
 TEST_CASE("denied and limited requests are counted by reason and limit, over all loops")
@@ -652,7 +783,12 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
     gateway::telemetry::gateway_sample sample;
     sample.process = gateway::telemetry::process_stats{};
     planes known;
-    known.cards["a"] = {.fetched = 1, .changes = 1, .age = 1ms, .hidden_tools = 1};
+    known.statuses["a"] = {
+        .status = {{"healthy", 1}, {"unhealthy", 0}},
+        .facts = gateway::telemetry::agent_facts{"A", "a2a", "1.0", "management"}
+    };
+    known.cards["a"] =
+        {.fetched = 1, .changes = 1, .age = 1ms, .hidden_tools = 1, .problems = {{"error", 2}, {"note", 0}}};
     known.tokens["a"] = {.age = 1ms, .renewed = 1, .failed = 1};
     known.sessions = {{"m2", a_session()}, {"m1", a_session()}};
     known.callers = {{"m1", {.sessions = 2, .warm = 1}}, {"m2", {.sessions = 3}}};
@@ -675,7 +811,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 61);
+        CHECK(described.size() == 71);
         CHECK(page.ends_with('\n'));
     }
 }

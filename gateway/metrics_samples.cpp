@@ -1,0 +1,167 @@
+#include "gateway/metrics_samples.hpp"
+
+#include "gateway/management/agent_health.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace gateway {
+namespace {
+
+using telemetry::sample_part;
+
+telemetry::card_sample card_of(const cards::card_status& status)
+{
+    telemetry::card_sample out;
+    out.fetched = status.fetched;
+    out.not_modified = status.not_modified;
+    out.failures = status.failures;
+    out.changes = status.changes;
+    if (status.hidden) {
+        out.hidden_tools = status.hidden->count;
+    }
+    if (status.card) {
+        const auto age = cards::seen_at(status, std::chrono::steady_clock::now()) - status.card->fetched_at;
+        out.age = std::chrono::duration_cast<core::duration>(age);
+    }
+    for (const auto severity :
+         {a2a::problem_severity::error, a2a::problem_severity::warning, a2a::problem_severity::note}) {
+        const auto has = [severity](const a2a::card_problem& each) { return each.severity == severity; };
+        auto count = static_cast<std::uint64_t>(std::ranges::count_if(status.problems, has));
+        if (status.address_problem && has(*status.address_problem)) {
+            ++count;
+        }
+        out.problems.emplace_back(a2a::name(severity), count);
+    }
+    return out;
+}
+
+telemetry::session_sample session_of(const sessions::session_facts& session)
+{
+    const auto& counts = session.counts;
+    telemetry::session_sample out;
+    for (std::size_t i = 0; i < mcp::session_states; ++i) {
+        const auto state = static_cast<mcp::session_state>(i);
+        out.states.emplace_back(mcp::name(state), state == session.state ? 1 : 0);
+    }
+    out.attempts = counts.attempts;
+    out.up = session.ready_since ? 1 : 0;
+    for (std::size_t i = 0; i < session.losses.size(); ++i) {
+        if (session.losses[i] > 0) {
+            out.losses.emplace_back(mcp::name(static_cast<mcp::session_reason>(i)), session.losses[i]);
+        }
+    }
+    out.restarts = sessions::restarts_of(session);
+    if (counts.handshakes > 0) {
+        out.initialize = counts.latest_handshake;
+    }
+    out.walks_changed = counts.walks_changed;
+    out.walks_incomplete = counts.walks_incomplete;
+    out.walks_unchanged = counts.walks - counts.walks_changed - counts.walks_incomplete;
+    out.walks_failed = counts.walks_failed;
+    out.received = counts.received;
+    out.sent = counts.sent;
+    out.refused = counts.refused;
+    if (session.transport == core::mcp_transport::stdio) {
+        out.queued = session.queued;
+    }
+    return out;
+}
+
+std::string_view source_of(const management::registered_agent& agent) noexcept
+{
+    if (agent.declared()) {
+        return "configuration";
+    }
+    return agent.entry->record.registered ? "registration" : "management";
+}
+
+telemetry::status_sample status_of(const agent_planes& planes, const management::registered_agent& agent)
+{
+    const auto& record = agent.entry->record;
+    const auto* card = planes.cards.status(record.id);
+    const auto session = record.mcp ? planes.sessions.facts(record.id) : std::nullopt;
+    const auto judged = management::judge(agent, card, session ? &*session : nullptr, std::chrono::steady_clock::now());
+    telemetry::status_sample out;
+    for (const auto each : management::healths) {
+        out.status.emplace_back(management::name(each), each == judged.status ? 1 : 0);
+    }
+    auto& facts = out.facts.emplace();
+    facts.protocol = core::name(record.speaks);
+    facts.source = source_of(agent);
+    if (card != nullptr && card->card) {
+        facts.name = card->facts.name;
+        facts.version = card->facts.version;
+    }
+    return out;
+}
+
+void add_part(
+    telemetry::plane_samples& into,
+    const agent_planes& planes,
+    const std::string& id,
+    telemetry::sample_part part
+)
+{
+    switch (part) {
+        case sample_part::counters:
+            return;
+        case sample_part::status:
+            if (const auto* agent = planes.agents.find(id)) {
+                into.status = status_of(planes, *agent);
+            }
+            return;
+        case sample_part::card:
+            if (const auto* status = planes.cards.status(id)) {
+                into.card = card_of(*status);
+            }
+            return;
+        case sample_part::session:
+            if (const auto facts = planes.sessions.facts(id)) {
+                into.session = session_of(*facts);
+            }
+            return;
+        case sample_part::token:
+            if (const auto facts = planes.tokens.facts(id)) {
+                into.token = telemetry::token_sample{facts->age, facts->renewed, facts->failed};
+            }
+            return;
+        case sample_part::callers:
+            into.callers = planes.callers.sample_of(id);
+            return;
+    }
+}
+
+}  // namespace
+
+std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::provider_key_set>& key_sets)
+{
+    std::vector<telemetry::key_set_sample> samples;
+    samples.reserve(key_sets.size());
+    for (const auto& [provider, facts] : key_sets) {
+        samples.push_back({provider, facts.age});
+    }
+    return samples;
+}
+
+telemetry::plane_samples sample_of(const agent_planes& planes, const std::string& id, telemetry::sample_part part)
+{
+    telemetry::plane_samples out;
+    add_part(out, planes, id, part);
+    return out;
+}
+
+telemetry::plane_samples samples_of(const agent_planes& planes, const std::string& id)
+{
+    telemetry::plane_samples out;
+    for (const auto part :
+         {sample_part::status, sample_part::card, sample_part::session, sample_part::token, sample_part::callers}) {
+        add_part(out, planes, id, part);
+    }
+    return out;
+}
+
+}  // namespace gateway

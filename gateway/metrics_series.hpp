@@ -1,0 +1,48 @@
+// Which agents have series of their own on the metrics pages, for pages that are begun at the same time: one begins after the
+// other. On the control loop's thread.
+#pragma once
+
+#include "gateway/telemetry/series_share.hpp"
+#include "net/loop/task_signal.hpp"
+#include "net/loop/types.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <deque>
+
+namespace gateway {
+
+class metrics_series {
+public:
+    // Returns when no other page is begun. leave() has to follow.
+    net::task<> enter()
+    {
+        net::task_signal called;
+        while (busy_) {
+            waiting_.push_back(&called);
+            co_await called.wait();
+        }
+        busy_ = true;
+    }
+
+    // `here`: the control loop. Not inside this call: whoever goes on may be long at it.
+    void leave(net::executor here)
+    {
+        busy_ = false;
+        if (!waiting_.empty()) {
+            auto* const next = waiting_.front();
+            waiting_.pop_front();
+            net::asio::post(here, [next] { next->set(); });
+        }
+    }
+
+    // Between enter() and leave().
+    telemetry::series_share& share() noexcept { return share_; }
+
+private:
+    telemetry::series_share share_;
+    std::deque<net::task_signal*> waiting_;
+    bool busy_ = false;
+};
+
+}  // namespace gateway

@@ -1,0 +1,116 @@
+// What is counted of one agent.
+#include "gateway/telemetry/mcp_counters.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
+
+#include <cassert>
+#include <utility>
+
+namespace gateway::telemetry {
+
+void call_counters::merge(const call_counters& other)
+{
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        requests[i].merge(other.requests[i]);
+    }
+    duration.merge(other.duration);
+    first_byte.merge(other.first_byte);
+    upstream_errors.merge(other.upstream_errors);
+    streams_active += other.streams_active;
+    streams_ended.merge(other.streams_ended);
+}
+
+agent_counters::agent_counters() = default;
+agent_counters::agent_counters(agent_counters&& other) noexcept = default;
+agent_counters& agent_counters::operator=(agent_counters&& other) noexcept = default;
+agent_counters::~agent_counters() = default;
+
+agent_counters::agent_counters(const agent_counters& other)
+    : cards_{other.cards_},
+      calls_{other.calls_ ? std::make_unique<call_counters>(*other.calls_) : nullptr},
+      mcp_{other.mcp_ ? std::make_unique<mcp_counters>(*other.mcp_) : nullptr}
+{
+}
+
+call_counters& agent_counters::called()
+{
+    if (calls_ == nullptr) {
+        calls_ = std::make_unique<call_counters>();
+    }
+    return *calls_;
+}
+
+mcp_counters& agent_counters::posted_to()
+{
+    if (mcp_ == nullptr) {
+        mcp_ = std::make_unique<mcp_counters>();
+    }
+    return *mcp_;
+}
+
+void agent_counters::count(const model::request_record& record)
+{
+    called_ = called_ || record.mcp_method || record.stream || record.where == model::route::call;
+    if (record.mcp_method) {
+        posted_to().count(record);
+    }
+    if (record.card) {
+        cards_.add(*record.card);
+    }
+    if (record.stream) {
+        auto& calls = called();
+        assert(calls.streams_active > 0);
+        --calls.streams_active;
+        calls.streams_ended.add(*record.stream);
+    }
+    if (record.where != model::route::call) {
+        return;
+    }
+    auto& calls = called();
+    calls.requests[static_cast<std::size_t>(record.rpc_method.value_or(a2a::method::other))].add(outcome_of(record));
+    if (record.upstream_first_byte) {
+        calls.first_byte.observe(*record.upstream_first_byte);
+    }
+    if (record.code && record.from == core::side::upstream) {
+        calls.upstream_errors.add(*record.code);
+    }
+    if (!record.stream) {
+        calls.duration.observe(record.total);
+    }
+}
+
+void agent_counters::stream_started()
+{
+    called_ = true;
+    ++called().streams_active;
+}
+
+void agent_counters::merge(const agent_counters& other)
+{
+    cards_.merge(other.cards_);
+    if (other.calls_ != nullptr) {
+        called().merge(*other.calls_);
+    }
+    if (other.mcp_ != nullptr) {
+        posted_to().merge(*other.mcp_);
+    }
+}
+
+// All but the streams that are open: they may end yet.
+void agent_counters::empty_into(agent_counters& sum)
+{
+    sum.cards_.merge(cards_);
+    cards_ = {};
+    if (calls_ != nullptr) {
+        const auto active = std::exchange(calls_->streams_active, 0);
+        sum.called().merge(*calls_);
+        *calls_ = {};
+        calls_->streams_active = active;
+    }
+    if (mcp_ != nullptr) {
+        mcp_->forget_names();
+        sum.posted_to().merge(*mcp_);
+        *mcp_ = {};
+    }
+}
+
+}  // namespace gateway::telemetry
