@@ -28,8 +28,8 @@ using session_pointer = std::unique_ptr<SSL_SESSION, decltype(&SSL_SESSION_free)
 
 // A gateway whose agent `a` only alice may call, and what callers connect with.
 struct certified {
-    explicit certified(core::certificate_name principal = core::certificate_name::san, std::string ca_file = {})
-        : gateway{settings(principal, ca_file.empty() ? clients.ca_file() : std::move(ca_file))}
+    explicit certified(core::certificate_name principal = core::certificate_name::san, const std::string& ca_file = {})
+        : gateway{settings(principal, ca_file.empty() ? clients.ca_file() : ca_file)}
     {
     }
 

@@ -14,7 +14,6 @@ namespace {
 
 using core::json;
 using flow::a2a_agent;
-using flow::card_text;
 using flow::error_of;
 using flow::managing;
 using flow::parsed;

@@ -51,9 +51,10 @@ std::string signed_card(const json_web_key& key, const std::string& key_set_url 
     return core::to_text(card);
 }
 
-http_response get(const running_gateway& gateway, const std::string& target, test_support::field_list fields = {})
+http_response
+get(const running_gateway& gateway, const std::string& target, const test_support::field_list& fields = {})
 {
-    return test_support::request(gateway.port(), "GET", target, std::move(fields));
+    return test_support::request(gateway.port(), "GET", target, fields);
 }
 
 std::string key_file(const test_support::scratch_directory& files)

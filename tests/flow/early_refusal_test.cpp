@@ -4,7 +4,6 @@
 
 #include <optional>
 
-using flow::call_text;
 using flow::relayed;
 using test_support::http_client;
 using test_support::request_text;

@@ -210,7 +210,7 @@ void be_traced(const std::string& tracers)
     }
     with_escaped([&] {
         const bool traces = ::ptrace(PTRACE_SEIZE, traced, nullptr, nullptr) == 0;
-        std::ofstream{tracers, std::ios::app} << (traces ? ::getpid() : 0) << std::endl;
+        std::ofstream{tracers, std::ios::app} << (traces ? ::getpid() : 0) << '\n';
         put(ready[1], "x");
     });
     char byte = 0;
@@ -327,14 +327,14 @@ std::map<std::string_view, std::function<void(const std::string& pids, std::size
          }},
         {"escape",
          [](const std::string& pids, auto) {
-             with_escaped([&] { std::ofstream{pids + ".escaped", std::ios::app} << ::getpid() << std::endl; });
+             with_escaped([&] { std::ofstream{pids + ".escaped", std::ios::app} << ::getpid() << '\n'; });
              serve(answer);
          }},
         {"fork",
          [](const std::string& pids, auto) {
              for (int i = 0; i < 3; ++i) {
                  if (::fork() == 0) {
-                     std::ofstream{pids + ".forked", std::ios::app} << ::getpid() << std::endl;
+                     std::ofstream{pids + ".forked", std::ios::app} << ::getpid() << '\n';
                      sleep_forever();
                  }
              }
@@ -355,7 +355,7 @@ int main(int count, char** arguments)
     const std::string habit = count > 1 ? arguments[1] : "none";
     const std::string pids = count > 2 ? arguments[2] : "/dev/null";
     const std::size_t number = count > 3 ? std::strtoul(arguments[3], nullptr, 10) : 0;
-    std::ofstream{pids, std::ios::app} << ::getpid() << std::endl;
+    std::ofstream{pids, std::ios::app} << ::getpid() << '\n';
     walks() = count > 2 ? pids + ".walks" : "/dev/null";
     for (const auto& all : {habits_of_writers(), habits_of_processes()}) {
         if (const auto found = all.find(habit); found != all.end()) {
@@ -363,6 +363,6 @@ int main(int count, char** arguments)
             return 0;
         }
     }
-    std::cerr << "no such habit: " << habit << std::endl;
+    std::cerr << "no such habit: " << habit << '\n';
     return 2;
 }

@@ -252,8 +252,8 @@ TEST_CASE("a refresh asked for on the admin listener does not hold up the end")
     auto settings = settings_for(agent);
     settings.cards.timeout = 1h;
     running_gateway gateway{std::move(settings)};
-    http_client operator_{gateway.admin_port()};
-    operator_.send(request_text(
+    http_client admin{gateway.admin_port()};
+    admin.send(request_text(
         "POST",
         "/rpc",
         {{"Content-Type", "application/json"}},
