@@ -48,6 +48,7 @@ program_plane::program_plane(program_services services)
       legacy_clients_{services_, sessions_, modern_, shared_},
       translated_{services_, sessions_},
       gathered_{there_},
+      parameters_{services_},
       sweeper_{*this}
 {
     services_.loop.timers().add(sweeper_);
@@ -85,6 +86,7 @@ void program_plane::set_agents(const model::snapshot& now)
 
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
+    parameters_.forget(id);
     const bool shared_before = shares(id);
     const bool reached =
         agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
@@ -317,6 +319,9 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
 )
 {
     if (asked.act == program_act::modern) {
+        if (auto checked = parameters_.check(asked); !checked) {
+            return std::move(checked).error();
+        }
         const auto& record = agent->record;
         const bool has_own = record.mcp->transport == core::mcp_transport::stdio && services_.speaks_modern(record);
         if (shares(asked.agent) || (agent->shares_session() && !has_own)) {

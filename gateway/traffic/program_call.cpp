@@ -1,6 +1,7 @@
 #include "gateway/traffic/program_call.hpp"
 
 #include "gateway/traffic/era_choice.hpp"
+#include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/calls/client_capabilities.hpp"
@@ -104,6 +105,9 @@ std::optional<net::routine<>> set_modern_call(request_context& request, const pr
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
     call.asked.message.emplace(kept(request, what, call.asked.read.emplace()));
+    if (what.read.message.method == mcp::client_method::tools_call) {
+        call.asked.fields = parameter_fields_of(request.caller.head());
+    }
     call.asked.digest =
         request.input_digest.empty() ? input_digest(what.read.message, what.body) : std::move(request.input_digest);
     return std::nullopt;
