@@ -31,6 +31,14 @@ stream_terms terms_of(const model::program_request& asked)
     return terms;
 }
 
+// Of one that has a message.
+mcp::client_message message_of(const model::program_request& asked)
+{
+    auto message = asked.message->view();  // NOLINT(*-optional-access): as said
+    message.principal = asked.principal;
+    return message;
+}
+
 const mcp::incoming* read_of(const model::program_request& asked)
 {
     return asked.read ? &*asked.read : nullptr;
@@ -328,7 +336,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
             return ask_shared(agent, asked, exchange);
         }
         if (has_own) {
-            return modern_.request(agent, asked.message->view());
+            return modern_.request(agent, message_of(asked));
         }
         exchange.translate();
         return translated_.request(agent, asked);
@@ -337,7 +345,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
     const bool shared =
         shares(asked.agent) ? !translated : agent->shares_session() && !services_.speaks_modern(agent->record);
     if (shared) {
-        return shared_.call(agent, asked.message->view());
+        return shared_.call(agent, message_of(asked));
     }
     if (translated) {
         exchange.translate();
@@ -362,7 +370,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_shared(
     if (!server) {
         return server.error();
     }
-    const auto message = asked.message->view();
+    const auto message = message_of(asked);
     if ((*server)->speaks == mcp::era::modern) {
         return shared_.modern(agent, message);
     }
@@ -371,7 +379,10 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_shared(
     if (!here || *here != nullptr) {
         return here;
     }
-    return shared_.call(agent, mcp::legacy_request{*asked.read, message.text}.view());
+    const mcp::legacy_request request{*asked.read, message.text};
+    auto own = request.view();
+    own.principal = asked.principal;
+    return shared_.call(agent, own);
 }
 
 }  // namespace gateway::mcp_path

@@ -76,8 +76,13 @@ core::result<translated_session*> translated_sessions::begin_one(session_name na
     if (kept == nullptr) {
         kept = std::make_shared<net::shared_budget>(most_kept);
     }
+    auto ask = [upstream = ask_(agent), principal = name.principal](const mcp::client_message& request) {
+        auto own = request;
+        own.principal = principal;
+        return upstream(own);
+    };
     translated_server server{
-        .ask = ask_(agent),
+        .ask = std::move(ask),
         .listed = [this, id = agent->record.id] { return services().listed ? services().listed(id) : nullptr; },
         .kept = kept
     };
