@@ -55,12 +55,6 @@ net::routine<> accept(request_context& request)
     return respond(request, std::move(accepted));
 }
 
-net::routine<> refuse(request_context& request, std::string_view said)
-{
-    auto answer = model::not_implemented_answer(request.record.agent, request.call_id, said);
-    return respond_error(request, core::gateway_error(errc::not_implemented, std::string{said}), std::move(answer));
-}
-
 // Of legacy_version(), which may be a view into the head.
 std::string_view static_version(std::string_view version)
 {
@@ -167,7 +161,7 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
         return set_modern_call(request, what);
     }
     if (what.read.is_batch && !what.session) {
-        return refuse(request, "Programs and servers that speak HTTP+SSE get batches in sessions only.");
+        return respond_call_error(request, core::caller_error(errc::invalid_request, "a batch without a session"));
     }
     if (what.read.is_batch) {
         set_batch(request, what);
