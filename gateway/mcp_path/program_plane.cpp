@@ -269,7 +269,7 @@ void program_plane::carry_out_each(const model::program_request& asked, program_
     } else if (begun->empty()) {
         exchange.finish({});
     } else {
-        exchange.follow(gathered_.gather(std::move(*begun), asked.agent));
+        exchange.follow(gathered_.gather(std::move(*begun), asked.agent, refusing(table_of(key), key)));
     }
 }
 
