@@ -1,6 +1,7 @@
 #include "gateway/mcp_path/gathered_answers.hpp"
 
 #include "core/json/jsonrpc_server.hpp"
+#include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
@@ -17,6 +18,13 @@ text_kind kind_of(std::string_view text)
         return text_kind::answer;
     }
     return message.find("id").empty() ? text_kind::notification : text_kind::question;
+}
+
+void refuse_all(text_queue& of, const gathered_answers::refuse_function& refuse)
+{
+    for (const auto& each : of.take_questions()) {
+        refuse(each);
+    }
 }
 
 }  // namespace
@@ -57,10 +65,11 @@ core::result<std::vector<gathered_answers::member>> gathered_answers::ask_each(
     return members;
 }
 
-std::shared_ptr<text_queue> gathered_answers::gather(std::vector<member> members, std::string agent_id)
+std::shared_ptr<text_queue>
+gathered_answers::gather(std::vector<member> members, std::string agent_id, refuse_function refuse)
 {
     auto reader = std::make_shared<text_queue>(on_);
-    auto& added = all_.emplace_back(std::move(members), std::move(agent_id), reader);
+    auto& added = all_.emplace_back(std::move(members), std::move(agent_id), refuse, reader);
     const std::weak_ptr<bool> alive{alive_};
     for (const auto& each : added.members) {
         each.answer->set_wake([this, alive, at = &added] {
@@ -69,8 +78,9 @@ std::shared_ptr<text_queue> gathered_answers::gather(std::vector<member> members
             }
         });
     }
-    reader->on_left([this, alive, at = &added](text_queue& /*queue*/) {
+    reader->on_left([this, alive, at = &added, refuse = std::move(refuse)](text_queue& queue) {
         if (!alive.expired()) {
+            refuse_all(queue, refuse);
             drop(at);
         }
     });
@@ -78,7 +88,7 @@ std::shared_ptr<text_queue> gathered_answers::gather(std::vector<member> members
     return reader;
 }
 
-// What was taken stays under way in its queue, so that a question which the client has not got by the time it leaves is refused.
+// What was taken is the reader's from then on, also a question whose call is answered before the client has got it.
 void gathered_answers::look(batch& at)
 {
     const auto reader = at.reader.lock();
@@ -88,8 +98,13 @@ void gathered_answers::look(batch& at)
     std::erase_if(at.members, [&](const member& each) {
         auto& from = *each.answer;
         while (auto text = from.take()) {
+            from.arrived();
             const auto kind = kind_of(*text);
-            reader->push(std::move(*text), kind);
+            if (kind != text_kind::question) {
+                reader->push(std::move(*text), kind);
+            } else if (!reader->push(*text, kind)) {
+                at.refuse(*text);
+            }
         }
         if (!from.over()) {
             return false;
@@ -101,6 +116,12 @@ void gathered_answers::look(batch& at)
         return true;
     });
     if (at.members.empty()) {
+        // There is nothing to drop any more, but the reader may not have got what it was asked.
+        reader->on_left([alive = std::weak_ptr<bool>{alive_}, refuse = at.refuse](text_queue& queue) {
+            if (!alive.expired()) {
+                refuse_all(queue, refuse);
+            }
+        });
         reader->close();
         drop(&at);
     }
@@ -114,6 +135,24 @@ void gathered_answers::drop(const batch* at)
         each.answer->set_wake({});
     }
     all_.erase(found);
+}
+
+gathered_answers::refuse_function refusing(session_table& in, const session_key& key)
+{
+    return [&in,
+            handle = std::string{key.handle},
+            agent = std::string{key.agent_id},
+            principal = std::string{key.principal}](const std::string& question) {
+        const auto read = mcp::read_message(question, {.bytes = question.size()});
+        if (!read) {
+            return;
+        }
+        const auto text = mcp::answer_to(*read);
+        mcp::client_message answer;
+        answer.text = text;
+        answer.id = mcp::members_of(text).find("id");
+        static_cast<void>(in.tell({handle, agent, principal}, answer));
+    };
 }
 
 }  // namespace gateway::mcp_path

@@ -8,6 +8,7 @@
 #include "mcp/calls/client_message.hpp"
 #include "net/loop/types.hpp"
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -40,14 +41,19 @@ public:
         const session_key& key
     ) const;
 
+    // Gets what the server has asked and the client has not got.
+    using refuse_function = std::function<void(const std::string& question)>;
+
     // What the client reads, until all members are answered. One that fails has an error with its id. A client that leaves lets go
-    // of all of them; what the server has asked during one that is not answered then is refused.
-    std::shared_ptr<text_queue> gather(std::vector<member> members, std::string agent_id);
+    // of all of them. `refuse` is called for what the server has asked and there is no room for, and for what has not arrived when the
+    // client leaves, also behind the last answer.
+    std::shared_ptr<text_queue> gather(std::vector<member> members, std::string agent_id, refuse_function refuse);
 
 private:
     struct batch {
         std::vector<member> members;  // that are not answered
         std::string agent_id;
+        refuse_function refuse;
         std::weak_ptr<text_queue> reader;
     };
 
@@ -58,5 +64,9 @@ private:
     std::list<batch> all_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
+
+// Refuses questions of this session's server, as a client would that cannot be asked. That the session is over, or that the server does
+// not read, changes nothing. The table outlives it.
+gathered_answers::refuse_function refusing(session_table& in, const session_key& key);
 
 }  // namespace gateway::mcp_path

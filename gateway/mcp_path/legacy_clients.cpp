@@ -93,11 +93,7 @@ core::result<begun_session> legacy_clients::begin(
     if (!begun || !is_program(agent->record) || agent->record.mcp->era != core::mcp_era::automatic) {
         return begun;
     }
-    auto& until = modern_only_[agent->record.id];
-    if (until == nullptr) {
-        until = std::make_shared<core::steady_time>(core::steady_time::min());
-    }
-    auto other = [this, agent, noted = std::weak_ptr{until}, handle = begun->handle, principal, initialize](
+    auto other = [this, agent, noted = verdict_on(agent->record.id), handle = begun->handle, principal, initialize](
                      std::string_view refusal,
                      const std::shared_ptr<text_queue>& reader
                  ) {
@@ -114,6 +110,15 @@ core::result<begun_session> legacy_clients::begin(
     };
     begun->answer = openings_.watch(std::move(begun->answer), std::move(other));
     return begun;
+}
+
+std::weak_ptr<core::steady_time> legacy_clients::verdict_on(const std::string& agent_id)
+{
+    auto& until = modern_only_[agent_id];
+    if (until == nullptr) {
+        until = std::make_shared<core::steady_time>(core::steady_time::min());
+    }
+    return until;
 }
 
 core::result<begun_session> legacy_clients::translate(
@@ -145,9 +150,27 @@ core::result<std::shared_ptr<text_queue>>
 legacy_clients::call(const agent_pointer& agent, const std::string& principal, const single_call& single)
 {
     if (translates_calls(*agent)) {
-        return translated_.call(agent, principal, single.request);
+        auto reader = std::make_shared<text_queue>(services_.loop.get_executor());
+        if (auto asked = translated_.call(agent, principal, single.request, reader); !asked) {
+            return std::move(asked).error();
+        }
+        return reader;
     }
-    auto begun = programs_.call(agent, principal, single);
+    auto tried = single;
+    if (is_program(agent->record) && agent->record.mcp->era == core::mcp_era::automatic) {
+        tried.modern_only = [this,
+                             agent,
+                             noted = verdict_on(agent->record.id),
+                             principal](const mcp::client_message& request, const std::shared_ptr<text_queue>& reader) {
+            if (const auto verdict = noted.lock()) {
+                *verdict = services_.clock() + verdict_life;
+            }
+            if (auto asked = translated_.call(agent, principal, request, reader); !asked) {
+                reader->fail(std::move(asked).error());
+            }
+        };
+    }
+    auto begun = programs_.call(agent, principal, tried);
     if (!begun) {
         return begun.error();
     }

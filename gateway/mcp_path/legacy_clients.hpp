@@ -79,6 +79,7 @@ public:
 private:
     core::result<begun_session>
     translate(const agent_pointer& agent, const std::string& principal, const mcp::client_message& initialize);
+    std::weak_ptr<core::steady_time> verdict_on(const std::string& agent_id);
     modern_upstream upstream_of(const agent_pointer& agent);
     core::result<std::shared_ptr<text_queue>> share(const std::string& agent_id, const mcp::client_message& request);
 

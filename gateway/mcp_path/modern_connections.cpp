@@ -19,34 +19,16 @@ modern_upstream modern_connections::open(const std::shared_ptr<const model::agen
     auto connection = std::make_shared<modern_program>(std::move(services), agent);
     open_.push_back(connection);
     return [this, id, connection = std::move(connection)](const mcp::client_message& request) {
-        const auto head = mcp::head_of(request, fields_of(id));
+        const auto head = mcp::head_of(request, tools_.of(id));
         auto sent = request;
         sent.head = &head;
         return connection->request(sent, services_.clock());
     };
 }
 
-const mcp::parameter_fields* modern_connections::fields_of(const std::string& agent_id)
-{
-    auto lists = services_.listed ? services_.listed(agent_id) : nullptr;
-    if (lists == nullptr) {
-        return nullptr;
-    }
-    auto& known = known_[agent_id];
-    if (known.lists != lists) {
-        // Each walk makes new lists, and most find the same.
-        constexpr auto tools = mcp::list_kind::tools;
-        if (known.lists == nullptr || (*known.lists)[tools] != (*lists)[tools]) {
-            known.fields = std::make_unique<const mcp::parameter_fields>(*lists);
-        }
-        known.lists = std::move(lists);
-    }
-    return known.fields.get();
-}
-
 void modern_connections::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    known_.erase(id);
+    tools_.forget(id);
     if (agent == nullptr) {
         return;
     }

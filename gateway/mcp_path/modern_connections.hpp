@@ -4,11 +4,10 @@
 
 #include "core/clock.hpp"
 #include "gateway/mcp_path/legacy_calls.hpp"
+#include "gateway/mcp_path/listed_parameters.hpp"
 #include "gateway/mcp_path/modern_program.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "mcp/protocol/discovery.hpp"
-#include "mcp/translation/request_head.hpp"
 
 #include <list>
 #include <memory>
@@ -21,7 +20,8 @@ public:
     // `sessions` keeps what has ended until it is gone. References outlive it.
     modern_connections(const program_services& services, program_sessions& sessions)
         : services_{services},
-          sessions_{sessions}
+          sessions_{sessions},
+          tools_{services}
     {
     }
     modern_connections(const modern_connections&) = delete;
@@ -40,18 +40,10 @@ public:
     void stop();
 
 private:
-    // What the calls of a server's tools have in their header, while it lists the same.
-    struct known_tools {
-        std::shared_ptr<const mcp::server_lists> lists;
-        std::unique_ptr<const mcp::parameter_fields> fields;
-    };
-
-    const mcp::parameter_fields* fields_of(const std::string& agent_id);
-
     const program_services& services_;
     program_sessions& sessions_;
     std::list<std::weak_ptr<modern_program>> open_;
-    model::string_map<known_tools> known_;  // by agent
+    listed_parameters tools_;
 };
 
 }  // namespace gateway::mcp_path

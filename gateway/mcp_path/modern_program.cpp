@@ -27,6 +27,7 @@ void modern_program::begin()
     settings.renames = true;
     settings.only_declared = true;  // which no client has
     settings.most_calls = most_calls;
+    settings.most_of_principal = most_calls_of_principal;
     settings.most_listens = most_listens;
     settings.messages.bytes = agent_->record.mcp->max_message;
     auto started = services_.start(*agent_);

@@ -32,6 +32,7 @@ struct modern_services {
 class modern_program final : private program_observer {
 public:
     static constexpr std::size_t most_calls = 1024;
+    static constexpr std::size_t most_calls_of_principal = most_calls / 2;  // also while nobody else calls
     // Beside the calls, which they would keep out while they are silent: two of each session that may be there, one of which
     // takes the place of the other.
     static constexpr std::size_t most_listens = 20'000;
@@ -43,7 +44,7 @@ public:
     modern_program& operator=(const modern_program&) = delete;
 
     // What comes of a request; letting go of it cancels the request. One that has ended is started again. Fails with overloaded
-    // (most_calls or most_listens are in flight, the program does not read, or too much waits for its start), body_too_large and
+    // (most_calls, most_calls_of_principal or most_listens are in flight, the program does not read, or too much waits for its start), body_too_large and
     // upstream_reset; what comes also with upstream_timeout, upstream_protocol and message_too_large.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request, core::steady_time now);
 

@@ -87,6 +87,7 @@ public:
     // Those of one of the clients that share the program (client_message::client): the program is told, and they fail.
     void end_those_of(std::uint64_t client, const core::error& why);
     std::size_t count_of(std::uint64_t client) const noexcept;
+    std::size_t count_of(std::string_view principal) const { return book_.in_flight_of(principal); }
     std::set<std::uint64_t> clients() const;  // that have any
 
     void set_era(mcp::era spoken) noexcept { spoken_ = spoken; }

@@ -27,6 +27,14 @@ stream_terms terms_of(const model::program_request& asked)
     return {.session = asked.handle, .agent = asked.agent, .call_id = std::string{asked.message.view().id}};
 }
 
+// Of one that has a message.
+mcp::client_message message_of(const model::program_request& asked)
+{
+    auto message = asked.message.view();
+    message.principal = asked.principal;
+    return message;
+}
+
 const mcp::incoming* read_of(const model::program_request& asked)
 {
     return asked.read.whole.empty() ? nullptr : &asked.read;
@@ -44,6 +52,7 @@ program_plane::program_plane(program_services services)
       legacy_clients_{services_, sessions_, modern_, shared_},
       translated_{services_, sessions_},
       gathered_{there_},
+      parameters_{services_},
       sweeper_{*this}
 {
     services_.loop.timers().add(sweeper_);
@@ -81,6 +90,7 @@ void program_plane::set_agents(const model::snapshot& now)
 
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
+    parameters_.forget(id);
     const bool shared_before = shares(id);
     const bool reached =
         agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
@@ -255,7 +265,7 @@ void program_plane::carry_out_each(const model::program_request& asked, program_
     } else if (begun->empty()) {
         exchange.finish({});
     } else {
-        exchange.follow(gathered_.gather(std::move(*begun), asked.agent));
+        exchange.follow(gathered_.gather(std::move(*begun), asked.agent, refusing(table_of(key), key)));
     }
 }
 
@@ -313,13 +323,16 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
 )
 {
     if (asked.act == program_act::modern) {
+        if (auto checked = parameters_.check(asked); !checked) {
+            return std::move(checked).error();
+        }
         const auto& record = agent->record;
         const bool has_own = record.mcp->transport == core::mcp_transport::stdio && services_.speaks_modern(record);
         if (shares(asked.agent) || (agent->shares_session() && !has_own)) {
             return ask_shared(agent, asked, exchange);
         }
         if (has_own) {
-            return modern_.request(agent, asked.message.view());
+            return modern_.request(agent, message_of(asked));
         }
         exchange.translate();
         return translated_.request(agent, asked);
@@ -328,7 +341,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_alone(
     const bool shared =
         shares(asked.agent) ? !translated : agent->shares_session() && !services_.speaks_modern(agent->record);
     if (shared) {
-        return shared_.call(agent, asked.message.view());
+        return shared_.call(agent, message_of(asked));
     }
     if (translated) {
         exchange.translate();
@@ -353,7 +366,7 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_shared(
     if (!server) {
         return server.error();
     }
-    const auto message = asked.message.view();
+    const auto message = message_of(asked);
     if ((*server)->speaks == mcp::era::modern) {
         return shared_.modern(agent, message);
     }
@@ -362,7 +375,10 @@ core::result<std::shared_ptr<text_queue>> program_plane::ask_shared(
     if (!here || *here != nullptr) {
         return here;
     }
-    return shared_.call(agent, mcp::legacy_request{asked.read, message.text}.view());
+    const mcp::legacy_request request{asked.read, message.text};
+    auto own = request.view();
+    own.principal = asked.principal;
+    return shared_.call(agent, own);
 }
 
 }  // namespace gateway::mcp_path

@@ -6,6 +6,7 @@
 #include "gateway/mcp_path/gathered_answers.hpp"
 #include "gateway/mcp_path/kept_streams.hpp"
 #include "gateway/mcp_path/legacy_clients.hpp"
+#include "gateway/mcp_path/listed_parameters.hpp"
 #include "gateway/mcp_path/modern_programs.hpp"
 #include "gateway/mcp_path/program_exchange.hpp"
 #include "gateway/mcp_path/program_services.hpp"
@@ -118,6 +119,7 @@ private:
     legacy_clients legacy_clients_;
     translated_calls translated_;
     gathered_answers gathered_;
+    listed_parameters parameters_;
     sweeper sweeper_;
 };
 

@@ -1,5 +1,6 @@
 #include "gateway/mcp_path/program_session.hpp"
 
+#include "gateway/mcp_path/tried_openings.hpp"
 #include "mcp/calls/client_capabilities.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
@@ -254,6 +255,7 @@ void program_session::opened(const mcp::delivery& told)
     const auto reader = first ? opening_.lock() : nullptr;
     auto version = pass_opening(told, version_, reader.get());
     if (!version) {
+        hand_over(told.text);
         const bool refused = first && (told.failure || told.refused);
         return end(refused ? session_end::refused : session_end::lost, version.error());
     }
@@ -262,6 +264,19 @@ void program_session::opened(const mcp::delivery& told)
     stage_ = stage::open;
     if (!first) {
         restore(mcp::members_of(told.text).object("result"));
+    }
+}
+
+// What waits for a program that speaks the modern era alone goes to whoever speaks that with it.
+void program_session::hand_over(std::string_view refusal)
+{
+    if (!modern_only_ || !says_modern_only(refusal)) {
+        return;
+    }
+    for (const auto& each : held_.take()) {
+        if (const auto reader = each.reader.lock()) {
+            modern_only_(each.message.view(), reader);
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 #include "gateway/mcp_path/program_calls.hpp"
 #include "gateway/mcp_path/restored_state.hpp"
 #include "gateway/mcp_path/session_table.hpp"
+#include "gateway/mcp_path/single_call.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/mcp_path/unasked_messages.hpp"
 #include "mcp/calls/client_message.hpp"
@@ -69,6 +70,9 @@ public:
     // come, and if nobody waits for it any more.
     std::shared_ptr<text_queue> open();
 
+    // As single_call::modern_only, of a session for one call.
+    void set_modern_only(decltype(single_call::modern_only) to) { modern_only_ = std::move(to); }
+
     // Fails with overloaded (64 calls are in flight, 1,000 resources are subscribed to, too much waits for the next program, or the
     // program does not read), body_too_large and upstream_reset. What comes fails with upstream_reset (the program ended during
     // the call), upstream_timeout, upstream_protocol and message_too_large (the answer was malformed or too long), with what the
@@ -103,6 +107,7 @@ private:
     void came(std::optional<mcp::delivery> told);
     void come_unasked(std::string text, bool question);
     void opened(const mcp::delivery& told);
+    void hand_over(std::string_view refusal);
     void restore(std::string_view result);
     void restore_more();
     void lose(const core::error& why);
@@ -111,6 +116,7 @@ private:
     session_owner& owner_;
     mcp::kept_message initialize_;
     bool once_;
+    decltype(single_call::modern_only) modern_only_;
     stage stage_ = stage::lost;
     core::steady_time program_began_;
     bool waited_ = false;                   // the program has, for a client, and may have ended meanwhile

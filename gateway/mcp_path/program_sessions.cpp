@@ -70,6 +70,7 @@ core::result<begun_session> program_sessions::call(
         return begun.error();
     }
     auto& session = **begun;
+    session.set_modern_only(single.modern_only);
     auto answer = session.request(single.request);
     if (!answer) {
         session.end(session_end::done, answer.error());

@@ -1,10 +1,8 @@
 #include "gateway/mcp_path/shared_calls.hpp"
 
-#include "gateway/mcp_path/shared_answers.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/modern_request.hpp"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -21,6 +19,7 @@ mcp::book_settings settings_of(const core::mcp_server& server)
     mcp::book_settings settings;
     settings.shared = true;
     settings.most_calls = shared_calls::most_calls + shared_calls::most_own_calls;
+    settings.most_of_principal = shared_calls::most_calls_of_principal;
     settings.messages.bytes = server.max_message;
     return settings;
 }
@@ -73,6 +72,9 @@ shared_calls::request(const mcp::client_message& request, bool cancels_if_left)
     if (calls_->count() - calls_->count_of(0) + waiting_.size() >= most_calls) {
         return core::gateway_error(errc::overloaded, "too many calls of the shared session are in flight");
     }
+    if (!request.principal.empty() && count_of(request.principal) >= most_calls_of_principal) {
+        return core::gateway_error(errc::overloaded, "too many calls of one principal are in flight");
+    }
     auto reader = std::make_shared<text_queue>(owner_.executor());
     if (request.method == subscribe || request.method == unsubscribe) {
         if (auto changed = change_subscription(request, reader); !changed) {
@@ -92,24 +94,26 @@ shared_calls::request(const mcp::client_message& request, bool cancels_if_left)
 
 std::size_t shared_calls::count_of(std::uint64_t client) const
 {
-    const auto is_its = [client](const auto& each) { return each.second.client == client; };
-    const auto waits = static_cast<std::size_t>(std::ranges::count_if(waiting_, is_its));
-    return waits + (calls_ == nullptr ? 0 : calls_->count_of(client));
+    return waiting_.count_of(client) + (calls_ == nullptr ? 0 : calls_->count_of(client));
+}
+
+std::size_t shared_calls::count_of(std::string_view principal) const
+{
+    return waiting_.count_of(principal) + (calls_ == nullptr ? 0 : calls_->count_of(principal));
 }
 
 core::result<>
 shared_calls::change_subscription(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader)
 {
-    const auto ticket = ++last_ticket_;
     const auto uri = mcp::members_of(request.params).text("uri");
-    waiting_.emplace(ticket, waiting{request.client, std::string{request.id}, reader});
+    const auto ticket = waiting_.add(request, reader);
     if (request.method == unsubscribe) {
         carry_out(subscriptions_.unsubscribe(request.client, uri, ticket), {});
         return {};
     }
     auto step = subscriptions_.subscribe(request.client, uri, ticket);
     if (!step) {
-        waiting_.erase(ticket);
+        waiting_.forget(ticket);
         return std::move(step).error();
     }
     carry_out(std::move(*step), {});
@@ -188,15 +192,10 @@ void shared_calls::look_at_answer(const std::string& uri)
 
 void shared_calls::answer(subscriptions::ticket request, const said_to_us& how)
 {
-    const auto found = waiting_.extract(request);
-    const auto reader = found.empty() ? nullptr : found.mapped().reader.lock();
-    if (reader == nullptr) {
-        return;
-    }
     if (how.failure) {
-        reader->fail(*how.failure);
+        waiting_.fail(request, *how.failure);
     } else {
-        reader->finish(answer_with(found.mapped().id, how.member, how.raw));
+        waiting_.finish(request, how.member, how.raw);
     }
 }
 
@@ -214,19 +213,10 @@ void shared_calls::restore_more()
     }
 }
 
+// A subscription is changed all the same: the client did not want to wait for that.
 void shared_calls::cancel(const mcp::client_message& notification)
 {
-    const auto id = mcp::plain_name(notification.request_id);
-    const auto found = std::ranges::find_if(waiting_, [&](const auto& each) {
-        return each.second.client == notification.client && mcp::is_spelled(each.second.id, id);
-    });
-    if (found != waiting_.end()) {
-        // The subscription is changed all the same: the client did not want to wait for that.
-        if (const auto reader = found->second.reader.lock()) {
-            reader->close();
-        }
-        waiting_.erase(found);
-    } else if (calls_ != nullptr) {
+    if (!waiting_.cancel(notification) && calls_ != nullptr) {
         calls_->cancel(notification);
     }
 }
@@ -237,13 +227,7 @@ void shared_calls::leave(std::uint64_t client, const core::error& why)
     if (calls_ != nullptr) {
         calls_->end_those_of(client, why);
     }
-    std::erase_if(waiting_, [&](const auto& each) {
-        const bool its = each.second.client == client;
-        if (const auto reader = its ? each.second.reader.lock() : nullptr) {
-            reader->fail(why);
-        }
-        return its;
-    });
+    waiting_.end_those_of(client, why);
     for (auto& each : subscriptions_.leave(client)) {
         carry_out(std::move(each), {});
     }

@@ -7,6 +7,7 @@
 #include "gateway/mcp_path/program.hpp"
 #include "gateway/mcp_path/program_calls.hpp"
 #include "gateway/mcp_path/shared_session.hpp"
+#include "gateway/mcp_path/subscription_waiters.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
@@ -57,10 +58,11 @@ public:
 
 class shared_calls final : private program_observer {
 public:
-    static constexpr std::size_t most_calls = 1024;          // in flight, of all callers
-    static constexpr std::size_t most_calls_of_client = 64;  // of one session
-    static constexpr std::size_t most_own_calls = 256;       // of the gateway beside them, about subscriptions
-    static constexpr std::size_t most_restored = 8;          // of those at a time that make subscriptions again
+    static constexpr std::size_t most_calls = 1024;                         // in flight, of all callers
+    static constexpr std::size_t most_calls_of_principal = most_calls / 2;  // also while nobody else calls
+    static constexpr std::size_t most_calls_of_client = 64;                 // of one session
+    static constexpr std::size_t most_own_calls = 256;  // of the gateway beside them, about subscriptions
+    static constexpr std::size_t most_restored = 8;     // of those at a time that make subscriptions again
 
     // Changes of lists that come sooner after the previous ones are told of together, with the next sweep(): there are as many
     // sessions to tell as clients.
@@ -79,7 +81,7 @@ public:
     std::uint64_t new_client() noexcept { return ++last_client_; }
 
     // What comes of a request of the client that it names; with `cancels_if_left`, letting go of it cancels the request, else
-    // nothing does. Fails with overloaded (64 calls of this client are in flight, 1,024 of all, too many subscriptions, or the
+    // nothing does. Fails with overloaded (64 calls of this client are in flight, 512 of its principal, 1,024 of all, too many subscriptions, or the
     // server does not read), invalid_params (no URI), body_too_large and upstream_reset. What comes fails with upstream_reset (the session was
     // lost), upstream_timeout, upstream_protocol and message_too_large, and with the error that leave() or end() got.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request, bool cancels_if_left);
@@ -116,13 +118,6 @@ public:
 private:
     using subscriptions = mcp::shared_subscriptions;
 
-    // A client's request about a subscription.
-    struct waiting {
-        std::uint64_t client;
-        std::string id;  // raw
-        std::weak_ptr<text_queue> reader;
-    };
-
     // What the server said to the latest question: a member of its answer, or why there is none.
     struct said_to_us {
         std::string_view member = {};  // `result` or `error`
@@ -137,6 +132,7 @@ private:
     void ended(core::error why) override;
 
     std::size_t count_of(std::uint64_t client) const;
+    std::size_t count_of(std::string_view principal) const;
     core::result<> change_subscription(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader);
     void carry_out(subscriptions::outcome step, const said_to_us& how);
     bool ask(const subscriptions::question& what);
@@ -151,9 +147,8 @@ private:
     std::unique_ptr<program_calls> calls_;  // null: the session has no lane
     subscriptions subscriptions_;
     std::map<std::uint64_t, shared_session*> sessions_;  // by the number of the client
-    std::map<subscriptions::ticket, waiting> waiting_;
+    subscription_waiters waiting_;
     std::map<std::string, std::shared_ptr<text_queue>, std::less<>> asked_;  // answers to the gateway, by URI
-    subscriptions::ticket last_ticket_ = 0;
     std::uint64_t last_client_ = 0;
     mcp::list_set changed_;  // and not told
     core::steady_time told_ = core::steady_time::min();

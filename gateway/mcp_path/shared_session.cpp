@@ -50,6 +50,7 @@ core::result<std::shared_ptr<text_queue>> shared_session::request(const mcp::cli
     }
     auto own = request;
     own.client = number_;
+    own.principal = name().principal;
     return calls_.request(own, /*cancels_if_left=*/false);
 }
 

@@ -1,9 +1,12 @@
-// A call of a client without a session, and what its session begins with. Pure; one thread.
+// A call of a client without a session, and what its session begins with. One thread.
 #pragma once
 
 #include "gateway/mcp_path/restored_state.hpp"
+#include "gateway/mcp_path/text_queue.hpp"
 #include "mcp/calls/client_message.hpp"
 
+#include <functional>
+#include <memory>
 #include <string_view>
 
 namespace gateway::mcp_path {
@@ -13,6 +16,8 @@ struct single_call {
     std::string_view version;            // of the legacy era
     std::string_view capabilities = {};  // that its session declares; raw JSON object; empty: none
     std::string_view level = {};         // raw, of the log messages that it wants; empty: the server's own
+    // Gets the call, and who waits for it, if the server refuses the session because it speaks the modern era alone; it may be empty.
+    std::function<void(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader)> modern_only = {};
 };
 
 // The request that a client would begin such a session with.

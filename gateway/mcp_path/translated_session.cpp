@@ -127,6 +127,14 @@ void translated_session::opened(const mcp::server_facts& facts)
 core::result<std::shared_ptr<text_queue>> translated_session::request(const mcp::client_message& request)
 {
     auto reader = std::make_shared<text_queue>(executor());
+    if (auto asked = ask(request, reader); !asked) {
+        return std::move(asked).error();
+    }
+    return reader;
+}
+
+core::result<> translated_session::ask(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader)
+{
     if (request.method == "ping") {
         reader->finish(mcp::empty_answer(request.id));
     } else if (request.method == "logging/setLevel") {
@@ -137,10 +145,10 @@ core::result<std::shared_ptr<text_queue>> translated_session::request(const mcp:
         subscriptions_.unsubscribe(request, *reader);
     } else if (is_unknown(request.method)) {
         reader->finish(mcp::error_answer(request.id, mcp::method_not_found, "Method not found"));
-    } else if (auto begun = calls_.begin(request, reader); !begun) {
-        return begun.error();
+    } else {
+        return calls_.begin(request, reader);
     }
-    return reader;
+    return {};
 }
 
 std::string translated_session::set_level(const mcp::client_message& request)

@@ -50,6 +50,9 @@ public:
     // with the error that end() got.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request) override;
 
+    // The same, for a reader that is there.
+    core::result<> ask(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader);
+
     // Does not fail. The server hears only of its calls.
     core::result<> tell(const mcp::client_message& message) override;
 

@@ -50,19 +50,20 @@ translated_sessions::begin(session_name name, const mcp::client_message& initial
     return {};
 }
 
-core::result<std::shared_ptr<text_queue>> translated_sessions::call(
+core::result<> translated_sessions::call(
     std::shared_ptr<const model::agent_entry> agent,
     std::string principal,
-    const mcp::client_message& request
+    const mcp::client_message& request,
+    const std::shared_ptr<text_queue>& reader
 )
 {
     const auto begun = begin_one({std::move(agent), new_session_handle(), std::move(principal)}, own_terms(), true);
     if (!begun) {
         return begun.error();
     }
-    auto answer = (*begun)->request(request);
+    auto asked = (*begun)->ask(request, reader);
     (*begun)->end_if_done();
-    return answer;
+    return asked;
 }
 
 core::result<translated_session*> translated_sessions::begin_one(session_name name, mcp::client_terms terms, bool once)
@@ -75,8 +76,13 @@ core::result<translated_session*> translated_sessions::begin_one(session_name na
     if (kept == nullptr) {
         kept = std::make_shared<net::shared_budget>(most_kept);
     }
+    auto ask = [upstream = ask_(agent), principal = name.principal](const mcp::client_message& request) {
+        auto own = request;
+        own.principal = principal;
+        return upstream(own);
+    };
     translated_server server{
-        .ask = ask_(agent),
+        .ask = std::move(ask),
         .listed = [this, id = agent->record.id] { return services().listed ? services().listed(id) : nullptr; },
         .kept = kept
     };

@@ -40,9 +40,13 @@ public:
     // are there (10,000 unless the agent says so), and none is idle for 60 s; with body_too_large and with draining.
     core::result<> begin(session_name name, const mcp::client_message& initialize, std::shared_ptr<text_queue> reader);
 
-    // Of a call without a session. Fails as begin() and as translated_session::request().
-    core::result<std::shared_ptr<text_queue>>
-    call(std::shared_ptr<const model::agent_entry> agent, std::string principal, const mcp::client_message& request);
+    // Of a call without a session; what comes of it goes to `reader`. Fails as begin() and as translated_session::request().
+    core::result<> call(
+        std::shared_ptr<const model::agent_entry> agent,
+        std::string principal,
+        const mcp::client_message& request,
+        const std::shared_ptr<text_queue>& reader
+    );
 
     // What the agent's server lists has changed to this.
     void lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now);

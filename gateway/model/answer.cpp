@@ -75,12 +75,6 @@ answer no_calls_answer(std::string_view agent, std::string_view id)
     );
 }
 
-answer not_implemented_answer(std::string_view agent, std::string_view id, std::string_view said)
-{
-    constexpr auto code = core::errc::not_implemented;
-    return failure(code, core::jsonrpc_error_body(id, code, agent, said));
-}
-
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
 {
     auto out = failure(code, core::jsonrpc_error_body(id, code, agent));

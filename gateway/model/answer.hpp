@@ -51,9 +51,6 @@ answer call_error(core::errc code, std::string_view agent, std::string_view id);
 // HTTP"). `data`: members of its own in the error's data, JSON object text; empty: the usual ones.
 answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data = {});
 
-// 501 with these words instead of the code's own, as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
-answer not_implemented_answer(std::string_view agent, std::string_view id, std::string_view said);
-
 // 401 with the JSON-RPC error by which A2X says that a credential is needed. A2A 1.0 gives that code another meaning, so that
 // only callers of 0.3 get it. `id` is raw; empty: it is not known.
 answer a2x_unauthenticated_answer(std::string_view id);

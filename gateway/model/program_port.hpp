@@ -38,7 +38,7 @@ struct program_request {
     std::vector<mcp::kept_message> many;  // of request, instead of `message`: those of a batch
     std::string_view version;             // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
-    };  // of its header, that a server over HTTP gets; never logged
+    };  // of its header, that a server over HTTP gets; of modern those that repeat arguments; never logged
     mcp::incoming read;  // where the parts of `message` stand in its text; `whole` is empty: it was not read
     std::string digest;  // of modern: digest_of_call(), if the server may ask during it; else empty
     resumption resumes = resumption::never;   // of request and listen

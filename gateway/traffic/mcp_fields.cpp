@@ -42,6 +42,19 @@ mcp::head_fields mcp_fields_of(const net::http1::request_head& head)
     return fields;
 }
 
+std::vector<std::pair<std::string, std::string>> parameter_fields_of(const net::http1::request_head& head)
+{
+    constexpr std::string_view prefix = "Mcp-Param-";
+    std::vector<std::pair<std::string, std::string>> fields;
+    for (const auto& field : head.fields) {
+        const std::string_view name = field.name;
+        if (core::equal_ignoring_case(name.substr(0, prefix.size()), prefix)) {
+            fields.emplace_back(name, field.value);
+        }
+    }
+    return fields;
+}
+
 bool is_too_long(const mcp::incoming_body& read)
 {
     using enum mcp::routed;

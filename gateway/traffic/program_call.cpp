@@ -1,6 +1,7 @@
 #include "gateway/traffic/program_call.hpp"
 
 #include "gateway/traffic/era_choice.hpp"
+#include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/calls/client_capabilities.hpp"
@@ -54,12 +55,6 @@ net::routine<> accept(request_context& request)
     return respond(request, std::move(accepted));
 }
 
-net::routine<> refuse(request_context& request, std::string_view said)
-{
-    auto answer = model::not_implemented_answer(request.record.agent, request.call_id, said);
-    return respond_error(request, core::gateway_error(errc::not_implemented, std::string{said}), std::move(answer));
-}
-
 // Of legacy_version(), which may be a view into the head.
 std::string_view static_version(std::string_view version)
 {
@@ -107,6 +102,9 @@ std::optional<net::routine<>> set_modern_call(request_context& request, const pr
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
     call.asked.message = kept(request, what, call.asked.read);
+    if (what.read.message.method == mcp::client_method::tools_call) {
+        call.asked.fields = parameter_fields_of(request.caller.head());
+    }
     call.asked.digest =
         request.input_digest.empty() ? input_digest(what.read.message, what.body) : std::move(request.input_digest);
     return std::nullopt;
@@ -166,7 +164,7 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
         return set_modern_call(request, what);
     }
     if (what.read.is_batch && !what.session) {
-        return refuse(request, "Programs and servers that speak HTTP+SSE get batches in sessions only.");
+        return respond_call_error(request, core::caller_error(errc::invalid_request, "a batch without a session"));
     }
     if (what.read.is_batch) {
         set_batch(request, what);

@@ -32,6 +32,8 @@ struct client_message {
     std::uint64_t client = 0;            // whose it is, where several share a connection
     const message_head* head = nullptr;  // only for the call that it is passed to; null: nothing beside
     const incoming* read = nullptr;      // the same; `text` as it was read; null: it has to be read again
+    std::string_view principal = {
+    };  // the same; whose it is where several share a connection; empty: nobody's in particular
 };
 
 // A copy that lives as long as it has to.

@@ -73,6 +73,7 @@ exchange_book::exchange_book(book_settings settings)
     : settings_{std::move(settings)},
       ids_{/*always=*/false},
       tokens_{settings_.shared || settings_.renames},
+      shares_{settings_.most_of_principal},
       questions_{settings_.first_question},
       last_{settings_.shared || settings_.renames ? call_number{upstream_names::first_new} - 1 : 0}
 {
@@ -81,10 +82,12 @@ exchange_book::exchange_book(book_settings settings)
 core::result<exchange_book::begun> exchange_book::begin(const client_message& request)
 {
     const bool listens = settings_.most_listens > 0 && request.method == "subscriptions/listen";
-    if (listens ? listens_ >= settings_.most_listens : calls_.size() - listens_ >= settings_.most_calls) {
-        return core::gateway_error(errc::overloaded, "too many calls are in flight");
+    const bool room = listens ? listens_ < settings_.most_listens : calls_.size() - listens_ < settings_.most_calls;
+    if (!room || (!listens && !shares_.take(request.principal))) {
+        return core::gateway_error(errc::overloaded, "too many calls are in flight, of all or of this principal");
     }
     open_call added;
+    added.principal = listens ? std::string_view{} : request.principal;
     added.listens = listens;
     listens_ += listens ? 1 : 0;
     added.id = request.id;
@@ -216,6 +219,7 @@ exchange_book::open_call exchange_book::end(open_calls::iterator call)
     questions_.end(call->first);
     auto ended = std::move(call->second);
     listens_ -= ended.listens ? 1 : 0;
+    shares_.give_back(ended.principal);
     calls_.erase(call);
     by_id_.erase(ended.upstream_id);
     if (!ended.upstream_token.empty()) {

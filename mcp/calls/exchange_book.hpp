@@ -6,6 +6,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "mcp/calls/client_message.hpp"
+#include "mcp/calls/principal_shares.hpp"
 #include "mcp/calls/question_tally.hpp"
 #include "mcp/calls/server_questions.hpp"
 #include "mcp/calls/upstream_names.hpp"
@@ -34,6 +35,7 @@ struct book_settings {
     std::vector<std::string> declared;  // the client's capabilities by name; of a shared connection none count
     bool only_declared = false;         // requests of the server that no capability is declared for are answered here
     std::size_t most_calls = 64;        // in flight
+    std::size_t most_of_principal = 0;  // of most_calls, of one client_message::principal; 0: all
     std::size_t most_listens = 0;       // `subscriptions/listen` beside those; 0: they are among them
     std::size_t most_questions = 64;    // of the server, that nobody has answered
     std::int64_t first_question = 0;    // the first id under which the client gets them; 0: under the server's own
@@ -69,7 +71,7 @@ public:
         std::uint64_t id = 0;  // in the text; 0: it is no integer
     };
 
-    // A request of a client. Fails with overloaded: most_calls are in flight, or most_listens.
+    // A request of a client. Fails with overloaded: most_calls are in flight, most_of_principal or most_listens.
     core::result<begun> begin(const client_message& request);
 
     struct cancelled {
@@ -117,6 +119,7 @@ public:
     delivery take_too_long(std::string_view beginning, std::size_t limit);
 
     std::size_t in_flight() const noexcept { return calls_.size(); }
+    std::size_t in_flight_of(std::string_view principal) const { return shares_.of(principal); }
 
     // Messages of the server that nobody waited for: late, twice, invented or malformed.
     std::uint64_t dropped() const noexcept { return dropped_; }
@@ -128,6 +131,7 @@ private:
         std::string upstream_id;
         std::string upstream_token;
         std::uint64_t client = 0;
+        std::string principal;  // and counts in shares_; empty: it does not
         bool initialize = false;
         bool listens = false;  // and counts in listens_
         bool attached = true;
@@ -155,6 +159,7 @@ private:
     upstream_names tokens_;
     open_calls calls_;
     std::size_t listens_ = 0;  // of calls_
+    principal_shares shares_;  // of calls_, but for listens_
     names by_id_;
     names by_token_;
     server_questions questions_;

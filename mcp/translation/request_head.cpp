@@ -7,6 +7,7 @@
 #include "mcp/calls/incoming_check.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -72,13 +73,15 @@ private:
     cursor_type cursor_;
 };
 
+// What every reader of JSON holds exactly.
+constexpr double most_exact = 9007199254740992.0;
+
 // An integer may be spelled with a fraction or an exponent, which is repeated without.
 std::string integer_text(std::string_view raw)
 {
     if (integer_of<std::int64_t>(raw)) {
         return std::string{raw};
     }
-    constexpr double most_exact = 9007199254740992.0;
     const auto number = integer_of<double>(raw);
     const bool whole = number && std::trunc(*number) == *number && std::abs(*number) <= most_exact;
     return whole ? std::to_string(static_cast<std::int64_t>(*number)) : std::string{};
@@ -94,6 +97,29 @@ std::optional<std::string> field_text(std::string_view raw)
     }
     auto number = integer_text(raw);
     return number.empty() ? std::nullopt : std::optional{std::move(number)};
+}
+
+// As it is in a schema, raw; clients have to reject a tool that wants another one repeated.
+bool is_repeated_type(std::string_view type) noexcept
+{
+    return type == R"("string")" || type == R"("integer")" || type == R"("boolean")";
+}
+
+// Whether a field with this value says what `raw` says, of which field_text() makes `text`.
+bool says(std::string_view value, std::string_view raw, std::string_view text)
+{
+    const auto said = header_text(value);
+    if (!said) {
+        return false;
+    }
+    const bool number = !is_string(raw) && raw != "true" && raw != "false";
+    return number ? integer_text(*said) == text : *said == text;
+}
+
+bool is_beyond_exact(std::string_view raw) noexcept
+{
+    const auto number = integer_of<double>(raw);
+    return number && std::abs(*number) > most_exact;
 }
 
 std::string_view name_member(client_method method) noexcept
@@ -118,29 +144,40 @@ std::string_view name_member(client_method method) noexcept
 // Reads one schema in one pass. A member that stands twice counts as it stands last.
 class parameter_fields::schema_reader {
 public:
-    schema_reader(std::string_view schema, std::vector<std::string>& fields)
+    schema_reader(std::string_view schema, tool& into)
         : in_{schema},
-          fields_{fields}
+          into_{into}
     {
     }
 
-    property read()
+    void read()
     {
-        property root;
-        const bool whole = in_.at_object() && read_schema(root, 0);
-        return whole ? std::move(root) : property{};
+        const bool whole = in_.at_object() && read_schema(into_.arguments, 0);
+        if (!whole) {
+            into_.arguments = {};
+        }
     }
 
 private:
     bool read_schema(property& into, unsigned depth)
     {
-        return in_.each_member([&](std::string_view name) {
+        std::string_view type;
+        const bool read = in_.each_member([&](std::string_view name) {
             if (name == annotation) {
                 return read_annotation(into, depth);
+            }
+            if (name == "type") {
+                const auto raw = in_.value();
+                type = raw.value_or(type);
+                return raw.has_value();
             }
             return name == "properties" && in_.at_object() && depth < deepest ? read_properties(into, depth)
                                                                               : in_.skip();
         });
+        if (into.field && !is_repeated_type(type)) {
+            into_.sound = false;
+        }
+        return read;
     }
 
     bool read_properties(property& into, unsigned depth)
@@ -162,17 +199,25 @@ private:
     bool read_annotation(property& into, unsigned depth)
     {
         const auto raw = in_.value();
-        const bool usable = depth > 0 && raw && raw->size() <= longest_name + 2 && fields_.size() < most;
-        const auto field = usable ? text_of(*raw) : std::nullopt;
-        if (field && core::is_token(*field)) {
-            into.field = fields_.size();
-            fields_.push_back("Mcp-Param-" + *field);
+        const bool known = depth > 0 && raw && raw->size() <= longest_name + 2 && into_.fields.size() < most;
+        const auto text = known ? text_of(*raw) : std::nullopt;
+        if (text && core::is_token(*text)) {
+            const auto field = "Mcp-Param-" + *text;
+            if (std::ranges::any_of(into_.fields, [&](const auto& each) {
+                    return core::equal_ignoring_case(each, field);
+                })) {
+                into_.sound = false;
+            }
+            into.field = into_.fields.size();
+            into_.fields.push_back(field);
+        } else if (known || depth == 0) {
+            into_.sound = false;
         }
         return raw.has_value();
     }
 
     object_walk in_;
-    std::vector<std::string>& fields_;
+    tool& into_;
 };
 
 parameter_fields::parameter_fields(const server_lists& lists)
@@ -183,7 +228,7 @@ parameter_fields::parameter_fields(const server_lists& lists)
         }
         const auto members = members_of(each.raw);
         tool read;
-        read.arguments = schema_reader{members.object("inputSchema"), read.fields}.read();
+        schema_reader{members.object("inputSchema"), read}.read();
         if (!read.fields.empty()) {
             tools_.emplace(each.key, std::move(read));
         }
@@ -246,6 +291,33 @@ std::vector<std::pair<std::string, std::string>> parameter_fields::of(std::strin
         }
     }
     return fields;
+}
+
+bool parameter_fields::agree(
+    std::string_view tool,
+    std::string_view arguments,
+    const std::vector<std::pair<std::string, std::string>>& sent
+) const
+{
+    const auto known = tools_.find(tool);
+    if (known == tools_.end() || !known->second.sound) {
+        return true;
+    }
+    const auto& names = known->second.fields;
+    const auto values = argument_reader{arguments, names.size()}.read(known->second.arguments);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto is_its = [&](const auto& each) { return core::equal_ignoring_case(each.first, names[i]); };
+        const auto count = std::ranges::count_if(sent, is_its);
+        const auto text = values[i].empty() ? std::nullopt : field_text(values[i]);
+        if (!text || (count == 0 && is_beyond_exact(values[i]))) {
+            if (count != 0) {
+                return false;
+            }
+        } else if (count != 1 || !says(std::ranges::find_if(sent, is_its)->second, values[i], *text)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 message_head head_of(const client_message& request, const parameter_fields* tools)

@@ -1,5 +1,6 @@
-// What the header of a request to a server of the modern era over HTTP repeats of its body (MCP 2026-07-28,
-// basic/transports/streamable-http; SEP-2243), where the client of the legacy era has sent no such header. Pure; any thread.
+// What the header of a request of the modern era over HTTP repeats of its body (MCP 2026-07-28, basic/transports/streamable-http;
+// SEP-2243): what a server gets where the client of the legacy era has sent no such header, and whether that of a client of the
+// modern era says what its body says, where the server gets none. Pure; any thread.
 #pragma once
 
 #include "mcp/calls/client_message.hpp"
@@ -32,6 +33,17 @@ public:
     bool repeats_any(std::string_view tool) const { return tools_.contains(tool); }
     std::vector<std::pair<std::string, std::string>> of(std::string_view tool, std::string_view arguments) const;
 
+    // Whether the fields that a client has sent with a call say what it says: each argument that the tool wants repeated has its
+    // field once, which header_text() decodes to the same value; one that is absent, null or of another type has none. An integer
+    // beyond 2^53 may be without. Fields that the tool knows nothing of do not count. True also of a tool that
+    // clients have to reject (header_problem()), as far as the names and types of its fields show that, and of arguments that are
+    // no JSON.
+    bool agree(
+        std::string_view tool,
+        std::string_view arguments,
+        const std::vector<std::pair<std::string, std::string>>& sent
+    ) const;
+
 private:
     // A schema, as far as it leads to arguments that are repeated.
     struct property {
@@ -41,6 +53,7 @@ private:
     struct tool {
         property arguments;
         std::vector<std::string> fields;
+        bool sound = true;  // as far as the schema was read, clients may use it
     };
     class schema_reader;
     class argument_reader;

@@ -79,6 +79,50 @@ TEST_CASE("A client of the modern era uses such a program as it is, from its fir
     }
 }
 
+TEST_CASE("Fields that repeat arguments are compared for a program, which does not get them")
+{
+    std::string listing = modern_server;
+    const std::string plain = R"({"name":"one","inputSchema":{}})";
+    const auto at = listing.find(plain);
+    REQUIRE(at != std::string::npos);
+    listing.replace(
+        at,
+        plain.size(),
+        R"({"name":"one","inputSchema":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"Count"}}}})"
+    );
+    const program_gateway x{[&](config::settings& settings) {
+        modern_program(core::mcp_era::modern)(settings);
+        settings.agents[0].mcp->arguments = {"-c", listing};
+    }};
+    const bool listed = program_gateway::becomes_true([&] {
+        http_client caller{x.port()};
+        caller.send(request_text("GET", "/agents/a/.well-known/agent-card.json", {}));
+        return caller.read_response().status == 200;
+    });
+    REQUIRE(listed);
+    const auto call = [&](const field_list& parameters) {
+        field_list fields{
+            {"MCP-Protocol-Version", "2026-07-28"},
+            {"Mcp-Method", "tools/call"},
+            {"Mcp-Name", "one"},
+        };
+        fields.insert(fields.end(), parameters.begin(), parameters.end());
+        return x.post(
+            R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one","arguments":{"n":7},"_meta":{)"
+            R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})",
+            fields
+        );
+    };
+    check_error(call({{"Mcp-Param-Count", "8"}}), 400, -32020, "header_mismatch");
+    check_error(call({{"Mcp-Param-Count", "7"}, {"mcp-param-count", "7"}}), 400, -32020, "header_mismatch");
+    check_error(call({}), 400, -32020, "header_mismatch");
+    CHECK(call({{"mcp-param-count", "7"}, {"Mcp-Param-Other", "8"}}).body == completed("1"));
+    const auto all = x.got(R"("arguments":{"n":7})");
+    const auto first = all.find(R"("arguments":{"n":7})");
+    REQUIRE(first != std::string::npos);
+    CHECK(all.find(R"("arguments":{"n":7})", first + 1) == std::string::npos);
+}
+
 TEST_CASE("A client of the modern era gets 503, and why, of a program whose era cannot be found out")
 {
     const program_gateway broken{[](config::settings& settings) {

@@ -236,7 +236,12 @@ TEST_CASE("A batch has no place in a later version, nor outside of a session")
 {
     const program_gateway x;
     check_error(x.post("[" + call_of("one") + "]", x.begin()), 400, -32600, "invalid_request");
-    CHECK(x.post("[" + call_of("one") + "]", {{"MCP-Protocol-Version", "2025-03-26"}}).status == 501);
+    check_error(
+        x.post("[" + call_of("one") + "]", {{"MCP-Protocol-Version", "2025-03-26"}}),
+        400,
+        -32600,
+        "invalid_request"
+    );
     CHECK(x.got("initialize").find("tools/call") == std::string::npos);
 }
 

@@ -29,7 +29,15 @@ struct gathered_rig {
         loop.io().poll();
     }
 
+    reader gather(std::vector<gathered_answers::member> members)
+    {
+        return all.gather(std::move(members), "agent", [this](const std::string& question) {
+            refused.push_back(question);
+        });
+    }
+
     net::loop loop;
+    std::vector<std::string> refused;
     gathered_answers all{loop.get_executor()};
 };
 
@@ -72,7 +80,7 @@ TEST_CASE("Answers of a batch come as they are there, and a request that fails h
     gathered_rig x;
     const auto first = x.queue();
     const auto second = x.queue();
-    const auto read = x.all.gather({{"1", first}, {R"("b")", second}}, "agent");
+    const auto read = x.gather({{"1", first}, {R"("b")", second}});
     CHECK(next(read).empty());
     second->push(answer_text(R"("b")"), text_kind::answer);
     second->close();
@@ -92,35 +100,103 @@ TEST_CASE("A batch of which everything is answered at once is over at once")
     gathered_rig x;
     const auto failed = x.queue();
     failed->fail(core::gateway_error(errc::overloaded));
-    const auto read = x.all.gather({{"1", failed}}, "agent");
+    const auto read = x.gather({{"1", failed}});
     CHECK(next(read) == core::jsonrpc_error_body("1", errc::overloaded, "agent"));
     CHECK(next(read) == "over");
 }
 
-TEST_CASE("A client that leaves lets go of all its calls, and a question that it has not answered is refused")
+TEST_CASE("A client that leaves lets go of all its calls, and a question that has not arrived there is refused")
 {
     gathered_rig x;
     auto first = x.queue();
     auto second = x.queue();
     auto& asks = *first;
-    std::vector<std::string> refused;
     int left = 0;
-    first->on_left([&](text_queue& queue) {
-        refused = queue.take_questions();
-        ++left;
-    });
+    first->on_left([&](text_queue& /*queue*/) { ++left; });
     second->on_left([&](text_queue& /*queue*/) { ++left; });
     std::vector<gathered_answers::member> members;
     members.push_back({"1", std::move(first)});
     members.push_back({"2", std::move(second)});
-    auto read = x.all.gather(std::move(members), "agent");
+    auto read = x.gather(std::move(members));
     asks.push(message("5", "roots/list"), text_kind::question);
     x.poll();
     CHECK(next(read) == message("5", "roots/list"));
+    read->arrived();
+    asks.push(message("6", "roots/list"), text_kind::question);
+    x.poll();
+    CHECK(next(read) == message("6", "roots/list"));
+    asks.push(message("7", "roots/list"), text_kind::question);
+    x.poll();
     CHECK(left == 0);
+    CHECK(x.refused.empty());
     read.reset();
     CHECK(left == 2);
-    CHECK(refused == std::vector{message("5", "roots/list")});
+    std::ranges::sort(x.refused);
+    CHECK(x.refused == std::vector{message("6", "roots/list"), message("7", "roots/list")});
+}
+
+TEST_CASE("A question whose call is answered before it has arrived is open until the client leaves, and is refused then"
+)
+{
+    gathered_rig x;
+    std::vector<std::string> of_call;
+    auto asks = x.queue();
+    asks->on_left([&](text_queue& queue) { of_call = queue.take_questions(); });
+    auto read = x.gather({{"1", asks}});
+    SUBCASE("it was taken")
+    {
+        asks->push(message("5", "roots/list"), text_kind::question);
+        x.poll();
+        CHECK(next(read) == message("5", "roots/list"));
+        asks->finish(answer_text("1"));
+        x.poll();
+    }
+    SUBCASE("it waits")
+    {
+        asks->push(message("5", "roots/list"), text_kind::question);
+        asks->finish(answer_text("1"));
+        x.poll();
+    }
+    asks.reset();
+    CHECK(of_call.empty());
+    CHECK(x.refused.empty());
+    read.reset();
+    CHECK(x.refused == std::vector{message("5", "roots/list")});
+}
+
+TEST_CASE("A question that the client has no room for is refused at once")
+{
+    gathered_rig x;
+    const auto asks = x.queue();
+    const auto read = x.gather({{"1", asks}});
+    const std::string all_room(text_queue::most_bytes, ' ');
+    asks->push(message("5", "roots/list", all_room + "{}"), text_kind::question);
+    x.poll();
+    CHECK(x.refused.empty());
+    asks->push(message("6", "roots/list"), text_kind::question);
+    x.poll();
+    CHECK(x.refused == std::vector{message("6", "roots/list")});
+}
+
+TEST_CASE("A program hears that a question of a batch has not reached its client, also once it has answered the call")
+{
+    batch_rig x;
+    const auto session = x.begin_session();
+    auto reader = x.open(x.asked_batch(session, {message("1", "tools/call"), message("2", "tools/call")}));
+    x.say(message("5", "roots/list"));
+    CHECK(reader->take()->texts == std::vector{message("5", "roots/list")});
+    SUBCASE("it has answered all")
+    {
+        x.say(answer_text("1"));
+        x.say(answer_text("2"));
+    }
+    SUBCASE("it has answered none") {}
+    const auto& lines = x.programs.lines[0];
+    CHECK(lines.size() == 3);
+    reader.reset();
+    x.poll();
+    REQUIRE(lines.size() == 4);
+    CHECK(lines.back().find(R"("id":5,"error":{"code":-32601)") != std::string::npos);
 }
 
 TEST_CASE("The messages of a batch go on one by one, and their answers come as they are there")

@@ -33,6 +33,16 @@ public:
         return asked ? *asked : nullptr;
     }
 
+    reader ask_as(const std::string& principal, const std::string& text)
+    {
+        const client_text whole{text};
+        mcp::client_message request = whole;
+        request.principal = principal;
+        auto asked = serving.request(new_entry(), request);
+        poll();
+        return asked ? *asked : nullptr;
+    }
+
     // What the program was sent as the call that is `number` from the last.
     std::string id_of_line(std::size_t line) const
     {
@@ -167,6 +177,30 @@ TEST_CASE("1024 calls are in flight, and no more")
     calls.pop_back();
     x.poll();
     CHECK(x.ask(message("1", "tools/call")) != nullptr);
+}
+
+TEST_CASE(
+    "A principal has 512 of the calls in flight and no more, though nobody else calls, and subscriptions beside them"
+)
+{
+    modern_rig x;
+    const auto call = message("1", "tools/call");
+    std::vector<reader> calls;
+    for (std::size_t i = 0; i < modern_program::most_calls_of_principal; ++i) {
+        calls.push_back(x.ask_as("p", call));
+        REQUIRE(calls.back() != nullptr);
+    }
+    CHECK(x.ask_as("p", call) == nullptr);
+    CHECK(x.ask_as("p", message("1", "subscriptions/listen")) != nullptr);
+    CHECK(x.ask_as("q", call) != nullptr);
+    CHECK(x.ask(call) != nullptr);
+    calls.pop_back();
+    x.poll();
+    calls.push_back(x.ask_as("p", call));
+    CHECK(calls.back() != nullptr);
+    CHECK(x.ask_as("p", call) == nullptr);
+    x.programs.say(answer_text(x.id_of_line(0)));
+    CHECK(x.ask_as("p", call) != nullptr);
 }
 
 TEST_CASE("20000 subscriptions are there, and no more, beside the calls")

@@ -51,17 +51,22 @@ public:
         return begun->handle;
     }
 
-    reader request(const std::string& handle, const std::string& text)
+    reader request(const std::string& handle, const std::string& text, const std::string& principal = "p")
     {
-        auto asked = shared->request(key(handle), client_text{text});
+        auto asked = shared->request({handle, "a", principal}, client_text{text});
         refused = asked ? std::string{} : std::string{core::name(asked.error().code)};
         poll();
         return asked ? *asked : nullptr;
     }
 
-    reader subscribe(const std::string& handle, const std::string& uri, const std::string& id = "1")
+    reader subscribe(
+        const std::string& handle,
+        const std::string& uri,
+        const std::string& id = "1",
+        const std::string& principal = "p"
+    )
     {
-        return request(handle, message(id, "resources/subscribe", R"({"uri":")" + uri + R"("})"));
+        return request(handle, message(id, "resources/subscribe", R"({"uri":")" + uri + R"("})"), principal);
     }
 
     reader listen(const std::string& handle)
@@ -196,24 +201,56 @@ TEST_CASE("A session has 64 calls in flight and no more, subscriptions among the
     std::vector<reader> all;
     std::vector<std::string> handles;
     for (std::size_t i = 0; i < shared_calls::most_calls; ++i) {
+        const std::string principal = i < shared_calls::most_calls_of_principal ? "p" : "q";
         if (i % shared_calls::most_calls_of_client == 0) {
-            handles.push_back(x.begin());
-            all.push_back(x.subscribe(handles.back(), "u"));
+            handles.push_back(x.begin(principal));
+            all.push_back(x.subscribe(handles.back(), "u", "1", principal));
         } else {
-            all.push_back(x.request(handles.back(), message("1", "tools/call")));
+            all.push_back(x.request(handles.back(), message("1", "tools/call"), principal));
         }
         REQUIRE(all.back() != nullptr);
     }
-    CHECK(x.request(handles.back(), message("1", "tools/call")) == nullptr);
+    CHECK(x.request(handles.back(), message("1", "tools/call"), "q") == nullptr);
     CHECK(x.refused == "overloaded");
-    const auto more = x.begin();
-    CHECK(x.request(more, message("1", "tools/call")) == nullptr);
+    const auto more = x.begin("r");
+    CHECK(x.request(more, message("1", "tools/call"), "r") == nullptr);
     CHECK(x.refused == "overloaded");
     // That of the server's answers which is about all subscriptions makes room for sixteen.
     x.say(answer_text("1000000000"));
-    CHECK(x.request(more, message("1", "tools/call")) != nullptr);
-    CHECK(x.request(handles.back(), message("1", "tools/call")) != nullptr);
-    CHECK(x.request(handles.back(), message("1", "tools/call")) == nullptr);
+    CHECK(x.request(more, message("1", "tools/call"), "r") != nullptr);
+    CHECK(x.request(handles.back(), message("1", "tools/call"), "q") != nullptr);
+    CHECK(x.request(handles.back(), message("1", "tools/call"), "q") == nullptr);
+}
+
+TEST_CASE("A principal has 512 calls in flight and no more, subscriptions and calls without a session among them")
+{
+    shared_rig x;
+    const auto call = message("1", "tools/call");
+    std::vector<reader> all;
+    std::string session;
+    for (std::size_t i = 0; i < shared_calls::most_calls_of_principal; ++i) {
+        if (i % shared_calls::most_calls_of_client == 0) {
+            session = x.begin();
+            all.push_back(x.subscribe(session, "u"));
+        } else {
+            all.push_back(x.request(session, call));
+        }
+        REQUIRE(all.back() != nullptr);
+    }
+    const auto more = x.begin();
+    CHECK(x.request(more, call) == nullptr);
+    CHECK(x.refused == "overloaded");
+    CHECK(x.subscribe(more, "u") == nullptr);
+    const client_text text{call};
+    mcp::client_message alone = text;
+    alone.principal = "p";
+    CHECK_FALSE(x.shared->call(x.new_entry(), alone).has_value());
+    alone.principal = "q";
+    CHECK(x.shared->call(x.new_entry(), alone).has_value());
+    CHECK(x.request(x.begin("q"), call, "q") != nullptr);
+    // About all subscriptions.
+    x.say(answer_text("1000000000"));
+    CHECK(x.request(more, call) != nullptr);
 }
 
 TEST_CASE("max_sessions sessions are there, and the next takes the place of one that is idle for 60 s")

@@ -384,6 +384,64 @@ TEST_CASE("A call without a session leaves its place when it is over, and one th
     }
 }
 
+TEST_CASE(
+    "A call without a session whose program turns out to speak the modern era alone is translated, as later ones are"
+)
+{
+    translated_rig x;
+    x.server.era = core::mcp_era::automatic;
+    x.publish();
+    x.programs.opened = era_refusal;
+    const auto call = [&x](const std::string& id) {
+        return x.open(x.asked(program_act::call, "", message(id, "tools/call", R"({"name":"t"})")));
+    };
+    auto first = call("7");
+    REQUIRE(x.programs.started.size() == 2);
+    CHECK_FALSE(x.programs.runs(0));
+    CHECK(x.line(0, 1).find(R"("name":"t","_meta":{"io.modelcontextprotocol/protocolVersion")") != std::string::npos);
+    SUBCASE("it is answered")
+    {
+        x.say(answer_text(x.id_of_line(0, 1)), 1);
+        CHECK(x.all(*first) == answer_text("7") + "\nover");
+        const auto second = call("8");
+        CHECK(x.programs.started.size() == 2);
+        x.say(answer_text(x.id_of_line(0, 1)), 1);
+        CHECK(x.all(*second) == answer_text("8") + "\nover");
+    }
+    SUBCASE("its caller leaves")
+    {
+        first.reset();
+        x.poll();
+        CHECK(x.line(0, 1).find("notifications/cancelled") != std::string::npos);
+    }
+    SUBCASE("the gateway ends")
+    {
+        x.plane.stop();
+        x.poll();
+        CHECK(x.all(*first) == "draining");
+    }
+    SUBCASE("the program of the modern era ends")
+    {
+        x.programs.die(1);
+        x.poll();
+        CHECK(x.all(*first) == "session_crashed");
+    }
+    CHECK(x.plane.live("a")->sessions == 0);
+}
+
+TEST_CASE("A call without a session whose program refuses its session for another reason fails")
+{
+    translated_rig x;
+    x.server.era = core::mcp_era::automatic;
+    x.publish();
+    x.programs.opened = R"({"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"no"}})";
+    const auto call = x.asked(program_act::call, "", message("7", "tools/call"));
+    CHECK(x.all(call) == "upstream_protocol");
+    x.programs.opened = opened;
+    CHECK(x.all(call).empty());
+    CHECK(x.programs.started.size() == 2);
+}
+
 TEST_CASE("A call without a session goes up with terms of the gateway's own, and a caller that leaves cancels it")
 {
     translated_rig x;

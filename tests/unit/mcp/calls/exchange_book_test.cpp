@@ -43,6 +43,53 @@ mcp::book_settings shared_settings()
 
 }  // namespace
 
+TEST_CASE("A principal has its share of the calls and no more, until one is answered, cancelled or malformed")
+{
+    auto settings = shared_settings();
+    settings.most_calls = 6;
+    settings.most_of_principal = 3;
+    settings.most_listens = 2;
+    exchange_book book{settings};
+    const auto begin = [&book](const std::string& principal, const std::string& method = "tools/call") {
+        const client_text text{R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{}})"};
+        mcp::client_message request = text;
+        request.principal = principal;
+        return book.begin(request);
+    };
+    const auto first = begin("p");
+    const auto second = begin("p");
+    const auto third = begin("p");
+    REQUIRE((first && second && third));
+    CHECK(book.in_flight_of("p") == 3);
+    const auto fourth = begin("p");
+    REQUIRE_FALSE(fourth.has_value());
+    CHECK(fourth.error().code == errc::overloaded);
+    CHECK(begin("p", "subscriptions/listen").has_value());
+    CHECK(begin("q").has_value());
+    for (int i = 0; i < 2; ++i) {
+        CHECK(begin("").has_value());
+    }
+    CHECK_FALSE(begin("").has_value());
+    CHECK(book.in_flight_of("") == 0);
+    SUBCASE("answered")
+    {
+        CHECK(book.take(result(id_of(first->text))).last);
+    }
+    SUBCASE("cancelled")
+    {
+        CHECK_FALSE(book.cancel(second->call, "left").empty());
+    }
+    SUBCASE("malformed")
+    {
+        const auto told = book.take(R"({"jsonrpc":"2.0","id":)" + id_of(third->text) + R"(,"result":{},"error":{}})");
+        CHECK(told.failure.has_value());
+    }
+    CHECK(book.in_flight_of("p") == 2);
+    CHECK(begin("p").has_value());
+    CHECK(book.in_flight_of("p") == 3);
+    CHECK_FALSE(begin("p").has_value());
+}
+
 TEST_CASE("A request goes up byte by byte, and its answer comes back so, while nobody else has its id")
 {
     for (const std::string id : {"0", "7", R"("a")", R"("")", "999999999"}) {

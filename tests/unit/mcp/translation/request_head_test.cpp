@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -122,6 +123,82 @@ TEST_CASE("A field that would not be one is left out")
         }
     };
     CHECK(parameter_fields{lists}.of("t", R"({"a":"x","b":"y"})").empty());
+}
+
+TEST_CASE("Fields agree with a call that has each argument to be repeated once, by its value, and no other")
+{
+    const auto known = tools();
+    const fields nothing;
+    const fields eu{{"mcp-param-region", "eu"}};
+    for (const auto& [arguments, sent, wanted] : {
+             std::tuple<std::string, fields, bool>{R"({"region":"eu"})", eu, true},
+             {R"({"\u0072egion":"e\u0075"})", eu, true},
+             {R"({"region":"eu"})", {{"Mcp-Param-Region", "=?base64?ZXU=?="}}, true},
+             {R"({"region":"K\u00f6ln"})", {{"Mcp-Param-Region", "=?base64?S8O2bG4=?="}}, true},
+             {R"({"region":"=?base64?ZXU="})", {{"Mcp-Param-Region", "=?base64?ZXU="}}, true},
+             {R"({"region":"eu"})", {{"Mcp-Param-Region", "eu"}, {"Mcp-Param-Other", "x"}, {"traceparent", "y"}}, true},
+             {R"({"region":"eu"})", nothing, false},
+             {R"({"region":"EU"})", eu, false},
+             {R"({"region":"us"})", eu, false},
+             {R"({"region":"eu"})", {{"Mcp-Param-Region", "eu"}, {"MCP-PARAM-REGION", "eu"}}, false},
+             {R"({"region":"eu"})", {{"Mcp-Param-Region", "=?base64?ZXU?="}}, false},
+             {R"({"region":"eu"})", {{"Mcp-Param-Region", "=?base64?Z!U=?="}}, false},
+             {R"({"region":""})", nothing, false},
+             {R"({"region":""})", {{"Mcp-Param-Region", ""}}, true},
+             {"{}", nothing, true},
+             {"", nothing, true},
+             {"{}", eu, false},
+             {R"({"region":null})", nothing, true},
+             {R"({"region":null})", {{"Mcp-Param-Region", "null"}}, false},
+             {R"({"region":["eu"]})", nothing, true},
+             {R"({"region":["eu"]})", eu, false},
+             {R"({"deep":{"n":42}})", {{"Mcp-Param-N", "42"}}, true},
+             {R"({"deep":{"n":42.0}})", {{"Mcp-Param-N", "42"}}, true},
+             {R"({"deep":{"n":42}})", {{"Mcp-Param-N", "4.2e1"}}, true},
+             {R"({"deep":{"n":42}})", {{"Mcp-Param-N", "43"}}, false},
+             {R"({"deep":{"n":42}})", {{"Mcp-Param-N", ""}}, false},
+             {R"({"deep":{"n":"42"}})", {{"Mcp-Param-N", "42.0"}}, false},
+             {R"({"deep":{"n":9007199254740992}})", nothing, false},
+             {R"({"deep":{"n":9007199254740994}})", nothing, true},
+             {R"({"deep":{"n":9007199254740994}})", {{"Mcp-Param-N", "9007199254740994"}}, true},
+             {R"({"deep":{"n":9007199254740994}})", {{"Mcp-Param-N", "9007199254740993"}}, false},
+             {R"({"on":true})", {{"Mcp-Param-On", "true"}}, true},
+             {R"({"on":true})", {{"Mcp-Param-On", "1"}}, false},
+             {R"({"on":false})", nothing, false},
+         }) {
+        CAPTURE(arguments);
+        CHECK(known.agree("t", arguments, sent) == wanted);
+        CHECK(known.agree("plain", arguments, sent));
+        CHECK(known.agree("unknown", arguments, sent));
+    }
+}
+
+TEST_CASE("An argument of any length has its field")
+{
+    const auto known = tools();
+    const std::string value(parameter_fields::longest_value + 1, 'v');
+    CHECK(known.agree("t", R"({"region":")" + value + "\"}", {{"Mcp-Param-Region", value}}));
+    CHECK_FALSE(known.agree("t", R"({"region":")" + value + "\"}", {}));
+}
+
+TEST_CASE("Fields of a tool that clients have to reject are not compared")
+{
+    for (const std::string more : {
+             R"("b":{"type":"string","x-mcp-header":"a"})",
+             R"("b":{"type":"number","x-mcp-header":"B"})",
+             R"("b":{"x-mcp-header":"B"})",
+             R"("b":{"type":"string","x-mcp-header":""})",
+             R"("b":{"type":"string","x-mcp-header":7})",
+         }) {
+        CAPTURE(more);
+        server_lists lists;
+        lists.lists[index_of(list_kind::tools)] = {
+            {.key = "t",
+             .raw =
+                 R"({"name":"t","inputSchema":{"properties":{"a":{"x-mcp-header":"A","type":"string"},)" + more + "}}}"}
+        };
+        CHECK(parameter_fields{lists}.agree("t", R"({"a":"x"})", {}));
+    }
 }
 
 TEST_CASE("The name of a request is that of its tool, prompt, resource or task")
