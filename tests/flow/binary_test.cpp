@@ -161,10 +161,6 @@ TEST_CASE("Wrong arguments are reported on stderr in one line, with exit code 2"
     for (const auto& each : std::vector<row>{
              {{"serve"}, "cardea: unknown verb 'serve'; see cardea --help\n"},
              {{"run", "--agent"}, "cardea: --agent needs a value; see cardea run --help\n"},
-             {{"run"},
-              "cardea: nothing to serve: pass -c FILE, --agent ID=URL, --mcp 'ID=COMMAND' or --store STORE; see cardea "
-              "run "
-              "--help\n"},
              {{"validate"}, "cardea: --config is required; see cardea validate --help\n"},
              {{"card", "polish"}, "cardea: unknown verb 'polish'; see cardea card --help\n"},
              {{"card", "lint"}, "cardea: FILE|URL is required; see cardea card lint --help\n"},
@@ -398,6 +394,55 @@ TEST_CASE("on port 0 the first line names the addresses, which serve until the p
         CHECK(parsed(lines.back())["event"] == "stopped");
         CHECK(gateway.process.err().find(R"("event":"request")") != std::string::npos);
     }
+}
+
+TEST_CASE("run without agents serves those of the default store, and says where and how to add one")
+{
+    const test_support::scratch_directory state;
+    for (const bool again : {false, true}) {
+        CAPTURE(again);
+        child_process process{
+            "/bin/sh",
+            {"-c",
+             "XDG_STATE_HOME=" + state.path().string() +
+                 " exec " CARDEA_BIN " run --listen 127.0.0.1:0 --admin 127.0.0.1:0"}
+        };
+        const auto line =
+            process.wait_for_line([](auto text) { return text.find(R"("event":"listening")") != text.npos; });
+        REQUIRE(line);
+        const auto traffic = flow::listening_port(*line, "traffic");
+        const auto admin = flow::listening_port(*line, "admin");
+        if (!again) {
+            const auto added =
+                flow::managing("agents/upsert", R"({"id":"kept","agent":{"url":"http://127.0.0.1:9/"}})");
+            const auto answer =
+                test_support::request(admin, "POST", "/rpc", {{"Content-Type", "application/json"}}, added);
+            CHECK(parsed(answer.body).contains("result"));
+        }
+        CHECK(test_support::request(traffic, "GET", "/agents").body.find(R"("kept")") != std::string::npos);
+        process.signal(SIGTERM);
+        CHECK(process.wait() == 0);
+        CHECK(process.out().starts_with("Cardea serves the agents in " + state.file("cardea/store.db") + "\n"));
+        CHECK(
+            process.out().find("  callers  http://127.0.0.1:" + std::to_string(traffic) + "/\n") != std::string::npos
+        );
+        const auto at_admin = "127.0.0.1:" + std::to_string(admin);
+        CHECK(process.out().find("  admin    http://" + at_admin + "/\n") != std::string::npos);
+        CHECK(process.out().find("cardea agents --admin " + at_admin + " add my-agent ") != std::string::npos);
+    }
+}
+
+TEST_CASE("nobody has to read the welcome: with a full stdout the gateway serves and ends in order")
+{
+    child_process process{
+        "/bin/sh",
+        {"-c", "exec " CARDEA_BIN " run --store memory --listen 127.0.0.1:0 --admin 127.0.0.1:0 > /dev/full"}
+    };
+    const auto line = process.wait_for_line([](auto text) { return text.find(R"("event":"listening")") != text.npos; });
+    REQUIRE(line);
+    CHECK(test_support::request(flow::listening_port(*line, "admin"), "GET", "/readyz").status == 200);
+    process.signal(SIGTERM);
+    CHECK(process.wait() == 0);
 }
 
 TEST_CASE("the configuration file of a process is what it serves")
