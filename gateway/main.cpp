@@ -71,7 +71,7 @@ void complain(std::string_view message)
 void print_warnings(const gateway::configuration& configured)
 {
     for (const auto& warning : configured.warnings) {
-        std::cerr << gateway::model::printable(warning) << '\n';
+        std::cerr << gateway::model::printable(gateway::shown(warning)) << '\n';
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -233,6 +234,29 @@ TEST_CASE("validate warns on stderr of what has no effect, and a client's own fi
     CHECK(dumped.code == 0);
     CHECK(dumped.out.find("autoApprove") == std::string::npos);
     CHECK(dumped.err == done.err);
+}
+
+TEST_CASE("an open admin outside loopback is admin_exposed, in what validate says and in the log of the start")
+{
+    // An address of nobody's (RFC 5737): it is read, and cannot be bound.
+    const written_file file{"admin: 192.0.2.1:4001\nadmin_access: open\nstore: memory\nlisten: 127.0.0.1:0\n"};
+    const auto warning = file.path() +
+                         ":1:8: warning: admin: 192.0.2.1:4001 lets everyone who reaches it change and "
+                         "delete agents; expected `admin_access: scopes`, or `metrics` for those who "
+                         "only watch";
+    const auto validated = cardea({"validate", "-c", file.path()});
+    CHECK(validated.code == 0);
+    CHECK(validated.err == warning + " [admin_exposed]\n");
+    const auto started = cardea({"run", "-c", file.path()});
+    CHECK(started.code == 2);
+    const auto lines = lines_of(started.err);
+    REQUIRE(!lines.empty());
+    const auto logged = std::ranges::find_if(lines, [](const auto& line) {
+        return line.find(R"("event":"admin_exposed")") != std::string::npos;
+    });
+    REQUIRE(logged != lines.end());
+    CHECK(parsed(*logged)["level"] == "warn");
+    CHECK(parsed(*logged)["reason"] == warning);
 }
 
 TEST_CASE("every problem of a file is a line with its place, its key and what was expected, and exit code 2")
