@@ -5,6 +5,7 @@
 #include "config/json_value.hpp"
 #include "config/mcp_program.hpp"
 #include "config/url.hpp"
+#include "core/redaction.hpp"
 #include "core/secret.hpp"
 
 #include <algorithm>
@@ -50,8 +51,29 @@ std::string first_word(const std::string& command)
     return blank == std::string::npos ? command : command.substr(0, blank) + ' ' + core::masked;
 }
 
+core::json shown_arguments(const node& value, std::string_view program)
+{
+    auto shown = hide_values(value);
+    if (value.is != node::kind::list) {
+        return shown;
+    }
+    std::vector<std::string> texts;
+    for (const auto& each : value.items) {
+        texts.push_back(each.text);
+    }
+    const auto harmless = core::harmless_arguments(program, texts);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const auto& item = value.items[i];
+        if (harmless[i] && item.is == node::kind::scalar && !item.from_outside) {
+            shown[i] = texts[i];
+        }
+    }
+    return shown;
+}
+
 // What of a member of a transport, or of a package, may be shown: only what cannot hold a credential keeps its value.
-core::json shown_member(std::string_view name, const node& value)
+// `program` gets the `args`; empty: none of them is known to be harmless.
+core::json shown_member(std::string_view name, const node& value, std::string_view program = {})
 {
     constexpr auto harmless =
         std::to_array<std::string_view>({"type", "cwd", "memory", "cpus", "network", "name", "registryType", "version"}
@@ -66,6 +88,9 @@ core::json shown_member(std::string_view name, const node& value)
         if (std::find(harmless.begin(), harmless.end(), name) != harmless.end()) {
             return to_json(value);
         }
+    }
+    if (name == "args" && !program.empty()) {
+        return shown_arguments(value, program);
     }
     if (name != "package" || value.is != node::kind::map) {
         return hide_values(value);
@@ -134,8 +159,10 @@ private:
             given = read_members(*map, f.path, {transport_keys.begin(), transport_keys.end()}, problems_);
         }
         parts_.shown = core::json::object();
+        const auto* command = find_field(given, "command");
+        const auto program = command == nullptr ? std::string_view{} : std::string_view{command->value->text};
         for (std::size_t i = 0; map != nullptr && i < map->keys.size(); ++i) {
-            append_member(parts_.shown, map->keys[i].text, shown_member(map->keys[i].text, map->items[i]));
+            append_member(parts_.shown, map->keys[i].text, shown_member(map->keys[i].text, map->items[i], program));
         }
         if (!given.contains("url") && !given.contains("command") && !given.contains("package")) {
             if (f.value->is == node::kind::map) {
@@ -222,7 +249,7 @@ private:
         parts_.shown = {{"type", "stdio"}, {"command", shown_member("command", *f.value)}};
         for (const auto* name : {"args", "env", "cwd"}) {
             if (const auto* more = find_field(given, name)) {
-                parts_.shown[name] = shown_member(name, *more->value);
+                parts_.shown[name] = shown_member(name, *more->value, f.value->text);
             }
         }
         take_type(given);

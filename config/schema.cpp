@@ -117,8 +117,8 @@ constexpr auto settings_table = std::to_array<setting>({
     {"store",
      store_setting{of<&settings::store>},
      "Where Cardea keeps agents of the management API and the last good card of each A2A agent: a SQLite file, or "
-     "memory. Default: `cardea/store.db` below `XDG_STATE_HOME` or `~/.local/state`, or memory if that is unusable. A "
-     "file that is named here must be usable."},
+     "memory. Default: `store.db` in systemd's `STATE_DIRECTORY`, else in `cardea` below `XDG_STATE_HOME` or "
+     "`~/.local/state`, or memory if that is unusable. A file that is named here must be usable."},
 
     {"rate_limits.principal.rate",
      rate(of<&settings::rate_limits, &core::rate_limits::principal, &core::rate_limit::rate>),

@@ -77,25 +77,6 @@ bool is_package(std::string_view text)
     });
 }
 
-// The arguments that may be credentials: neither names of options nor paths, nor the program that a launcher is to run.
-// Without these what a server says of its start, such as which package or folder is not there, could not be read.
-std::vector<std::string_view> possible_secrets(const mcp_server& server)
-{
-    std::vector<std::string_view> found;
-    bool launches = runs_another(server.command);
-    bool announced = false;
-    for (const std::string_view each : server.arguments) {
-        const bool is_option = each.starts_with('-');
-        const bool is_program = launches && !is_option && is_package(each);
-        if (announced || !(is_option_name(each) || is_path(each) || is_program)) {
-            found.push_back(each);
-        }
-        launches = launches && is_option;
-        announced = is_option_name(each) && announces_secret(each);
-    }
-    return found;
-}
-
 // The password in `scheme://user:password@host`; empty: there is none.
 std::string_view password_in(std::string_view address)
 {
@@ -175,6 +156,24 @@ std::string redaction::apply(std::string_view text, std::size_t most) const
     return done < most ? out.append(text.substr(done, most - done)) : out;
 }
 
+// Neither names of options nor paths are credentials, nor the program that a launcher is to run. Without these what a server
+// says of its start, such as which package or folder is not there, could not be read.
+std::vector<bool> harmless_arguments(std::string_view program, const std::vector<std::string>& arguments)
+{
+    std::vector<bool> harmless;
+    harmless.reserve(arguments.size());
+    bool launches = runs_another(program);
+    bool announced = false;
+    for (const std::string_view each : arguments) {
+        const bool is_option = each.starts_with('-');
+        const bool is_program = launches && !is_option && is_package(each);
+        harmless.push_back(!announced && (is_option_name(each) || is_path(each) || is_program));
+        launches = launches && is_option;
+        announced = is_option_name(each) && announces_secret(each);
+    }
+    return harmless;
+}
+
 redaction
 redaction_of(const mcp_server& server, const std::vector<std::pair<std::string, secret>>& headers, std::string_view url)
 {
@@ -187,9 +186,12 @@ redaction_of(const mcp_server& server, const std::vector<std::pair<std::string, 
         add(value.reveal());
         add(behind(value.reveal(), ' '));
     }
-    for (const auto each : possible_secrets(server)) {
-        add(each);
-        std::ranges::for_each(parts_of(each), add);
+    const auto harmless = harmless_arguments(server.command, server.arguments);
+    for (std::size_t i = 0; i < server.arguments.size(); ++i) {
+        if (!harmless[i]) {
+            add(server.arguments[i]);
+            std::ranges::for_each(parts_of(server.arguments[i]), add);
+        }
     }
     for (auto query = behind(url, '?'); !query.empty(); query = behind(query, '&')) {
         add(query);

@@ -49,4 +49,7 @@ redaction redaction_of(
     std::string_view url = {}
 );
 
+// Of each argument, whether it cannot be a credential by the same rules, and can be shown. `program` is what gets them.
+std::vector<bool> harmless_arguments(std::string_view program, const std::vector<std::string>& arguments);
+
 }  // namespace core

@@ -24,7 +24,7 @@ bool may_ask(std::string_view path, const core::principal& owner, const admin_ri
     if (path == "/metrics") {
         return reads || access::has_scope(&owner, core::scope_metrics);
     }
-    if (path == "/rpc") {
+    if (path == "/rpc" || path == "/") {
         return reads;
     }
     if (path == model::registration_path) {

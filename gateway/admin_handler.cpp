@@ -1,10 +1,13 @@
 #include "gateway/admin_handler.hpp"
 
 #include "gateway/model/content_type.hpp"
+#include "gateway/model/index_page.hpp"
 #include "gateway/model/registration.hpp"
+#include "gateway/model/version.hpp"
 #include "gateway/traffic/rpc_exchange.hpp"
 #include "net/loop/ask.hpp"
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -15,6 +18,15 @@ using core::errc;
 using net::http1::method;
 
 using model::registration_path;
+
+constexpr std::array routes{
+    model::index_route{"GET", "/healthz", "whether the gateway runs"},
+    model::index_route{"GET", "/readyz", "whether it accepts traffic"},
+    model::index_route{"GET", "/metrics", "metrics for Prometheus"},
+    model::index_route{"POST", "/rpc", "management: what `cardea agents` uses"},
+    model::index_route{"POST", "/reload", "reads the configuration again"},
+    model::index_route{"POST", registration_path, "registers an agent"},
+};
 
 model::answer json_answer(const core::json& body)
 {
@@ -64,6 +76,10 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
         } else {
             reply = model::method_not_allowed("POST");
         }
+    } else if (path == "/") {
+        const bool reads = verb == method::get || verb == method::head;
+        reply = reads ? model::index_answer(caller.head(), model::version(), routes)
+                      : model::method_not_allowed("GET, HEAD");
     } else if (status_pages::serves(path)) {
         co_await pages_.answer(caller, std::move(path));
         co_return;

@@ -61,6 +61,7 @@ public:
 
 private:
     void complain(std::string problem) { out_.problems.push_back(std::move(problem)); }
+    void warn(std::string text) { out_.warnings.push_back({.text = std::move(text)}); }
 
     // Before it is read: what changes meanwhile will look changed.
     core::result<> note(const std::string& path)
@@ -97,7 +98,7 @@ private:
             complain(config::to_text(problem));
         }
         for (const auto& warning : loaded.warnings) {
-            out_.warnings.push_back(config::to_text(warning));
+            warn(config::to_text(warning));
         }
         out_.settings = std::move(loaded.value);
         listen_at_ = loaded.listen_at;
@@ -204,9 +205,9 @@ private:
         if (const auto open = config::open_admin(settings)) {
             complain(tell_of_admin(*open, false));
         } else if (const auto clear = config::admin_credentials_in_clear(settings)) {
-            out_.warnings.push_back(tell_of_admin(*clear, true));
+            warn(tell_of_admin(*clear, true));
         } else if (const auto exposed = config::exposed_admin(settings)) {
-            out_.warnings.push_back(tell_of_admin(*exposed, true));
+            out_.warnings.push_back({tell_of_admin(*exposed, true), "admin_exposed"});
         }
         if (const auto unseen = config::unseen_certificates(settings.tls, settings.access)) {
             complain(tell(*unseen, false));
@@ -214,7 +215,7 @@ private:
         if (const auto open = config::open_without_credentials(settings.listen, settings.access)) {
             complain(tell(*open, false));
         } else if (const auto clear = config::credentials_in_clear(settings)) {
-            out_.warnings.push_back(tell(*clear, true));
+            warn(tell(*clear, true));
         }
     }
 
@@ -222,9 +223,7 @@ private:
     {
         for (const auto& agent : out_.settings.agents) {
             if (is_own_address(agent.url, out_.settings)) {
-                out_.warnings.push_back(
-                    "warning: agents." + agent.id + ".url: leads back to this gateway; calls fail with loop_detected"
-                );
+                warn("warning: agents." + agent.id + ".url: leads back to this gateway; calls fail with loop_detected");
             }
         }
     }
@@ -288,6 +287,12 @@ void add_directories_of(const fs::path& file, std::set<std::string>& into)
 }
 
 }  // namespace
+
+std::string shown(const config_warning& warning)
+{
+    const bool own = warning.event != config_warning{}.event;
+    return own ? warning.text + " [" + std::string{warning.event} + ']' : warning.text;
+}
 
 bool outdated(const std::map<std::string, file_stamp>& files)
 {

@@ -12,14 +12,26 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gateway {
 
+// `text` is shown as `file:line:column: warning: key: what`; the settings are usable.
+struct config_warning {
+    std::string text;
+    std::string_view event = "config_warning";  // of the line about it in the log
+
+    bool operator==(const config_warning&) const = default;
+};
+
+// The text, with the event's name in brackets if it has one of its own.
+std::string shown(const config_warning& warning);
+
 struct configuration {
-    config::settings settings;                // usable only if there are no problems
-    std::vector<std::string> problems;        // as they are shown: `file:line:column: key: what`
-    std::vector<std::string> warnings;        // in the same form; the settings are usable
+    config::settings settings;          // usable only if there are no problems
+    std::vector<std::string> problems;  // as they are shown: `file:line:column: key: what`
+    std::vector<config_warning> warnings;
     std::string text;                         // of the file, if it is to be dumped
     std::string sha256;                       // of the file's text, in hex; empty: there is none
     std::map<std::string, file_stamp> files;  // what it was read from, as they were before they were read

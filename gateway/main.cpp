@@ -6,6 +6,7 @@
 #include "gateway/cli/card_lint_command.hpp"
 #include "gateway/cli/command_line.hpp"
 #include "gateway/cli/key_command.hpp"
+#include "gateway/cli/welcome.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/inherited_listeners.hpp"
 #include "gateway/listeners.hpp"
@@ -105,7 +106,7 @@ core::result<service> take_service()
 void print_warnings(const gateway::configuration& configured)
 {
     for (const auto& warning : configured.warnings) {
-        std::cerr << gateway::model::printable(warning) << '\n';
+        std::cerr << gateway::model::printable(gateway::shown(warning)) << '\n';
     }
 }
 
@@ -149,6 +150,19 @@ std::string listening_line(const gateway::listeners& bound)
         "listening",
         {{"traffic", traffic}, {"admin", admin}, {"metrics", metrics}, version}
     );
+}
+
+// Whoever starts the gateway without naming an agent sees what it does. Nobody has to read it.
+void greet(const gateway::cli::command_line& asked, const gateway::listeners& bound, const std::string& store)
+{
+    if (!asked.config_file.empty() || !asked.agents.empty() || !asked.mcp.empty()) {
+        return;
+    }
+    const auto traffic = bound.traffic_address();
+    const auto admin = bound.admin_address();
+    say(gateway::cli::welcome({traffic, admin}, store));
+    std::cout.flush();
+    std::cout.clear();
 }
 
 int run(const gateway::cli::command_line& asked)
@@ -199,6 +213,7 @@ int run(const gateway::cli::command_line& asked)
     server.handle_signals();  // before the line that tells whoever started us that there is something to stop
     // Whatever the level: whoever starts a gateway on port 0 needs this line.
     output.write(listening_line(server.addresses()));
+    greet(asked, server.addresses(), store->path);
     server.run();
     return EXIT_SUCCESS;
 }

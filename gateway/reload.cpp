@@ -50,6 +50,10 @@ core::json to_json(const reload_report& report)
     for (const auto& each : report.changes.changed) {
         changed.push_back({{"id", each.id}, {"keys", each.keys}});
     }
+    auto warnings = core::json::array();
+    for (const auto& each : report.warnings) {
+        warnings.push_back(shown(each));
+    }
     return {
         {"agents",
          {{"added", report.changes.added},
@@ -57,15 +61,15 @@ core::json to_json(const reload_report& report)
           {"removed", report.changes.removed},
           {"unchanged", report.changes.unchanged}}},
         {"settings", report.changes.settings},
-        {"warnings", report.warnings},
+        {"warnings", std::move(warnings)},
         {"needs_restart", report.changes.needs_restart}
     };
 }
 
-void log_warnings(const std::vector<std::string>& warnings, const core::logger& log)
+void log_warnings(const std::vector<config_warning>& warnings, const core::logger& log)
 {
     for (const auto& each : warnings) {
-        log.write(core::log_level::warn, "config_warning", {{"reason", each}});
+        log.write(core::log_level::warn, each.event, {{"reason", each.text}});
     }
 }
 

@@ -34,7 +34,7 @@ enum class reload_trigger : std::uint8_t { request, signal, file };
 
 struct reload_report {
     std::vector<std::string> problems;  // not empty: nothing has changed
-    std::vector<std::string> warnings;
+    std::vector<config_warning> warnings;
     config::changes changes;
     bool draining = false;  // the gateway ends: nothing was read
 };
@@ -43,7 +43,7 @@ struct reload_report {
 core::json to_json(const reload_report& report);
 
 // A line in the log for each.
-void log_warnings(const std::vector<std::string>& warnings, const core::logger& log);
+void log_warnings(const std::vector<config_warning>& warnings, const core::logger& log);
 
 struct reload_counts {
     std::uint64_t applied = 0;

@@ -98,6 +98,7 @@ void card_publisher::fail(card_slot& slot, core::error why)
         find_path_(slot.id(), {});
     }
     slot.status.failure = why;
+    slot.status.failed_at = now_();
     cards::fail(slot.state, std::move(why), now_());
 }
 

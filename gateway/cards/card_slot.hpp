@@ -32,6 +32,7 @@ struct card_status {
     std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
     std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
     std::optional<core::error> failure;       // of the latest fetch
+    core::steady_time failed_at{};            // with `failure`
     std::optional<hidden_tools> hidden;       // of the MCP server that has a filter; nullopt: it has none
     bool vouched = false;                     // by a session that is there: it does not age
     std::uint64_t changes = 0;                // how often different bytes were published

@@ -66,6 +66,7 @@ bool session_cards::take(card_slot& slot, core::result<served_card> card, const 
     if (lost) {
         slot.session_trouble = std::move(lost);
         slot.status.failure = slot.session_trouble;
+        slot.status.failed_at = out_.now();
         withdraw(slot);
     }
     return true;
@@ -81,6 +82,9 @@ void session_cards::withhold(card_slot& slot)
 void session_cards::set_trouble(card_slot& slot, std::optional<core::error> why)
 {
     slot.lost_meanwhile = why.has_value();
+    if (why) {
+        slot.status.failed_at = out_.now();
+    }
     // What makes no card makes none, however well the session is.
     slot.session_trouble = why ? std::move(why) : slot.card_trouble;
     slot.status.failure = slot.session_trouble;

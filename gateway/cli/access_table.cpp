@@ -121,6 +121,7 @@ void add_admin(std::vector<row>& rows, const config::settings& settings)
     const auto writes = reads + " and " + scope_text({core::scope_write});
     rows.push_back({listener, "/healthz, /readyz", "anyone"});
     rows.push_back({listener, "/metrics", scope_text({core::scope_metrics}) + " | " + reads});
+    rows.push_back({listener, "/", reads});
     rows.push_back({listener, "/rpc", reads});
     rows.push_back({listener, "/rpc, to change agents", writes});
     rows.push_back({listener, std::string{model::registration_path}, registrants_of(settings) + " | " + writes});
@@ -134,7 +135,7 @@ std::string access_table(const config::settings& settings)
     std::vector<row> rows{{"listener", "route", "who"}};
     const auto listener = config::to_text(settings.listen);
     if (const auto plan = access::access_plan::make(settings.access)) {
-        rows.push_back({listener, "/.well-known/jwks.json", "anyone"});
+        rows.push_back({listener, "/, /.well-known/jwks.json", "anyone"});
         if (plan->resource_metadata({})) {
             rows.push_back({listener, std::string{model::resource_metadata_path}, "anyone"});
         }

@@ -28,19 +28,12 @@ void add_configuration_options(CLI::App& verb, command_line& line)
 
 void add_run(CLI::App& root, command_line& line)
 {
-    auto& run = *root.add_subcommand("run", "Serve agents: -c FILE, --agent ID=URL or --mcp 'ID=COMMAND'");
+    auto& run = *root.add_subcommand("run", "Serve agents: those of the store, of -c FILE, of --agent and of --mcp");
     add_configuration_options(run, line);
     run.footer(R"(For every agent:
   GET  /agents/<id>/.well-known/agent-card.json    its card, with addresses of this gateway
   POST /agents/<id>                                its JSON-RPC address, for calls and event streams)");
-    run.callback([&line] {
-        line.verb = top_verb::run;
-        if (line.config_file.empty() && line.agents.empty() && line.mcp.empty() && line.store.empty()) {
-            throw CLI::ValidationError(
-                "nothing to serve: pass -c FILE, --agent ID=URL, --mcp 'ID=COMMAND' or --store STORE"
-            );
-        }
-    });
+    run.callback([&line] { line.verb = top_verb::run; });
 }
 
 void add_validate(CLI::App& root, command_line& line)

@@ -69,7 +69,7 @@ net::task<core::result<std::string>> card_methods::refreshed(std::string id, boo
     json answer{
         {"id", id},
         {"changed", after->changes != changes_before},
-        {"card_status", card_status_record(*after, now)}
+        {"card_status", card_status_record(*after, now, for_operator)}
     };
     if (const auto session = sessions_.facts(id)) {
         answer["session"] = session_record(*session, now, for_operator);

@@ -6,6 +6,7 @@
 #include "core/status.hpp"
 #include "core/utf8.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -16,10 +17,14 @@ using core::json;
 
 constexpr std::size_t longest_path = 512;  // bytes of where a problem of a card lies: it has the card's own names
 
+std::int64_t seconds(core::steady_time::duration time)
+{
+    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+}
+
 std::int64_t age_of(const cards::card_status& status, core::steady_time now)
 {
-    return std::chrono::duration_cast<std::chrono::seconds>(cards::seen_at(status, now) - status.card->fetched_at)
-        .count();
+    return seconds(cards::seen_at(status, now) - status.card->fetched_at);
 }
 
 json failure_record(const core::error& why)
@@ -29,6 +34,46 @@ json failure_record(const core::error& why)
         {"message", core::message(why.code)},
         {"retryable", core::retryable(why.code)},
     };
+}
+
+void add_attempts(json& record, std::uint64_t attempts)
+{
+    if (attempts > 0) {
+        record["attempts"] = attempts;
+    }
+}
+
+// What callers are not told of a failed fetch: it may name addresses.
+void add_fetches(json& record, const cards::card_status& status, core::steady_time now)
+{
+    auto attempts = status.fetched;
+    for (const auto& [code, times] : status.failures) {
+        attempts += times;
+    }
+    add_attempts(record, attempts);
+    if (status.failure) {
+        auto& failure = record["failure"];
+        failure["age_seconds"] = seconds(now - status.failed_at);
+        if (!status.failure->detail.empty()) {
+            failure["detail"] = status.failure->detail;
+        }
+    }
+}
+
+void add_trouble(json& record, const sessions::session_facts& session, core::steady_time now)
+{
+    add_attempts(record, session.counts.attempts);
+    if (session.next_attempt) {
+        const auto left = std::max(*session.next_attempt - now, core::steady_time::duration{});
+        record["next_attempt_in_seconds"] = std::chrono::ceil<std::chrono::seconds>(left).count();
+    }
+    if (session.failure) {
+        auto& failure = record["failure"];
+        failure = {{"reason", mcp::name(session.failure->reason)}, {"age_seconds", seconds(now - session.failure->at)}};
+        if (!session.failure->detail.empty()) {
+            failure["detail"] = session.failure->detail;
+        }
+    }
 }
 
 }  // namespace
@@ -80,7 +125,7 @@ json agent_record(const core::agent& agent)
     return record;
 }
 
-json card_status_record(const cards::card_status& status, core::steady_time now)
+json card_status_record(const cards::card_status& status, core::steady_time now, bool for_operator)
 {
     json record = {{"state", card_state(status, now)}};
     if (status.card) {
@@ -108,6 +153,9 @@ json card_status_record(const cards::card_status& status, core::steady_time now)
     record["changes"] = status.changes;
     if (status.failure) {
         record["failure"] = failure_record(*status.failure);
+    }
+    if (for_operator) {
+        add_fetches(record, status, now);
     }
     record["problems"] = card_problems_record(status.problems);
     if (status.address_problem) {
@@ -155,9 +203,12 @@ json session_record(const sessions::session_facts& session, core::steady_time no
         record["left_out"] = {{"count", session.left_out.count}, {"first", session.left_out.first}};
     }
     if (session.ready_since) {
-        record["uptime_seconds"] = std::chrono::duration_cast<std::chrono::seconds>(now - *session.ready_since).count();
+        record["uptime_seconds"] = seconds(now - *session.ready_since);
     }
     record["restarts"] = sessions::restarts_of(session);
+    if (for_operator) {
+        add_trouble(record, session, now);
+    }
     return record;
 }
 

@@ -19,8 +19,9 @@ core::json agent_record(const core::agent& agent);
 // Of an agent's card: "fresh", "stale", "failed" or "unknown".
 std::string_view card_state(const cards::card_status& status, core::steady_time now);
 
-// Of an agent's card: its state, age, validators, problems, the latest failure.
-core::json card_status_record(const cards::card_status& status, core::steady_time now);
+// Of an agent's card: its state, age, validators, problems, the latest failure. `for_operator`: with what that was about and
+// when, and how often the card was asked for.
+core::json card_status_record(const cards::card_status& status, core::steady_time now, bool for_operator);
 
 // How many there are, and why of the first of them.
 core::json hidden_tools_record(const cards::hidden_tools& hidden);
@@ -29,7 +30,7 @@ core::json hidden_tools_record(const cards::hidden_tools& hidden);
 core::json card_summary(const cards::card_status& status, core::steady_time now);
 
 // Of a session with an MCP server: its state and why, what is spoken, for how long it has been ready, restarts.
-// `for_operator`: with what the server itself said of it.
+// `for_operator`: with what the server itself said of it, its latest failure, attempts, and when the next one is.
 core::json session_record(const sessions::session_facts& session, core::steady_time now, bool for_operator);
 
 // Path, wording and weight of each.

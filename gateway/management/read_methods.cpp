@@ -141,6 +141,9 @@ net::task<rpc_result> read_methods::get(core::rpc_request request, const rpc_cal
     if (!caller.shows && status != nullptr && status->hidden) {
         result.text.append(R"("hidden_tools":)").append(core::to_text(hidden_tools_record(*status->hidden))) += ',';
     }
+    if (const auto lines = stderr_of(*agent, caller); !lines.empty()) {
+        result.text.append(R"("stderr":)").append(core::to_text(json(lines))) += ',';
+    }
     result.text += R"("card":)";
     if (status != nullptr && status->card) {
         result.card = status->card->bytes;
@@ -148,6 +151,13 @@ net::task<rpc_result> read_methods::get(core::rpc_request request, const rpc_cal
         result.text.append("null").append(model::card_end);
     }
     co_return result;
+}
+
+// What its program wrote last, for those who may also see addresses.
+std::vector<std::string> read_methods::stderr_of(const registered_agent& agent, const rpc_caller& caller) const
+{
+    const bool shown = caller.sees_addresses && !caller.shows && agent.entry->record.mcp;
+    return shown ? sessions_.complaints(agent.entry->record.id) : std::vector<std::string>{};
 }
 
 // With the metadata, which is not read again for that.
@@ -186,7 +196,8 @@ json read_methods::record_of(const registered_agent& agent, bool for_operator) c
         record["session"] = session_record(*session, now, for_operator);
     }
     const auto* status = cards_.status(id);
-    record["card_status"] = status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, now);
+    record["card_status"] =
+        status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, now, for_operator);
     return record;
 }
 

@@ -11,6 +11,7 @@
 #include "net/loop/types.hpp"
 
 #include <string>
+#include <vector>
 
 namespace gateway::management {
 
@@ -37,6 +38,7 @@ public:
 private:
     struct known;
 
+    std::vector<std::string> stderr_of(const registered_agent& agent, const rpc_caller& caller) const;
     core::json record_of(const registered_agent& agent, bool for_operator) const;
     known known_of(const registered_agent& agent, core::steady_time now) const;
     static core::json health_record(const known& known, core::steady_time now, const rpc_caller& caller);

@@ -23,6 +23,8 @@ std::string_view name(route r) noexcept
             return "resource_metadata";
         case route::directory:
             return "directory";
+        case route::index:
+            return "index";
         case route::none:
             return "none";
     }

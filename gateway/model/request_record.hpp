@@ -27,6 +27,7 @@ enum class route : std::uint8_t {
     key_set,
     resource_metadata,
     directory,
+    index,
     none,
 };
 

@@ -18,13 +18,13 @@ agent_session::agent_session(
     std::shared_ptr<const model::agent_entry> agent,
     mcp::runner_settings settings,
     mcp::transport_factory connect,
-    std::shared_ptr<core::redaction> secrets,
+    server_words words,
     std::function<void(const agent_session& session)> ended
 )
     : services_{services},
       agent_{std::move(agent)},
       ended_{std::move(ended)},
-      secrets_{std::move(secrets)},
+      words_{std::move(words)},
       runner_{services_.control, std::move(settings), std::move(connect), *this, services_.log, agent_->record.id}
 {
 }
@@ -42,8 +42,10 @@ session_facts agent_session::facts() const
     facts.counts = runner_.counts();
     facts.queued = runner_.queued();
     facts.losses = losses_;
+    facts.failure = failure_;
+    facts.next_attempt = runner_.next_attempt();
     if (const auto& lists = runner_.latest()) {
-        const auto shown = [&](std::string_view words) { return model::shown_words(*secrets_, words); };
+        const auto shown = [&](std::string_view words) { return model::shown_words(*words_.secrets, words); };
         facts.era = mcp::name(lists->server.speaks);
         facts.version = lists->server.protocol_version;
         facts.server_name = shown(lists->server.name);
@@ -52,6 +54,15 @@ session_facts agent_session::facts() const
         std::ranges::transform(facts.left_out.first, facts.left_out.first.begin(), shown);
     }
     return facts;
+}
+
+std::vector<std::string> agent_session::complaints() const
+{
+    if (words_.complaints == nullptr) {
+        return {};
+    }
+    const auto& lines = words_.complaints->lines();
+    return {lines.begin(), lines.end()};
 }
 
 std::optional<core::error> agent_session::trouble() const
@@ -64,7 +75,7 @@ void agent_session::set_agent(std::shared_ptr<const model::agent_entry> agent, c
     const bool same = agent->record == agent_->record;
     if (agent->token != agent_->token) {
         // The server may still repeat the previous one.
-        *secrets_ = model::secrets_of(agent->record, {agent->token.reveal(), agent_->token.reveal()});
+        *words_.secrets = model::secrets_of(agent->record, {agent->token.reveal(), agent_->token.reveal()});
     }
     agent_ = std::move(agent);
     if (!same) {
@@ -128,6 +139,7 @@ void agent_session::session_changed(session_state state, mcp::session_reason why
     const bool begins_again = state == session_state::initializing && served_;
     if (begins_again || state == session_state::backoff || state == session_state::failed) {
         ++losses_[static_cast<std::size_t>(why)];
+        failure_ = session_failure{why, runner_.detail(), services_.control.now()};
     }
     served_ = state == session_state::ready || state == session_state::degraded;
     const auto now = trouble();

@@ -9,6 +9,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/sessions/session_facts.hpp"
 #include "gateway/sessions/session_waiter.hpp"
+#include "mcp/protocol/complaint_log.hpp"
 #include "mcp/session/runner.hpp"
 #include "net/loop/loop.hpp"
 
@@ -35,22 +36,30 @@ struct session_services {
     const std::function<void(const std::string& id, bool fell_back)>& fell_back;
 };
 
+// What the server says, as far as operators are shown it.
+struct server_words {
+    std::shared_ptr<core::redaction> secrets;  // of the agent, and shared with whoever tells what it says
+    std::shared_ptr<const mcp::complaint_lines> complaints{};  // what its programs wrote to stderr; null: not known
+};
+
 class agent_session final : private mcp::runner_observer {
 public:
-    // `secrets` are those of the agent, and shared with whoever tells what the server says. `ended` is called once, from within the
-    // session, when its runner has stopped: the session is destroyed after that call.
+    // `ended` is called once, from within the session, when its runner has stopped: the session is destroyed after that call.
     agent_session(
         session_services services,
         std::shared_ptr<const model::agent_entry> agent,
         mcp::runner_settings settings,
         mcp::transport_factory connect,
-        std::shared_ptr<core::redaction> secrets,
+        server_words words,
         std::function<void(const agent_session& session)> ended
     );
 
     mcp::runner& runner() noexcept { return runner_; }
     const core::agent& record() const noexcept { return agent_->record; }
     session_facts facts() const;
+
+    // What its programs wrote to stderr last, oldest first; empty: nothing, or it has none.
+    std::vector<std::string> complaints() const;
     bool speaks_modern() const noexcept { return runner_.spoken() == mcp::era::modern; }
 
     // Null: none were walked yet.
@@ -91,13 +100,14 @@ private:
     session_services services_;
     std::shared_ptr<const model::agent_entry> agent_;
     std::function<void(const agent_session& session)> ended_;
-    std::shared_ptr<core::redaction> secrets_;
+    server_words words_;
     bool leaving_ = false;
     bool served_ = false;
     bool owes_card_ = false;  // what is listed makes none, or may make another one
     bool rendered_ = false;   // in the walk that is just ending
     std::array<std::uint64_t, mcp::session_reasons> losses_{};
-    unsigned rendering_ = 0;  // cards that are being made of what it lists
+    std::optional<session_failure> failure_;  // the latest
+    unsigned rendering_ = 0;                  // cards that are being made of what it lists
     waiters waiting_;
     waiters waiting_for_card_;
     waiters waiting_for_era_;

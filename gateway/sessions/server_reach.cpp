@@ -63,13 +63,21 @@ void server_reach::renew(const std::string& id, const std::shared_ptr<const mode
     }
 }
 
-mcp::transport_factory
-server_reach::of_gateway(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets)
+mcp::transport_factory server_reach::of_gateway(
+    const model::agent_entry& agent,
+    std::shared_ptr<const core::redaction> secrets,
+    std::shared_ptr<mcp::complaint_lines> complaints
+)
 {
     const auto& record = agent.record;
     switch (record.mcp->transport) {
         case core::mcp_transport::stdio:
-            return mcp::stdio_factory(loop_, *record.mcp, inherited_, record.id, log_);
+            return mcp::stdio_factory(
+                loop_,
+                *record.mcp,
+                inherited_,
+                {record.id, core::redaction_of(*record.mcp), log_, std::move(complaints)}
+            );
         case core::mcp_transport::streamable_http:
             return mcp::fallback_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
         case core::mcp_transport::sse:

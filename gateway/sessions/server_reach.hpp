@@ -6,6 +6,7 @@
 #include "core/redaction.hpp"
 #include "core/secret.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "mcp/protocol/complaint_log.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/client/exchange.hpp"
@@ -36,8 +37,13 @@ public:
     // Before the first agent with such credentials.
     void set_tokens(token_supply tokens) { tokens_ = std::move(tokens); }
 
-    // Null: in no way that the gateway knows. What is logged of what the server says is without `secrets`.
-    mcp::transport_factory of_gateway(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
+    // Null: in no way that the gateway knows. What is logged of what the server says is without `secrets`. `complaints` gets what
+    // programs write to stderr; null: nobody asks for it.
+    mcp::transport_factory of_gateway(
+        const model::agent_entry& agent,
+        std::shared_ptr<const core::redaction> secrets,
+        std::shared_ptr<mcp::complaint_lines> complaints = nullptr
+    );
 
     // The same without what secrets_of_callers() has.
     mcp::transport_factory of_callers(const model::agent_entry& agent);

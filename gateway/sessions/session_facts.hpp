@@ -13,6 +13,13 @@
 
 namespace gateway::sessions {
 
+// How a session was lost, or could not begin.
+struct session_failure {
+    mcp::session_reason reason = mcp::session_reason::none;
+    std::string detail;  // as session_facts::detail
+    core::steady_time at{};
+};
+
 struct session_facts {
     core::mcp_transport transport = core::mcp_transport::unsupported;
     mcp::session_state state = mcp::session_state::configured;
@@ -30,6 +37,8 @@ struct session_facts {
     std::size_t queued = 0;  // bytes that the server has not taken
     // How often it was lost or could not begin, by why.
     std::array<std::uint64_t, mcp::session_reasons> losses{};
+    std::optional<session_failure> failure;         // the latest; it stays when the session is well again
+    std::optional<core::steady_time> next_attempt;  // nothing: none is waited for
 };
 
 // Connections that were made after the first.

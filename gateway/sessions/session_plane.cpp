@@ -121,7 +121,8 @@ void session_plane::begin_next(const std::string& id)
 void session_plane::add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     const auto secrets = std::make_shared<core::redaction>(model::secrets_of(agent->record, {agent->token.reveal()}));
-    auto factory = reach_.of_gateway(*agent, secrets);
+    const auto complaints = std::make_shared<mcp::complaint_lines>();
+    auto factory = reach_.of_gateway(*agent, secrets, complaints);
     if (factory == nullptr) {
         log_.write(
             core::log_level::warn,
@@ -138,7 +139,7 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
         agent,
         std::move(settings),
         std::move(factory),
-        secrets,
+        server_words{secrets, complaints},
         [this](const agent_session& ended) { forget(ended); }
     );
     session->runner().begin();
@@ -204,6 +205,12 @@ std::optional<session_facts> session_plane::facts(const std::string& id) const
     }
     const auto waits = next_.find(id);
     return waits == next_.end() ? std::nullopt : std::optional{facts_of_next(waits->second->record)};
+}
+
+std::vector<std::string> session_plane::complaints(const std::string& id) const
+{
+    const auto* const found = find(id);
+    return found == nullptr ? std::vector<std::string>{} : found->complaints();
 }
 
 bool session_plane::speaks_modern(const std::string& id) const

@@ -69,6 +69,9 @@ public:
 
     // Nothing: the agent has no session.
     std::optional<session_facts> facts(const std::string& id) const;
+
+    // As agent_session::complaints(), of the gateway's own session.
+    std::vector<std::string> complaints(const std::string& id) const;
     bool has(const std::string& id) const { return sessions_.contains(id) || next_.contains(id); }
 
     // Has the server's lists walked now; a lazy session begins. Returns when the card says what they say, or with why it does

@@ -94,8 +94,9 @@ bool access_guard::asks_first(const request_context& request) const
 bool access_guard::identifies(const request_context& request) const
 {
     const auto where = request.to.where;
-    return request.access && where != model::route::key_set && where != model::route::resource_metadata &&
-           !asks_first(request);
+    const bool for_all =
+        where == model::route::key_set || where == model::route::resource_metadata || where == model::route::index;
+    return request.access && !for_all && !asks_first(request);
 }
 
 std::optional<net::routine<>> access_guard::admit_address(request_context& request) const
@@ -159,6 +160,7 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
         case model::route::key_set:
         case model::route::resource_metadata:
         case model::route::directory:
+        case model::route::index:
         case model::route::management:
         case model::route::none:
             break;

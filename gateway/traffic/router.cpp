@@ -7,12 +7,28 @@
 #include "gateway/traffic/path_pattern.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace gateway::traffic {
 namespace {
 
 constexpr std::string_view agents_prefix = "/agents/";
 constexpr std::string_view well_known = ".well-known";  // no agent's id, but what clients ask for that have dropped it
+
+// Of the routes with one address.
+std::optional<model::route> route_at(std::string_view path) noexcept
+{
+    for (const auto& [address, where] :
+         {std::pair{std::string_view{"/"}, model::route::index},
+          {"/rpc", model::route::management},
+          {model::registration_path, model::route::registration},
+          {model::key_set_path, model::route::key_set}}) {
+        if (path == address) {
+            return where;
+        }
+    }
+    return std::nullopt;
+}
 
 std::optional<model::directory_kind> directory_at(std::string_view path) noexcept
 {
@@ -69,16 +85,8 @@ destination find_destination(std::string_view target) noexcept
         to.astray = true;
         return to;
     }
-    if (path == "/rpc") {
-        to.where = model::route::management;
-        return to;
-    }
-    if (path == model::registration_path) {
-        to.where = model::route::registration;
-        return to;
-    }
-    if (path == model::key_set_path) {
-        to.where = model::route::key_set;
+    if (const auto alone = route_at(path)) {
+        to.where = *alone;
         return to;
     }
     if (path.starts_with(model::resource_metadata_path)) {

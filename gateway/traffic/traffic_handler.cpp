@@ -14,6 +14,7 @@
 #include "gateway/traffic/extended_card_endpoint.hpp"
 #include "gateway/traffic/forwarded.hpp"
 #include "gateway/traffic/forwarding.hpp"
+#include "gateway/traffic/index_endpoint.hpp"
 #include "gateway/traffic/key_set_endpoint.hpp"
 #include "gateway/traffic/managed_card_endpoint.hpp"
 #include "gateway/traffic/management_endpoint.hpp"
@@ -161,6 +162,7 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request) c
         case model::route::key_set:
         case model::route::resource_metadata:
         case model::route::directory:
+        case model::route::index:
             if (!reads(head.verb)) {
                 return refuse_method(request, reading_methods);
             }
@@ -193,6 +195,8 @@ net::routine<> traffic_handler::look(request_context& request)
             return phases_->resource_metadata.answer(request);
         case model::route::directory:
             return phases_->directory.answer(request);
+        case model::route::index:
+            return index_endpoint::answer(request);
         case model::route::management:
             return phases_->management.answer(request);
         case model::route::registration:

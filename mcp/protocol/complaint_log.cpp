@@ -16,10 +16,24 @@ bool speaks_of_error(std::string_view line)
 
 }  // namespace
 
-complaint_log::complaint_log(std::string agent, core::redaction secrets, const core::logger& log)
+void complaint_lines::add(std::string line)
+{
+    lines_.push_back(std::move(line));
+    if (lines_.size() > most) {
+        lines_.pop_front();
+    }
+}
+
+complaint_log::complaint_log(
+    std::string agent,
+    core::redaction secrets,
+    const core::logger& log,
+    std::shared_ptr<complaint_lines> kept
+)
     : agent_{std::move(agent)},
       secrets_{std::move(secrets)},
       log_{&log},
+      kept_{std::move(kept)},
       longest_{longest_complaint + secrets_.reach()}
 {
 }
@@ -68,7 +82,11 @@ void complaint_log::write(core::steady_time now)
         line_.clear();
         return;
     }
-    remember(secrets_.apply(line_, longest_remembered));
+    auto short_text = secrets_.apply(line_, longest_remembered);
+    if (kept_ != nullptr) {
+        kept_->add(short_text);
+    }
+    remember(std::move(short_text));
     if (++written_ <= most_complaints) {
         const auto text = secrets_.apply(line_, longest_complaint);
         log_->write(level_, "mcp_stderr", {{"agent", agent_}, {"text", text}});

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,10 +21,30 @@ inline constexpr std::size_t longest_complaint = 500;
 inline constexpr int most_complaints = 20;
 inline constexpr std::chrono::seconds complaint_window{10};
 
+// The last lines of the programs of one server, one program after the other: each up to 200 bytes, without what they were given to
+// keep.
+class complaint_lines {
+public:
+    static constexpr std::size_t most = 20;
+
+    void add(std::string line);
+
+    // Oldest first.
+    const std::deque<std::string>& lines() const noexcept { return lines_; }
+
+private:
+    std::deque<std::string> lines_;
+};
+
 class complaint_log {
 public:
-    // `log` outlives it.
-    complaint_log(std::string agent, core::redaction secrets, const core::logger& log);
+    // `log` outlives it. `kept` gets the lines too; null: nobody asks for them.
+    complaint_log(
+        std::string agent,
+        core::redaction secrets,
+        const core::logger& log,
+        std::shared_ptr<complaint_lines> kept = nullptr
+    );
 
     // Of `mcp_stderr` from now on; it is info at first.
     void set_level(core::log_level level) noexcept { level_ = level; }
@@ -45,6 +66,7 @@ private:
     std::string agent_;
     core::redaction secrets_;
     const core::logger* log_;
+    std::shared_ptr<complaint_lines> kept_;  // null: none are
     core::log_level level_ = core::log_level::info;
     std::size_t longest_;  // of a line, as it is kept
     std::string line_;

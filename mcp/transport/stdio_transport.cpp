@@ -1,7 +1,6 @@
 #include "mcp/transport/stdio_transport.hpp"
 
 #include "core/redaction.hpp"
-#include "mcp/protocol/complaint_log.hpp"
 #include "mcp/transport/line_reader.hpp"
 #include "net/process/child_priority.hpp"
 #include "net/process/child_process.hpp"
@@ -201,15 +200,25 @@ std::vector<std::pair<std::string, std::string>> inherited_environment()
 transport_factory stdio_factory(
     net::loop& on,
     const core::mcp_server& server,
-    std::vector<std::pair<std::string, std::string>> inherited,
+    const std::vector<std::pair<std::string, std::string>>& inherited,
     std::string agent,
     const core::logger& log
 )
 {
-    auto command = command_of(server, inherited);
-    const complaint_log complaints{std::move(agent), core::redaction_of(server), log};
-    return [&on, command = std::move(command), limit = server.max_message, complaints](transport_observer& observer
-           ) -> std::unique_ptr<transport> {
+    return stdio_factory(on, server, inherited, {std::move(agent), core::redaction_of(server), log});
+}
+
+transport_factory stdio_factory(
+    net::loop& on,
+    const core::mcp_server& server,
+    const std::vector<std::pair<std::string, std::string>>& inherited,
+    complaint_log complaints
+)
+{
+    return [&on,
+            command = command_of(server, inherited),
+            limit = server.max_message,
+            complaints = std::move(complaints)](transport_observer& observer) -> std::unique_ptr<transport> {
         return std::make_unique<stdio_transport>(on, command, limit, complaints, observer);
     };
 }

@@ -3,6 +3,7 @@
 
 #include "core/log.hpp"
 #include "core/mcp_server.hpp"
+#include "mcp/protocol/complaint_log.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/loop.hpp"
 
@@ -21,9 +22,17 @@ std::vector<std::pair<std::string, std::string>> inherited_environment();
 transport_factory stdio_factory(
     net::loop& on,
     const core::mcp_server& server,
-    std::vector<std::pair<std::string, std::string>> inherited,
+    const std::vector<std::pair<std::string, std::string>>& inherited,
     std::string agent,
     const core::logger& log
+);
+
+// The same with a log of what it says that is made already: each program begins with a copy of it.
+transport_factory stdio_factory(
+    net::loop& on,
+    const core::mcp_server& server,
+    const std::vector<std::pair<std::string, std::string>>& inherited,
+    complaint_log complaints
 );
 
 }  // namespace mcp

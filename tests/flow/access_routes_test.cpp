@@ -1,3 +1,4 @@
+#include "gateway/model/version.hpp"
 #include "tests/flow/access_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -19,6 +20,7 @@ struct row {
     unsigned anonymous;
     unsigned stranger;  // with a good credential that no rule names
     unsigned ci;
+    bool for_all = false;  // whatever credential comes with it: nobody is asked
 };
 
 const std::vector<row> rows{
@@ -62,7 +64,10 @@ const std::vector<row> rows{
     {"GET", "/.well-known/ai-catalog.json", 401, 200, 200},
     {"POST", "/rpc", 401, 200, 200},
     {"POST", "/agent/register", 401, 403, 403},
-    {"GET", "/", 401, 404, 404},
+    {"GET", "/", 200, 200, 200, true},
+    {"HEAD", "/", 200, 200, 200, true},
+    {"GET", "/?x", 200, 200, 200, true},
+    {"POST", "/", 405, 405, 405, true},
     {"GET", "/.well-known/agent-card.json", 401, 404, 404},
     {"GET", "/metrics", 401, 404, 404},
     {"GET", "/agents/../agents/open", 401, 400, 400},
@@ -94,14 +99,39 @@ TEST_CASE("every route answers every caller as its rules say")
         CHECK(ask(port, each, mallory).status == each.stranger);
         CHECK(ask(port, each, ci).status == each.ci);
         // A credential that is not good is never taken for none.
-        CHECK(ask(port, each, unknown).status == 401);
-        CHECK(ask(port, each, expired).status == 401);
-        CHECK(ask(port, each, {{"Authorization", "Basic bWFsbG9yeTp4"}}).status == 401);
+        CHECK(ask(port, each, unknown).status == (each.for_all ? each.anonymous : 401));
+        CHECK(ask(port, each, expired).status == (each.for_all ? each.anonymous : 401));
+        const field_list basic{{"Authorization", "Basic bWFsbG9yeTp4"}};
+        CHECK(ask(port, each, basic).status == (each.for_all ? each.anonymous : 401));
         auto two = ci;
         two.push_back(mallory.front());
-        CHECK(ask(port, each, two).status == 400);
-        CHECK(ask(port, {each.method, each.target + "?access_token=key-of-ci", 0, 0, 0}, nobody).status == 400);
+        CHECK(ask(port, each, two).status == (each.for_all ? each.anonymous : 400));
+        const auto keyed = each.target + (each.target.find('?') == std::string::npos ? '?' : '&');
+        const row in_query{each.method, keyed + "access_token=key-of-ci", 0, 0, 0};
+        CHECK(ask(port, in_query, nobody).status == (each.for_all ? each.anonymous : 400));
     }
+}
+
+TEST_CASE("the index is the same for every caller, and tells of no agent and no version")
+{
+    guarded_gateway with;
+    const auto port = with.gateway.port();
+    const auto page = request(port, "GET", "/", nobody);
+    CHECK(page.status == 200);
+    CHECK(page.header("Content-Type") == "text/plain; charset=utf-8");
+    CHECK(page.body.starts_with("Cardea, a gateway for A2A agents and MCP servers\n\nGET   /agents "));
+    CHECK(page.body.find("\nPOST  /agents/<id> ") != std::string::npos);
+    for (const auto& who : {mallory, ci, operators, unknown}) {
+        CHECK(request(port, "GET", "/", who).body == page.body);
+    }
+    for (const auto* word : {"open", "seen", "secret", "127.0.0.1", gateway::model::version().data()}) {
+        CAPTURE(word);
+        CHECK(page.body.find(word) == std::string::npos);
+    }
+    const auto described = request(port, "GET", "/", {{"Accept", "application/json"}});
+    CHECK(described.header("Content-Type") == "application/json");
+    CHECK_FALSE(parsed(described.body).contains("version"));
+    CHECK(request(port, "POST", "/", ci).header("Allow") == "GET, HEAD");
 }
 
 TEST_CASE("OPTIONS of /mcp at an agent that relays it is held to the agent's rules, and tells nobody else of the agent")

@@ -1,3 +1,4 @@
+#include "gateway/model/version.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
@@ -208,11 +209,36 @@ TEST_CASE("while it drains the gateway is alive, not ready, and still gives its 
     CHECK(gateway.wait_until_stopped());
 }
 
+TEST_CASE("the index of the admin listener has the version and every route there, each of which answers")
+{
+    scripted_agent agent;
+    const running_gateway gateway{settings_for(agent)};
+    const auto page = request(gateway.admin_port(), "GET", "/");
+    CHECK(page.status == 200);
+    CHECK(page.body.starts_with("Cardea " + std::string{gateway::model::version()} + ", a gateway for "));
+    CHECK(request(gateway.admin_port(), "HEAD", "/").status == 200);
+    check_refusal(request(gateway.admin_port(), "DELETE", "/"), 405, "method_not_allowed", "");
+    const auto described = request(gateway.admin_port(), "GET", "/", {{"Accept", "application/json"}});
+    CHECK(flow::parsed(described.body)["version"] == std::string{gateway::model::version()});
+    const auto routes = flow::parsed(described.body)["routes"];
+    CHECK(routes.size() == 6);
+    for (const auto& each : routes) {
+        const auto path = each["path"].get<std::string>();
+        CAPTURE(path);
+        CHECK(page.body.find(each["method"].get<std::string>()) != std::string::npos);
+        CHECK(page.body.find(' ' + path + ' ') != std::string::npos);
+        // Without a body, which a POST there needs.
+        const auto status = request(gateway.admin_port(), each["method"].get<std::string>(), path).status;
+        CHECK(status != 404);
+        CHECK(status != 405);
+    }
+}
+
 TEST_CASE("the admin listener has nothing else, and the traffic listener has none of it")
 {
     scripted_agent agent;
     const running_gateway gateway{settings_for(agent)};
-    for (const auto* path : {"/", "/metrics/", "/readyz/x", "/agents/a", "/agents/a/.well-known/agent-card.json"}) {
+    for (const auto* path : {"/x", "/metrics/", "/readyz/x", "/agents/a", "/agents/a/.well-known/agent-card.json"}) {
         CAPTURE(path);
         check_refusal(request(gateway.admin_port(), "GET", path), 404, "not_found", "");
     }

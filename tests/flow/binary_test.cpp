@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -161,10 +162,6 @@ TEST_CASE("Wrong arguments are reported on stderr in one line, with exit code 2"
     for (const auto& each : std::vector<row>{
              {{"serve"}, "cardea: unknown verb 'serve'; see cardea --help\n"},
              {{"run", "--agent"}, "cardea: --agent needs a value; see cardea run --help\n"},
-             {{"run"},
-              "cardea: nothing to serve: pass -c FILE, --agent ID=URL, --mcp 'ID=COMMAND' or --store STORE; see cardea "
-              "run "
-              "--help\n"},
              {{"validate"}, "cardea: --config is required; see cardea validate --help\n"},
              {{"card", "polish"}, "cardea: unknown verb 'polish'; see cardea card --help\n"},
              {{"card", "lint"}, "cardea: FILE|URL is required; see cardea card lint --help\n"},
@@ -237,6 +234,29 @@ TEST_CASE("validate warns on stderr of what has no effect, and a client's own fi
     CHECK(dumped.code == 0);
     CHECK(dumped.out.find("autoApprove") == std::string::npos);
     CHECK(dumped.err == done.err);
+}
+
+TEST_CASE("an open admin outside loopback is admin_exposed, in what validate says and in the log of the start")
+{
+    // An address of nobody's (RFC 5737): it is read, and cannot be bound.
+    const written_file file{"admin: 192.0.2.1:4001\nadmin_access: open\nstore: memory\nlisten: 127.0.0.1:0\n"};
+    const auto warning = file.path() +
+                         ":1:8: warning: admin: 192.0.2.1:4001 lets everyone who reaches it change and "
+                         "delete agents; expected `admin_access: scopes`, or `metrics` for those who "
+                         "only watch";
+    const auto validated = cardea({"validate", "-c", file.path()});
+    CHECK(validated.code == 0);
+    CHECK(validated.err == warning + " [admin_exposed]\n");
+    const auto started = cardea({"run", "-c", file.path()});
+    CHECK(started.code == 2);
+    const auto lines = lines_of(started.err);
+    REQUIRE(!lines.empty());
+    const auto logged = std::ranges::find_if(lines, [](const auto& line) {
+        return line.find(R"("event":"admin_exposed")") != std::string::npos;
+    });
+    REQUIRE(logged != lines.end());
+    CHECK(parsed(*logged)["level"] == "warn");
+    CHECK(parsed(*logged)["reason"] == warning);
 }
 
 TEST_CASE("every problem of a file is a line with its place, its key and what was expected, and exit code 2")
@@ -398,6 +418,55 @@ TEST_CASE("on port 0 the first line names the addresses, which serve until the p
         CHECK(parsed(lines.back())["event"] == "stopped");
         CHECK(gateway.process.err().find(R"("event":"request")") != std::string::npos);
     }
+}
+
+TEST_CASE("run without agents serves those of the default store, and says where and how to add one")
+{
+    const test_support::scratch_directory state;
+    for (const bool again : {false, true}) {
+        CAPTURE(again);
+        child_process process{
+            "/bin/sh",
+            {"-c",
+             "XDG_STATE_HOME=" + state.path().string() +
+                 " exec " CARDEA_BIN " run --listen 127.0.0.1:0 --admin 127.0.0.1:0"}
+        };
+        const auto line =
+            process.wait_for_line([](auto text) { return text.find(R"("event":"listening")") != text.npos; });
+        REQUIRE(line);
+        const auto traffic = flow::listening_port(*line, "traffic");
+        const auto admin = flow::listening_port(*line, "admin");
+        if (!again) {
+            const auto added =
+                flow::managing("agents/upsert", R"({"id":"kept","agent":{"url":"http://127.0.0.1:9/"}})");
+            const auto answer =
+                test_support::request(admin, "POST", "/rpc", {{"Content-Type", "application/json"}}, added);
+            CHECK(parsed(answer.body).contains("result"));
+        }
+        CHECK(test_support::request(traffic, "GET", "/agents").body.find(R"("kept")") != std::string::npos);
+        process.signal(SIGTERM);
+        CHECK(process.wait() == 0);
+        CHECK(process.out().starts_with("Cardea serves the agents in " + state.file("cardea/store.db") + "\n"));
+        CHECK(
+            process.out().find("  callers  http://127.0.0.1:" + std::to_string(traffic) + "/\n") != std::string::npos
+        );
+        const auto at_admin = "127.0.0.1:" + std::to_string(admin);
+        CHECK(process.out().find("  admin    http://" + at_admin + "/\n") != std::string::npos);
+        CHECK(process.out().find("cardea agents --admin " + at_admin + " add my-agent ") != std::string::npos);
+    }
+}
+
+TEST_CASE("nobody has to read the welcome: with a full stdout the gateway serves and ends in order")
+{
+    child_process process{
+        "/bin/sh",
+        {"-c", "exec " CARDEA_BIN " run --store memory --listen 127.0.0.1:0 --admin 127.0.0.1:0 > /dev/full"}
+    };
+    const auto line = process.wait_for_line([](auto text) { return text.find(R"("event":"listening")") != text.npos; });
+    REQUIRE(line);
+    CHECK(test_support::request(flow::listening_port(*line, "admin"), "GET", "/readyz").status == 200);
+    process.signal(SIGTERM);
+    CHECK(process.wait() == 0);
 }
 
 TEST_CASE("the configuration file of a process is what it serves")

@@ -306,7 +306,7 @@ TEST_CASE("the admin listener serves over TLS too")
     http_client prober{gateway.admin_port(), tls_caller{ca.ca_file()}};
     prober.send(test_support::request_text("GET", "/readyz"));
     CHECK(prober.read_response().status == 200);
-    CHECK(test_support::request(gateway.port(), "GET", "/").status == 404);
+    CHECK(test_support::request(gateway.port(), "GET", "/").status == 200);
 }
 
 TEST_CASE("a caller that comes again resumes, whichever worker it meets")

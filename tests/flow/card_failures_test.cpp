@@ -293,7 +293,6 @@ TEST_CASE("there is nothing at other paths of an agent, nor at paths that only d
              "/agents/a/.well-known/openid-configuration",
              "/agents/%61/.well-known/agent-card.json",
              "/agents//a/.well-known/agent-card.json",
-             "/",
          }) {
         CAPTURE(target);
         check_refusal(test_support::request(gateway.port(), "GET", target), 404, "not_found", "");

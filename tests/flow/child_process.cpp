@@ -51,7 +51,8 @@ std::vector<std::string> environment(const std::string& state, const std::vector
     auto all = more;
     all.push_back("XDG_STATE_HOME=" + state);
     for (char** each = environ; *each != nullptr; ++each) {
-        if (!std::string_view{*each}.starts_with("XDG_STATE_HOME=")) {
+        const std::string_view variable{*each};
+        if (!variable.starts_with("XDG_STATE_HOME=") && !variable.starts_with("STATE_DIRECTORY=")) {
             all.emplace_back(*each);
         }
     }

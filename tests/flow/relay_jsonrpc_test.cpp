@@ -157,7 +157,6 @@ TEST_CASE("an address of nothing is 404 in plain, and never a way to an agent")
     constexpr flow::error_answer nothing{404, 0, "not_found", "There is nothing at this address.", false};
     relayed x{test_support::answer_json("{}")};
     const std::string targets[] = {
-        "/",
         "/agents//a",
         "/AGENTS/a",
         "/agents/a/x",

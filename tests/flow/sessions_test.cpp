@@ -161,10 +161,22 @@ done
     CHECK(metrics.status == 200);
     CHECK(metrics.body.find("hunter2") == std::string::npos);
     for (const auto* id : {"refusing", "telling"}) {
+        REQUIRE(flow::becomes_true([&] { return manage(gateway, "agents/get", {{"id", id}}).contains("stderr"); }));
         auto record = manage(gateway, "agents/get", {{"id", id}});
         record.erase("card");  // what callers are shown
         CHECK(record.dump().find("hunter2") == std::string::npos);
+        CHECK(record["stderr"].back() == "the key is ********");
+        const auto asked = flow::managing("agents/get", R"({"id":")" + std::string{id} + R"("})");
+        const auto elsewhere = parsed(flow::post_json(gateway.port(), "/rpc", asked).body)["result"];
+        CHECK(elsewhere["id"] == id);
+        CHECK_FALSE(elsewhere.contains("stderr"));
+        CHECK_FALSE(elsewhere["session"].contains("attempts"));
+        CHECK_FALSE(elsewhere["session"].contains("failure"));
     }
+    CHECK(
+        session_of(gateway, "refusing")["failure"]["detail"].get<std::string>().find("bad key ****") !=
+        std::string::npos
+    );
 }
 
 TEST_CASE("get, list and health show the same of a session")
@@ -177,7 +189,7 @@ TEST_CASE("get, list and health show the same of a session")
     CHECK(session["uptime_seconds"].get<int>() >= 0);
     session.erase("uptime_seconds");
     CHECK(session == parsed(R"({"state":"ready","transport":"stdio","era":"legacy","protocolVersion":"2025-06-18",
-            "server":{"name":"shell","version":"1.5"},"restarts":0})"));
+            "server":{"name":"shell","version":"1.5"},"restarts":0,"attempts":1})"));
     auto listed = manage(gateway, "agents/list", json::object())["agents"][0];
     auto health = manage(gateway, "agents.health", {{"id", "m"}});
     CHECK(health["status"] == "healthy");
@@ -201,6 +213,9 @@ TEST_CASE("a server that is killed is unhealthy until it is back, and that it wa
     CHECK(ill["status"] == "unhealthy");
     CHECK(ill["reason"] == "session_crashed");
     CHECK(ill["session"]["reason"] == "exited");
+    CHECK(ill["session"]["failure"]["reason"] == "exited");
+    CHECK(ill["session"]["failure"]["detail"] == ill["session"]["detail"]);
+    CHECK(ill["session"]["next_attempt_in_seconds"].get<int>() <= 1);
     CHECK(ill["card"]["failure"] == "session_crashed");
     CHECK(ill["card"]["state"] == "failed");
     CHECK(manage(gateway, "agents/get", {{"id", "m"}})["card_status"]["state"] == "failed");
@@ -209,7 +224,11 @@ TEST_CASE("a server that is killed is unhealthy until it is back, and that it wa
         CHECK(error_of(gateway, "agents/refreshCard", params)["data"]["code"] == "session_crashed");
     }
     REQUIRE(becomes(gateway, "m", "ready"));
-    CHECK(session_of(gateway, "m")["restarts"] == 1);
+    const auto well = session_of(gateway, "m");
+    CHECK(well["restarts"] == 1);
+    CHECK(well["attempts"] == 2);
+    CHECK(well["failure"]["reason"] == "exited");
+    CHECK_FALSE(well.contains("next_attempt_in_seconds"));
     CHECK(manage(gateway, "agents/health", {{"id", "m"}})["status"] == "healthy");
 }
 

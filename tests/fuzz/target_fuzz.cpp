@@ -102,6 +102,10 @@ void check_found(std::string_view target, const gateway::traffic::destination& t
         tests::require(to.agent.empty() || core::valid_agent_id(to.agent), "an agent's id is one", to.agent);
         return;
     }
+    if (to.where == route::index) {
+        tests::require(path == "/", "the index has one address", target);
+        return;
+    }
     if (to.where == route::directory) {
         tests::require(path == path_of(to.directory) || path == "/agents/", "a directory is at its address", target);
         return;
@@ -123,6 +127,7 @@ void check_found(std::string_view target, const gateway::traffic::destination& t
 void check_nowhere(std::string_view target, const gateway::traffic::destination& to)
 {
     const auto path = target.substr(0, target.find('?'));
+    tests::require(path != "/", "the index is found", target);
     tests::require(path != "/rpc", "the management is found", target);
     tests::require(path != "/agents" && path != "/agents/", "the directory is found", target);
     if (!path.starts_with('/') || to.refusal == core::errc::bad_request) {

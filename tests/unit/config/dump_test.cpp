@@ -124,10 +124,10 @@ TEST_CASE("no secret is shown, wherever a configuration may have one")
     CHECK(more["agents"]["c"]["card"]["value"] == json{{"name", "N"}, {"key", {{"deep", core::masked}}}});
 }
 
-TEST_CASE("an MCP server of the command line is from its flag, and its arguments are masked")
+TEST_CASE("an MCP server of the command line is from its flag, and arguments that may be credentials are masked")
 {
     auto effective = config::load("agents: {}", "c.yml", variables).value;
-    for (const auto* flag : {"files=npx -y s3cr3t", "web=https://h/mcp"}) {
+    for (const auto* flag : {"files=npx -y server-files --token s3cr3t /srv", "web=https://h/mcp"}) {
         effective.agents.push_back(config::parse_mcp_flag(flag).value());
     }
     const auto all = config::dump(
@@ -138,7 +138,10 @@ TEST_CASE("an MCP server of the command line is from its flag, and its arguments
     CHECK(files["protocol"] == leaf("mcp", "flag --mcp"));
     CHECK(
         files["transport"] ==
-        leaf({{"type", "stdio"}, {"command", "npx"}, {"args", {"********", "********"}}}, "flag --mcp")
+        leaf(
+            {{"type", "stdio"}, {"command", "npx"}, {"args", {"-y", "server-files", "--token", "********", "/srv"}}},
+            "flag --mcp"
+        )
     );
     CHECK(files["url"] == leaf(nullptr, "default"));
     CHECK(files["start"] == leaf("eager", "default"));

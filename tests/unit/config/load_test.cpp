@@ -206,7 +206,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     files.id = "files";
     files.speaks = core::protocol::mcp;
     files.metadata =
-        R"({"transport":{"type":"stdio","command":"npx","args":["********","********"],"env":{"DEBUG":"********"},)"
+        R"({"transport":{"type":"stdio","command":"npx","args":["-y","server-filesystem"],"env":{"DEBUG":"********"},)"
         R"("cwd":"/srv/files"}})";
     files.mcp = core::mcp_server{
         .transport = core::mcp_transport::stdio,

@@ -224,6 +224,28 @@ TEST_CASE("of a transport only what cannot be a credential is shown")
     );
 }
 
+TEST_CASE("of a program's arguments options' names, paths and what a launcher runs are shown, as they are logged")
+{
+    const auto shown = [](const std::string& server) {
+        return right("agents: {a: {" + server + "}}").agents.at(0).metadata;
+    };
+    const std::string expected =
+        R"({"transport":{"command":"npx","args":["-y","server-files","/srv","--token","********","********"]}})";
+    const std::string arguments = "[-y, server-files, /srv, --token, s3cr3t, --key=s3cr3t]";
+    CHECK(shown("transport: {command: npx, args: " + arguments + "}") == expected);
+    CHECK(shown("transport: {args: " + arguments + ", command: npx}").find("\"/srv\"") != std::string::npos);
+    auto short_form = expected;
+    short_form.insert(short_form.find("\"command\""), R"("type":"stdio",)");
+    CHECK(shown("command: npx, args: " + arguments) == short_form);
+    // What a variable put in is hidden, whatever it looks like; nothing is known of what runs a package.
+    const auto from_variable = shown("command: npx, args: [-y, \"${TOKEN}\"]");
+    CHECK(from_variable == R"({"transport":{"type":"stdio","command":"npx","args":["-y","********"]}})");
+    CHECK(
+        shown("transport: {package: {name: n, args: [-y, /srv]}}") ==
+        R"({"transport":{"package":{"name":"n","args":["********","********"]}}})"
+    );
+}
+
 TEST_CASE("a credential that lost its key does not reach a problem")
 {
     for (const auto* text : {

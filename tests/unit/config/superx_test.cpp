@@ -65,7 +65,8 @@ TEST_CASE("a transport is kept with the metadata, without what may be a credenti
     );
     CHECK(
         agents.at(3).metadata ==
-        R"({"transport":{"type":"stdio","command":"npx","args":["********","********","********"],)"
+        R"({"transport":{"type":"stdio","command":"npx","args":["-y","@modelcontextprotocol/server-filesystem",)"
+        R"("/home/user/documents"],)"
         R"("env":{"DEBUG":"********"}}})"
     );
     CHECK(

@@ -23,6 +23,16 @@ TEST_SUITE_BEGIN("gateway/configuration");
 namespace {
 
 using strings = std::set<std::string>;
+using texts = std::vector<std::string>;
+
+texts texts_of(const std::vector<gateway::config_warning>& warnings)
+{
+    texts out;
+    for (const auto& each : warnings) {
+        out.push_back(gateway::shown(each));
+    }
+    return out;
+}
 
 strings directories_of_file(const std::string& path)
 {
@@ -161,7 +171,9 @@ TEST_CASE("An address for other machines needs a provider or open access, whethe
         "a "
         "loopback address";
     const std::string provider = "access: {providers: [{type: static_token, name: a, token: 0123456789abcdef}]}\n";
-    using texts = std::vector<std::string>;
+    const auto warnings = [&](const std::string& text, std::vector<std::string> more) {
+        return texts_of(read(text, std::move(more)).warnings);
+    };
     const texts none;
     const texts idle{"agents.a.call: guards nothing without access.providers; expected a provider, or no policy"};
     const std::string guarded = "agents: {a: {url: \"http://127.0.0.1:9/\", call: nobody}}\n";
@@ -173,17 +185,18 @@ TEST_CASE("An address for other machines needs a provider or open access, whethe
     CHECK(read("admin: 0.0.0.0:4001", {}).problems == texts{file + ":1:8: admin: 0.0.0.0:4001 " + open_admin});
     CHECK(read("{}", {"--admin", "0.0.0.0:4001"}).problems == texts{"--admin: 0.0.0.0:4001 " + open_admin});
     CHECK(read("admin_access: open\nadmin: 0.0.0.0:4001", {}).problems == none);
+    const std::string exposed =
+        "warning: admin: 0.0.0.0:4001 lets everyone who reaches it change and delete agents; "
+        "expected `admin_access: scopes`, or `metrics` for those who only watch";
+    const auto warned = read("admin_access: open\nadmin: 0.0.0.0:4001", {}).warnings;
+    CHECK(warned == std::vector<gateway::config_warning>{{file + ":2:8: " + exposed, "admin_exposed"}});
     CHECK(
-        read("admin_access: open\nadmin: 0.0.0.0:4001", {}).warnings ==
-        texts{
-            file + ":2:8: warning: admin: 0.0.0.0:4001 lets everyone who reaches it change and delete agents; expected "
-                   "`admin_access: scopes`, or `metrics` for those who only watch"
-        }
+        warnings("admin_access: open\nadmin: 0.0.0.0:4001", {}) == texts{file + ":2:8: " + exposed + " [admin_exposed]"}
     );
-    CHECK(read("admin_access: open", {}).warnings == none);
+    CHECK(warnings("admin_access: open", {}) == none);
     CHECK(read("admin_access: scopes\nadmin: 0.0.0.0:4001\n" + provider, {}).problems == none);
     CHECK(
-        read("admin_access: scopes\nadmin: 0.0.0.0:4001\n" + provider, {}).warnings ==
+        warnings("admin_access: scopes\nadmin: 0.0.0.0:4001\n" + provider, {}) ==
         texts{
             file + ":2:8: warning: admin: 0.0.0.0:4001 has no TLS, so that operators' credentials arrive in the clear; "
                    "expected `admin_tls`"
@@ -205,12 +218,12 @@ TEST_CASE("An address for other machines needs a provider or open access, whethe
     CHECK(read("listen: 0.0.0.0:4000", {"--listen", "127.0.0.1:4000"}).problems == none);
     CHECK(read("access: open", {"--listen", "0.0.0.0:4000"}).problems == none);
     CHECK(read(provider, {"--listen", "0.0.0.0:4000"}).problems == none);
-    CHECK(read(provider, {"--listen", "0.0.0.0:4000"}).warnings == texts{"warning: --listen: 0.0.0.0:4000 " + clear});
+    CHECK(warnings(provider, {"--listen", "0.0.0.0:4000"}) == texts{"warning: --listen: 0.0.0.0:4000 " + clear});
     CHECK(
-        read("listen: 0.0.0.0:4000\n" + provider, {}).warnings ==
+        warnings("listen: 0.0.0.0:4000\n" + provider, {}) ==
         texts{file + ":1:9: warning: listen: 0.0.0.0:4000 " + clear}
     );
-    CHECK(read(provider, {}).warnings == none);
+    CHECK(warnings(provider, {}) == none);
     const auto without_file = gateway::cli::parse_command_line({"run", "--listen", "0.0.0.0:4000"});
     CHECK(read_configuration(without_file, nullptr, reading::first).problems == of_flag);
 }
@@ -290,11 +303,9 @@ TEST_CASE("An agent whose address is a listener of this gateway is warned about"
         );
         const auto read = read_configuration(asked_for(here.file("c.yml")), nullptr, reading::first);
         CHECK(read.problems.empty());
-        return read.warnings;
+        return texts_of(read.warnings);
     };
-    const std::vector<std::string> expected{
-        "warning: agents.a.url: leads back to this gateway; calls fail with loop_detected"
-    };
+    const texts expected{"warning: agents.a.url: leads back to this gateway; calls fail with loop_detected"};
     for (const std::string url :
          {"http://127.0.0.1:4000/agents/b",
           "http://localhost:4000/",

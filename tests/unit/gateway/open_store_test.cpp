@@ -33,6 +33,7 @@ TEST_CASE("memory is memory, and a file that is named is that file")
     REQUIRE(memory.has_value());
     CHECK_FALSE(memory->engine->durable());
     CHECK(memory->unusable_place.empty());
+    CHECK(memory->path.empty());
     const auto file = open_store("sqlite:" + scratch.file("named.db"), variables({{"HOME", scratch.path()}}));
     REQUIRE(file.has_value());
     CHECK(file->engine->durable());
@@ -40,11 +41,12 @@ TEST_CASE("memory is memory, and a file that is named is that file")
     CHECK_FALSE(std::filesystem::exists(scratch.file(".local")));
 }
 
-TEST_CASE("without a name the file stands below the user's state directory")
+TEST_CASE("without a name the file stands in the service's state directory, or below the user's")
 {
     const scratch_directory scratch;
     const auto home = scratch.file("home");
     const auto state = scratch.file("state");
+    const auto service = scratch.file("service");
     struct row {
         std::map<std::string, std::string, std::less<>> set;
         std::string path;
@@ -53,11 +55,16 @@ TEST_CASE("without a name the file stands below the user's state directory")
              row{{{"HOME", home}}, home + "/.local/state/cardea/store.db"},
              row{{{"HOME", home}, {"XDG_STATE_HOME", state}}, state + "/cardea/store.db"},
              row{{{"HOME", home}, {"XDG_STATE_HOME", "relative"}}, home + "/.local/state/cardea/store.db"},
+             row{{{"HOME", home}, {"XDG_STATE_HOME", state}, {"STATE_DIRECTORY", service}}, service + "/store.db"},
+             row{{{"STATE_DIRECTORY", service + "2:" + service}}, service + "2/store.db"},
+             row{{{"HOME", home}, {"STATE_DIRECTORY", "relative"}}, home + "/.local/state/cardea/store.db"},
+             row{{{"HOME", home}, {"STATE_DIRECTORY", ""}}, home + "/.local/state/cardea/store.db"},
          }) {
         const auto made = open_store("", variables(each.set));
         REQUIRE(made.has_value());
         CHECK(made->engine->durable());
         CHECK(std::filesystem::exists(each.path));
+        CHECK(made->path == each.path);
         CHECK(made->unusable_place.empty());
     }
 }
@@ -72,8 +79,8 @@ TEST_CASE("a default place that cannot be used makes way for memory, and it is s
         CHECK_FALSE(made->engine->durable());
         CHECK(made->unusable_place == reason);
     };
-    in_memory(variables({}), "neither XDG_STATE_HOME nor HOME names a directory");
-    in_memory(variables({{"HOME", "relative"}}), "neither XDG_STATE_HOME nor HOME names a directory");
+    in_memory(variables({}), "neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME names a directory");
+    in_memory(variables({{"HOME", "relative"}}), "neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME names a directory");
     in_memory(
         variables({{"XDG_STATE_HOME", scratch.file("file")}}),
         scratch.file("file/cardea") + ": cannot be made: Not a directory"

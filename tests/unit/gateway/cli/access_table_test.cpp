@@ -85,6 +85,8 @@ TEST_SUITE("access table")
              {"127.0.0.1:4000  /agent/register                register.token | scope cardea:register\n",
               "127.0.0.1:4001  /healthz, /readyz              anyone\n",
               "127.0.0.1:4001  /metrics                       scope cardea:metrics | scope cardea:read\n",
+              "127.0.0.1:4000  /, /.well-known/jwks.json      anyone\n",
+              "127.0.0.1:4001  /                              scope cardea:read\n",
               "127.0.0.1:4001  /rpc                           scope cardea:read\n",
               "127.0.0.1:4001  /rpc, to change agents         scope cardea:read and scope cardea:write\n",
               "127.0.0.1:4001  /reload                        scope cardea:read and scope cardea:write\n"}) {

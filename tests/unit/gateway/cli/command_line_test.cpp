@@ -176,6 +176,14 @@ TEST_CASE("run and validate read the file of --config and of -c")
     }
 }
 
+TEST_CASE("run needs no arguments, and its addresses can be given without an agent")
+{
+    const auto line = parse_command_line({"run"});
+    CHECK(line.verb == top_verb::run);
+    CHECK(line.problem.empty());
+    CHECK(parse_command_line({"run", "--listen", ":0"}).problem.empty());
+}
+
 TEST_CASE("A problem names the offending argument and where help is")
 {
     check_problems({
@@ -185,10 +193,6 @@ TEST_CASE("A problem names the offending argument and where help is")
         {{""}, "unknown verb ''; see cardea --help"},
         {{"--"}, "a verb is required; see cardea --help"},
         {{"--listen", ":0", "run"}, "unknown option '--listen'; see cardea --help"},
-        {{"run"},
-         "nothing to serve: pass -c FILE, --agent ID=URL, --mcp 'ID=COMMAND' or --store STORE; see cardea run --help"},
-        {{"run", "--listen", ":0"},
-         "nothing to serve: pass -c FILE, --agent ID=URL, --mcp 'ID=COMMAND' or --store STORE; see cardea run --help"},
         {{"run", "-c"}, "--config needs a value; see cardea run --help"},
         {{"run", "--agent", "a=http://x", "--admin"}, "--admin needs a value; see cardea run --help"},
         {{"run", "--agent", ""}, "--agent: expected a value, got ''; see cardea run --help"},

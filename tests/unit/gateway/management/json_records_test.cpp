@@ -110,20 +110,69 @@ TEST_CASE("a record shows the value of every key that is not the usual one, as t
 TEST_CASE("a card that was never asked for is unknown, one that was never had has failed")
 {
     gateway::cards::card_status status;
-    CHECK(card_status_record(status, start) == parsed(R"({"state":"unknown","changes":0,"problems":[]})"));
+    CHECK(card_status_record(status, start, false) == parsed(R"({"state":"unknown","changes":0,"problems":[]})"));
     status.failure = core::upstream_error(core::errc::upstream_refused, "10.0.0.7:9000 refused");
-    const auto record = card_status_record(status, start);
+    const auto record = card_status_record(status, start, false);
     CHECK(record == parsed(R"({"state":"failed","changes":0,"failure":{"code":"upstream_refused",
           "message":"The agent could not be reached.","retryable":true},"problems":[]})"));
     CHECK(core::to_text(record).find("10.0.0.7") == std::string::npos);
 }
 
+TEST_CASE("operators see what the latest failure of a card was about, when it was, and how often the card was asked for"
+)
+{
+    gateway::cards::card_status status;
+    CHECK(card_status_record(status, start, true) == parsed(R"({"state":"unknown","changes":0,"problems":[]})"));
+    status.failure = core::upstream_error(core::errc::upstream_refused, "10.0.0.7:9000\nrefused");
+    status.failed_at = start;
+    status.fetched = 2;
+    status.failures = {{core::errc::upstream_refused, 3}, {core::errc::upstream_timeout, 1}};
+    const auto record = card_status_record(status, start + 61'900ms, true);
+    CHECK(record["attempts"] == 6);
+    CHECK(record["failure"]["code"] == "upstream_refused");
+    CHECK(record["failure"]["age_seconds"] == 61);
+    CHECK(record["failure"]["detail"] == "10.0.0.7:9000\nrefused");
+    CHECK(core::to_text(record).find(R"(9000\nrefused)") != std::string::npos);
+    status.failure->detail.clear();
+    CHECK_FALSE(card_status_record(status, start, true)["failure"].contains("detail"));
+    const auto for_callers = card_status_record(status, start, false);
+    CHECK_FALSE(for_callers.contains("attempts"));
+    CHECK_FALSE(for_callers["failure"].contains("age_seconds"));
+}
+
+TEST_CASE("operators see how a session was lost last, also once it is well again, and when it is tried again")
+{
+    using gateway::management::session_record;
+    gateway::sessions::session_facts session;
+    session.transport = core::mcp_transport::stdio;
+    session.state = mcp::session_state::backoff;
+    session.reason = mcp::session_reason::exited;
+    session.counts.attempts = 4;
+    session.failure = {mcp::session_reason::exited, "exit code 3", start};
+    session.next_attempt = start + 2100ms;
+    const auto record = session_record(session, start + 1s, true);
+    CHECK(record["attempts"] == 4);
+    CHECK(record["next_attempt_in_seconds"] == 2);
+    CHECK(record["failure"] == parsed(R"({"reason":"exited","age_seconds":1,"detail":"exit code 3"})"));
+    CHECK(session_record(session, start + 3s, true)["next_attempt_in_seconds"] == 0);
+    session.next_attempt.reset();
+    session.failure->detail.clear();
+    session.state = mcp::session_state::ready;
+    session.reason = mcp::session_reason::none;
+    const auto well = session_record(session, start + 90s, true);
+    CHECK_FALSE(well.contains("next_attempt_in_seconds"));
+    CHECK(well["failure"] == parsed(R"({"reason":"exited","age_seconds":90})"));
+    for (const auto* hidden : {"attempts", "next_attempt_in_seconds", "failure"}) {
+        CHECK_FALSE(session_record(session, start, false).contains(hidden));
+    }
+}
+
 TEST_CASE("a card is fresh until its freshness ends, with its age in whole seconds")
 {
     const auto status = status_with_card(20s);
-    CHECK(card_status_record(status, start + 20s - 1ns)["state"] == "fresh");
-    CHECK(card_status_record(status, start + 20s)["state"] == "stale");
-    const auto record = card_status_record(status, start + 5500ms);
+    CHECK(card_status_record(status, start + 20s - 1ns, false)["state"] == "fresh");
+    CHECK(card_status_record(status, start + 20s, false)["state"] == "stale");
+    const auto record = card_status_record(status, start + 5500ms, false);
     CHECK(record["age_seconds"] == 5);
     CHECK(record["fresh_for_seconds"] == 14);
     CHECK(record["size"] == 12);
@@ -139,7 +188,7 @@ TEST_CASE("problems of a card are shown with path, wording and weight")
     status.found_at = "http://agent/.well-known/agent.json";
     status.problems.push_back({"skills[0].id", "is missing", a2a::problem_severity::error});
     status.problems.push_back({"version", "is empty", a2a::problem_severity::warning});
-    const auto record = card_status_record(status, start);
+    const auto record = card_status_record(status, start, false);
     CHECK(record["found_at"] == "http://agent/.well-known/agent.json");
     CHECK(record["problems"] == parsed(R"([{"path":"skills[0].id","what":"is missing","severity":"error"},
           {"path":"version","what":"is empty","severity":"warning"}])"));
@@ -179,7 +228,7 @@ TEST_CASE("a card that its session vouches for does not age")
 {
     auto status = status_with_card(20s);
     status.vouched = true;
-    const auto record = card_status_record(status, start + 1h);
+    const auto record = card_status_record(status, start + 1h, false);
     CHECK(record["state"] == "fresh");
     CHECK(record["age_seconds"] == 0);
     CHECK_FALSE(record.contains("fresh_for_seconds"));

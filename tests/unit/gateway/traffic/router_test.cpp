@@ -43,6 +43,8 @@ TEST_CASE("a target leads to a call, a card or the management, and keeps its que
         {"/agents/a/.well-known/agent-card.json?v=1", route::card, "a"},
         {"/agents/a/.well-known/agent.json", route::card, "a", true},
         {"/agents/.well-known/.well-known/agent.json", route::card, ".well-known", true},
+        {"/", route::index},
+        {"/?x=/rpc", route::index},
         {"/rpc", route::management},
         {"/agent/register", route::registration},
         {"/agent/register?x", route::registration},
@@ -90,7 +92,8 @@ TEST_CASE("an agent's extended card has an address for each version that has one
 TEST_CASE("a target that would mean an agent only after decoding or normalising leads nowhere")
 {
     for (const auto* target : {
-             "/",
+             "//",
+             "/.",
              "*",
              "",
              "/agents//",

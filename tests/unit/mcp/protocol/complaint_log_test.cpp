@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 
 TEST_SUITE_BEGIN("mcp/protocol/complaint_log");
@@ -103,6 +104,35 @@ TEST_CASE("The last words are the last line, behind the latest error of the few 
     CHECK(x.complaints.last_words() == "RuntimeException: b … at d");
     x.write(15, begin);
     CHECK(x.complaints.last_words() == "line");
+}
+
+TEST_CASE("The last twenty lines are kept beyond the program that wrote them, masked and cut")
+{
+    kept_log sink;
+    const core::logger log{sink, core::log_level::info};
+    const auto kept = std::make_shared<mcp::complaint_lines>();
+    {
+        complaint_log first{"a", core::redaction{{"hunter2-hunter2"}}, log, kept};
+        first.add("key hunter2-hunter2\n  two\n\n" + std::string(201, 'x') + "\nunfinished", begin);
+        first.end(begin);
+    }
+    REQUIRE(kept->lines().size() == 4);
+    CHECK(kept->lines()[0] == "key ********");
+    CHECK(kept->lines()[1] == "  two");
+    CHECK(kept->lines()[2] == std::string(200, 'x'));
+    CHECK(kept->lines()[3] == "unfinished");
+    complaint_log second{"a", {}, log, kept};
+    std::string text;
+    for (int i = 0; i < 16; ++i) {
+        text += "line " + std::to_string(i) + '\n';
+    }
+    second.add(text, begin);
+    CHECK(kept->lines().size() == mcp::complaint_lines::most);
+    CHECK(kept->lines().front() == "key ********");
+    second.add("one more\n", begin);
+    CHECK(kept->lines().size() == mcp::complaint_lines::most);
+    CHECK(kept->lines().front() == "  two");
+    CHECK(kept->lines().back() == "one more");
 }
 
 TEST_SUITE_END();

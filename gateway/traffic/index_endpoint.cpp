@@ -1,0 +1,24 @@
+#include "gateway/traffic/index_endpoint.hpp"
+
+#include "gateway/model/index_page.hpp"
+
+#include <array>
+
+namespace gateway::traffic {
+namespace {
+
+constexpr std::array routes{
+    model::index_route{"GET", "/agents", "the agents that you may see"},
+    model::index_route{"GET", "/agents/<id>/.well-known/agent-card.json", "the card of an agent"},
+    model::index_route{"POST", "/agents/<id>", "a call of an agent: JSON-RPC of A2A"},
+    model::index_route{"POST", "/agents/<id>/mcp", "a message to an MCP server"},
+};
+
+}  // namespace
+
+net::routine<> index_endpoint::answer(request_context& request)
+{
+    return respond(request, model::index_answer(request.caller.head(), {}, routes));
+}
+
+}  // namespace gateway::traffic
