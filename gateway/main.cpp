@@ -152,7 +152,8 @@ std::string listening_line(const gateway::listeners& bound)
     );
 }
 
-// Whoever starts the gateway without naming an agent sees what it does. Nobody has to read it.
+// Whoever starts the gateway without naming an agent sees what it does. Nobody has to read it: past std::cout, whose failures
+// end with exit code 1.
 void greet(const gateway::cli::command_line& asked, const gateway::listeners& bound, const std::string& store)
 {
     if (!asked.config_file.empty() || !asked.agents.empty() || !asked.mcp.empty()) {
@@ -160,9 +161,8 @@ void greet(const gateway::cli::command_line& asked, const gateway::listeners& bo
     }
     const auto traffic = bound.traffic_address();
     const auto admin = bound.admin_address();
-    say(gateway::cli::welcome({traffic, admin}, store));
-    std::cout.flush();
-    std::cout.clear();
+    const auto text = gateway::model::printable(gateway::cli::welcome({traffic, admin}, store), /*lines=*/true);
+    [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
 }
 
 int run(const gateway::cli::command_line& asked)

@@ -352,6 +352,13 @@ net::task<> server::drain_and_stop()
     control_.stop();
 }
 
+void server::note_calls(std::vector<model::call_note> notes)
+{
+    net::asio::post(control_.get_executor(), [this, taken = std::move(notes)] {
+        management_->note_calls(taken, std::chrono::steady_clock::now());
+    });
+}
+
 net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights rights, std::stop_token left)
 {
     management::rpc_caller caller{std::move(rights), std::move(left)};

@@ -105,6 +105,7 @@ private:
     }
     model::program_port& programs() override { return callers_->programs(); }
     void audit(model::audit_notes notes) override { audit_.add(notes); }
+    void note_calls(std::vector<model::call_note> notes) override;
     net::task<std::shared_ptr<const model::agent_entry>> agent_with_token(std::string agent_id, core::secret refused)
         override
     {

@@ -9,6 +9,10 @@ using core::errc;
 using enum health;
 using mcp::session_state;
 
+constexpr std::string_view inline_card = "inline_card";
+constexpr std::string_view not_fetched = "not_fetched";
+constexpr std::string_view card_stale = "card_stale";
+
 judgement because(health status, errc code)
 {
     return {status, core::name(code)};
@@ -37,9 +41,46 @@ judgement judge_card(const cards::card_status& card, core::steady_time now)
         return because(usable ? degraded : unhealthy, card.failure->code);
     }
     if (!card.card) {
-        return {unknown, "not_fetched"};
+        return {unknown, not_fetched};
     }
-    return usable ? judgement{healthy, {}} : judgement{unknown, "card_stale"};
+    return usable ? judgement{healthy, {}} : judgement{unknown, card_stale};
+}
+
+// Without its calls.
+judgement judge_apart(
+    const registered_agent& agent,
+    const cards::card_status* card,
+    const sessions::session_facts* session,
+    core::steady_time now
+)
+{
+    const auto& record = agent.entry->record;
+    if (!agent.problems.empty()) {
+        return {unhealthy, "unusable"};
+    }
+    if (record.disabled) {
+        return {unknown, "disabled"};
+    }
+    if (session != nullptr) {
+        return judge_session(*session, card);
+    }
+    if (card == nullptr) {
+        return {unknown, not_fetched};
+    }
+    if (!record.card.empty()) {
+        return card->failure ? because(unhealthy, card->failure->code) : judgement{unknown, inline_card};
+    }
+    if (record.speaks == core::protocol::mcp) {
+        return because(unhealthy, errc::session_not_started);
+    }
+    return judge_card(*card, now);
+}
+
+// Nothing but its calls can say how it is.
+bool is_open(const judgement& apart) noexcept
+{
+    return apart.status == unknown &&
+           (apart.reason == inline_card || apart.reason == not_fetched || apart.reason == card_stale);
 }
 
 }  // namespace
@@ -63,29 +104,15 @@ judgement judge(
     const registered_agent& agent,
     const cards::card_status* card,
     const sessions::session_facts* session,
+    const call_facts& calls,
     core::steady_time now
 )
 {
-    const auto& record = agent.entry->record;
-    if (!agent.problems.empty()) {
-        return {unhealthy, "unusable"};
+    const auto apart = judge_apart(agent, card, session, now);
+    if (calls.failing && (apart.status == healthy || is_open(apart))) {
+        return {degraded, "calls_failing"};
     }
-    if (record.disabled) {
-        return {unknown, "disabled"};
-    }
-    if (session != nullptr) {
-        return judge_session(*session, card);
-    }
-    if (card == nullptr) {
-        return {unknown, "not_fetched"};
-    }
-    if (!record.card.empty()) {
-        return card->failure ? because(unhealthy, card->failure->code) : judgement{unknown, "inline_card"};
-    }
-    if (record.speaks == core::protocol::mcp) {
-        return because(unhealthy, errc::session_not_started);
-    }
-    return judge_card(*card, now);
+    return calls.worked && apart.reason == inline_card ? judgement{healthy, {}} : apart;
 }
 
 }  // namespace gateway::management

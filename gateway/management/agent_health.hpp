@@ -1,8 +1,10 @@
-// How an agent is, as far as the gateway knows: nothing is asked of anybody for it. Pure; any thread.
+// How an agent is, as far as the gateway knows from its card, its session and its calls: nothing is asked of anybody for it.
+// Pure; any thread.
 #pragma once
 
 #include "core/clock.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/management/call_book.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/sessions/session_facts.hpp"
 
@@ -26,7 +28,7 @@ std::string_view name(health h) noexcept;
 struct judgement {
     health status = health::unknown;
     // Why; empty: healthy. A code of core::errc, a session's mcp::session_reason, or `disabled`, `unusable` (as stored),
-    // `inline_card` (there is nothing to go by), `not_fetched`, `card_stale`.
+    // `inline_card` (no call has worked yet, and there is nothing else to go by), `not_fetched`, `card_stale`, `calls_failing`.
     std::string_view reason;
 };
 
@@ -35,6 +37,7 @@ judgement judge(
     const registered_agent& agent,
     const cards::card_status* card,
     const sessions::session_facts* session,
+    const call_facts& calls,
     core::steady_time now
 );
 

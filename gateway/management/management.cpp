@@ -85,7 +85,11 @@ management::management(
     : settings_{settings},
       turns_{turns},
       memory_{settings.limits.rpc_memory},
-      reads_{agents, cards, sessions, turns},
+      calls_{[&agents](const std::string& id) {
+          const auto* const agent = agents.find(id);
+          return agent == nullptr ? nullptr : &agent->entry->call_url;
+      }},
+      reads_{agents, cards, sessions, calls_, turns},
       cards_{agents, cards, sessions},
       writes_{agents, cards, reads_}
 {

@@ -7,6 +7,7 @@
 #include "core/memory_budget.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/answer_builder.hpp"
+#include "gateway/management/call_book.hpp"
 #include "gateway/management/card_methods.hpp"
 #include "gateway/management/read_methods.hpp"
 #include "gateway/management/registry.hpp"
@@ -20,6 +21,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gateway::management {
 
@@ -40,6 +42,9 @@ public:
     // A whole body, one request or a batch.
     net::task<model::rpc_answer> handle(std::string body, rpc_caller caller);
 
+    // What workers have seen of calls, for the health of agents.
+    void note_calls(const std::vector<model::call_note>& notes, core::steady_time now) { calls_.add(notes, now); }
+
     // What a registration is answered, as write_methods::enroll().
     net::task<model::registration_answer> enroll(std::string body, model::registrant by);
 
@@ -57,6 +62,7 @@ private:
     const config::settings& settings_;
     model::turn_lines& turns_;
     core::memory_budget memory_;  // of all answers
+    call_book calls_;
     read_methods reads_;
     card_methods cards_;
     write_methods writes_;

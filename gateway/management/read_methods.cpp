@@ -98,11 +98,13 @@ read_methods::read_methods(
     const registry& agents,
     const cards::card_plane& cards,
     const sessions::session_plane& sessions,
+    const call_book& calls,
     model::turn_lines& turns
 )
     : registry_{agents},
       cards_{cards},
       sessions_{sessions},
+      calls_{calls},
       turns_{turns}
 {
 }
@@ -206,7 +208,7 @@ read_methods::known read_methods::known_of(const registered_agent& agent, core::
     const auto& record = agent.entry->record;
     const auto* card = cards_.status(record.id);
     auto session = record.mcp ? sessions_.facts(record.id) : std::nullopt;
-    const auto judged = judge(agent, card, session ? &*session : nullptr, now);
+    const auto judged = judge(agent, card, session ? &*session : nullptr, calls_.facts(record.id, now), now);
     return {agent, card, std::move(session), judged};
 }
 

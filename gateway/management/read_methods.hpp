@@ -4,6 +4,7 @@
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/answer_builder.hpp"
+#include "gateway/management/call_book.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/management/rpc_method.hpp"
 #include "gateway/model/turns.hpp"
@@ -22,6 +23,7 @@ public:
         const registry& agents,
         const cards::card_plane& cards,
         const sessions::session_plane& sessions,
+        const call_book& calls,
         model::turn_lines& turns
     );
 
@@ -48,6 +50,7 @@ private:
     const registry& registry_;
     const cards::card_plane& cards_;
     const sessions::session_plane& sessions_;
+    const call_book& calls_;
     model::turn_lines& turns_;
 };
 

@@ -6,6 +6,7 @@
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/audit_trail.hpp"
+#include "gateway/model/call_verdict.hpp"
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/directory_page.hpp"
@@ -21,6 +22,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace gateway::model {
 
@@ -63,6 +65,9 @@ public:
 
     // What a worker has for the audit. Any thread may call it, now and then.
     virtual void audit(audit_notes notes) = 0;
+
+    // What a worker has seen of calls. Any thread may call it, now and then.
+    virtual void note_calls(std::vector<call_note> notes) = 0;
 
     // The agent with a token of its OAuth server other than `refused`, which the agent did not take; empty: with any. Null:
     // there is none, or the agent is not known any more.

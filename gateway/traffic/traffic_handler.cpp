@@ -4,6 +4,7 @@
 #include "gateway/model/host_policy.hpp"
 #include "gateway/telemetry/access_log.hpp"
 #include "gateway/telemetry/audit_tally.hpp"
+#include "gateway/telemetry/call_tally.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/traffic/access_guard.hpp"
 #include "gateway/traffic/agent_relay.hpp"
@@ -43,6 +44,7 @@ struct traffic_handler::phases {
     proxy_trust proxies{settings.trusted_proxies};
     telemetry::worker_metrics metrics{};
     telemetry::audit_tally tally{settings.audit != "off"};
+    telemetry::call_tally calls{};
     local_snapshot known{};
     access_guard guard{control, settings, known};
     card_endpoint card{control, settings, known};
@@ -254,6 +256,7 @@ void traffic_handler::account(request_context& request)
     access_guard::note_denial(request);
     phases_->metrics.count(request.record);
     phases_->tally.note(request.record);
+    phases_->calls.note(request.record);
     lines_.write(request.record, std::chrono::system_clock::now());
     write_session(request.record);
 }
@@ -309,7 +312,9 @@ void traffic_handler::on_handshake(net::handshake how, std::string_view peer, st
 void traffic_handler::set_snapshot(const model::snapshot& snapshot)
 {
     phases_->known.replace(snapshot);
-    phases_->metrics.forget_unless([&](std::string_view id) { return snapshot.agents.contains(id); });
+    const auto exists = [&](std::string_view id) { return snapshot.agents.contains(id); };
+    phases_->metrics.forget_unless(exists);
+    phases_->calls.forget_unless(exists);
 }
 
 void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent)
@@ -318,6 +323,7 @@ void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const mod
         phases_->metrics.remember(id);
     } else {
         phases_->metrics.forget(id);
+        phases_->calls.forget(id);
     }
     phases_->known.set_agent(id, std::move(agent));
 }
@@ -347,8 +353,11 @@ void traffic_handler::set_rate_limits(std::shared_ptr<access::rate_limiter> limi
     phases_->guard.set_rate_limits(std::move(limits));
 }
 
-void traffic_handler::hand_over()
+void traffic_handler::hand_over(core::steady_time now)
 {
+    if (auto calls = phases_->calls.take(now); !calls.empty()) {
+        phases_->control.note_calls(std::move(calls));
+    }
     auto notes = phases_->tally.take();
     if (!notes.empty()) {
         phases_->control.audit(std::move(notes));

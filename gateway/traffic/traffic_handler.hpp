@@ -2,6 +2,7 @@
 // accounted for once, by one access line and one set of counters. One thread.
 #pragma once
 
+#include "core/clock.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <array>
@@ -83,8 +84,8 @@ public:
     // As mcp_endpoint::ask_about().
     void ask_about(const mcp::session_digest& id, bool ask);
 
-    // Gives away what the audit has to know, now and then.
-    void hand_over();
+    // Gives away what the audit has to know and how calls ended, now and then.
+    void hand_over(core::steady_time now);
 
     // Cuts the event streams that are open, and those that begin from now on.
     void end_streams();

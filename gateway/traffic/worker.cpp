@@ -59,7 +59,7 @@ worker::~worker()
     if (thread_.joinable()) {
         thread_.join();
     }
-    traffic_.hand_over();
+    traffic_.hand_over(loop_.now());
 }
 
 void worker::start()

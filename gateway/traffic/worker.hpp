@@ -88,10 +88,10 @@ private:
         {
         }
         void on_due() override {}
-        void on_sweep(core::steady_time) override
+        void on_sweep(core::steady_time now) override
         {
             lines_.flush();
-            traffic_.hand_over();
+            traffic_.hand_over(now);
         }
 
     private:

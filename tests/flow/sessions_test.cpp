@@ -215,7 +215,8 @@ TEST_CASE("a server that is killed is unhealthy until it is back, and that it wa
     CHECK(ill["session"]["reason"] == "exited");
     CHECK(ill["session"]["failure"]["reason"] == "exited");
     CHECK(ill["session"]["failure"]["detail"] == ill["session"]["detail"]);
-    CHECK(ill["session"]["next_attempt_in_seconds"].get<int>() <= 1);
+    const auto next = ill["session"].value("next_attempt_in_seconds", -1);
+    CHECK((next == 0 || next == 1));
     CHECK(ill["card"]["failure"] == "session_crashed");
     CHECK(ill["card"]["state"] == "failed");
     CHECK(manage(gateway, "agents/get", {{"id", "m"}})["card_status"]["state"] == "failed");

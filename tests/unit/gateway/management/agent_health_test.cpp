@@ -47,6 +47,8 @@ gateway::cards::card_status card_until(core::steady_time usable)
     return status;
 }
 
+constexpr gateway::management::call_facts no_calls{};
+
 std::string words(const gateway::management::judgement& how)
 {
     return std::string{name(how.status)} + (how.reason.empty() ? "" : " ") + std::string{how.reason};
@@ -58,31 +60,36 @@ TEST_CASE("an A2A agent is as its latest fetch says, and while an older card is 
 {
     const auto agent = an_agent();
     gateway::cards::card_status none;
-    CHECK(words(judge(agent, &none, nullptr, start)) == "unknown not_fetched");
+    CHECK(words(judge(agent, &none, nullptr, no_calls, start)) == "unknown not_fetched");
     none.failure = core::upstream_error(errc::upstream_refused);
-    CHECK(words(judge(agent, &none, nullptr, start)) == "unhealthy upstream_refused");
+    CHECK(words(judge(agent, &none, nullptr, no_calls, start)) == "unhealthy upstream_refused");
     auto card = card_until(start + 1s);
-    CHECK(words(judge(agent, &card, nullptr, start)) == "healthy");
-    CHECK(words(judge(agent, &card, nullptr, start + 1s)) == "unknown card_stale");
+    CHECK(words(judge(agent, &card, nullptr, no_calls, start)) == "healthy");
+    CHECK(words(judge(agent, &card, nullptr, no_calls, start + 1s)) == "unknown card_stale");
     card.failure = core::upstream_error(errc::upstream_timeout);
-    CHECK(words(judge(agent, &card, nullptr, start)) == "degraded upstream_timeout");
-    CHECK(words(judge(agent, &card, nullptr, start + 1s)) == "unhealthy upstream_timeout");
+    CHECK(words(judge(agent, &card, nullptr, no_calls, start)) == "degraded upstream_timeout");
+    CHECK(words(judge(agent, &card, nullptr, no_calls, start + 1s)) == "unhealthy upstream_timeout");
 }
 
 TEST_CASE("what is not served, or is not asked anything, is told apart")
 {
     auto card = card_until(start + 1s);
     const auto agent = an_agent();
-    CHECK(words(judge(with(agent, [](auto& r) { r.disabled = true; }), nullptr, nullptr, start)) == "unknown disabled");
+    CHECK(
+        words(judge(with(agent, [](auto& r) { r.disabled = true; }), nullptr, nullptr, no_calls, start)) ==
+        "unknown disabled"
+    );
     const auto inlined = with(agent, [](auto& r) { r.card = "{}"; });
-    CHECK(words(judge(inlined, &card, nullptr, start)) == "unknown inline_card");
+    CHECK(words(judge(inlined, &card, nullptr, no_calls, start)) == "unknown inline_card");
     card.failure = core::upstream_error(errc::card_invalid);
-    CHECK(words(judge(inlined, &card, nullptr, start)) == "unhealthy card_invalid");
+    CHECK(words(judge(inlined, &card, nullptr, no_calls, start)) == "unhealthy card_invalid");
     auto broken = agent;
     broken.problems.push_back({{}, 1, 1, "url", "is missing"});
-    CHECK(words(judge(broken, nullptr, nullptr, start)) == "unhealthy unusable");
+    CHECK(words(judge(broken, nullptr, nullptr, no_calls, start)) == "unhealthy unusable");
     const gateway::cards::card_status none;
-    CHECK(words(judge(an_agent(core::protocol::mcp), &none, nullptr, start)) == "unhealthy session_not_started");
+    CHECK(
+        words(judge(an_agent(core::protocol::mcp), &none, nullptr, no_calls, start)) == "unhealthy session_not_started"
+    );
 }
 
 TEST_CASE("an MCP server is as its session is, whatever the age of its card")
@@ -121,7 +128,7 @@ TEST_CASE("an MCP server is as its session is, whatever the age of its card")
         session.reason = each.reason;
         session.begun = each.begun;
         session.needs_operator = each.needs_operator;
-        CHECK(words(judge(agent, &card, &session, start + 1h)) == each.words);
+        CHECK(words(judge(agent, &card, &session, no_calls, start + 1h)) == each.words);
     }
 }
 
@@ -131,7 +138,51 @@ TEST_CASE("a server whose lists make no card is unhealthy however well its sessi
     card.failure = core::upstream_error(errc::card_too_large);
     gateway::sessions::session_facts session;
     session.state = session_state::ready;
-    CHECK(words(judge(an_agent(core::protocol::mcp), &card, &session, start)) == "unhealthy card_too_large");
+    CHECK(words(judge(an_agent(core::protocol::mcp), &card, &session, no_calls, start)) == "unhealthy card_too_large");
+}
+
+TEST_CASE(
+    "calls that fail degrade an agent that is well or of which nothing else is known, and make no other one better"
+)
+{
+    constexpr gateway::management::call_facts failing{.worked = true, .failing = true};
+    constexpr gateway::management::call_facts working{.worked = true, .failing = false};
+    const auto agent = an_agent();
+    auto card = card_until(start + 1s);
+    CHECK(words(judge(agent, &card, nullptr, failing, start)) == "degraded calls_failing");
+    CHECK(words(judge(agent, &card, nullptr, working, start)) == "healthy");
+    CHECK(words(judge(agent, &card, nullptr, failing, start + 1s)) == "degraded calls_failing");
+    CHECK(words(judge(agent, &card, nullptr, working, start + 1s)) == "unknown card_stale");
+    card.failure = core::upstream_error(errc::upstream_timeout);
+    CHECK(words(judge(agent, &card, nullptr, failing, start)) == "degraded upstream_timeout");
+    CHECK(words(judge(agent, &card, nullptr, working, start + 1s)) == "unhealthy upstream_timeout");
+    const gateway::cards::card_status none;
+    CHECK(words(judge(agent, &none, nullptr, failing, start)) == "degraded calls_failing");
+    CHECK(words(judge(agent, &none, nullptr, working, start)) == "unknown not_fetched");
+    const auto disabled = with(agent, [](auto& r) { r.disabled = true; });
+    CHECK(words(judge(disabled, nullptr, nullptr, failing, start)) == "unknown disabled");
+
+    gateway::sessions::session_facts session;
+    const auto server = an_agent(core::protocol::mcp);
+    CHECK(words(judge(server, &none, &session, failing, start)) == "unknown session_not_started");
+    session.state = session_state::ready;
+    CHECK(words(judge(server, &none, &session, failing, start)) == "degraded calls_failing");
+    CHECK(words(judge(server, &none, &session, working, start)) == "healthy");
+    session.state = session_state::degraded;
+    session.reason = session_reason::ping_timeout;
+    CHECK(words(judge(server, &none, &session, failing, start)) == "degraded ping_timeout");
+}
+
+TEST_CASE("an agent whose card the operator wrote is healthy once a call has worked, and degraded while calls fail")
+{
+    const auto agent = with(an_agent(), [](auto& r) { r.card = "{}"; });
+    auto card = card_until(start + 1s);
+    CHECK(words(judge(agent, &card, nullptr, {.worked = true, .failing = false}, start)) == "healthy");
+    CHECK(words(judge(agent, &card, nullptr, {.worked = true, .failing = true}, start)) == "degraded calls_failing");
+    CHECK(words(judge(agent, &card, nullptr, {.worked = false, .failing = true}, start)) == "degraded calls_failing");
+    CHECK(words(judge(agent, &card, nullptr, no_calls, start)) == "unknown inline_card");
+    card.failure = core::upstream_error(errc::card_invalid);
+    CHECK(words(judge(agent, &card, nullptr, {.worked = true, .failing = false}, start)) == "unhealthy card_invalid");
 }
 
 TEST_SUITE_END();

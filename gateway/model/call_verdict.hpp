@@ -1,0 +1,28 @@
+// What one call says of the agent that it was for: the health of agents counts these.
+#pragma once
+
+#include "gateway/model/request_record.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace gateway::model {
+
+enum class call_verdict : std::uint8_t {
+    worked,
+    failed,   // the agent could not be reached, broke off, stayed silent, or said that it does not serve
+    unknown,  // it says nothing: it was no call, the caller or the gateway ended it, or the gateway answered by itself
+};
+
+// Failed are failures whose side is upstream, streams that the agent broke off or left silent, and answers 502, 503 and 504. Not 500
+// and 429: one caller's bad input, or one caller's haste, says nothing of the agent as others find it. Pure; any thread.
+call_verdict verdict_of(const request_record& record) noexcept;
+
+// How many calls of an agent one worker has seen end since its previous note, without unknown ones.
+struct call_note {
+    std::string agent;
+    std::uint32_t calls = 0;
+    std::uint32_t failures = 0;  // of them
+};
+
+}  // namespace gateway::model

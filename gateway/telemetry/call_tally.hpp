@@ -1,0 +1,47 @@
+// What one worker knows of how calls of agents end, until it is taken. Allocates only when an agent is called for the first time.
+// One thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/model/call_verdict.hpp"
+#include "gateway/model/request_record.hpp"
+#include "gateway/model/snapshot.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace gateway::telemetry {
+
+class call_tally {
+public:
+    static constexpr std::chrono::seconds interval{1};
+    static constexpr std::size_t most = 1024;  // notes at a time: whoever takes them must not be held up
+
+    // A request that has been answered.
+    void note(const model::request_record& record);
+
+    // All since the last time, one note for each agent that was called; nothing within `interval` of that. Beyond `most` the rest
+    // comes with the next call.
+    std::vector<model::call_note> take(core::steady_time now);
+
+    // The agent is gone.
+    void forget(std::string_view id);
+    void forget_unless(const std::function<bool(std::string_view id)>& exists);
+
+private:
+    struct counts {
+        std::uint32_t calls = 0;
+        std::uint32_t failures = 0;
+    };
+    using agent_map = model::string_map<counts>;
+
+    agent_map agents_;
+    std::vector<agent_map::value_type*> called_;  // those with counts
+    core::steady_time next_{};
+};
+
+}  // namespace gateway::telemetry

@@ -1,0 +1,102 @@
+#include "gateway/telemetry/call_tally.hpp"
+
+#include "tests/unit/gateway/telemetry/allocations.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/call_tally");
+
+namespace {
+
+using namespace std::chrono_literals;
+using gateway::telemetry::call_tally;
+
+constexpr core::steady_time start{5'000s};
+
+gateway::model::request_record call(std::string_view agent, unsigned status)
+{
+    gateway::model::request_record record;
+    record.where = gateway::model::route::call;
+    record.agent = agent;
+    record.status = status;
+    record.upstream_first_byte = 1ms;
+    return record;
+}
+
+using counts = std::map<std::string, std::pair<unsigned, unsigned>>;
+
+counts taken(call_tally& tally, core::steady_time now)
+{
+    counts out;
+    for (const auto& each : tally.take(now)) {
+        CHECK(out.emplace(each.agent, std::pair{each.calls, each.failures}).second);
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("calls and failures of each agent are told once, at most once a second")
+{
+    call_tally tally;
+    CHECK(taken(tally, start).empty());
+    tally.note(call("a", 200));
+    tally.note(call("a", 503));
+    tally.note(call("b", 504));
+    auto silent = call("c", 200);
+    silent.code = core::errc::caller_gone;
+    silent.from = core::side::caller;
+    tally.note(silent);
+    CHECK(taken(tally, start) == counts{{"a", {2, 1}}, {"b", {1, 1}}});
+    tally.note(call("b", 200));
+    CHECK(taken(tally, start + call_tally::interval - 1ns).empty());
+    CHECK(taken(tally, start + call_tally::interval) == counts{{"b", {1, 0}}});
+    CHECK(taken(tally, start + 1h).empty());
+}
+
+TEST_CASE("beyond the most notes at a time the rest comes next, without a pause")
+{
+    for (const std::size_t agents : {call_tally::most - 1, call_tally::most, call_tally::most + 1}) {
+        call_tally tally;
+        for (std::size_t i = 0; i < agents; ++i) {
+            tally.note(call("agent" + std::to_string(i), 200));
+        }
+        CHECK(taken(tally, start).size() == std::min(agents, call_tally::most));
+        CHECK(taken(tally, start).size() == agents - std::min(agents, call_tally::most));
+    }
+}
+
+TEST_CASE("of an agent that is gone nothing is told, and what was not told of it is forgotten")
+{
+    call_tally tally;
+    tally.forget("a");
+    for (const auto* id : {"a", "b", "c"}) {
+        tally.note(call(id, 200));
+    }
+    tally.forget("a");
+    tally.forget_unless([](std::string_view id) { return id == "c"; });
+    CHECK(taken(tally, start) == counts{{"c", {1, 0}}});
+    tally.note(call("a", 503));
+    CHECK(taken(tally, start + 1s) == counts{{"a", {1, 1}}});
+}
+
+TEST_CASE("a call of an agent that was called before allocates nothing")
+{
+    call_tally tally;
+    tally.note(call("agent-with-a-long-name", 200));
+    CHECK(tally.take(start).size() == 1);
+    const auto again = call("agent-with-a-long-name", 503);
+    const auto before = tests::allocations();
+    tally.note(again);
+    tally.note(again);
+    CHECK(tests::allocations() == before);
+}
+
+TEST_SUITE_END();
