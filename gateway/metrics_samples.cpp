@@ -84,7 +84,9 @@ telemetry::status_sample status_of(const agent_planes& planes, const management:
     const auto& record = agent.entry->record;
     const auto* card = planes.cards.status(record.id);
     const auto session = record.mcp ? planes.sessions.facts(record.id) : std::nullopt;
-    const auto judged = management::judge(agent, card, session ? &*session : nullptr, std::chrono::steady_clock::now());
+    const auto now = std::chrono::steady_clock::now();
+    const auto calls = planes.calls.facts(record.id, now);
+    const auto judged = management::judge(agent, card, session ? &*session : nullptr, calls, now);
     telemetry::status_sample out;
     for (const auto each : management::healths) {
         out.status.emplace_back(management::name(each), each == judged.status ? 1 : 0);

@@ -4,6 +4,7 @@
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/caller_sessions.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/management/call_book.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
@@ -23,6 +24,7 @@ struct agent_planes {
     const sessions::session_plane& sessions;
     const tokens::token_plane& tokens;
     const caller_sessions& callers;
+    const management::call_book& calls;
 };
 
 // That part alone, if the agent has it; never what the loops have counted.

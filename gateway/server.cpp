@@ -379,7 +379,7 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());
-    const agent_planes planes{*registry_, *cards_, *sessions_, *agent_tokens_, *callers_};
+    const agent_planes planes{*registry_, *cards_, *sessions_, *agent_tokens_, *callers_, management_->calls()};
     const metrics_feed::sources from{workers_, planes, series_, admin_->guard().totals(), turns_.operators};
     auto page = std::make_unique<metrics_feed>(from, std::move(now), settings_.metrics_agents);
     auto packed = gzip ? telemetry::gzip_stream::make() : nullptr;

@@ -44,6 +44,7 @@ public:
 
     // What workers have seen of calls, for the health of agents.
     void note_calls(const std::vector<model::call_note>& notes, core::steady_time now) { calls_.add(notes, now); }
+    const call_book& calls() const noexcept { return calls_; }
 
     // What a registration is answered, as write_methods::enroll().
     net::task<model::registration_answer> enroll(std::string body, model::registrant by);
