@@ -50,7 +50,7 @@ public:
         if (out_.problems.empty() && out_.settings.admin_programs && !config::is_loopback(out_.settings.admin)) {
             complain(
                 std::string{inherited_.admin ? "inherited socket admin" : "--admin"} +
-                ": is no loopback address, which admin_programs takes"
+                ": `admin_programs` requires a loopback address"
             );
         }
         read_store(asked.store);

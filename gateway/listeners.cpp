@@ -10,7 +10,7 @@ namespace gateway {
 namespace {
 
 core::result<>
-bind(net::listener& what, const config::endpoint& address, std::optional<net::inherited_socket>& inherited)
+listen_on(net::listener& what, const config::endpoint& address, std::optional<net::inherited_socket>& inherited)
 {
     if (inherited) {
         return what.open(std::move(inherited->socket), inherited->local);
@@ -52,9 +52,9 @@ core::result<> listeners::open(
          .may_use_reserve = false,
          .refusal = settings_.tls.empty() ? model::refusal_of_connection() : std::string{}}
     );
-    auto bound = bind(*traffic_, settings_.listen, inherited.traffic);
+    auto bound = listen_on(*traffic_, settings_.listen, inherited.traffic);
     if (bound) {
-        bound = bind(*admin_, settings_.admin, inherited.admin);
+        bound = listen_on(*admin_, settings_.admin, inherited.admin);
     }
     if (bound && !settings_.metrics.host.empty()) {
         metrics_service_ = std::make_unique<net::http_service>(control_, scrapers, of_operators);
@@ -65,7 +65,7 @@ core::result<> listeners::open(
             {.connections = settings_.limits.metrics_connections,
              .refusal = settings_.metrics_tls.empty() ? model::refusal_of_connection() : std::string{}}
         );
-        bound = bind(*metrics_, settings_.metrics, inherited.metrics);
+        bound = listen_on(*metrics_, settings_.metrics, inherited.metrics);
     }
     return bound;
 }

@@ -7,7 +7,8 @@ namespace gateway {
 namespace {
 
 constexpr std::chrono::seconds status_pause{10};
-constexpr std::chrono::milliseconds withheld_pause{500};  // a machine that was overloaded gets another chance in time
+constexpr std::chrono::milliseconds retry_pause{500};    // after a word that was withheld or could not be sent
+constexpr std::chrono::milliseconds shortest_pause{10};  // a watchdog of microseconds does not occupy the loop
 
 // A shorter watchdog would ask more of the loops than that they sweep.
 constexpr std::chrono::microseconds shortest_silence = 5 * net::sweep_interval;
@@ -57,7 +58,7 @@ void service_reports::serving(subject what)
         told_ = status();
         tell(net::ready_message(told_));
     }
-    wait(pause());
+    wait(until_next());
 }
 
 void service_reports::reloading(bool begins)
@@ -71,6 +72,7 @@ void service_reports::reloading(bool begins)
         told_ = status();
         tell(net::ready_message(told_));
     }
+    retry_soon();
 }
 
 void service_reports::stopping()
@@ -79,6 +81,7 @@ void service_reports::stopping()
     if (notifier_ != nullptr) {
         told_ = status();
         tell(net::stopping_message(told_));
+        retry_soon();
     }
 }
 
@@ -96,21 +99,25 @@ std::chrono::microseconds service_reports::turn(core::steady_time now)
     if (!unsent_.empty()) {
         tell(std::exchange(unsent_, {}));
     }
-    if (auto latest = status(); latest != told_ && send(net::status_message(latest))) {
+    // Not past a state that waits: that one has an older status, and would replace this one.
+    if (auto latest = status(); unsent_.empty() && latest != told_ && send(net::status_message(latest))) {
         told_ = std::move(latest);
     }
-    if (watchdog_ == std::chrono::microseconds::zero()) {
-        return pause();
-    }
+    const bool heard = watchdog_ == std::chrono::microseconds::zero() || tell_watchdog(now);
+    return heard ? until_next() : std::min<std::chrono::microseconds>(pause(), retry_pause);
+}
+
+// False: it has not heard that the loops run, and has to hear it before its time is over.
+bool service_reports::tell_watchdog(core::steady_time now)
+{
     if (all_ran(subject_.loops, now - std::max(watchdog_ / 2, shortest_silence))) {
         withheld_ = false;
-        send(net::watchdog_message);
-        return pause();
+        return send(net::watchdog_message);
     }
     if (!std::exchange(withheld_, true)) {
         log_.write(core::log_level::error, "watchdog_withheld", {{"reason", "a thread is stuck"}});
     }
-    return std::min<std::chrono::microseconds>(pause(), withheld_pause);
+    return false;
 }
 
 std::string service_reports::status() const
@@ -122,7 +129,21 @@ std::string service_reports::status() const
 
 std::chrono::microseconds service_reports::pause() const noexcept
 {
-    return watchdog_ > std::chrono::microseconds::zero() ? watchdog_ / 2 : status_pause;
+    return watchdog_ > std::chrono::microseconds::zero()
+               ? std::max<std::chrono::microseconds>(watchdog_ / 2, shortest_pause)
+               : status_pause;
+}
+
+std::chrono::microseconds service_reports::until_next() const noexcept
+{
+    return unsent_.empty() ? pause() : std::min<std::chrono::microseconds>(pause(), retry_pause);
+}
+
+void service_reports::retry_soon()
+{
+    if (!unsent_.empty()) {
+        wait(until_next());
+    }
 }
 
 // A state that could not be sent is sent again at the next turn, unless another one has come.

@@ -69,8 +69,11 @@ private:
         net::executor>;
 
     std::string status() const;
-    std::chrono::microseconds pause() const noexcept;
+    std::chrono::microseconds pause() const noexcept;       // while all is well
+    std::chrono::microseconds until_next() const noexcept;  // shorter while a state is unsent
+    void retry_soon();
     void tell(std::string message);
+    bool tell_watchdog(core::steady_time now);
     bool send(std::string_view message);
     void wait(std::chrono::microseconds time);
 

@@ -13,6 +13,9 @@
 namespace net {
 namespace {
 
+// Of a watchdog: one with a longer time hears more often than it asks, and no time that is computed from it overflows.
+constexpr std::chrono::microseconds longest_watchdog = std::chrono::hours{24};
+
 std::optional<std::int64_t> positive(const std::optional<std::string>& text)
 {
     std::int64_t value = 0;
@@ -36,7 +39,7 @@ service_manager service_manager_of(const variables& environment, pid_t self)
     const auto watched = environment("WATCHDOG_PID");
     const auto time = positive(environment("WATCHDOG_USEC"));
     if (time && (!watched || positive(watched) == self)) {
-        out.watchdog = std::chrono::microseconds{*time};
+        out.watchdog = std::min(std::chrono::microseconds{*time}, longest_watchdog);
     }
     return out;
 }

@@ -24,7 +24,7 @@ struct service_manager {
 };
 
 // The watchdog is for this process if WATCHDOG_PID is `self` or not set. A WATCHDOG_USEC that is no positive number counts as not
-// set. Pure.
+// set, and more than a day counts as a day. Pure.
 service_manager service_manager_of(const variables& environment, pid_t self);
 
 // Messages. `status` is one sentence for people; its line breaks become spaces. `now` is what CLOCK_MONOTONIC says. Pure.

@@ -15,7 +15,8 @@ check() {
     fi
 }
 
-answers() { [ "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "$1")" = 200 ]; }
+# answers URL [SECONDS]
+answers() { [ "$(curl -s -m "${2:-5}" -o /dev/null -w '%{http_code}' "$1")" = 200 ]; }
 
 # within SECONDS COMMAND...
 within() {
@@ -28,6 +29,13 @@ within() {
 }
 
 ready() { answers http://127.0.0.1:4001/readyz; }
+none_refused() {
+    systemctl restart --no-block cardea
+    for _ in $(seq 50); do
+        answers "$1" 30 || return 1
+        sleep 0.1
+    done
+}
 add_words() { cardea agents add words http://127.0.0.1:24010/ >/dev/null; }
 has_words() { cardea agents list | grep -q '"words"'; }
 everything_ready() { cardea agents get everything | grep -q '"state": *"ready"'; }
@@ -70,9 +78,10 @@ systemctl stop cardea
 check "the sockets can be enabled" systemctl enable --quiet --now cardea-traffic.socket cardea-admin.socket
 check "a first request starts the service" within 20 ready
 check "the service reports its status" bash -c 'systemctl show -P StatusText cardea | grep -q "^Serves [0-9]* agents*\.$"'
-systemctl restart --no-block cardea
-check "a request during a restart is answered" answers http://127.0.0.1:4000/agents/words/.well-known/agent-card.json
+started=$(systemctl show -P MainPID cardea)
+check "no request during a restart is refused" none_refused http://127.0.0.1:4000/agents/words/.well-known/agent-card.json
 check "the service is ready after the restart" within 20 ready
+check "another process serves now" [ "$(systemctl show -P MainPID cardea)" != "$started" ]
 check "a reload ends" systemctl reload cardea
 check "the sockets can be disabled" systemctl disable --quiet --now cardea-traffic.socket cardea-admin.socket
 systemctl restart cardea

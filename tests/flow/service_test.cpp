@@ -186,6 +186,22 @@ TEST_CASE("An inherited socket cannot open to other machines what the configurat
     );
 }
 
+TEST_CASE("A reload that would leave an inherited socket open to other machines is rejected")
+{
+    const listening_socket everywhere{INADDR_ANY};
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    write_whole(file, "reload: {watch: false}\naccess: open\n");
+    child_process gateway{CARDEA_BIN, with(any_ports, {"-c", file}), sockets({&everywhere}, "traffic")};
+    CHECK(flow::listening_port(listening_line(gateway), "traffic") == everywhere.port());
+    write_whole(file, "reload: {watch: false}\nlisten: 127.0.0.1:4000\n");
+    gateway.signal(SIGHUP);
+    const auto rejected =
+        gateway.wait_for_line([](auto each) { return each.find("config_rejected") != std::string_view::npos; });
+    const auto reason = "inherited socket traffic: 0.0.0.0:" + everywhere.port_text() + " is open to other machines";
+    CHECK(rejected.value_or("").find(reason) != std::string::npos);
+}
+
 TEST_CASE("A descriptor that is no listening TCP socket, or has no known name, ends the start with 2 and one sentence")
 {
     const std::string expected = "; expected a TCP socket that listens\n";

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -31,6 +32,9 @@ public:
           socket_{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)}
     {
         sockaddr_un where{};
+        if (address_.size() >= sizeof where.sun_path) {
+            throw std::length_error{"too long for a socket: " + address_};
+        }
         where.sun_family = AF_UNIX;
         std::copy(address_.begin(), address_.end(), std::begin(where.sun_path));
         if (!name.empty()) {

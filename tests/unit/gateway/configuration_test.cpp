@@ -134,7 +134,7 @@ TEST_CASE("admin_programs needs a loopback address of the command line's too")
     write_whole(file, "admin_programs: true");
     CHECK(problems("127.0.0.1:5").empty());
     REQUIRE(problems("0.0.0.0:5").size() == 1);
-    CHECK(problems("0.0.0.0:5").front() == "--admin: is no loopback address, which admin_programs takes");
+    CHECK(problems("0.0.0.0:5").front() == "--admin: `admin_programs` requires a loopback address");
     write_whole(file, "admin_programs: false\nadmin_access: open");
     CHECK(problems("0.0.0.0:5").empty());
 }
@@ -268,7 +268,7 @@ TEST_CASE("The address of an inherited socket replaces all others, and what forb
     );
     CHECK(
         read("admin_access: open\nadmin_programs: true", {{}, open, {}}).problems ==
-        texts{"inherited socket admin: is no loopback address, which admin_programs takes"}
+        texts{"inherited socket admin: `admin_programs` requires a loopback address"}
     );
 }
 

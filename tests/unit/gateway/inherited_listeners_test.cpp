@@ -42,12 +42,12 @@ TEST_CASE("An unknown name, a name twice and a socket that does not listen are r
     const listening_socket opened;
     const auto number = opened.number();
     const auto descriptor = "descriptor " + std::to_string(number);
+    const auto unknown = [&](const std::string& name) {
+        return "inherited socket " + name + ": " + descriptor +
+               " has an unknown name; expected traffic, admin or metrics (FileDescriptorName)";
+    };
     for (const std::string name : {"", "cardea-traffic.socket", "Traffic"}) {
-        CHECK(
-            refusal({{number, name}}) ==
-            "inherited socket " + name + ": " + descriptor +
-                " has an unknown name; expected traffic, admin or metrics (FileDescriptorName)"
-        );
+        CHECK(refusal({{number, name}}) == unknown(name));
     }
     listening_socket first;
     CHECK(

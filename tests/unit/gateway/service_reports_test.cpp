@@ -19,7 +19,7 @@ using gateway::service_reports;
 using gateway::status_of;
 using test_support::manager_socket;
 
-const core::steady_time noon{1h};  // any time
+constexpr core::steady_time noon{1h};  // any time
 
 class kept_lines final : public core::log_sink {
 public:
@@ -218,6 +218,66 @@ TEST_CASE("A state that nobody took is told at the next turn, and the failure is
     CHECK(manager.at_hand() == "READY=1\nSTATUS=Serves 3 agents.\n");
     CHECK_FALSE(manager.at_hand().has_value());
     CHECK(gateway.lines.count("notify_failed") == 1);
+}
+
+TEST_CASE("A manager that took no word is told again after 0.5 s, long before its watchdog's time is over")
+{
+    const auto name = "cardea-test-busy-" + std::to_string(::getpid());
+    reporting gateway{'@' + name, 30s};
+    gateway.beat(noon, noon);
+    {
+        const manager_socket manager{name};
+        gateway.serve();
+        REQUIRE(manager.at_hand().has_value());
+        CHECK(gateway.reports.turn(noon) == 15s);
+    }
+    CHECK(gateway.reports.turn(noon) == 500ms);
+    CHECK(gateway.lines.count("watchdog_withheld") == 0);
+    const manager_socket manager{name};
+    CHECK(gateway.reports.turn(noon) == 15s);
+    CHECK(manager.at_hand() == "WATCHDOG=1\n");
+}
+
+TEST_CASE("A state that waits is told before a status that is newer, and a turn comes soon until then")
+{
+    const auto name = "cardea-test-order-" + std::to_string(::getpid());
+    reporting gateway{'@' + name};
+    gateway.serve();
+    CHECK(gateway.reports.turn(noon) == 500ms);
+    gateway.state.agents = 4;
+    CHECK(gateway.reports.turn(noon) == 500ms);
+    const manager_socket manager{name};
+    CHECK(gateway.reports.turn(noon) == 10s);
+    CHECK(manager.at_hand() == "READY=1\nSTATUS=Serves 3 agents.\n");
+    CHECK(manager.at_hand() == "STATUS=Serves 4 agents.\n");
+    CHECK_FALSE(manager.at_hand().has_value());
+}
+
+TEST_CASE("A reload that the manager did not hear of is told soon, without waiting for the next turn")
+{
+    const auto name = "cardea-test-soon-" + std::to_string(::getpid());
+    reporting gateway{'@' + name};
+    gateway.serve();
+    gateway.reports.reloading(true);
+    gateway.state.agents = 5;
+    gateway.reports.reloading(false);
+    const manager_socket manager{name};
+    const auto until = std::chrono::steady_clock::now() + 5s;  // a turn would come after 10 s
+    std::optional<std::string> told;
+    while (!told && std::chrono::steady_clock::now() < until) {
+        gateway.loop.io().run_one_until(until);
+        told = manager.at_hand();
+    }
+    CHECK(told == "READY=1\nSTATUS=Serves 5 agents.\n");
+}
+
+TEST_CASE("A watchdog of microseconds does not occupy the loop")
+{
+    const manager_socket manager;
+    reporting gateway{manager.address(), 1us};
+    gateway.serve();
+    gateway.beat(noon, noon);
+    CHECK(gateway.reports.turn(noon) == 10ms);
 }
 
 TEST_CASE("Nothing is told without a service manager, or after the end")

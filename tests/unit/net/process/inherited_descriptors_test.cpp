@@ -114,6 +114,22 @@ TEST_CASE("A socket that listens is taken with its address, and no other program
     CHECK(::fcntl(number, F_GETFD) == FD_CLOEXEC);
 }
 
+TEST_CASE("A socket on every address of IPv6 has the address ::")
+{
+    core::descriptor opened{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    sockaddr_in6 where{};
+    where.sin6_family = AF_INET6;
+    const auto* const generic = reinterpret_cast<const sockaddr*>(&where);
+    if (::bind(opened.number(), generic, sizeof where) != 0 || ::listen(opened.number(), 1) != 0) {
+        MESSAGE("no IPv6 here");
+        return;
+    }
+    const auto taken = net::take_listening_socket({opened.release(), "traffic"});
+    REQUIRE(taken.has_value());
+    CHECK(taken->local.address().to_string() == "::");
+    CHECK(taken->local.port() != 0);
+}
+
 TEST_CASE("What is no TCP socket that listens is refused with the reason, and stays as it is")
 {
     const listening_socket bound{INADDR_LOOPBACK, socket_state::bound};

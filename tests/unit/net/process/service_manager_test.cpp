@@ -49,6 +49,14 @@ TEST_CASE("A watchdog of another process, or without a positive time, is none")
     }
 }
 
+TEST_CASE("A watchdog with more than a day counts as one with a day")
+{
+    CHECK(manager_in({{"WATCHDOG_USEC", "86399999999"}}).watchdog == 24h - 1us);
+    CHECK(manager_in({{"WATCHDOG_USEC", "86400000000"}}).watchdog == 24h);
+    CHECK(manager_in({{"WATCHDOG_USEC", "86400000001"}}).watchdog == 24h);
+    CHECK(manager_in({{"WATCHDOG_USEC", "9223372036854775807"}}).watchdog == 24h);
+}
+
 TEST_CASE("Messages are lines of assignments, and a status cannot add one")
 {
     CHECK(net::ready_message("Serves 3 agents.") == "READY=1\nSTATUS=Serves 3 agents.\n");

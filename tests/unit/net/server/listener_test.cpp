@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 TEST_SUITE_BEGIN("net/server/listener");
@@ -43,11 +45,8 @@ public:
 
     core::result<> open()
     {
-        const auto port = socket.port();
-        return listener.open(
-            core::descriptor{::fcntl(socket.number(), F_DUPFD_CLOEXEC, 3)},
-            {net::asio::ip::address_v4::loopback(), port}
-        );
+        number = ::fcntl(socket.number(), F_DUPFD_CLOEXEC, 3);
+        return listener.open(core::descriptor{number}, {net::asio::ip::address_v4::loopback(), socket.port()});
     }
 
     // A connection to it; its handshake is the kernel's alone.
@@ -60,6 +59,7 @@ public:
     }
 
     listening_socket socket;
+    int number = -1;  // that the listener has it under
     no_lines lines;
     core::logger log{lines, core::log_level::error};
     net::loop loop;
@@ -72,6 +72,20 @@ bool has_connection(const listening_socket& socket)
 {
     pollfd watched{socket.number(), POLLIN, 0};
     return ::poll(&watched, 1, 0) == 1;
+}
+
+// Whether an epoll of this process has a descriptor that was added with this number (proc_pid_fdinfo(5)).
+bool is_watched(int number)
+{
+    for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fdinfo"}) {
+        std::ifstream file{each.path()};
+        for (std::string line; std::getline(file, line);) {
+            if (line.starts_with("tfd:") && std::stoi(line.substr(4)) == number) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 }  // namespace
@@ -102,7 +116,9 @@ TEST_CASE("A socket that others share goes on listening for them after the liste
     sharing x;
     REQUIRE(x.open().has_value());
     x.listener.start();
+    CHECK(is_watched(x.number));
     x.listener.close();
+    CHECK_FALSE(is_watched(x.number));
     const auto caller = x.connect();
     for (int i = 0; i < 10; ++i) {
         x.loop.io().poll();
