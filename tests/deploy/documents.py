@@ -14,7 +14,12 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # In this order, in one booted machine: the later ones go on from the first.
-INSTALLED = ["docs/quickstart.md", "docs/tutorials/prometheus_and_grafana.md", "docs/tutorials/behind_nginx.md"]
+INSTALLED = [
+    "docs/quickstart.md",
+    "docs/tutorials/prometheus_and_grafana.md",
+    "docs/tutorials/behind_nginx.md",
+    "docs/upgrading.md",
+]
 CHART = ["docs/tutorials/kubernetes.md"]
 
 # A request that fails is a failure, unless the page prints its status.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What docs/quickstart.md and the tutorials have a reader paste runs as it is, in order, in a booted Debian with the package, and
-# prints what they say (documents.py). The first card by the package takes at most 60 s. Ports 443, 4000, 4001, 4002, 9000, 9001
+# What docs/quickstart.md, the tutorials and docs/upgrading.md have a reader paste runs as it is, in order, in a booted Debian with
+# the package, and prints what they say (documents.py). The first card by the package takes at most 60 s. Ports 443, 4000, 4001, 4002, 9000, 9001
 # and 9090 have to be free. `./dev deploy-test documents` calls this, as root; CARDEA_BINARIES as for test_package.sh. What
 # docs/tutorials/kubernetes.md has runs in test_helm.sh.
 set -euo pipefail
