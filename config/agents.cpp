@@ -12,6 +12,7 @@
 #include "config/mcp_program.hpp"
 #include "config/mcp_server.hpp"
 #include "config/placeholders.hpp"
+#include "config/replaced_keys.hpp"
 #include "config/signatures.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
@@ -367,8 +368,8 @@ std::string unknown_agent_key(std::string_view key)
     if (std::any_of(of_clients.begin(), of_clients.end(), [&](const client_key& each) { return each.name == key; })) {
         return "is a key of MCP clients that has no meaning here; remove it";
     }
-    if (key == "enabled") {
-        return "is not a known key; `disabled: true` turns an agent off";
+    if (auto instead = replacement("agents.ID." + std::string{key}); !instead.empty()) {
+        return instead;
     }
     std::vector<std::string_view> known;
     for (const auto& row : all_agent_settings()) {

@@ -13,7 +13,7 @@ namespace config {
 namespace {
 
 constexpr std::string_view of_client = "has no effect: only MCP clients use it";
-constexpr std::string_view all_tools = "has no effect: the card lists every tool of the server";
+constexpr std::string_view filter = "has no effect: `tools` says which tools callers get";
 constexpr std::string_view no_login =
     "has no effect: Cardea signs in to MCP servers only with `headers` and `credentials`";
 
@@ -25,13 +25,13 @@ constexpr auto server_keys = std::to_array<client_key>({
     {"chatMenu", of_client},
     {"description", of_client},
     {"dev", of_client},
-    {"disabledTools", all_tools},
-    {"enabledTools", all_tools},
-    {"excludeTools", all_tools},
+    {"disabledTools", filter},
+    {"enabledTools", filter},
+    {"excludeTools", filter},
     {"gallery", of_client},
     {"headersHelper", no_login},
     {"iconPath", of_client},
-    {"includeTools", all_tools},
+    {"includeTools", filter},
     {"initTimeout", "has no effect: `timeouts.initialize` sets this time here"},
     {"name", of_client},
     {"oauth", no_login},

@@ -11,6 +11,7 @@
 #include "config/exposure.hpp"
 #include "config/fields.hpp"
 #include "config/mcp_calls.hpp"
+#include "config/replaced_keys.hpp"
 #include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/values.hpp"
@@ -109,7 +110,8 @@ private:
             } else if (const auto why = section.empty() ? foreign_section(key.text) : ""; !why.empty()) {
                 problems_.add(key.at, f.path, std::string{why});
             } else if (std::find(known.begin(), known.end(), key.text) == known.end()) {
-                problems_.add(key.at, f.path, unknown_key(key.text, known));
+                auto instead = replacement(f.path);
+                problems_.add(key.at, f.path, instead.empty() ? unknown_key(key.text, known) : std::move(instead));
             } else if (const auto* row = find_setting(f.path)) {
                 read_setting(f, *row);
             } else if (const auto* below = read_map(f, "a map of settings", problems_)) {

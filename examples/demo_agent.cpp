@@ -260,8 +260,11 @@ int main(int argc, char** argv)
 {
     options chosen;
     if (!read_options({argv + 1, argv + argc}, chosen)) {
-        std::cerr << "usage: demo_agent [--port N] [--generation 0.3|1.0] [--name NAME] [--pace MILLISECONDS]\n"
-                     "port 0 takes any free one; the pace is the time between two steps of a task\n";
+        std::cerr
+            << "usage: demo_agent [--port N] [--generation 0.3|1.0] [--name NAME] [--pace MILLISECONDS]\n"
+               "A small A2A agent to try, on 127.0.0.1. With 0.3 (the default) it counts words, with 1.0 it rolls "
+               "dice.\n"
+               "Port 0 (the default) takes any free one; the pace (300) is the time between two steps of a task.\n";
         return 2;
     }
     try {

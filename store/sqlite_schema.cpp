@@ -3,6 +3,7 @@
 #include "store/sqlite_file.hpp"
 
 #include <array>
+#include <string_view>
 #include <utility>
 
 namespace store {
@@ -102,9 +103,11 @@ core::result<std::unique_ptr<sqlite_connection>> open_database(const std::string
     }
     const auto known = static_cast<std::int64_t>(migrations.size());
     if (*schema < 1 || *schema > known) {
+        const std::string_view advice =
+            *schema > known ? "; start the newer Cardea that wrote it, or put back a copy from before the upgrade" : "";
         return not_usable(
-            "has the schema " + std::to_string(*schema) + " of another cardea; this one knows 1 to " +
-            std::to_string(known)
+            "has the schema " + std::to_string(*schema) + ", and this Cardea reads 1 to " + std::to_string(known) +
+            std::string{advice}
         );
     }
     auto done = set_up(db);

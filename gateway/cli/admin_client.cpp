@@ -68,7 +68,9 @@ admin_result admin_client::call(std::string_view method, const json& params) con
         const auto why = detail.empty()               ? std::string{core::message(error.code)}
                          : detail.starts_with(prefix) ? detail.substr(prefix.size())
                                                       : detail;
-        return admin_failure{.message = "cannot reach the gateway at " + address_ + ": " + why};
+        return admin_failure{
+            .message = "cannot reach the gateway at " + address_ + ": " + why + "; start it, or pass --admin HOST:PORT"
+        };
     }
     auto parsed = core::parse_json(answer->body, {.bytes = largest_answer, .depth = 64, .members = 1000});
     if (parsed) {

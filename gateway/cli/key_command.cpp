@@ -89,9 +89,20 @@ core::result<std::string> new_key(const key_command& asked)
     if (asked.form == key_form::json) {
         return core::to_text(core::json{{"key", key}, {"entry", std::move(entry)}}) + "\n";
     }
+    const auto line = "- " + core::to_text(entry) + "\n";
     return "The key, which is not shown again:\n\n    " + key +
-           "\n\nIts entry among the `keys` of an api_key provider of `access.providers`:\n\n    - " +
-           core::to_text(entry) + "\n";
+           "\n\nAdd its entry to the `keys` of the api_key provider in your configuration:\n\n    " + line +
+           "\nIf there is no provider yet, add all of this. Then whoever has a key may call every agent, and nobody "
+           "else:\n\n"
+           "    access:\n"
+           "      providers:\n"
+           "        - type: api_key\n"
+           "          name: keys\n"
+           "          keys:\n"
+           "            " +
+           line +
+           "      rules:\n"
+           "        - {discover: authenticated, call: authenticated}\n";
 }
 
 }  // namespace gateway::cli

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The Helm chart: helm lint --strict, each tests/deploy/helm/*.values.yaml renders as its golden file and is right for Kubernetes
-# 1.27 to 1.33 and prometheus-operator, each *.fails.yaml is refused with the sentence in its first line.
+# 1.27 to 1.33 and prometheus-operator, each *.fails.yaml is refused with the sentence in its first line. What the pages about the
+# chart have a reader paste runs and prints what they say (documents.py).
 # `./dev deploy-test helm` calls this. With --update it writes the golden files.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -78,9 +79,31 @@ END
     promtool check rules "$scratch/rules.yml" >"$scratch/promtool" 2>&1 || complain "$(cat "$scratch/promtool")"
 }
 
+# What the pages about the chart have a reader paste, in a folder that has deploy/ as the top of the sources does.
+check_pages() {
+    local pages page name
+    mapfile -t pages < <(tests/deploy/documents.py chart)
+    mkdir -p "$scratch/pages/bin"
+    # A helm that go has built takes Kubernetes to be 1.20; released ones know better.
+    cat >"$scratch/pages/bin/helm" <<END
+#!/bin/sh
+[ "\$1" != template ] || set -- "\$@" --kube-version 1.30.0
+exec $tools/bin/helm "\$@"
+END
+    chmod +x "$scratch/pages/bin/helm"
+    ln -s "$PWD/deploy" "$scratch/pages/deploy"
+    tests/deploy/documents.py scripts "$scratch/pages" "${pages[@]}"
+    for page in "${pages[@]}"; do
+        name=$(basename "$page" .md)
+        (cd "$scratch/pages" && PATH="$PWD/bin:$PATH" bash "$name.sh" >"$name.out" 2>&1) || bad=1
+    done
+    tests/deploy/documents.py compare "$scratch/pages" "${pages[@]}" || bad=1
+}
+
 check_accepted
 check_refused
 check_rules
+check_pages
 "$python" tests/deploy/manifests.py "$definitions" "$cases"/*.golden.yaml || bad=1
 [ "$bad" -eq 0 ] || exit 1
 echo "test_helm: passed: $(find "$cases" -name '*.values.yaml' | wc -l) values, $(find "$cases" -name '*.fails.yaml' | wc -l) refusals"

@@ -72,7 +72,7 @@ std::string ids(const config::settings& s)
 }
 
 constexpr const char* of_client = "has no effect: only MCP clients use it\n";
-constexpr const char* all_tools = "has no effect: the card lists every tool of the server\n";
+constexpr const char* filter = "has no effect: `tools` says which tools callers get\n";
 constexpr const char* no_login =
     "has no effect: Cardea signs in to MCP servers only with `headers` and `credentials`\n";
 constexpr const char* no_unit = "has no effect: it has no unit; `timeouts.request` sets this time here, such as 30s\n";
@@ -135,7 +135,7 @@ TEST_CASE("every file of a client loads, or each thing that stands in the way is
               "py http",
               "",
               warning("3:115", "py.timeout", no_unit) + warning("3:133", "py.trust", of_client) +
-                  warning("3:148", "py.includeTools", all_tools) + warning("3:171", "py.excludeTools", all_tools) +
+                  warning("3:148", "py.includeTools", filter) + warning("3:171", "py.excludeTools", filter) +
                   warning("4:77", "http.timeout", no_unit)},
              {"goose.yaml",
               {},
@@ -173,7 +173,7 @@ TEST_CASE("every file of a client loads, or each thing that stands in the way is
               "replaces the input perplexity-key, which only an editor can ask for\n",
               "9:80: warning: servers.fetch.dev: " + std::string{of_client}},
              {"windows.json", {}, "fs", "", warning("1:140", "fs.description", of_client)},
-             {"windsurf.json", {}, "figma gh", "", warning("4:131", "gh.disabledTools", all_tools)},
+             {"windsurf.json", {}, "figma gh", "", warning("4:131", "gh.disabledTools", filter)},
              {"zed.json", {}, "", "1:2: context_servers: is Zed's name for MCP servers; expected `mcpServers`\n", ""},
          }) {
         CAPTURE(each.file);

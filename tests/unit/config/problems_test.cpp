@@ -137,6 +137,11 @@ TEST_CASE("an unknown key is told with the nearest that is known there")
         {"cards:\n  tll: 5m\n", "c.yml:2:3: cards.tll: is not a known key; did you mean `ttl`?\n"},
         {"ttl: 5m", "c.yml:1:1: ttl: is not a known key here; did you mean `cards.ttl`?\n"},
         {"cards.ttl: 5m", "c.yml:1:1: cards.ttl: is not a known key; expected a map `cards` with the key `ttl`\n"},
+        {"log_level: debug", "c.yml:1:1: log_level: is not a known key; write `level` below `log`\n"},
+        {"port: 80",
+         "c.yml:1:1: port: is not a known key; `listen` has the address and the port, such as 127.0.0.1:4000\n"},
+        {"agents: {a: {url: \"http://h\", enabled: no}}",
+         "c.yml:1:31: agents.a.enabled: is not a known key; `disabled: true` turns an agent off\n"},
         {"log: {rotate: 5}", "c.yml:1:7: log.rotate: is not a known key; known here: level, format\n"},
         {"cards: {<<: {ttl: 5m}}",
          "c.yml:1:9: cards.(...): is not a known key; known here: ttl, min_ttl, max_ttl, stale_if_error, negative_ttl, "

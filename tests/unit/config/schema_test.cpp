@@ -3,11 +3,14 @@
 #include "config/agent_table.hpp"
 #include "config/agents.hpp"
 #include "config/file.hpp"
+#include "config/replaced_keys.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 
 TEST_SUITE_BEGIN("config/schema");
 
@@ -88,6 +91,33 @@ TEST_CASE("a word that only looks like a key is not taken for it")
     CHECK(top("host") == "hosts");
     CHECK(top("tools") == "");
     CHECK(top("theme") == "");
+}
+
+TEST_CASE("A key that was replaced is unknown, and its successor is known")
+{
+    constexpr std::string_view of_agents = "agents.ID.";
+    const auto is_known = [&](std::string_view path) {
+        if (!path.starts_with(of_agents)) {
+            return config::find_setting(path) != nullptr;
+        }
+        const auto rows = config::all_agent_settings();
+        return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+            return row.name == path.substr(of_agents.size());
+        });
+    };
+    std::string_view before;
+    for (const auto& each : config::replaced_keys()) {
+        CAPTURE(each.path);
+        CHECK_FALSE(is_known(each.path));
+        CHECK(is_known(each.successor));
+        CHECK(each.advice.find(each.successor.substr(each.successor.rfind('.') + 1)) != std::string_view::npos);
+        CHECK(before < each.path);
+        CHECK(config::replacement(each.path) == "is not a known key; " + std::string{each.advice});
+        before = each.path;
+    }
+    CHECK(config::replacement("log.level").empty());
+    CHECK(config::replacement("cards.port").empty());
+    CHECK(config::replacement("").empty());
 }
 
 TEST_CASE("an unknown key that is known elsewhere is answered with its path")

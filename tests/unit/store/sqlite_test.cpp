@@ -166,19 +166,21 @@ TEST_CASE("a file that is no store, of a newer version, or only the rest of one 
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=3");
-        said = ": has the schema 3 of another cardea; this one knows 1 to 2";
+        said =
+            ": has the schema 3, and this Cardea reads 1 to 2; start the newer Cardea that wrote it, or put back a "
+            "copy from before the upgrade";
     }
     SUBCASE("one that has not been finished")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=0");
-        said = ": has the schema 0 of another cardea; this one knows 1 to 2";
+        said = ": has the schema 0, and this Cardea reads 1 to 2";
     }
     SUBCASE("one with a negative schema")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=-1");
-        said = ": has the schema -1 of another cardea; this one knows 1 to 2";
+        said = ": has the schema -1, and this Cardea reads 1 to 2";
     }
     SUBCASE("the log of a file that is gone")
     {

@@ -1,5 +1,6 @@
 #include "gateway/cli/key_command.hpp"
 
+#include "config/load.hpp"
 #include "core/json/json.hpp"
 #include "gateway/access/access_plan.hpp"
 
@@ -7,7 +8,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 
 namespace {
 
@@ -64,8 +68,29 @@ TEST_SUITE("key command")
         REQUIRE(at != std::string::npos);
         CHECK(text->find("cardea_", at + 1) == std::string::npos);
         CHECK(text->find(R"(    - {"name":"ci","sha256":")") != std::string::npos);
-        CHECK(text->ends_with(R"("scopes":["a"]})"
-                              "\n"));
+        CHECK(
+            text->find(R"("scopes":["a"]})"
+                       "\n") != std::string::npos
+        );
+    }
+
+    TEST_CASE("As text a key comes with the access of a configuration that has no provider yet")
+    {
+        const auto text = new_key({.name = "${HOME}", .scopes = {"a"}, .expires = {}});
+        REQUIRE(text.has_value());
+        const auto at = text->find("    access:\n");
+        REQUIRE(at != std::string::npos);
+        // All of it is indented alike, which YAML allows.
+        const auto read =
+            config::load(text->substr(at), "c.yml", [](std::string_view) { return std::optional<std::string>{}; });
+        CHECK(read.problems.empty());
+        CHECK(read.warnings.empty());
+        REQUIRE(read.value.access.providers.size() == 1);
+        const auto* keys = std::get_if<core::api_key_provider>(&read.value.access.providers.front().type);
+        REQUIRE(keys != nullptr);
+        REQUIRE(keys->keys.size() == 1);
+        CHECK(keys->keys.front().owner.id == "${HOME}");
+        CHECK(read.value.access.rules.size() == 1);
     }
 
     TEST_CASE("A name that looks like a variable is written so that a configuration reads it as it is")
