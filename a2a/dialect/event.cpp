@@ -168,6 +168,7 @@ bool unwrap(walk& w, std::string_view raw, std::string_view& value, event_kind& 
     if (!w.read(raw, wrapper_rows, values)) {
         return false;
     }
+    value = {};
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (values[i].empty()) {
             continue;

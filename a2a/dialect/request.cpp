@@ -31,7 +31,7 @@ bool read(walk& w, const incoming_request& in, const request_options& options, r
         core::json_cursor<core::wide_bytes> cursor{in.payload, options.limits.depth};
         cursor.skip_space();
         if (cursor.peek() != '\0' && (!cursor.value() || !cursor.finish())) {
-            return w.fail(rpc_code::parse_error, "is not JSON");
+            return w.fail_with(rpc_code::parse_error, "is not JSON");
         }
     }
     const auto first = in.payload.find_first_not_of(" \t\r\n");

@@ -25,6 +25,8 @@ constexpr std::array v03_rows{
     member_row{"pushNotificationConfig", index_of(field::push_config)},
     member_row{"historyLength", index_of(field::history_length)},
     member_row{"metadata", index_of(field::metadata)},
+    member_row{"pageSize", index_of(field::page_size), member_row::in_proto},
+    member_row{"pageToken", index_of(field::page_token), member_row::in_proto},
 };
 
 constexpr std::array send_rows{

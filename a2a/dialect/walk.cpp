@@ -110,10 +110,10 @@ bool walk::fail(std::string_view member, std::string_view why)
     return false;
 }
 
-bool walk::fail(int code, std::string_view why)
+bool walk::fail_with(int code, std::string_view why)
 {
     if (!failed_) {
-        fail({}, why);
+        fail(why);
         failure_.code = code;
     }
     return false;

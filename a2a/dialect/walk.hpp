@@ -136,10 +136,10 @@ public:
     }
 
     // Always false, for `return w.fail(…)`. Only the first failure counts.
-    bool fail(std::string_view why) { return fail({}, why); }
+    bool fail(std::string_view why) { return fail(std::string_view{}, why); }
     bool fail(std::string_view member, std::string_view why);
     // With a code of its own, whosever text it is.
-    bool fail(int code, std::string_view why);
+    bool fail_with(int code, std::string_view why);
     bool failed() const noexcept { return failed_; }
     refusal take_failure() { return std::move(failure_); }
 
