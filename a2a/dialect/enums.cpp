@@ -69,13 +69,14 @@ std::size_t number_of(std::string_view raw, std::size_t count) noexcept
 
 }  // namespace
 
-task_state read_state(std::string_view raw) noexcept
+task_state read_state(std::string_view raw)
 {
     if (!is_string(raw)) {
         const auto number = number_of(raw, states.size());
         return number < states.size() ? static_cast<task_state>(number) : task_state::unspecified;
     }
-    const auto word = without_prefix(unquoted(raw), "task-state-");
+    std::string room;
+    const auto word = without_prefix(text_of(raw, room), "task-state-");
     if (same_word(word, "cancelled")) {
         return task_state::canceled;
     }
@@ -105,13 +106,14 @@ bool is_final(task_state state) noexcept
     return false;
 }
 
-role read_role(std::string_view raw) noexcept
+role read_role(std::string_view raw)
 {
     if (!is_string(raw)) {
         const auto number = number_of(raw, roles.size());
         return number < roles.size() ? static_cast<role>(number) : role::unspecified;
     }
-    const auto word = without_prefix(unquoted(raw), "role-");
+    std::string room;
+    const auto word = without_prefix(text_of(raw, room), "role-");
     if (same_word(word, "user")) {
         return role::user;
     }

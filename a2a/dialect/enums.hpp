@@ -25,13 +25,13 @@ enum class task_state : std::uint8_t {
 enum class role : std::uint8_t { unspecified, user, agent };
 
 // `unspecified` for a state that is absent or of no version.
-task_state read_state(std::string_view raw) noexcept;
+task_state read_state(std::string_view raw);
 
 // Whether 0.3 calls a status update with this state the last one of its stream: what ends a task, and a question for the
 // caller. 1.0 ends its stream there as well (specification 1.0.1 section 11.7).
 bool is_final(task_state state) noexcept;
 
-role read_role(std::string_view raw) noexcept;
+role read_role(std::string_view raw);
 
 // With quotes.
 std::string_view spelled(task_state state, body_shape shape) noexcept;

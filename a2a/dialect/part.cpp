@@ -61,7 +61,8 @@ constexpr std::array file_rows{
 
 constexpr std::array proto_data_rows{member_row{"data", 0, member_row::in_proto}};
 
-constexpr std::string_view two_contents = "has two contents";
+// Of both alphabets, with the padding (RFC 4648 sections 4 and 5).
+constexpr std::string_view base64_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=";
 
 bool read_file(walk& w, std::string_view raw, part& found)
 {
@@ -165,7 +166,7 @@ bool read_content(walk& w, const part_values& values, part& found)
     for (const auto& each : candidates) {
         if (!values[each.member].empty()) {
             if (chosen != nullptr) {
-                return w.fail(two_contents);
+                return w.fail("has two contents");
             }
             chosen = &each;
         }
@@ -212,18 +213,19 @@ void append_base64(std::string& out, std::string_view raw)
         out += raw;
         return;
     }
-    out += '"';
-    std::size_t written = 0;
-    for (const char c : inside) {
-        if (c == '\\') {
-            continue;  // `\/` is how some writers spell a slash
-        }
-        out += c == '-' ? '+' : (c == '_' ? '/' : c);
-        ++written;
+    std::string room;
+    const auto text = text_of(raw, room);
+    if (text.find_first_not_of(base64_letters) != std::string_view::npos) {
+        out += raw;  // it is none: for the reader to refuse
+        return;
     }
-    // A length of 4n + 1 is none of base64: it stays as it is, for the reader to refuse.
-    if (written % 4 > 1) {
-        out.append(4 - written % 4, '=');
+    out += '"';
+    for (const char c : text) {
+        out += c == '-' ? '+' : (c == '_' ? '/' : c);
+    }
+    // A length of 4n + 1 is none of base64 either.
+    if (text.size() % 4 > 1) {
+        out.append(4 - text.size() % 4, '=');
     }
     out += '"';
 }

@@ -1,5 +1,6 @@
 #include "a2a/dialect/timestamp.hpp"
 
+#include "a2a/dialect/walk.hpp"
 #include "core/ascii.hpp"
 
 #include <algorithm>
@@ -153,10 +154,11 @@ void append_digits(std::string& out, int value, int count)
 
 bool append_timestamp(std::string& out, std::string_view raw)
 {
-    if (raw.size() < 2 || raw.front() != '"') {
+    if (!is_string(raw)) {
         return false;
     }
-    const auto read = read_moment(raw.substr(1, raw.size() - 2));
+    std::string room;
+    const auto read = read_moment(text_of(raw, room));
     if (!read) {
         return false;
     }

@@ -139,6 +139,16 @@ bool says(std::string_view raw, std::string_view text)
            inside.find('\\') != std::string_view::npos && core::unescape_json(inside) == text;
 }
 
+std::string_view text_of(std::string_view raw, std::string& room)
+{
+    const auto inside = unquoted(raw);
+    if (inside.find('\\') == std::string_view::npos) {
+        return inside;
+    }
+    room = core::unescape_json(inside);
+    return room;
+}
+
 array_walker::array_walker(std::string_view raw) noexcept
     : rest{raw.substr(raw.empty() ? 0 : 1)}
 {

@@ -75,6 +75,9 @@ inline std::string_view unquoted(std::string_view raw) noexcept
 // Whether a raw JSON string says `text`, in any spelling. Allocates only for a string with escapes.
 bool says(std::string_view raw, std::string_view text);
 
+// What a raw string stands for. `room` holds it if it has escapes; else it is a view of `raw`.
+std::string_view text_of(std::string_view raw, std::string& room);
+
 // Steps from element to element of an array. `at_end` after the last one.
 struct array_walker {
     explicit array_walker(std::string_view raw) noexcept;
