@@ -50,7 +50,7 @@ struct dialect {
 enum class error_profile : std::uint8_t { v1_0_0, v1_0_1 };
 
 struct translation_limits {
-    std::size_t bytes = 16U * 1024 * 1024;  // of one request, answer or event
+    std::size_t bytes = 16 * 1024 * 1024;  // of one request, answer or event
     unsigned depth = 64;                    // of nested containers; more than 64 counts as 64
 };
 

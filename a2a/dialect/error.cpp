@@ -64,8 +64,9 @@ std::array<std::string_view, Count> read_loosely(std::string_view raw, const std
 int integer_of(std::string_view raw, int otherwise) noexcept
 {
     int value = 0;
-    const auto* const end = raw.data() + raw.size();
-    const auto read = std::from_chars(raw.data(), end, value);
+    const auto* const begin = raw.data();
+    const auto* const end = begin + raw.size();
+    const auto read = std::from_chars(begin, end, value);
     return !raw.empty() && read.ec == std::errc{} && read.ptr == end ? value : otherwise;
 }
 

@@ -24,8 +24,11 @@ bool is_snake_of(std::string_view snake, std::string_view camel) noexcept
                 return false;
             }
             at += 2;
-        } else if (at >= snake.size() || snake[at++] != c) {
-            return false;
+        } else {
+            if (at >= snake.size() || snake[at] != c) {
+                return false;
+            }
+            ++at;
         }
     }
     return at == snake.size();

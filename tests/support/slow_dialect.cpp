@@ -86,6 +86,11 @@ void put(json& object, const char* name, json value)
     }
 }
 
+bool is_empty_text(const json& value)
+{
+    return value.is_string() && value.get_ref<const std::string&>().empty();
+}
+
 std::string base64(std::string text)
 {
     static const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=";
@@ -144,7 +149,7 @@ json slow_dialect::text(const json& object, std::string_view name, bool must_be_
     if (!found.is_null() && !found.is_string()) {
         return refuse();
     }
-    return must_be_filled && found == "" ? json{} : found;
+    return must_be_filled && is_empty_text(found) ? json{} : found;
 }
 
 json slow_dialect::texts(const json& object, std::string_view name)
@@ -528,7 +533,7 @@ json slow_dialect::push(const json& value)
     if (is_old(from_)) {
         const auto schemes = texts(authentication, "schemes");
         scheme = schemes.is_null() ? json{} : schemes.front();
-        scheme = scheme == "" ? json{} : scheme;
+        scheme = is_empty_text(scheme) ? json{} : scheme;
     } else {
         scheme = text(authentication, "scheme");
     }
