@@ -64,7 +64,7 @@ bool read_response(walk& w, std::string_view text, response& found)
     if (!found.error.empty() && found.result == "null") {
         found.result = {};
     }
-    return found.result.empty() != found.error.empty() || w.fail("is no JSON-RPC response");
+    return found.result.empty() != found.error.empty() || w.fail("is not a JSON-RPC response");
 }
 
 // Whether a body that came with an error status is a response all the same.
@@ -118,7 +118,7 @@ bool translate_result(walk& w, const exchange& how, std::string_view raw, transl
         case operation::none:
             break;
     }
-    return w.fail("answers no operation of A2A");
+    return w.fail("answers an operation that A2A does not define");
 }
 
 class answering {
@@ -197,7 +197,7 @@ std::string sentence(const refusal& why)
     std::string text{message_of(why.code)};
     text.append(": ");
     if (why.member.empty()) {
-        text.append(agent ? "the answer " : (why.code == rpc_code::invalid_params ? "the request " : ""));
+        text.append(agent ? "the answer " : "the request ");
     } else {
         text.append(why.member).append(" ");
     }
@@ -219,7 +219,7 @@ translate_answer(const exchange& how, const agent_answer& in, const answer_optio
         if (!is_success(in.status) && (!is_response || !is_rpc_response(text))) {
             return work.error(read_rest_error(in.status, in.body, how.asked));
         }
-        return is_response ? work.response_of(text) : work.failure("is no JSON-RPC response");
+        return is_response ? work.response_of(text) : work.failure("is not a JSON-RPC response");
     }
     if (!is_success(in.status)) {
         return work.error(read_rest_error(in.status, in.body, how.asked));
@@ -242,7 +242,7 @@ translate_event(const exchange& how, std::string_view data, const answer_options
         return work.failure("is not JSON");
     }
     if (how.agent.over == binding::jsonrpc) {
-        return is_object(text) ? work.response_of(text) : work.failure("is no JSON-RPC response");
+        return is_object(text) ? work.response_of(text) : work.failure("is not a JSON-RPC response");
     }
     if (is_rest_error(text)) {
         auto failed = work.error(read_rest_error(200, text, how.asked));

@@ -51,7 +51,7 @@ enum class error_profile : std::uint8_t { v1_0_0, v1_0_1 };
 
 struct translation_limits {
     std::size_t bytes = 16 * 1024 * 1024;  // of one request, answer or event
-    unsigned depth = 64;                    // of nested containers; more than 64 counts as 64
+    unsigned depth = 64;                   // of nested containers; more than 64 counts as 64
 };
 
 // The codes that translations fail with: those of JSON-RPC 2.0 section 5.1 and of A2A 1.0 section 5.4.
@@ -77,7 +77,8 @@ inline constexpr int version_not_supported = -32009;
 struct refusal {
     int code = rpc_code::invalid_params;
     std::string member;  // `message.parts[2].file`: names of ours and positions only, fit for callers; empty: the whole
-    std::string_view why;  // a constant, fit for callers
+    std::string_view
+        why;  // a constant, fit for callers: says of the member, the request or the answer what is wrong with it
 };
 
 template <class T = void>

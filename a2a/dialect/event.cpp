@@ -158,7 +158,7 @@ bool translate_value(walk& w, std::string_view raw, event_facts& facts)
         case event_kind::unknown:
             break;
     }
-    return w.fail("is of no kind that A2A has");
+    return w.fail("is of a kind that A2A does not define");
 }
 
 // The value of the one wrapper that is there, and its kind.
@@ -195,7 +195,7 @@ bool translate_any(walk& w, std::string_view raw, event_facts& facts, bool updat
     }
     const bool update = facts.kind == event_kind::status_update || facts.kind == event_kind::artifact_update;
     if (facts.kind == event_kind::unknown || (update && !updates)) {
-        return w.fail("is of no kind that A2A has here");
+        return w.fail("is of a kind that A2A does not define here");
     }
     const auto& row = kinds[static_cast<std::size_t>(facts.kind)];
     const walk::step into{w, wrapped ? row.wrapper : std::string_view{}};

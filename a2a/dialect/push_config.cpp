@@ -242,7 +242,10 @@ bool translate_push_configs(walk& w, std::string_view raw, bool first_only, std:
         array_walker at{configs};
         std::string_view first;
         if (!at.next(first)) {
-            return w.fail_with(rpc_code::task_not_found, "the task has no push notification configuration");
+            return w.fail_with(
+                rpc_code::task_not_found,
+                "asks for a push notification configuration that the task does not have"
+            );
         }
         const walk::step into{w, name};
         return translate_task_push_config(w, first);

@@ -67,14 +67,14 @@ translate_request(const incoming_request& in, dialect to, const request_options&
     out.body.clear();
     out.lost = 0;
     if (in.what == operation::none) {
-        return refused(rpc_code::method_not_found, "is no method of A2A");
+        return refused(rpc_code::method_not_found, "names no method of A2A");
     }
     if (in.payload.size() > options.limits.bytes) {
         return refused(rpc_code::invalid_request, "is larger than the limit");
     }
     const bool old = in.from.version == generation::v03 || to.version == generation::v03;
     if (in.what == operation::list && old) {
-        return refused(rpc_code::unsupported_operation, "0.3 does not list tasks");
+        return refused(rpc_code::unsupported_operation, "lists tasks, which 0.3 cannot do");
     }
     walk w{shape_of(in.from), shape_of(to), origin_side::caller, out.body};
     request_fields fields;

@@ -243,7 +243,7 @@ bool write_rest(walk& w, request_fields& fields, exchange& how, std::string& tar
     path.task_id = text_of(fields.peek(field::task_id));
     path.config_id = text_of(fields.peek(field::config_id));
     if (!append_rest_path(target, path)) {
-        return w.fail("an id or tenant cannot stand in a path");
+        return w.fail("has an id or tenant that cannot stand in a path");
     }
     if (has_body(how.sent)) {
         if (!write_body(w, fields, how)) {

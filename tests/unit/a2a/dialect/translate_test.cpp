@@ -355,10 +355,10 @@ TEST_CASE("a refusal is written as the caller's dialect writes errors")
         written(old_rest, why, 400) ==
         R"({"code":-32602,"message":"Invalid parameters: message.parts[0] has no content","data":{"field":"message.parts[0]"}})"
     );
-    const a2a::refusal list{a2a::rpc_code::unsupported_operation, {}, "0.3 does not list tasks"};
+    const a2a::refusal list{a2a::rpc_code::unsupported_operation, {}, "lists tasks, which 0.3 cannot do"};
     CHECK(
         written(new_rest, list, 400) ==
-        R"({"error":{"code":400,"status":"FAILED_PRECONDITION","message":"This operation is not supported: 0.3 does not list tasks","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UNSUPPORTED_OPERATION","domain":"a2a-protocol.org"}]}})"
+        R"({"error":{"code":400,"status":"FAILED_PRECONDITION","message":"This operation is not supported: the request lists tasks, which 0.3 cannot do","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UNSUPPORTED_OPERATION","domain":"a2a-protocol.org"}]}})"
     );
     options.profile = a2a::error_profile::v1_0_0;
     const a2a::refusal agent{a2a::rpc_code::invalid_agent_response, {}, "is not JSON"};
