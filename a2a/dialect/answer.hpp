@@ -32,14 +32,14 @@ struct translated_answer {
     std::string next_page;  // raw token of a page that the caller's dialect has no word for; empty: there is none
 };
 
-// Appends the answer to `out`; nothing if it fails. Fails with invalid_agent_response for what is no answer to the call or
-// cannot be said, and with task_not_found for the first push configuration of a task that has none. An error of the
+// Appends the answer to `out`; nothing if it fails. Fails with invalid_agent_response for what is no answer to the call
+// or cannot be said, and with task_not_found for the first push configuration of a task that has none. An error of the
 // agent's is no failure. An extended card is copied: a2a/card/extended_card.hpp shapes cards.
 translation<translated_answer>
 translate_answer(const exchange& how, const agent_answer& in, const answer_options& options, std::string& out);
 
-// One event of a stream, without its SSE framing: JSON-RPC carries a whole response in each. As translate_answer(); `status` is
-// always 200.
+// One event of a stream, without its SSE framing: JSON-RPC carries a whole response in each. As translate_answer();
+// `status` is always 200.
 translation<translated_answer>
 translate_event(const exchange& how, std::string_view data, const answer_options& options, std::string& out);
 

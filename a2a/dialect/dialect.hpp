@@ -1,11 +1,11 @@
 // Translation of A2A between its dialects, so that any caller reaches any agent. A dialect is a generation and a JSON
 // binding: 0.3 JSON-RPC (0.2.5 and later write the same), 0.3 HTTP+JSON, 1.0 JSON-RPC, 1.0 HTTP+JSON.
 //
-// The bodies of these four come in three shapes. 0.3 JSON-RPC writes the TypeScript types of 0.3.0, with `kind` in every
-// object; 0.3 HTTP+JSON writes the ProtoJSON of its own protocol buffers, with `content` for parts; 1.0 writes one ProtoJSON in
-// both bindings. Each kind of object (part, message, task, …) has one file, with one reader that knows the names of all
-// three shapes and one writer for each shape: three of each instead of six translations. A value of the same shape
-// is copied.
+// The bodies of these four come in three shapes. 0.3 JSON-RPC writes the TypeScript types of 0.3.0, with `kind` in
+// every object; 0.3 HTTP+JSON writes the ProtoJSON of its own protocol buffers, with `content` for parts; 1.0 writes
+// one ProtoJSON in both bindings. Each kind of object (part, message, task, …) has one file, with one reader that knows
+// the names of all three shapes and one writer for each shape: three of each instead of six translations. A value of
+// the same shape is copied.
 //
 // A call is translated in these steps, all pure:
 //   read_rest_target()    what the verb and path of a request of HTTP+JSON ask for
@@ -14,14 +14,14 @@
 //   translate_event()     one event of a stream, without its SSE framing
 //   append_refusal()      the answer of the gateway itself to what cannot be translated
 //
-// There is no document: readers walk over the text with core::json_cursor and keep views of the raw values of one object at a
-// time, writers append to a buffer of the caller. Members may come in any order. Metadata, data parts, ids and numbers keep
-// their bytes. Unknown members of A2A's own objects are dropped, because readers of 1.0 refuse them. No step holds more than the
-// one message or event that it was given. Each level of nesting reads its bytes once more, at most ten times in all, since
-// what A2A leaves open (metadata, data) is never entered.
+// There is no document: readers walk over the text with core::json_cursor and keep views of the raw values of one
+// object at a time, writers append to a buffer of the caller. Members may come in any order. Metadata, data parts, ids
+// and numbers keep their bytes. Unknown members of A2A's own objects are dropped, because readers of 1.0 refuse them.
+// No step holds more than the one message or event that it was given. Each level of nesting reads its bytes once more,
+// at most ten times in all, since what A2A leaves open (metadata, data) is never entered.
 //
-// A member that carries meaning (parts, ids, configuration) and that the other side cannot say makes the translation fail, with the
-// member's path. A member that only informs is dropped and counted. docs/protocol-profile.md lists both.
+// A member that carries meaning (parts, ids, configuration) and that the other side cannot say makes the translation
+// fail, with the member's path. A member that only informs is dropped and counted. docs/protocol-profile.md lists both.
 //
 // Sources: types.ts and a2a.proto of 0.3.0, a2a.proto of 1.0.1, specification 1.0.1 sections 3 to 11. Pure; any thread.
 #pragma once

@@ -1,9 +1,9 @@
-// Errors, as each dialect writes them: `error` of JSON-RPC with any data (0.3) or with a list of details (1.0), google.rpc.Status in
-// HTTP+JSON of 1.0, and `{code,message,data}` in HTTP+JSON of 0.3, which no specification describes (specification 1.0.1
-// sections 9.5 and 11.6). Internal to a2a/dialect/.
+// Errors, as each dialect writes them: `error` of JSON-RPC with any data (0.3) or with a list of details (1.0),
+// google.rpc.Status in HTTP+JSON of 1.0, and `{code,message,data}` in HTTP+JSON of 0.3, which no specification
+// describes (specification 1.0.1 sections 9.5 and 11.6). Internal to a2a/dialect/.
 //
-// To 1.0 go the code's google.rpc.ErrorInfo and, as google.protobuf.Struct or Value, what 0.3 had as data. To 0.3 goes that
-// data, or else reason and metadata of the ErrorInfo. Other details are lost there.
+// To 1.0 go the code's google.rpc.ErrorInfo and, as google.protobuf.Struct or Value, what 0.3 had as data. To 0.3 goes
+// that data, or else reason and metadata of the ErrorInfo. Other details are lost there.
 #pragma once
 
 #include "a2a/dialect/dialect.hpp"
@@ -31,8 +31,8 @@ agent_error read_rest_error(unsigned status, std::string_view body, operation wh
 // Whether what a stream of HTTP+JSON carries is an error and no event.
 bool is_rest_error(std::string_view raw);
 
-// Appends the error as `to` writes it, and returns its HTTP status: 200 in JSON-RPC. `id` is that of the caller's request.
-// Counts in `lost` what `to` has no place for.
+// Appends the error as `to` writes it, and returns its HTTP status: 200 in JSON-RPC. `id` is that of the caller's
+// request. Counts in `lost` what `to` has no place for.
 unsigned append_error(
     std::string& out,
     dialect to,

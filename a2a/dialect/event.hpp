@@ -1,6 +1,6 @@
-// What a stream carries and what sending a message answers: a task, a message, an update of a status or of an artifact (types.ts of
-// 0.3.0 `SendStreamingMessageSuccessResponse`, a2a.proto of 0.3.0 and 1.0.1 `StreamResponse`). 0.3 JSON-RPC tells them apart by
-// `kind`, all others by the member that holds them. Internal to a2a/dialect/.
+// What a stream carries and what sending a message answers: a task, a message, an update of a status or of an artifact
+// (types.ts of 0.3.0 `SendStreamingMessageSuccessResponse`, a2a.proto of 0.3.0 and 1.0.1 `StreamResponse`). 0.3
+// JSON-RPC tells them apart by `kind`, all others by the member that holds them. Internal to a2a/dialect/.
 #pragma once
 
 #include "a2a/dialect/enums.hpp"

@@ -1,5 +1,5 @@
-// Messages: who said what, in which task (types.ts of 0.3.0 `Message`, a2a.proto of 0.3.0 and 1.0.1 `Message`). Internal to
-// a2a/dialect/.
+// Messages: who said what, in which task (types.ts of 0.3.0 `Message`, a2a.proto of 0.3.0 and 1.0.1 `Message`).
+// Internal to a2a/dialect/.
 #pragma once
 
 #include "a2a/dialect/walk.hpp"

@@ -1,8 +1,8 @@
-// Parts of messages and artifacts: text, files, data (types.ts of 0.3.0 `Part`, a2a.proto of 0.3.0 and 1.0.1 `Part`). Internal to
-// a2a/dialect/.
+// Parts of messages and artifacts: text, files, data (types.ts of 0.3.0 `Part`, a2a.proto of 0.3.0 and 1.0.1 `Part`).
+// Internal to a2a/dialect/.
 //
-// 1.0 lets data be any value, 0.3 only an object. Any other goes to 0.3 as `{"value":…}` with `"data_part_compat":true` in the
-// part's metadata, as the SDKs of 1.0 do it, and comes back as what it was.
+// 1.0 lets data be any value, 0.3 only an object. Any other goes to 0.3 as `{"value":…}` with `"data_part_compat":true`
+// in the part's metadata, as the SDKs of 1.0 do it, and comes back as what it was.
 #pragma once
 
 #include "a2a/dialect/walk.hpp"

@@ -21,8 +21,8 @@ struct exchange {
     bool without_history = false;  // the caller asked for no history, and the agent cannot be asked for none
 };
 
-// Views that must outlive the call. The body of HTTP+JSON and the params of JSON-RPC must be JSON (core::scan_jsonrpc() has
-// checked the latter); a body is checked here.
+// Views that must outlive the call. The body of HTTP+JSON and the params of JSON-RPC must be JSON (core::scan_jsonrpc()
+// has checked the latter); a body is checked here.
 struct incoming_request {
     dialect from;
     operation what = operation::none;

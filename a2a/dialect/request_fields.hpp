@@ -1,5 +1,5 @@
-// What a request asks for, apart from how its dialect says it: read from the params of JSON-RPC or from path, query and body of
-// HTTP+JSON. Internal to a2a/dialect/.
+// What a request asks for, apart from how its dialect says it: read from the params of JSON-RPC or from path, query and
+// body of HTTP+JSON. Internal to a2a/dialect/.
 #pragma once
 
 #include "a2a/dialect/rest_target.hpp"

@@ -1,4 +1,5 @@
-// The params of a JSON-RPC request, and the target and body of HTTP+JSON, from the fields of a request. Internal to a2a/dialect/.
+// The params of a JSON-RPC request, and the target and body of HTTP+JSON, from the fields of a request. Internal to
+// a2a/dialect/.
 #pragma once
 
 #include "a2a/dialect/request.hpp"

@@ -2,6 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "core/url.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -23,6 +24,21 @@ std::string_view take_segment(std::string_view& path)
     return segment;
 }
 
+// JSON has no word for an id of other bytes.
+bool is_utf8(std::string_view text)
+{
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at != end) {
+        const auto length = static_cast<unsigned char>(*at) < 0x80 ? 1 : core::utf8_length(at, end);
+        if (length == 0) {
+            return false;
+        }
+        at += length;
+    }
+    return true;
+}
+
 // A segment of the request against one of a route.
 bool match_segment(std::string_view segment, std::string_view pattern, rest_target& found)
 {
@@ -35,8 +51,9 @@ bool match_segment(std::string_view segment, std::string_view pattern, rest_targ
         return false;
     }
     segment.remove_suffix(verb.size());
-    (place == task_place ? found.task_id : found.config_id) = core::decoded(segment);
-    return !segment.empty();
+    auto& id = place == task_place ? found.task_id : found.config_id;
+    id = core::decoded(segment);
+    return !id.empty() && is_utf8(id);
 }
 
 bool match_path(std::string_view path, std::string_view pattern, rest_target& found)
@@ -134,9 +151,8 @@ read_rest_target(std::string_view verb, std::string_view target, std::optional<g
         return found;
     }
     if (found.version == generation::v1) {
-        const auto tenant = take_segment(path);
-        if (!tenant.empty() && find_route(verb, path, found, other_verb)) {
-            found.tenant = core::decoded(tenant);
+        found.tenant = core::decoded(take_segment(path));
+        if (!found.tenant.empty() && is_utf8(found.tenant) && find_route(verb, path, found, other_verb)) {
             return found;
         }
     }

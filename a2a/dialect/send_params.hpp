@@ -7,11 +7,11 @@
 
 namespace a2a {
 
-// Writes `message`, `configuration` and `metadata`. `no_history` becomes true if the caller asked for a history of length 0, and
-// the target cannot.
+// Writes `message`, `configuration` and `metadata`. `no_history` becomes true if the caller asked for a history of
+// length 0, and the target cannot.
 //
-// 0.3 says `blocking` and 1.0 the opposite, `returnImmediately`. Whoever says neither waits. 0.3 is always told, because its
-// servers disagree on what silence means.
+// 0.3 says `blocking` and 1.0 the opposite, `returnImmediately`. Whoever says neither waits. 0.3 is always told,
+// because its servers disagree on what silence means.
 bool write_send_members(walk& w, object_writer& to, request_fields& fields, bool& no_history);
 
 // Whether a history of this length asks for none at all. In ProtoJSON of 0.3 it means any length.

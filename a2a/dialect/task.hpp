@@ -1,5 +1,5 @@
-// Tasks with their status and artifacts (types.ts of 0.3.0 `Task`, `TaskStatus`, `Artifact`; a2a.proto of 0.3.0 and 1.0.1, the same
-// names). Internal to a2a/dialect/.
+// Tasks with their status and artifacts (types.ts of 0.3.0 `Task`, `TaskStatus`, `Artifact`; a2a.proto of 0.3.0 and
+// 1.0.1, the same names). Internal to a2a/dialect/.
 //
 // 0.3 requires a contextId where 1.0 does not: the id of the task stands in for one that is missing.
 #pragma once

@@ -7,8 +7,8 @@
 
 namespace a2a {
 
-// Appends the time that the raw JSON string says, in UTC with `Z` and in quotes. A time without a zone counts as UTC. The
-// digits of the fraction stay, at most nine. False, with nothing appended: not a time of the years 1 to 9999.
+// Appends the time that the raw JSON string says, in UTC with `Z` and in quotes. A time without a zone counts as UTC.
+// The digits of the fraction stay, at most nine. False, with nothing appended: not a time of the years 1 to 9999.
 bool append_timestamp(std::string& out, std::string_view raw);
 
 }  // namespace a2a

@@ -113,12 +113,12 @@ public:
     // Counts a member that is dropped if there is one.
     void lose(std::string_view raw) noexcept { lost += raw.empty() ? 0 : 1; }
 
-    // The members of the object `raw` that `rows` names, as raw text in `values` by their index; empty: absent. Members of
-    // other names are counted as lost. False: not an object, or a member that stands twice.
+    // The members of the object `raw` that `rows` names, as raw text in `values` by their index; empty: absent. Members
+    // of other names are counted as lost. False: not an object, or a member that stands twice.
     bool read(std::string_view raw, std::span<const member_row> rows, std::span<std::string_view> values);
 
-    // Calls `each(raw element)` for the elements of the array `raw`, with the path in `name[i]`. False: not an array, or
-    // `each` returned false.
+    // Calls `each(raw element)` for the elements of the array `raw`, with the path in `name[i]`. False: not an array,
+    // or `each` returned false.
     template <class Each>
     bool elements(std::string_view name, std::string_view raw, Each&& each)
     {

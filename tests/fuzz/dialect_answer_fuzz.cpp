@@ -1,5 +1,5 @@
-// Any bytes as what an agent sends, whole and as an event: what callers get is JSON, nothing is left of what fails, and a slow
-// translator agrees. The first byte chooses the dialects and the operation.
+// Any bytes as what an agent sends, whole and as an event: what callers get is JSON, nothing is left of what fails, and
+// a slow translator agrees. The first byte chooses the dialects and the operation.
 #include "a2a/dialect/answer.hpp"
 #include "a2a/dialect/walk.hpp"
 #include "core/json/json.hpp"

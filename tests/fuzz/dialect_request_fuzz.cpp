@@ -1,5 +1,6 @@
-// Any bytes as a request, of JSON-RPC or of HTTP+JSON: what an agent gets is JSON at a target that asks for the same, and a slow
-// translator agrees. The first byte chooses the dialects, the second the operation. HTTP+JSON: verb, target and body on a line each.
+// Any bytes as a request, of JSON-RPC or of HTTP+JSON: what an agent gets is JSON at a target that asks for the same,
+// and a slow translator agrees. The first byte chooses the dialects, the second the operation. HTTP+JSON: verb, target
+// and body on a line each.
 #include "a2a/dialect/request.hpp"
 #include "a2a/dialect/send_params.hpp"
 #include "a2a/dialect/walk.hpp"

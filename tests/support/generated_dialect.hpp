@@ -1,5 +1,5 @@
-// Events and requests of 0.3 JSON-RPC that 1.0 can say as well, made of a seed. Their members stand in the order in which
-// a2a/dialect/ writes them, so that what comes back can be compared by its bytes.
+// Events and requests of 0.3 JSON-RPC that 1.0 can say as well, made of a seed. Their members stand in the order in
+// which a2a/dialect/ writes them, so that what comes back can be compared by its bytes.
 #pragma once
 
 #include <cstddef>

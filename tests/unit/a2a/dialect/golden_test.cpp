@@ -1,5 +1,6 @@
-// The rows of tests/data/dialect: what each dialect makes of what another says. A row holds the same thing in two dialects, `a` and
-// `b`, and is translated both ways, unless `only` names one way. `lost` and `refused` belong to that way.
+// The rows of tests/data/dialect: what each dialect makes of what another says. A row holds the same thing in two
+// dialects, `a` and `b`, and is translated both ways, unless `only` names one way. `lost` and `refused` belong to that
+// way.
 #include "a2a/dialect/walk.hpp"
 #include "tests/unit/a2a/dialect/wire_text.hpp"
 

@@ -53,6 +53,7 @@ const found_row found_rows[]{
     {"POST", "/tasks/message:send", v1, operation::send, "tasks", "", "", ""},
     {"GET", "/acme/extendedAgentCard", v1, operation::extended_card, "acme", "", "", ""},
     {"GET", "/tasks/a%2Fb%3Acancel", v1, operation::get, "", "a/b:cancel", "", ""},
+    {"GET", "/%C3%A9/tasks/%F0%9F%98%80%00", v1, operation::get, "\xC3\xA9", {"\xF0\x9F\x98\x80\0", 5}, "", ""},
     {"POST", "/tasks/a:b:cancel", v1, operation::cancel, "", "a:b", "", ""},
     {"GET", "/tasks/a:b", v1, operation::get, "", "a:b", "", ""},
 };
@@ -109,6 +110,9 @@ TEST_CASE("no other path is found, and no other verb is allowed")
           "/tasks//pushNotificationConfigs",
           "/acme/b/tasks",
           "//tasks",
+          "/tasks/%FF",
+          "/tasks/a%C3",
+          "/%C0%AF/tasks",
           "/message:sent",
           "/tasks/t/pushNotificationConfigs/p/q",
           "/tasks/t/pushNotificationConfigs/"}) {

@@ -1,5 +1,5 @@
-// Generated messages: what both generations can say comes back as the same bytes, and a slow translator that shares no code
-// agrees, also on what is broken in one place. The seeds are fixed.
+// Generated messages: what both generations can say comes back as the same bytes, and a slow translator that shares no
+// code agrees, also on what is broken in one place. The seeds are fixed.
 #include "a2a/dialect/answer.hpp"
 #include "a2a/dialect/walk.hpp"
 #include "tests/support/generated_dialect.hpp"
