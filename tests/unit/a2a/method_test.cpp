@@ -99,4 +99,38 @@ TEST_CASE("a known name cut short or changed in one place is not taken for it")
     }
 }
 
+TEST_CASE("both generations have one method for every operation")
+{
+    for (std::size_t i = 0; i < a2a::operation_count; ++i) {
+        const auto what = static_cast<a2a::operation>(i);
+        CAPTURE(i);
+        for (const auto of : {a2a::generation::v03, a2a::generation::v1}) {
+            const auto found = a2a::method_for(what, of);
+            CHECK(a2a::operation_of(found) == what);
+            CHECK(a2a::generation_of(found) == of);
+            CHECK(a2a::streaming(found) == a2a::streaming(what));
+        }
+    }
+    CHECK(a2a::operation_of(method::authenticated_extended_card) == a2a::operation::extended_card);
+    CHECK(a2a::operation_of(method::other) == a2a::operation::none);
+    CHECK(a2a::method_for(a2a::operation::none, a2a::generation::v1) == method::other);
+    CHECK(a2a::generation_of(method::tasks_list) == a2a::generation::v03);
+}
+
+TEST_CASE("every operation has a route in both generations, and none is shared")
+{
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < a2a::operation_count; ++i) {
+        for (const auto of : {a2a::generation::v03, a2a::generation::v1}) {
+            const auto route = a2a::route_for(static_cast<a2a::operation>(i), of);
+            CHECK(route.path.starts_with("/v1/") == (of == a2a::generation::v03));
+            seen.insert(std::string{route.verb}.append(" ").append(route.path));
+        }
+    }
+    CHECK(seen.size() == 2 * a2a::operation_count);
+    CHECK(seen.contains("POST /v1/tasks/{task}:cancel"));
+    CHECK(seen.contains("DELETE /tasks/{task}/pushNotificationConfigs/{config}"));
+    CHECK(a2a::route_for(a2a::operation::none, a2a::generation::v1).path.empty());
+}
+
 TEST_SUITE_END();

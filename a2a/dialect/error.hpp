@@ -1,0 +1,45 @@
+// Errors, as each dialect writes them: `error` of JSON-RPC with any data (0.3) or with a list of details (1.0),
+// google.rpc.Status in HTTP+JSON of 1.0, and `{code,message,data}` in HTTP+JSON of 0.3, which no specification
+// describes (specification 1.0.1 sections 9.5 and 11.6). Internal to a2a/dialect/.
+//
+// To 1.0 go the code's google.rpc.ErrorInfo and, as google.protobuf.Struct or Value, what 0.3 had as data. To 0.3 goes
+// that data, or else reason and metadata of the ErrorInfo. Other details are lost there.
+#pragma once
+
+#include "a2a/dialect/dialect.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace a2a {
+
+// Views into what an agent sent.
+struct agent_error {
+    int code = rpc_code::internal_error;
+    std::string_view message;  // a raw string; empty: it had none
+    std::string_view details;  // a raw array, of 1.0
+    std::string_view data;     // any raw value, of 0.3
+};
+
+// From the `error` of a JSON-RPC answer.
+agent_error read_rpc_error(std::string_view raw, generation of);
+
+// From an answer of HTTP+JSON with this status. The body may be anything.
+agent_error read_rest_error(unsigned status, std::string_view body, operation what);
+
+// Whether what a stream of HTTP+JSON carries is an error and no event.
+bool is_rest_error(std::string_view raw);
+
+// Appends the error as `to` writes it, and returns its HTTP status: 200 in JSON-RPC. `id` is that of the caller's
+// request. Counts in `lost` what `to` has no place for.
+unsigned append_error(
+    std::string& out,
+    dialect to,
+    error_profile profile,
+    std::string_view id,
+    const agent_error& from,
+    std::size_t& lost
+);
+
+}  // namespace a2a
