@@ -47,12 +47,16 @@ net::task<flags> called_in(traffic::worker& worker, const std::vector<std::strin
     co_return out;
 }
 
-// How many streams are open of those that are not shown.
-net::task<std::int64_t> settle_in(traffic::worker& worker, const std::vector<std::string>& agents, const flags& shown)
+// How many streams are open of those that have no series of their own.
+net::task<std::int64_t> settle_in(
+    traffic::worker& worker,
+    const std::vector<std::string>& agents,
+    const std::vector<telemetry::agent_series>& series
+)
 {
     std::int64_t streams = 0;
     for (std::size_t i = 0; i < agents.size(); ++i) {
-        streams += worker.metrics().settle(agents[i], shown[i]);
+        streams += worker.metrics().settle(agents[i], series[i]);
     }
     co_return streams;
 }
@@ -160,24 +164,29 @@ net::task<> metrics_feed::settle()
     auto& share = from_.series.share();
     std::int64_t streams = 0;
     co_await from_.by.wait();
-    for (auto agents = agents_after({}); !agents.empty(); agents = agents_after(agents.back())) {
-        flags shown(agents.size());
-        for (std::size_t i = 0; i < agents.size(); ++i) {
-            shown[i] = share.shows(agents[i]);
-            if (share.wants(agents[i])) {
-                share.settle(agents[i], samples_of(from_.planes, agents[i]));
+    auto agents = agents_after({});
+    while (!agents.empty()) {
+        const auto last = agents.back();
+        std::erase_if(agents, [&](const std::string& id) { return !share.knows(id); });  // they are new since choose()
+        std::vector<telemetry::agent_series> series;
+        series.reserve(agents.size());
+        for (const auto& id : agents) {
+            series.push_back(share.series_of(id));
+            if (share.wants(id)) {
+                share.settle(id, samples_of(from_.planes, id));
             }
-            if (shown[i]) {
-                shown_.push_back(agents[i]);
+            if (share.shows(id)) {
+                shown_.push_back(id);
             }
         }
         for (const auto& each : from_.workers) {
-            auto asking = settle_in(*each, agents, shown);
+            auto asking = settle_in(*each, agents, series);
             streams += co_await net::asio::co_spawn(each->executor(), std::move(asking), net::use_task);
         }
         if (from_.by.over()) {
             co_await from_.by.wait();
         }
+        agents = agents_after(last);
     }
     if (share.is_shared()) {
         planes_of_others_ = share.others();

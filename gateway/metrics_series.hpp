@@ -9,31 +9,33 @@
 #include <boost/asio/post.hpp>
 
 #include <deque>
+#include <utility>
 
 namespace gateway {
 
 class metrics_series {
 public:
-    // Returns when no other page is begun. leave() has to follow.
+    // Returns when no other page is begun, to one after the other as they came. leave() has to follow.
     net::task<> enter()
     {
-        net::task_signal called;
-        while (busy_) {
-            waiting_.push_back(&called);
-            co_await called.wait();
+        if (!std::exchange(busy_, true)) {
+            co_return;
         }
-        busy_ = true;
+        net::task_signal called;
+        waiting_.push_back(&called);
+        co_await called.wait();
     }
 
     // `here`: the control loop. Not inside this call: whoever goes on may be long at it.
     void leave(net::executor here)
     {
-        busy_ = false;
-        if (!waiting_.empty()) {
-            auto* const next = waiting_.front();
-            waiting_.pop_front();
-            net::asio::post(here, [next] { next->set(); });
+        if (waiting_.empty()) {
+            busy_ = false;
+            return;
         }
+        auto* const next = waiting_.front();
+        waiting_.pop_front();
+        net::asio::post(here, [next] { next->set(); });
     }
 
     // Between enter() and leave().

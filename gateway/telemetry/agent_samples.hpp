@@ -52,9 +52,9 @@ struct card_sample {
 
 // What the session plane knows of one agent's session. Names are of static tables.
 struct session_sample {
-    named_counts states{};  // sessions that are in it, each of them
-    std::uint64_t up = 0;   // sessions that are
-    named_counts losses{};  // by why
+    named_counts states{};              // sessions that are in it, each of them
+    std::optional<std::uint64_t> up{};  // sessions that are; nullopt: of several agents, none of which has one now
+    named_counts losses{};              // by why
     std::uint64_t attempts = 0;
     std::uint64_t restarts = 0;
     std::optional<core::duration> initialize{};  // the latest; nullopt: there was none

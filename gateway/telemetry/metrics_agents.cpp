@@ -203,7 +203,9 @@ void add_hidden_tools(family& into, const agent_sample& of)
 
 void add_session_up(family& into, const agent_sample& of)
 {
-    into.add({{"agent", of.id}}, of.session->up);
+    if (of.session->up) {
+        into.add({{"agent", of.id}}, *of.session->up);
+    }
 }
 
 void add_session_state(family& into, const agent_sample& of)

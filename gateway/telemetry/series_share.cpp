@@ -132,7 +132,7 @@ void add_gauges(plane_samples& into, const plane_samples& now)
     if (now.session) {
         auto& session = into.session ? *into.session : into.session.emplace();
         add_all(session.states, now.session->states);
-        session.up += now.session->up;
+        add_some(session.up, now.session->up);
         add_some(session.queued, now.session->queued);
     }
     if (now.callers) {
@@ -153,7 +153,7 @@ void forget_gauges(plane_samples& of)
     }
     if (of.session) {
         set_to_zero(of.session->states);
-        of.session->up = 0;
+        of.session->up.reset();  // a 0 would say that there is one, and that it is not up
         of.session->queued.reset();
     }
     of.callers.reset();
@@ -179,6 +179,7 @@ void series_share::consider(std::string id, bool called)
     if (next_before_ < before_.size() && before_[next_before_].id == id) {
         now = std::move(before_[next_before_++]);
         now.was_shown = now.shown;
+        now.was_shared = !now.shown;
     }
     now.id = std::move(id);
     if (called) {
@@ -217,6 +218,15 @@ std::size_t series_share::place_of(std::string_view id) const
         std::ranges::lower_bound(agents_, id, {}, [](const agent& each) -> std::string_view { return each.id; });
     return found == agents_.end() || found->id != id ? agents_.size()
                                                      : static_cast<std::size_t>(found - agents_.begin());
+}
+
+agent_series series_share::series_of(std::string_view id) const
+{
+    const auto place = place_of(id);
+    if (place == agents_.size() || !agents_[place].shown) {
+        return agent_series::shared;
+    }
+    return agents_[place].was_shared ? agent_series::own_again : agent_series::own;
 }
 
 bool series_share::shows(std::string_view id) const

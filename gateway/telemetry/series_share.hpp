@@ -6,6 +6,7 @@
 #pragma once
 
 #include "gateway/telemetry/agent_samples.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,12 @@ public:
     void consider(std::string id, bool called);
 
     void choose(std::size_t most);
+
+    // Whether the agent was considered.
+    bool knows(std::string_view id) const { return place_of(id) < agents_.size(); }
+
+    // Of one that was.
+    agent_series series_of(std::string_view id) const;
 
     // Whether the agent has series of its own.
     bool shows(std::string_view id) const;
@@ -47,6 +54,7 @@ private:
         std::uint64_t called = 0;  // before which page, the latest time; 0: never
         bool shown = false;
         bool was_shown = false;                          // on the previous page
+        bool was_shared = false;                         // on the previous page, without series of its own
         std::unique_ptr<const plane_samples> counted{};  // what the others got; null: nothing yet
     };
 

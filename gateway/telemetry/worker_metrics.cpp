@@ -260,29 +260,21 @@ bool worker_metrics::take_called(std::string_view id)
     return found != agents_.end() && std::exchange(found->second.called_, false);
 }
 
-std::int64_t worker_metrics::settle(std::string_view id, bool has_series)
+std::int64_t worker_metrics::settle(std::string_view id, agent_series now)
 {
-    using enum agent_counters::series;
     const auto found = agents_.find(id);
     if (found == agents_.end()) {
         return 0;
     }
     auto& counters = found->second;
-    if (has_series) {
-        if (counters.series_ == withdrawn) {
-            counters.empty_into(omitted_);
-        }
-        counters.series_ = own;
-        return 0;
-    }
-    if (counters.series_ == own) {
+    const bool was_shown = std::exchange(counters.shown_, now != agent_series::shared);
+    if (now == agent_series::shared && was_shown) {
         agent_counters shown;
         counters.empty_into(shown);
-        counters.series_ = withdrawn;
-    } else {
+    } else if (now != agent_series::own && !was_shown) {
         counters.empty_into(omitted_);
     }
-    return counters.streams_active();
+    return now == agent_series::shared ? counters.streams_active() : 0;
 }
 
 void worker_metrics::linger(std::string_view id, agent_counters& counters)

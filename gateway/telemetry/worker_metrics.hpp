@@ -164,13 +164,6 @@ public:
 private:
     friend class worker_metrics;
 
-    // Whether an agent has series of its own.
-    enum class series : std::uint8_t {
-        none_yet,   // it never had
-        own,        // since the latest page
-        withdrawn,  // it had, on an earlier page
-    };
-
     call_counters& called();
     mcp_counters& posted_to();
     bool streaming() const noexcept { return streams_active() > 0; }
@@ -182,7 +175,14 @@ private:
     std::unique_ptr<mcp_counters> mcp_;
     bool forgotten_ = false;
     bool called_ = false;  // since take_called()
-    series series_ = series::none_yet;
+    bool shown_ = false;   // on the latest page, in series of its own
+};
+
+// What series an agent has on a page.
+enum class agent_series : std::uint8_t {
+    own,
+    own_again,  // its own, and none on the page before
+    shared,     // none of its own
 };
 
 // Of one loop, beside the agents. A copy may travel to another thread.
@@ -243,10 +243,10 @@ public:
     // Whether the agent was called, or a message was posted to it, since this was asked last.
     bool take_called(std::string_view id);
 
-    // Before each page, of every agent: whether it has series of its own there. What is counted of one that has none goes to
-    // omitted(), but for its open streams, which are what this returns. An agent that loses its series starts from zero when
-    // it gets them again: what was on a page never goes to omitted(), so that nothing counts twice.
-    std::int64_t settle(std::string_view id, bool has_series);
+    // Before each page, of every agent. What is counted of one between two pages, the first of which has no series of it, goes to
+    // omitted(), but for its open streams; it starts from zero when it gets series. What was on a page never goes to omitted(),
+    // so that nothing counts twice. Returns the open streams of one that has no series.
+    std::int64_t settle(std::string_view id, agent_series now);
 
     // What was counted of agents while they had no series of their own; only grows. Tools have no names there.
     const agent_counters& omitted() const noexcept { return omitted_; }

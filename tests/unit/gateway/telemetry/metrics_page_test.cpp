@@ -390,7 +390,8 @@ TEST_CASE("sessions show their state, why they were lost, and what passed, in th
 {
     planes known;
     known.sessions["b"] = a_session();
-    known.sessions["a"] = {.states = {{"configured", 1}, {"ready", 0}, {"degraded", 0}}};
+    known.sessions["a"] = {.states = {{"configured", 1}, {"ready", 0}, {"degraded", 0}}, .up = 0};
+    known.sessions["weather"] = {.states = {{"configured", 0}}};
     std::string values;
     bool within = false;
     for (const auto& line : lines_of(page_of({}, {}, known))) {
@@ -410,10 +411,12 @@ cardea_mcp_session_state{agent="a",state="degraded"} 0
 cardea_mcp_session_state{agent="b",state="configured"} 0
 cardea_mcp_session_state{agent="b",state="ready"} 0
 cardea_mcp_session_state{agent="b",state="degraded"} 1
+cardea_mcp_session_state{agent="weather",state="configured"} 0
 cardea_mcp_session_losses_total{agent="b",reason="exited"} 2
 cardea_mcp_session_losses_total{agent="b",reason="ping_timeout"} 1
 cardea_mcp_attempts_total{agent="a"} 0
 cardea_mcp_attempts_total{agent="b"} 5
+cardea_mcp_attempts_total{agent="weather"} 0
 cardea_mcp_session_restarts_total{agent="b"} 3
 cardea_mcp_initialize_seconds{agent="b"} 1.25
 cardea_mcp_list_refreshes_total{agent="b",outcome="changed"} 4

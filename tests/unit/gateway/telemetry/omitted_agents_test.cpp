@@ -14,6 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using gateway::telemetry::agent_counters;
+using gateway::telemetry::agent_series;
 using gateway::telemetry::worker_metrics;
 
 gateway::model::request_record a_call(std::string_view agent)
@@ -87,23 +88,39 @@ TEST_CASE("What is counted of an agent with series stays with it")
     worker_metrics metrics;
     metrics.count(a_call("a"));
     for (int page = 0; page < 3; ++page) {
-        CHECK(metrics.settle("a", true) == 0);
+        CHECK(metrics.settle("a", agent_series::own) == 0);
         check_calls(metrics, 1, 0);
     }
-    CHECK(metrics.settle("never seen", true) == 0);
-    CHECK(metrics.settle("never seen", false) == 0);
+    CHECK(metrics.settle("never seen", agent_series::own) == 0);
+    CHECK(metrics.settle("never seen", agent_series::shared) == 0);
 }
 
 TEST_CASE("What is counted of an agent before it has series goes to the others, once")
 {
     worker_metrics metrics;
     metrics.count(a_call("a"));
-    metrics.settle("a", false);
+    metrics.settle("a", agent_series::shared);
     check_calls(metrics, 0, 1);
-    metrics.settle("a", false);
+    metrics.settle("a", agent_series::shared);
     check_calls(metrics, 0, 1);
     metrics.count(a_call("a"));
-    metrics.settle("a", true);
+    metrics.settle("a", agent_series::own_again);
+    check_calls(metrics, 0, 2);
+    metrics.count(a_call("a"));
+    metrics.settle("a", agent_series::own);
+    check_calls(metrics, 1, 2);
+}
+
+TEST_CASE("An agent that a loop meets between two pages is one of the others if the first had no series of it")
+{
+    worker_metrics metrics;
+    metrics.settle("a", agent_series::shared);  // of another loop's calls, or of none
+    metrics.count(a_call("a"));
+    metrics.settle("a", agent_series::own_again);
+    check_calls(metrics, 0, 1);
+    metrics.settle("a", agent_series::own_again);  // it has been settled, and has nothing to give
+    metrics.count(a_call("a"));
+    metrics.settle("a", agent_series::own_again);
     check_calls(metrics, 1, 1);
 }
 
@@ -112,17 +129,17 @@ TEST_CASE("What was on a page never goes to the others, and an agent that is bac
     worker_metrics metrics;
     metrics.count(a_call("a"));
     metrics.count(a_call("a"));
-    metrics.settle("a", true);
-    metrics.settle("a", false);
+    metrics.settle("a", agent_series::own);
+    metrics.settle("a", agent_series::shared);
     check_calls(metrics, 0, 0);
     metrics.count(a_call("a"));
-    metrics.settle("a", false);
+    metrics.settle("a", agent_series::shared);
     check_calls(metrics, 0, 1);
     metrics.count(a_call("a"));
-    metrics.settle("a", true);
+    metrics.settle("a", agent_series::own_again);
     check_calls(metrics, 0, 2);
     metrics.count(a_call("a"));
-    metrics.settle("a", true);
+    metrics.settle("a", agent_series::own);
     check_calls(metrics, 1, 2);
 }
 
@@ -131,13 +148,13 @@ TEST_CASE("Open streams stay with their agent, whatever becomes of its series")
     worker_metrics metrics;
     metrics.stream_started("a");
     metrics.stream_started("a");
-    CHECK(metrics.settle("a", false) == 2);
-    CHECK(metrics.settle("a", true) == 0);
-    CHECK(metrics.settle("a", false) == 2);
+    CHECK(metrics.settle("a", agent_series::shared) == 2);
+    CHECK(metrics.settle("a", agent_series::own_again) == 0);
+    CHECK(metrics.settle("a", agent_series::shared) == 2);
     auto ended = a_call("a");
     ended.stream = gateway::model::stream_end::complete;
     metrics.count(ended);
-    CHECK(metrics.settle("a", false) == 1);
+    CHECK(metrics.settle("a", agent_series::shared) == 1);
     REQUIRE(metrics.omitted().calls() != nullptr);
     CHECK(metrics.omitted().calls()->streams_active == 0);
     CHECK(metrics.omitted().calls()->streams_ended[gateway::model::stream_end::complete] == 1);
@@ -154,8 +171,8 @@ TEST_CASE("Uses of cards and messages go to the others too, and tools lose their
     metrics.count(a_tool_call("a", "search"));
     metrics.count(a_tool_call("b", "search"));
     metrics.count(a_tool_call("b", "write"));
-    metrics.settle("a", false);
-    metrics.settle("b", false);
+    metrics.settle("a", agent_series::shared);
+    metrics.settle("b", agent_series::shared);
     CHECK(metrics.omitted().cards()[gateway::model::card_use::hit] == 1);
     const auto* messages = metrics.omitted().messages();
     REQUIRE(messages != nullptr);
@@ -168,13 +185,13 @@ TEST_CASE("Counting of an agent without series does not allocate after its first
 {
     worker_metrics metrics;
     metrics.count(a_call("a"));
-    metrics.settle("a", false);
+    metrics.settle("a", agent_series::shared);
     const auto before = tests::allocations();
     for (int i = 0; i < 100; ++i) {
         metrics.count(a_call("a"));
     }
     CHECK(tests::allocations() == before);
-    metrics.settle("a", false);
+    metrics.settle("a", agent_series::shared);
     check_calls(metrics, 0, 101);
 }
 

@@ -94,6 +94,25 @@ TEST_CASE("An agent that was called since the last page keeps its series, howeve
     CHECK(shown_of(share, agents, {"a", "b", "c"}, 1) == ids{"a"});
 }
 
+TEST_CASE("An agent that gets series had none before, unless it is new")
+{
+    using enum gateway::telemetry::agent_series;
+    series_share share;
+    shown_of(share, {"a", "b"}, {"a"}, 1);
+    CHECK(share.series_of("a") == own);
+    CHECK(share.series_of("b") == shared);
+    shown_of(share, {"a", "b"}, {"b"}, 1);
+    CHECK(share.series_of("a") == shared);
+    CHECK(share.series_of("b") == own_again);
+    shown_of(share, {"a", "b", "c"}, {}, 3);
+    CHECK(share.series_of("a") == own_again);
+    CHECK(share.series_of("b") == own);
+    CHECK(share.series_of("c") == own);
+    CHECK(share.knows("c"));
+    CHECK_FALSE(share.knows("bb"));
+    CHECK_FALSE(share.knows("d"));
+}
+
 TEST_CASE("Agents come and go between pages")
 {
     series_share share;
@@ -231,6 +250,8 @@ TEST_CASE("Gauges of the others are the sums of those that have no series on thi
     REQUIRE(others.status);
     CHECK(others.status->status == gateway::telemetry::named_counts{{"healthy", 0}, {"unhealthy", 0}});
     CHECK_FALSE(others.callers);
+    REQUIRE(others.session);
+    CHECK_FALSE(others.session->up.has_value());  // 0 is what an alert waits for
 }
 
 TEST_SUITE_END();
