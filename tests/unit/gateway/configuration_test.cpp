@@ -237,7 +237,6 @@ TEST_CASE("The address of an inherited socket replaces all others, and what forb
         const auto asked = gateway::cli::parse_command_line({"run", "-c", file, "--admin", "127.0.0.1:3"});
         return read_configuration(asked, nullptr, reading::again, inherited);
     };
-    using texts = std::vector<std::string>;
     const config::endpoint loopback{"127.0.0.1", 80};
     const config::endpoint open{"::", 443};
     const auto replaced = read("listen: 0.0.0.0:1", {loopback, loopback, open});
@@ -262,9 +261,9 @@ TEST_CASE("The address of an inherited socket replaces all others, and what forb
               "loopback address, `admin_access: scopes`, or `admin_access: open`"}
     );
     CHECK(
-        read("admin_access: open", {{}, open, {}}).warnings ==
+        texts_of(read("admin_access: open", {{}, open, {}}).warnings) ==
         texts{"warning: inherited socket admin: [::]:443 lets everyone who reaches it change and delete agents; "
-              "expected `admin_access: scopes`, or `metrics` for those who only watch"}
+              "expected `admin_access: scopes`, or `metrics` for those who only watch [admin_exposed]"}
     );
     CHECK(
         read("admin_access: open\nadmin_programs: true", {{}, open, {}}).problems ==
