@@ -95,8 +95,8 @@ telemetry::status_sample status_of(const agent_planes& planes, const management:
     facts.protocol = core::name(record.speaks);
     facts.source = source_of(agent);
     if (card != nullptr && card->card) {
-        facts.name = card->facts.name;
-        facts.version = card->facts.version;
+        facts.name = card->shown_name;
+        facts.version = card->shown_version;
     }
     return out;
 }

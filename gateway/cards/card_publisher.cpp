@@ -63,6 +63,8 @@ void card_publisher::publish(card_slot& slot, served_card card, core::steady_tim
         ++status.changes;
         log_published(slot.id(), card);
         status.facts = std::move(card.facts);
+        status.shown_name = std::move(card.log.name);
+        status.shown_version = std::move(card.log.version);
         status.words = std::move(card.words);
         status.problems = std::move(card.problems);
         status.signed_by = std::move(card.signed_by);

@@ -26,6 +26,8 @@ struct card_status {
     std::shared_ptr<const model::published_card> card;  // null: never had one
     a2a::card_facts facts;                              // of that card
     model::card_words words;                            // of that card
+    std::string shown_name;                             // without the agent's secrets, as the log has it
+    std::string shown_version;                          // the same
     std::vector<a2a::card_problem> problems;
     std::optional<a2a::card_problem> address_problem;  // why calls do not go where the card says
     std::string found_at;                              // the URL it was fetched from; empty: inline, or none yet

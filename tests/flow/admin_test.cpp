@@ -163,7 +163,10 @@ TEST_CASE("no word of a caller becomes a label")
     CHECK(gateway.wait_for_metric(R"(cardea_http_requests_total{route="management",method="POST",code="200"})", 1));
     const auto page = metrics(gateway).body;
     CHECK(page.find("evil") == std::string::npos);
-    CHECK(page.find("Evil") == std::string::npos);
+    // What an agent is called is of its card, and stands in one series.
+    const auto name = page.find("Evil");
+    CHECK(page.rfind("\ncardea_agent_info{", name) == page.rfind('\n', name));
+    CHECK(page.find("Evil", name + 1) == std::string::npos);
     CHECK(page.find("PROPFIND") == std::string::npos);
     CHECK(families_of(page).size() > 10);
 }

@@ -259,6 +259,7 @@ TEST_CASE("A program of an MCP server inherits neither the sockets nor the words
         CAPTURE(name);
         CHECK(text.find(name) == std::string::npos);
     }
+    CAPTURE(text);
     CHECK(text.ends_with("\n0\n1\n2\n"));
     gateway.signal(SIGTERM);
     CHECK(gateway.wait() == 0);

@@ -398,6 +398,7 @@ TEST_CASE(
     auto first = call("7");
     REQUIRE(x.programs.started.size() == 2);
     CHECK_FALSE(x.programs.runs(0));
+    CAPTURE(x.line(0, 1));
     CHECK(x.line(0, 1).find(R"("name":"t","_meta":{"io.modelcontextprotocol/protocolVersion")") != std::string::npos);
     SUBCASE("it is answered")
     {

@@ -240,6 +240,7 @@ TEST_CASE("a refused caller that pauses for too long, or trickles for too long, 
         lingering_rig rig;
         auto settings = lingering_settings();
         (trickles ? settings.linger : settings.linger_pause) = 300ms;
+        settings.linger_bytes = 1U << 30U;  // more than a fast machine can trickle in that time
         refused_caller caller{rig.loop, rig.handler, settings};
         const auto start = std::chrono::steady_clock::now();
         caller.send_upload();
