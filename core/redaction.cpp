@@ -21,9 +21,13 @@ bool is_lower(char c) noexcept
     return c >= 'a' && c <= 'z';
 }
 
-// `/srv/data`, `./notes`; a credential in base64 that begins with a slash is not taken for one.
+// `/srv/data`, `./notes`; a credential in base64 that begins with a slash is not taken for one, and neither is a command line, a
+// query or an assignment: `./server --token x`, `/sse?key=x`.
 bool is_path(std::string_view text)
 {
+    if (text.find_first_of(" \t\r\n=?&;,|<>$`'\"") != std::string_view::npos) {
+        return false;
+    }
     if (text.starts_with("./") || text.starts_with("../") || text.starts_with("~/")) {
         return true;
     }
@@ -34,11 +38,11 @@ bool is_path(std::string_view text)
     return !first.empty() && std::ranges::all_of(first, is_lower);
 }
 
-// `--transport`; what is written together, such as `-pPASSWORD`, is not only a name.
+// `--transport`; what is written together, such as `-pPASSWORD`, `--key=x` or `--key x`, is not only a name.
 bool is_option_name(std::string_view text)
 {
-    const bool is_long = text.starts_with("--");
-    return is_long ? text.find('=') == std::string_view::npos : text.size() == 2 && text[0] == '-';
+    const auto is_of_name = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.'; };
+    return text.starts_with("--") ? std::ranges::all_of(text, is_of_name) : text.size() == 2 && text[0] == '-';
 }
 
 bool announces_secret(std::string_view option)
@@ -169,7 +173,8 @@ std::vector<bool> harmless_arguments(std::string_view program, const std::vector
         const bool is_program = launches && !is_option && is_package(each);
         harmless.push_back(!announced && (is_option_name(each) || is_path(each) || is_program));
         launches = launches && is_option;
-        announced = is_option_name(each) && announces_secret(each);
+        // `-token`, too, although it may be one letter with its value.
+        announced = each.find_first_of("= ") == std::string_view::npos && announces_secret(each);
     }
     return harmless;
 }

@@ -1,6 +1,13 @@
 #include "gateway/management/call_book.hpp"
 
+#include <algorithm>
+
 namespace gateway::management {
+namespace {
+
+constexpr std::size_t looked_at = 256;  // buckets at a time, so that no turn of the loop is long
+
+}  // namespace
 
 void call_book::add(const std::vector<model::call_note>& notes, core::steady_time now)
 {
@@ -14,11 +21,9 @@ void call_book::add(const std::vector<model::call_note>& notes, core::steady_tim
             known = {.address = *address};
         }
         known.window.add(each.calls, each.failures, now);
-        known.worked = known.worked || each.calls > each.failures;
+        known.worked = known.worked || each.successes > 0;
     }
-    if (now >= drop_at_) {
-        drop_gone(now);
-    }
+    drop_gone();
 }
 
 call_facts call_book::facts(const std::string& id, core::steady_time now) const
@@ -31,10 +36,24 @@ call_facts call_book::facts(const std::string& id, core::steady_time now) const
     return {known->second.worked, known->second.window.failing(now)};
 }
 
-void call_book::drop_gone(core::steady_time now)
+void call_book::drop_gone()
 {
-    std::erase_if(pages_, [this](const auto& each) { return find_(each.first) == nullptr; });
-    drop_at_ = now + call_window::span;
+    if (pages_.empty()) {
+        return;
+    }
+    const auto buckets = pages_.bucket_count();
+    std::vector<std::string> gone;
+    for (std::size_t i = 0; i < std::min(looked_at, buckets); ++i) {
+        bucket_ = (bucket_ + 1) % buckets;
+        for (auto each = pages_.cbegin(bucket_); each != pages_.cend(bucket_); ++each) {
+            if (find_(each->first) == nullptr) {
+                gone.push_back(each->first);
+            }
+        }
+    }
+    for (const auto& id : gone) {
+        pages_.erase(id);
+    }
 }
 
 }  // namespace gateway::management

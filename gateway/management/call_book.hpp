@@ -6,6 +6,7 @@
 #include "gateway/model/call_verdict.hpp"
 #include "gateway/model/snapshot.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
@@ -28,7 +29,8 @@ public:
     {
     }
 
-    // Notes of agents that are gone are dropped. An agent whose address is another one begins again.
+    // Notes of agents that are gone are dropped, and what is known of some of these: of all in time, as notes come. An agent whose
+    // address is another one begins again.
     void add(const std::vector<model::call_note>& notes, core::steady_time now);
 
     call_facts facts(const std::string& id, core::steady_time now) const;
@@ -40,11 +42,12 @@ private:
         bool worked = false;
     };
 
-    void drop_gone(core::steady_time now);
+    // Looks at a few pages more.
+    void drop_gone();
 
     address_finder find_;
     model::string_map<page> pages_;
-    core::steady_time drop_at_{};  // when pages of agents that are gone are dropped
+    std::size_t bucket_ = 0;  // of `pages_`, looked at last for agents that are gone
 };
 
 }  // namespace gateway::management

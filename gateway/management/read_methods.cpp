@@ -1,5 +1,6 @@
 #include "gateway/management/read_methods.hpp"
 
+#include "core/secret.hpp"
 #include "gateway/management/agent_health.hpp"
 #include "gateway/management/agent_walk.hpp"
 #include "gateway/management/json_records.hpp"
@@ -44,7 +45,8 @@ json summary_of(const status_counts& counts)
     return summary;
 }
 
-// Metadata is the operators' own: to search it would tell others what is in it.
+// Metadata is the operators' own: to search it would tell others what is in it, and what the arguments of a program are, which
+// metadata_text() hides.
 bool shows(
     const model::agent_filter& filter,
     const model::agent_entry& agent,
@@ -53,7 +55,29 @@ bool shows(
 )
 {
     const auto& words = card == nullptr ? model::no_words : card->words;
-    return model::shows(filter, agent.record, agent.tags, words, /*metadata_searched=*/!caller.shows);
+    const bool searched = !caller.shows && (caller.sees_addresses || !agent.record.mcp);
+    return model::shows(filter, agent.record, agent.tags, words, searched);
+}
+
+// JSON. Paths and packages among the arguments of a program are for those who also see where agents are.
+std::string metadata_text(const core::agent& agent, const rpc_caller& caller)
+{
+    const bool whole = caller.sees_addresses || !agent.mcp || agent.metadata.find(R"("args")") == std::string::npos;
+    if (whole) {
+        return agent.metadata;
+    }
+    auto shown = core::parse_json(agent.metadata, {.bytes = agent.metadata.size()});
+    if (!shown || !shown->is_object()) {
+        return "{}";
+    }
+    auto& transport = (*shown)["transport"];
+    if (transport.is_object() && transport.contains("args")) {
+        auto& arguments = transport["args"];
+        for (auto& each : arguments) {
+            each = core::masked;
+        }
+    }
+    return core::to_text(*shown);
 }
 
 // What callers may know of an agent: nothing of where it is, of what it is given, and of why it fails.
@@ -162,7 +186,7 @@ std::vector<std::string> read_methods::stderr_of(const registered_agent& agent, 
     return shown ? sessions_.complaints(agent.entry->record.id) : std::vector<std::string>{};
 }
 
-// With the metadata, which is not read again for that.
+// With the metadata, which is not read again for operators.
 std::string read_methods::record_text(const registered_agent& agent, const rpc_caller& caller) const
 {
     if (caller.shows) {
@@ -174,7 +198,7 @@ std::string read_methods::record_text(const registered_agent& agent, const rpc_c
     }
     auto text = core::to_text(record_of(agent, caller.sees_addresses));
     text.back() = ',';
-    text.append(R"("metadata":)").append(agent.entry->record.metadata) += '}';
+    text.append(R"("metadata":)").append(metadata_text(agent.entry->record, caller)) += '}';
     return text;
 }
 

@@ -3,6 +3,8 @@
 namespace gateway::model {
 namespace {
 
+constexpr unsigned first_error_status = 400;
+
 bool is_call(const request_record& record) noexcept
 {
     const bool reaches_agent =
@@ -26,12 +28,17 @@ call_verdict verdict_of(const request_record& record) noexcept
     if (record.code) {
         return record.from == core::side::upstream ? failed : unknown;
     }
-    // Of a long call to a program the answer begins before the program does.
-    if (!record.upstream_first_byte && !record.mcp_method) {
+    if (record.stream == stream_end::upstream || record.stream == stream_end::idle) {
+        return failed;
+    }
+    // Of a long call to a program the answer begins before the program does: only its end tells that there was one.
+    if (!record.upstream_first_byte && record.stream != stream_end::complete) {
         return unknown;
     }
-    const bool broken = record.stream == stream_end::upstream || record.stream == stream_end::idle;
-    return broken || says_unavailable(record.status) ? failed : worked;
+    if (says_unavailable(record.status)) {
+        return failed;
+    }
+    return record.status < first_error_status ? worked : answered;
 }
 
 }  // namespace gateway::model

@@ -9,9 +9,10 @@
 namespace gateway::model {
 
 enum class call_verdict : std::uint8_t {
-    worked,
-    failed,   // the agent could not be reached, broke off, stayed silent, or said that it does not serve
-    unknown,  // it says nothing: it was no call, the caller or the gateway ended it, or the gateway answered by itself
+    worked,    // the agent answered, and with no error
+    answered,  // it answered with another error than those of `failed`: it runs, which is all that is known
+    failed,    // the agent could not be reached, broke off, stayed silent, or said that it does not serve
+    unknown,   // it says nothing: it was no call, the caller or the gateway ended it, or the gateway answered by itself
 };
 
 // Failed are failures whose side is upstream, streams that the agent broke off or left silent, and answers 502, 503 and 504. Not 500
@@ -22,7 +23,8 @@ call_verdict verdict_of(const request_record& record) noexcept;
 struct call_note {
     std::string agent;
     std::uint32_t calls = 0;
-    std::uint32_t failures = 0;  // of them
+    std::uint32_t failures = 0;   // of them
+    std::uint32_t successes = 0;  // of them: those that worked
 };
 
 }  // namespace gateway::model

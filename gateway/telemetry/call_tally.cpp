@@ -15,12 +15,16 @@ void call_tally::note(const model::request_record& record)
     auto found = agents_.find(record.agent);
     if (found == agents_.end()) {
         found = agents_.try_emplace(std::string{record.agent}).first;
+        if (called_.capacity() < agents_.size()) {
+            called_.reserve(2 * agents_.size());  // now, so that no later call has to
+        }
     }
     auto& ended = found->second;
     if (ended.calls++ == 0) {
         called_.push_back(&*found);
     }
     ended.failures += verdict == model::call_verdict::failed ? 1 : 0;
+    ended.successes += verdict == model::call_verdict::worked ? 1 : 0;
 }
 
 std::vector<model::call_note> call_tally::take(core::steady_time now)
@@ -29,13 +33,14 @@ std::vector<model::call_note> call_tally::take(core::steady_time now)
     if (called_.empty() || now < next_) {
         return notes;
     }
-    notes.reserve(std::min(called_.size(), most));
-    while (!called_.empty() && notes.size() < most) {
-        auto& [id, ended] = *called_.back();
-        called_.pop_back();
-        notes.push_back({id, ended.calls, ended.failures});
+    const auto told = std::min(called_.size(), most);
+    notes.reserve(told);
+    for (std::size_t i = 0; i < told; ++i) {
+        auto& [id, ended] = *called_[i];
+        notes.push_back({id, ended.calls, ended.failures, ended.successes});
         ended = {};
     }
+    called_.erase(called_.begin(), called_.begin() + static_cast<std::ptrdiff_t>(told));
     if (called_.empty()) {
         next_ = now + interval;
     }

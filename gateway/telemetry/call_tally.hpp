@@ -24,11 +24,11 @@ public:
     // A request that has been answered.
     void note(const model::request_record& record);
 
-    // All since the last time, one note for each agent that was called; nothing within `interval` of that. Beyond `most` the rest
-    // comes with the next call.
+    // All since the last time, one note for each agent that was called; nothing within `interval` of that. Beyond `most`, which are
+    // those that have waited longest, the rest comes with the next call.
     std::vector<model::call_note> take(core::steady_time now);
 
-    // The agent is gone.
+    // The agent is gone, or its calls go elsewhere from now on.
     void forget(std::string_view id);
     void forget_unless(const std::function<bool(std::string_view id)>& exists);
 
@@ -36,11 +36,12 @@ private:
     struct counts {
         std::uint32_t calls = 0;
         std::uint32_t failures = 0;
+        std::uint32_t successes = 0;
     };
     using agent_map = model::string_map<counts>;
 
     agent_map agents_;
-    std::vector<agent_map::value_type*> called_;  // those with counts
+    std::vector<agent_map::value_type*> called_;  // those with counts, in the order of their first call
     core::steady_time next_{};
 };
 

@@ -244,6 +244,13 @@ bool traffic_handler::is_mcp_server(const request_context& request) const
     return known != nullptr && known->entry->record.mcp;
 }
 
+// Whether its agent is still there, and called where this request went: what ends later says nothing of how the agent is now.
+bool traffic_handler::is_current(const request_context& request) const
+{
+    const auto* known = request.agent == nullptr ? nullptr : phases_->known.find(request.agent->record.id);
+    return known != nullptr && known->entry->call_url == request.agent->call_url;
+}
+
 void traffic_handler::account(request_context& request)
 {
     request.record.peer = request.caller.peer();
@@ -256,7 +263,9 @@ void traffic_handler::account(request_context& request)
     access_guard::note_denial(request);
     phases_->metrics.count(request.record);
     phases_->tally.note(request.record);
-    phases_->calls.note(request.record);
+    if (is_current(request)) {
+        phases_->calls.note(request.record);
+    }
     lines_.write(request.record, std::chrono::system_clock::now());
     write_session(request.record);
 }
@@ -319,11 +328,14 @@ void traffic_handler::set_snapshot(const model::snapshot& snapshot)
 
 void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent)
 {
+    const auto* known = phases_->known.find(id);
+    if (agent == nullptr || (known != nullptr && known->entry->call_url != agent->call_url)) {
+        phases_->calls.forget(id);
+    }
     if (agent != nullptr) {
         phases_->metrics.remember(id);
     } else {
         phases_->metrics.forget(id);
-        phases_->calls.forget(id);
     }
     phases_->known.set_agent(id, std::move(agent));
 }

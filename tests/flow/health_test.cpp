@@ -104,9 +104,48 @@ TEST_CASE("callers' own mistakes and the answers 500 and 429 degrade no agent")
     x.call(10, 500);
     x.status = 429;
     x.call(10, 429);
-    // It has answered calls.
+    // One answer without an error makes it well, the others do not count against it.
+    CHECK(x.health() == "unknown inline_card");
+    x.status = 200;
+    x.call(1, 200);
     CHECK(x.becomes("healthy "));
-    CHECK(x.agent.request_count() == 20);
+    CHECK(x.agent.request_count() == 21);
+}
+
+TEST_CASE("failures at an agent's former address are not counted for its new one")
+{
+    const auto answer_with = [](unsigned status) {
+        return test_support::scripted_agent{[status](const auto&) {
+            return test_support::answer(status, R"({"jsonrpc":"2.0","id":1,"result":{}})");
+        }};
+    };
+    const auto good = answer_with(200);
+    const auto bad = answer_with(503);
+    auto settings = flow::quick_settings();
+    settings.workers = 1;
+    const running_gateway gateway{std::move(settings)};
+    const auto put = [&](const char* id, const std::string& url) {
+        const core::json card{{"name", "A"}, {"version", "1"}};
+        manage(gateway, "agents/upsert", {{"id", id}, {"agent", {{"url", url}, {"card", card}}}});
+    };
+    const auto health = [&](const char* id) {
+        const auto shown = manage(gateway, "agents/health", {{"id", id}});
+        return shown["status"].get<std::string>() + ' ' + shown.value("reason", "");
+    };
+    // When its call is known, the worker has told of all that ended before.
+    const auto tell = [&](const char* id) {
+        put(id, good.url());
+        CHECK(flow::post_json(gateway.port(), "/agents/" + std::string{id}, some_call).status == 200);
+        REQUIRE(becomes_true([&] { return health(id) == "healthy "; }));
+    };
+    put("a", bad.url());
+    tell("first");
+    for (int i = 0; i < 5; ++i) {
+        CHECK(flow::post_json(gateway.port(), "/agents/a", some_call).status == 503);
+    }
+    put("a", good.url());
+    tell("second");
+    CHECK(health("a") == "unknown inline_card");
 }
 
 TEST_SUITE_END();

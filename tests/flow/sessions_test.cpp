@@ -179,6 +179,26 @@ done
     );
 }
 
+TEST_CASE("arguments of a program are for operators: on listen they are neither shown nor found by a search")
+{
+    shell_agent server{"m"};
+    server.record.metadata = R"({"note":"kept","transport":{"command":"sh","args":["-c","/srv/notes"]}})";
+    const running_gateway gateway{settings_with({&server})};
+    const auto asked = [](std::uint16_t port, const char* method, const char* params) {
+        return parsed(flow::post_json(port, "/rpc", flow::managing(method, params)).body)["result"];
+    };
+    const auto own = asked(gateway.admin_port(), "agents/get", R"({"id":"m"})");
+    CHECK(own["metadata"]["transport"]["args"] == parsed(R"(["-c","/srv/notes"])"));
+    const auto hidden = parsed(R"({"note":"kept","transport":{"command":"sh","args":["********","********"]}})");
+    CHECK(asked(gateway.port(), "agents/get", R"({"id":"m"})")["metadata"] == hidden);
+    const auto listed = asked(gateway.port(), "agents/list", "{}")["agents"];
+    REQUIRE(listed.size() == 1);
+    CHECK(listed[0]["metadata"] == hidden);
+    const auto* search = R"({"text":"/srv/no"})";
+    CHECK(asked(gateway.admin_port(), "agents/list", search)["agents"].size() == 1);
+    CHECK(asked(gateway.port(), "agents/list", search)["agents"].empty());
+}
+
 TEST_CASE("get, list and health show the same of a session")
 {
     const shell_agent server{"m"};

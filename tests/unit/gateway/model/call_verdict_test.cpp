@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 TEST_SUITE_BEGIN("gateway/call_verdict");
 
@@ -40,15 +41,22 @@ request_record failed_with(errc code, side from)
 
 }  // namespace
 
-TEST_CASE("an answer of 502, 503 or 504 is a failure of the agent, any other one shows that it works")
+TEST_CASE(
+    "an answer of 502, 503 or 504 is a failure of the agent, another error shows that it runs, and no error that it "
+    "works"
+)
 {
     for (const unsigned status : {502U, 503U, 504U}) {
         CAPTURE(status);
         CHECK(verdict_of(answered(status)) == call_verdict::failed);
     }
-    for (const unsigned status : {200U, 202U, 304U, 400U, 401U, 404U, 429U, 499U, 500U, 501U, 505U}) {
+    for (const unsigned status : {200U, 202U, 304U, 399U}) {
         CAPTURE(status);
         CHECK(verdict_of(answered(status)) == call_verdict::worked);
+    }
+    for (const unsigned status : {400U, 401U, 404U, 429U, 499U, 500U, 501U, 505U}) {
+        CAPTURE(status);
+        CHECK(verdict_of(answered(status)) == call_verdict::answered);
     }
 }
 
@@ -101,7 +109,16 @@ TEST_CASE("only what an agent has answered is a call that worked")
     CHECK(verdict_of(made_here) == call_verdict::unknown);
     made_here.where = route::mcp;
     made_here.mcp_method = mcp::client_method{};
-    CHECK(verdict_of(made_here) == call_verdict::worked);
+    CHECK(verdict_of(made_here) == call_verdict::unknown);
+    // The stream of a long call to a program begins before the program answers.
+    for (const auto& [end, verdict] :
+         {std::pair{stream_end::complete, call_verdict::worked},
+          {stream_end::caller, call_verdict::unknown},
+          {stream_end::drain, call_verdict::unknown},
+          {stream_end::upstream, call_verdict::failed}}) {
+        made_here.stream = end;
+        CHECK(verdict_of(made_here) == verdict);
+    }
 }
 
 TEST_SUITE_END();

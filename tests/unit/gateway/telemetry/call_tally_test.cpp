@@ -5,10 +5,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("gateway/call_tally");
@@ -30,13 +30,13 @@ gateway::model::request_record call(std::string_view agent, unsigned status)
     return record;
 }
 
-using counts = std::map<std::string, std::pair<unsigned, unsigned>>;
+using counts = std::map<std::string, std::array<unsigned, 3>>;  // calls, failures, successes
 
 counts taken(call_tally& tally, core::steady_time now)
 {
     counts out;
     for (const auto& each : tally.take(now)) {
-        CHECK(out.emplace(each.agent, std::pair{each.calls, each.failures}).second);
+        CHECK(out.emplace(each.agent, std::array{each.calls, each.failures, each.successes}).second);
     }
     return out;
 }
@@ -49,15 +49,16 @@ TEST_CASE("calls and failures of each agent are told once, at most once a second
     CHECK(taken(tally, start).empty());
     tally.note(call("a", 200));
     tally.note(call("a", 503));
+    tally.note(call("a", 404));
     tally.note(call("b", 504));
     auto silent = call("c", 200);
     silent.code = core::errc::caller_gone;
     silent.from = core::side::caller;
     tally.note(silent);
-    CHECK(taken(tally, start) == counts{{"a", {2, 1}}, {"b", {1, 1}}});
+    CHECK(taken(tally, start) == counts{{"a", {3, 1, 1}}, {"b", {1, 1, 0}}});
     tally.note(call("b", 200));
     CHECK(taken(tally, start + call_tally::interval - 1ns).empty());
-    CHECK(taken(tally, start + call_tally::interval) == counts{{"b", {1, 0}}});
+    CHECK(taken(tally, start + call_tally::interval) == counts{{"b", {1, 0, 1}}});
     CHECK(taken(tally, start + 1h).empty());
 }
 
@@ -73,6 +74,30 @@ TEST_CASE("beyond the most notes at a time the rest comes next, without a pause"
     }
 }
 
+TEST_CASE("an agent that was left out comes first the next time, however many are called meanwhile")
+{
+    call_tally tally;
+    const auto call_all = [&] {
+        for (std::size_t i = 0; i <= call_tally::most; ++i) {
+            tally.note(call("agent" + std::to_string(i), 200));
+        }
+    };
+    call_all();
+    const auto first = taken(tally, start);
+    call_all();
+    const auto second = taken(tally, start);
+    std::size_t left_out = 0;
+    for (std::size_t i = 0; i <= call_tally::most; ++i) {
+        const auto id = "agent" + std::to_string(i);
+        if (!first.contains(id)) {
+            ++left_out;
+            REQUIRE(second.contains(id));
+            CHECK(second.at(id)[0] == 2);
+        }
+    }
+    CHECK(left_out == 1);
+}
+
 TEST_CASE("of an agent that is gone nothing is told, and what was not told of it is forgotten")
 {
     call_tally tally;
@@ -82,20 +107,29 @@ TEST_CASE("of an agent that is gone nothing is told, and what was not told of it
     }
     tally.forget("a");
     tally.forget_unless([](std::string_view id) { return id == "c"; });
-    CHECK(taken(tally, start) == counts{{"c", {1, 0}}});
+    CHECK(taken(tally, start) == counts{{"c", {1, 0, 1}}});
     tally.note(call("a", 503));
-    CHECK(taken(tally, start + 1s) == counts{{"a", {1, 1}}});
+    CHECK(taken(tally, start + 1s) == counts{{"a", {1, 1, 0}}});
 }
 
-TEST_CASE("a call of an agent that was called before allocates nothing")
+TEST_CASE("a call of an agent that was called before allocates nothing, however many agents are called in one second")
 {
     call_tally tally;
-    tally.note(call("agent-with-a-long-name", 200));
-    CHECK(tally.take(start).size() == 1);
-    const auto again = call("agent-with-a-long-name", 503);
+    std::vector<std::string> ids;
+    for (int i = 0; i < 100; ++i) {
+        ids.push_back("agent-with-a-long-name-" + std::to_string(i));
+    }
+    auto now = start;
+    for (const auto& id : ids) {
+        tally.note(call(id, 200));
+        CHECK(tally.take(now).size() == 1);
+        now += call_tally::interval;
+    }
     const auto before = tests::allocations();
-    tally.note(again);
-    tally.note(again);
+    for (const auto& id : ids) {
+        tally.note(call(id, 503));
+        tally.note(call(id, 503));
+    }
     CHECK(tests::allocations() == before);
 }
 
