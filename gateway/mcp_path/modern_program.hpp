@@ -44,8 +44,8 @@ public:
     modern_program& operator=(const modern_program&) = delete;
 
     // What comes of a request; letting go of it cancels the request. One that has ended is started again. Fails with overloaded
-    // (most_calls, most_calls_of_principal or most_listens are in flight, the program does not read, or too much waits for its start), body_too_large and
-    // upstream_reset; what comes also with upstream_timeout, upstream_protocol and message_too_large.
+    // (most_calls, most_calls_of_principal or most_listens are in flight, the program does not read, or too much waits for its
+    // start), body_too_large and upstream_reset; what comes also with upstream_timeout, upstream_protocol and message_too_large.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request, core::steady_time now);
 
     // Another record, which means the same for programs; its times hold for calls in flight too. Who listens hears no more if callers

@@ -81,9 +81,10 @@ public:
     std::uint64_t new_client() noexcept { return ++last_client_; }
 
     // What comes of a request of the client that it names; with `cancels_if_left`, letting go of it cancels the request, else
-    // nothing does. Fails with overloaded (64 calls of this client are in flight, 512 of its principal, 1,024 of all, too many subscriptions, or the
-    // server does not read), invalid_params (no URI), body_too_large and upstream_reset. What comes fails with upstream_reset (the session was
-    // lost), upstream_timeout, upstream_protocol and message_too_large, and with the error that leave() or end() got.
+    // nothing does. Fails with overloaded (64 calls of this client are in flight, 512 of its principal, 1,024 of all, too many
+    // subscriptions, or the server does not read), invalid_params (no URI), body_too_large and upstream_reset. What comes fails with
+    // upstream_reset (the session was lost), upstream_timeout, upstream_protocol and message_too_large, and with the error that
+    // leave() or end() got.
     core::result<std::shared_ptr<text_queue>> request(const mcp::client_message& request, bool cancels_if_left);
 
     // A client's `notifications/cancelled`: of its own call.

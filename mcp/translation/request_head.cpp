@@ -11,6 +11,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <set>
 #include <utility>
 
 namespace mcp {
@@ -80,7 +82,7 @@ constexpr double most_exact = 9007199254740992.0;
 std::string integer_text(std::string_view raw)
 {
     if (integer_of<std::int64_t>(raw)) {
-        return std::string{raw};
+        return std::string{raw == "-0" ? "0" : raw};
     }
     const auto number = integer_of<double>(raw);
     const bool whole = number && std::trunc(*number) == *number && std::abs(*number) <= most_exact;
@@ -105,21 +107,30 @@ bool is_repeated_type(std::string_view type) noexcept
     return type == R"("string")" || type == R"("integer")" || type == R"("boolean")";
 }
 
-// Whether a field with this value says what `raw` says, of which field_text() makes `text`.
-bool says(std::string_view value, std::string_view raw, std::string_view text)
+bool is_number(std::string_view raw) noexcept
 {
-    const auto said = header_text(value);
-    if (!said) {
-        return false;
-    }
-    const bool number = !is_string(raw) && raw != "true" && raw != "false";
-    return number ? integer_text(*said) == text : *said == text;
+    return !raw.empty() && (raw.front() == '-' || (raw.front() >= '0' && raw.front() <= '9'));
 }
 
-bool is_beyond_exact(std::string_view raw) noexcept
+// Whether a field with this value says what the argument says.
+bool says(std::string_view value, std::string_view raw)
 {
-    const auto number = integer_of<double>(raw);
-    return number && std::abs(*number) > most_exact;
+    const auto said = header_text(value);
+    const auto text = field_text(raw);
+    if (!said || !text) {
+        return said && is_number(raw) && *said == raw;
+    }
+    return (is_number(raw) ? integer_text(*said) : *said) == *text;
+}
+
+// What has no field, and a number that not every client holds exactly or takes for an integer.
+bool may_be_without_field(std::string_view raw)
+{
+    if (is_number(raw)) {
+        const auto number = integer_of<double>(raw);
+        return integer_text(raw).empty() || (number && std::abs(*number) > most_exact);
+    }
+    return !is_string(raw) && raw != "true" && raw != "false";
 }
 
 std::string_view name_member(client_method method) noexcept
@@ -171,13 +182,26 @@ private:
                 type = raw.value_or(type);
                 return raw.has_value();
             }
-            return name == "properties" && in_.at_object() && depth < deepest ? read_properties(into, depth)
-                                                                              : in_.skip();
+            if (name == "properties" && in_.at_object()) {
+                return depth < deepest ? read_properties(into, depth) : in_.skip();
+            }
+            return skip_keyword();
         });
         if (into.field && !is_repeated_type(type)) {
             into_.sound = false;
         }
         return read;
+    }
+
+    // Within it an annotation has no place.
+    bool skip_keyword()
+    {
+        const auto raw = in_.value();
+        const bool parts = raw && (is_object(*raw) || is_array(*raw));
+        if (parts && raw->find(annotation) != std::string_view::npos) {
+            into_.sound = false;
+        }
+        return raw.has_value();
     }
 
     bool read_properties(property& into, unsigned depth)
@@ -235,21 +259,24 @@ parameter_fields::parameter_fields(const server_lists& lists)
     }
 }
 
-// Reads the arguments of one call in one pass.
+// Reads the arguments of one call in one pass. Of a value that stands twice it has the last.
 class parameter_fields::argument_reader {
 public:
-    argument_reader(std::string_view arguments, std::size_t fields)
+    argument_reader(std::string_view arguments, const tool& of)
         : in_{arguments},
-          values_(fields)
+          values_(of.fields.size())
     {
+        const bool whole = in_.at_object() && read_object(of.arguments);
+        if (!whole) {
+            values_.assign(values_.size(), {});
+        }
     }
 
-    // By tool::fields; empty: it is not there.
-    std::vector<std::string_view> read(const property& root) &&
-    {
-        const bool whole = in_.at_object() && read_object(root);
-        return whole ? std::move(values_) : std::vector<std::string_view>(values_.size());
-    }
+    // By tool::fields, raw; empty: it is not there.
+    const std::vector<std::string_view>& values() const noexcept { return values_; }
+
+    // A member that is repeated, or leads to one, stands twice, so that readers differ in what is said.
+    bool twice() const noexcept { return twice_; }
 
 private:
     bool read_object(const property& of)
@@ -260,6 +287,7 @@ private:
                 return in_.skip();
             }
             const auto& known = *found->second;
+            twice_ = twice_ || !seen_.insert(&known).second;
             if (in_.at_object() && !known.inside.empty()) {
                 return read_object(known);
             }
@@ -273,6 +301,8 @@ private:
 
     object_walk in_;
     std::vector<std::string_view> values_;
+    std::set<const property*> seen_;
+    bool twice_ = false;
 };
 
 std::vector<std::pair<std::string, std::string>> parameter_fields::of(std::string_view tool, std::string_view arguments)
@@ -284,7 +314,8 @@ std::vector<std::pair<std::string, std::string>> parameter_fields::of(std::strin
         return fields;
     }
     const auto& names = known->second.fields;
-    const auto values = argument_reader{arguments, names.size()}.read(known->second.arguments);
+    const argument_reader read{arguments, known->second};
+    const auto& values = read.values();
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (auto text = values[i].size() <= longest_value ? field_text(values[i]) : std::nullopt) {
             fields.emplace_back(names[i], header_value(*text));
@@ -304,16 +335,22 @@ bool parameter_fields::agree(
         return true;
     }
     const auto& names = known->second.fields;
-    const auto values = argument_reader{arguments, names.size()}.read(known->second.arguments);
+    const argument_reader read{arguments, known->second};
+    if (read.twice()) {
+        return false;
+    }
     for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto raw = read.values()[i];
         const auto is_its = [&](const auto& each) { return core::equal_ignoring_case(each.first, names[i]); };
-        const auto count = std::ranges::count_if(sent, is_its);
-        const auto text = values[i].empty() ? std::nullopt : field_text(values[i]);
-        if (!text || (count == 0 && is_beyond_exact(values[i]))) {
-            if (count != 0) {
+        const auto first = std::ranges::find_if(sent, is_its);
+        if (first == sent.end()) {
+            if (!may_be_without_field(raw)) {
                 return false;
             }
-        } else if (count != 1 || !says(std::ranges::find_if(sent, is_its)->second, values[i], *text)) {
+            continue;
+        }
+        const bool again = std::find_if(std::next(first), sent.end(), is_its) != sent.end();
+        if (again || !says(first->second, raw)) {
             return false;
         }
     }

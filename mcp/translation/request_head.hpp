@@ -34,10 +34,10 @@ public:
     std::vector<std::pair<std::string, std::string>> of(std::string_view tool, std::string_view arguments) const;
 
     // Whether the fields that a client has sent with a call say what it says: each argument that the tool wants repeated has its
-    // field once, which header_text() decodes to the same value; one that is absent, null or of another type has none. An integer
-    // beyond 2^53 may be without. Fields that the tool knows nothing of do not count. True also of a tool that
-    // clients have to reject (header_problem()), as far as the names and types of its fields show that, and of arguments that are
-    // no JSON.
+    // field once, which header_text() decodes to the same value; one that is absent, null or of another type has none. A number
+    // beyond 2^53, or with a fraction, may be without; else it is spelled as in the arguments, unless it fits 64 bits. False if
+    // such an argument, or an object around it, stands twice. Fields that the tool knows nothing of do not count. True also of a
+    // tool that clients have to reject (header_problem()), as far as the places, names and types of its fields show that.
     bool agree(
         std::string_view tool,
         std::string_view arguments,

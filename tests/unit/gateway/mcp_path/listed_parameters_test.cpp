@@ -90,7 +90,7 @@ TEST_CASE("A call whose header says something else than its arguments is refused
     CHECK(x.sent() == 1);
 }
 
-TEST_CASE("Nothing is compared before the tools are known, and what is known changes with the list and with the agent")
+TEST_CASE("Nothing is compared before the tools are known, and what is known changes with the list")
 {
     parameters_rig x;
     x.modern = true;

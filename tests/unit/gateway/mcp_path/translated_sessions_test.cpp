@@ -440,7 +440,8 @@ TEST_CASE("A call without a session whose program refuses its session for anothe
     CHECK(x.all(call) == "upstream_protocol");
     x.programs.opened = opened;
     CHECK(x.all(call).empty());
-    CHECK(x.programs.started.size() == 2);
+    REQUIRE(x.programs.started.size() == 2);
+    CHECK(x.programs.lines.at(1).at(0).find(R"("method":"initialize")") != std::string::npos);
 }
 
 TEST_CASE("A call without a session goes up with terms of the gateway's own, and a caller that leaves cancels it")

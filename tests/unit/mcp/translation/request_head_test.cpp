@@ -162,8 +162,33 @@ TEST_CASE("Fields agree with a call that has each argument to be repeated once, 
              {R"({"deep":{"n":9007199254740994}})", nothing, true},
              {R"({"deep":{"n":9007199254740994}})", {{"Mcp-Param-N", "9007199254740994"}}, true},
              {R"({"deep":{"n":9007199254740994}})", {{"Mcp-Param-N", "9007199254740993"}}, false},
+             {R"({"deep":{"n":9007199254740993}})", {{"Mcp-Param-N", "9007199254740993"}}, true},
+             {R"({"deep":{"n":18446744073709551616}})", nothing, true},
+             {R"({"deep":{"n":18446744073709551616}})", {{"Mcp-Param-N", "18446744073709551616"}}, true},
+             {R"({"deep":{"n":18446744073709551616}})", {{"Mcp-Param-N", "18446744073709551617"}}, false},
+             {R"({"deep":{"n":1e400}})", {{"Mcp-Param-N", "1e400"}}, true},
+             {R"({"deep":{"n":1e400}})", {{"Mcp-Param-N", "1"}}, false},
+             {R"({"deep":{"n":4.5}})", nothing, true},
+             {R"({"deep":{"n":4.5}})", {{"Mcp-Param-N", "4.5"}}, true},
+             {R"({"deep":{"n":4.5}})", {{"Mcp-Param-N", "4"}}, false},
+             {R"({"deep":{"n":-0}})", {{"Mcp-Param-N", "0"}}, true},
+             {R"({"deep":{"n":0}})", {{"Mcp-Param-N", "-0"}}, true},
+             {R"({"deep":{"n":42}})", {{"Mcp-Param-N", "042"}}, false},
+             {R"({"deep":{"n":42}})", {{"Mcp-Param-N", "0x2a"}}, false},
+             {R"({"deep":{"n":42}})", {{"Mcp-Param-N", "nan"}}, false},
+             {R"({"region":"K\u00f6ln"})", {{"Mcp-Param-Region", "K\xc3\xb6ln"}}, false},
+             {R"({"region":"eu","region":"eu"})", eu, false},
+             {R"({"region":"us","\u0072egion":"eu"})", eu, false},
+             {R"({"region":"eu","region":null})", eu, false},
+             {R"({"deep":{"n":42},"deep":{}})", {{"Mcp-Param-N", "42"}}, false},
+             {R"({"deep":{"n":42},"deep":7})", {{"Mcp-Param-N", "42"}}, false},
+             {R"({"deep":{"n":42},"deep":7})", nothing, false},
+             {R"({"other":{"n":1},"other":{"n":2},"deep":{"n":42,"x":1,"x":2}})", {{"Mcp-Param-N", "42"}}, true},
+             {R"([{"region":"eu"}])", nothing, true},
+             {R"([{"region":"eu"}])", eu, false},
              {R"({"on":true})", {{"Mcp-Param-On", "true"}}, true},
              {R"({"on":true})", {{"Mcp-Param-On", "1"}}, false},
+             {R"({"on":true})", {{"Mcp-Param-On", "True"}}, false},
              {R"({"on":false})", nothing, false},
          }) {
         CAPTURE(arguments);
@@ -189,6 +214,8 @@ TEST_CASE("Fields of a tool that clients have to reject are not compared")
              R"("b":{"x-mcp-header":"B"})",
              R"("b":{"type":"string","x-mcp-header":""})",
              R"("b":{"type":"string","x-mcp-header":7})",
+             R"("b":{"type":"array","items":{"type":"string","x-mcp-header":"B"}})",
+             R"("b":{"anyOf":[{"type":"string","x-mcp-header":"B"}]})",
          }) {
         CAPTURE(more);
         server_lists lists;
@@ -199,6 +226,14 @@ TEST_CASE("Fields of a tool that clients have to reject are not compared")
         };
         CHECK(parameter_fields{lists}.agree("t", R"({"a":"x"})", {}));
     }
+    server_lists lists;
+    lists.lists[index_of(list_kind::tools)] = {
+        {.key = "t",
+         .raw =
+             R"({"name":"t","inputSchema":{"properties":{"a":{"x-mcp-header":"A","type":"string","description":"x-mcp-header"}}}})"
+        }
+    };
+    CHECK_FALSE(parameter_fields{lists}.agree("t", R"({"a":"x"})", {}));
 }
 
 TEST_CASE("The name of a request is that of its tool, prompt, resource or task")
