@@ -245,7 +245,7 @@ TEST_CASE("A program of an MCP server inherits neither the sockets nor the words
     write_whole(
         here.file("c.yml"),
         "mcpServers:\n  looks:\n    command: /bin/sh\n    start: eager\n    args: [-c, 'env >" + seen +
-            ".new; ls -1 /proc/$$/fd >>" + seen + ".new; mv " + seen + ".new " + seen + "; cat >/dev/null']\n"
+            ".new; ls -l /proc/$$/fd >>" + seen + ".new; mv " + seen + ".new " + seen + "; cat >/dev/null']\n"
     );
     auto passed = sockets({&traffic}, "traffic");
     passed.variables.push_back("NOTIFY_SOCKET=" + manager.address());
@@ -260,7 +260,8 @@ TEST_CASE("A program of an MCP server inherits neither the sockets nor the words
         CHECK(text.find(name) == std::string::npos);
     }
     CAPTURE(text);
-    CHECK(text.ends_with("\n0\n1\n2\n"));
+    CHECK(text.find("0 -> pipe:") != std::string::npos);
+    CHECK(text.find("socket:") == std::string::npos);
     gateway.signal(SIGTERM);
     CHECK(gateway.wait() == 0);
 }
