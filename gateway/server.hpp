@@ -59,7 +59,7 @@ public:
     void set_configuration_source(configuration_source from) { from_ = std::move(from); }
 
     // Before start(): what the service manager passed and what it wants to hear. `settings` have the sockets' addresses. Without it
-    // every address is bound here, and nobody is told of anything.
+    // every address is bound here, and no service manager hears of it.
     void set_service(inherited_listeners sockets, const net::service_manager& manager);
 
     // Binds its addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an

@@ -23,8 +23,8 @@ struct service_manager {
     friend bool operator==(const service_manager&, const service_manager&) = default;
 };
 
-// The watchdog is for this process if WATCHDOG_PID is `self` or not set. A WATCHDOG_USEC that is no positive number counts as not
-// set, and more than a day counts as a day. Pure.
+// The watchdog is for this process if WATCHDOG_PID is `self` or is absent. A WATCHDOG_USEC that is no positive number is ignored;
+// the largest that is used is a day. Pure.
 service_manager service_manager_of(const variables& environment, pid_t self);
 
 // Messages. `status` is one sentence for people; its line breaks become spaces. `now` is what CLOCK_MONOTONIC says. Pure.
@@ -46,7 +46,7 @@ public:
 private:
     core::descriptor socket_;
     sockaddr_un address_{};
-    socklen_t size_ = 0;  // 0: there is no such address
+    socklen_t size_ = 0;  // of address_; 0: the name does not fit one
 };
 
 }  // namespace net
