@@ -33,11 +33,11 @@ access_of() {
     esac
 }
 
-# credential_of NAME: the header with which that gateway is called, or nothing.
+# credential_of NAME: the header with which that gateway is called, or nothing. What a gateway does not read costs it only the bytes.
 credential_of() {
     case $1 in
-        cardea-key) echo 'X-API-Key: bench-key' ;;
+        cardea-key | cardea-unread-key) echo 'X-API-Key: bench-key' ;;
         cardea-mcp | cardea-program) cat "$scratch/$1.session" ;;
-        cardea-token) echo "Authorization: Bearer $(<"$scratch/token")" ;;
+        cardea-token | cardea-unread-token) echo "Authorization: Bearer $(<"$scratch/token")" ;;
     esac
 }

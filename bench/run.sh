@@ -3,8 +3,8 @@
 #   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|access|mcp|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
-# cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token; cardea-mcp and
-# cardea-program have an MCP server behind them; floor (bench/floor.cpp) is what the kernel alone costs.
+# cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token,
+# cardea-unread-key and cardea-unread-token are sent the same and do not read it; cardea-mcp and cardea-program have an MCP server behind them; floor (bench/floor.cpp) is what the kernel alone costs.
 # Exit code 1 if a round had an error or a wrong answer, 2 if nothing can be measured here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -316,7 +316,7 @@ choose_proxies() {
     done
     [ "$scenario" != workers ] || proxies=(cardea cardea-workers)
     [ "$scenario" != mcp ] || proxies=(cardea cardea-mcp cardea-program)
-    [ "$scenario" != access ] || proxies=(cardea cardea-key cardea-token)
+    [ "$scenario" != access ] || proxies=(cardea cardea-key cardea-unread-key cardea-token cardea-unread-token)
     [ "${#proxies[@]}" -gt 0 ] || die "none of these proxies can do $scenario: ${chosen[*]}"
 }
 

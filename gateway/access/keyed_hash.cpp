@@ -14,6 +14,16 @@ static_assert(std::endian::native == std::endian::little, "words are read as the
 
 constexpr std::size_t word = sizeof(std::uint64_t);
 
+constexpr int word_rounds = 1;
+constexpr int final_rounds = 3;
+
+std::uint64_t first_word(std::string_view text) noexcept
+{
+    std::uint64_t out = 0;
+    std::memcpy(&out, text.data(), word);
+    return out;
+}
+
 class sip_state {
 public:
     explicit sip_state(const keyed_hash::key& key) noexcept
@@ -27,11 +37,13 @@ public:
     void add(std::string_view text) noexcept
     {
         size_ += text.size();
+        for (; rest_bits_ == 0 && text.size() >= word; text.remove_prefix(word)) {
+            add_word(first_word(text));
+        }
         for (; text.size() >= word; text.remove_prefix(word)) {
-            std::uint64_t next = 0;
-            std::memcpy(&next, text.data(), word);
+            const auto next = first_word(text);
             add_word(rest_ | next << rest_bits_);
-            rest_ = rest_bits_ == 0 ? 0 : next >> (64U - rest_bits_);
+            rest_ = next >> (64U - rest_bits_);
         }
         for (const char c : text) {
             rest_ |= std::uint64_t{static_cast<unsigned char>(c)} << rest_bits_;
@@ -48,10 +60,10 @@ public:
     {
         add_word(rest_ | size_ << 56U);
         v2_ ^= 0xEEU;
-        mix(4);
+        mix(final_rounds);
         const auto first = v0_ ^ v1_ ^ v2_ ^ v3_;
         v1_ ^= 0xDDU;
-        mix(4);
+        mix(final_rounds);
         return {first, v0_ ^ v1_ ^ v2_ ^ v3_};
     }
 
@@ -59,7 +71,7 @@ private:
     void add_word(std::uint64_t next) noexcept
     {
         v3_ ^= next;
-        mix(2);
+        mix(word_rounds);
         v0_ ^= next;
     }
 

@@ -80,6 +80,9 @@ constexpr std::size_t skip(std::string_view in, std::size_t at, unsigned wanted)
     return static_cast<std::size_t>(byte - in.data());
 }
 
+// The same as skip() for value_byte, a block at a time: tokens of callers are long.
+std::size_t skip_values(std::string_view in, std::size_t at) noexcept;
+
 // A broken rule, or none. The rule is a literal: nothing of what the peer sent gets into it.
 struct fault {
     core::errc code = core::errc::bad_request;

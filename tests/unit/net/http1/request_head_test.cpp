@@ -298,6 +298,25 @@ TEST_CASE("a byte is allowed in a part of the head exactly as the grammar says")
     }
 }
 
+TEST_CASE("a byte in a long field value is judged the same wherever it stands")
+{
+    constexpr std::size_t length = 100;  // more than six blocks that are read at once
+    for (int byte = 0; byte < 256; ++byte) {
+        const bool value = byte == '\t' || (byte >= ' ' && byte != 0x7f);
+        for (std::size_t at = 1; at + 1 < length; ++at) {
+            std::string text(length, 'v');
+            text[at] = static_cast<char>(byte);
+            const auto head = get("X: " + text + "\r\n");
+            net::http1::request_parser parser{{}};
+            const auto parsed = parser.parse(head);
+            CAPTURE(byte);
+            CAPTURE(at);
+            REQUIRE(parsed.has_value() == value);
+            REQUIRE((!value || parser.head().fields.back().value == text));
+        }
+    }
+}
+
 TEST_CASE("a field line is a name, a colon and a value, and ends in CRLF")
 {
     const std::array verdicts{
