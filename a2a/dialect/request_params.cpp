@@ -106,6 +106,19 @@ void write_nested(walk& w, object_writer& to, const push_config& created)
     nested.close();
 }
 
+// The whole request, as the servers of all SDKs read it: they find nothing in a body that is only the configuration.
+void write_created_request(walk& w, object_writer& to, std::string_view task, const push_config& created)
+{
+    to.name("parent");
+    w.out.append("\"tasks/").append(unquoted(task)).append("\"");
+    to.raw("configId", created.id.empty() ? task : created.id);
+    to.name("config");
+    object_writer config{w.out};
+    write_resource_name(config, w.out, task, created.id);
+    write_nested(w, config, created);
+    config.close();
+}
+
 bool write_created(walk& w, object_writer& to, request_fields& fields)
 {
     push_config created;
@@ -119,8 +132,7 @@ bool write_created(walk& w, object_writer& to, request_fields& fields)
             write_nested(w, to, created);
             break;
         case body_shape::proto:
-            write_resource_name(to, w.out, task, created.id);
-            write_nested(w, to, created);
+            write_created_request(w, to, task, created);
             break;
         case body_shape::v1:
             to.raw("taskId", task);

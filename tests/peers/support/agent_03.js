@@ -10,13 +10,13 @@ import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from 'a2a-
 
 import { extension, reply, startAgent } from './upstream.js';
 
-function card(url, extended = false) {
+function card(url, extended = false, binding = 'JSONRPC') {
     return {
         name: 'Sample Agent',
         description: 'A sample agent to test the stream functionality and simulate the flow of tasks statuses.',
         url,
-        preferredTransport: 'JSONRPC',
-        additionalInterfaces: [{ url, transport: 'JSONRPC' }],
+        preferredTransport: binding,
+        additionalInterfaces: [{ url, transport: binding }],
         provider: { organization: 'A2A Samples', url: 'https://example.com/a2a-samples' },
         version: '1.0.0',
         protocolVersion: '0.3.0',
@@ -96,12 +96,13 @@ class SampleExecutor {
     }
 }
 
-// extended: whether there is an extended card.
-export function startSampleAgent03(extended = false) {
+// extended: whether there is an extended card. binding: the only one that it serves and its card names; without
+// it JSON-RPC is named and both are served.
+export function startSampleAgent03(extended = false, binding) {
     return startAgent((url, gate) => {
         const store = new InMemoryPushNotificationStore();
         const requestHandler = new DefaultRequestHandler(
-            card(url, extended),
+            card(url, extended, binding ?? 'JSONRPC'),
             new InMemoryTaskStore(),
             new SampleExecutor(gate),
             undefined,
@@ -109,10 +110,10 @@ export function startSampleAgent03(extended = false) {
             new DefaultPushNotificationSender(store),
             extended ? async () => extendedCard(url) : undefined
         );
-        return [
-            [`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler })],
-            ['/', restHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })],
-            ['/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })],
-        ];
+        const rest = ['/', restHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })];
+        const rpc = ['/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })];
+        const bindings = { JSONRPC: [rpc], 'HTTP+JSON': [rest] };
+        const served = bindings[binding] ?? [rest, rpc];
+        return [[`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler })], ...served];
     });
 }

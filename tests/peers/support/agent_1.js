@@ -12,8 +12,8 @@ import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from 'a2a-
 import { extension, reply, startAgent } from './upstream.js';
 
 // The SDK answers over HTTP+JSON only what its card has an interface for.
-function card(url, extended = false) {
-    const main = { url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: A2A_PROTOCOL_VERSION };
+function card(url, extended = false, binding = 'JSONRPC') {
+    const main = { url, protocolBinding: binding, tenant: '', protocolVersion: A2A_PROTOCOL_VERSION };
     const rest = { ...main, url: new URL('rest', url).href, protocolBinding: 'HTTP+JSON' };
     return {
         name: 'Sample Agent',
@@ -114,12 +114,13 @@ class SampleExecutor {
     }
 }
 
-// extended: whether there is an extended card.
-export function startSampleAgent1(extended = false) {
+// extended: whether there is an extended card. binding: the only one that it serves and its card names; without
+// it JSON-RPC is named, and HTTP+JSON beside it if there is an extended card, and both are served.
+export function startSampleAgent1(extended = false, binding) {
     return startAgent((url, gate) => {
         const store = new InMemoryPushNotificationStore();
         const requestHandler = new DefaultRequestHandler(
-            card(url, extended),
+            card(url, extended, binding ?? 'JSONRPC'),
             new InMemoryTaskStore(),
             new SampleExecutor(gate),
             undefined,
@@ -127,10 +128,10 @@ export function startSampleAgent1(extended = false) {
             new DefaultPushNotificationSender(store),
             extended ? async () => extendedCard(url) : undefined
         );
-        return [
-            [`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler })],
-            ['/', restHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })],
-            ['/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })],
-        ];
+        const rest = ['/', restHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })];
+        const rpc = ['/', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication })];
+        const bindings = { JSONRPC: [rpc], 'HTTP+JSON': [rest] };
+        const served = bindings[binding] ?? [rest, rpc];
+        return [[`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler })], ...served];
     });
 }

@@ -1,26 +1,33 @@
 // The A2A 0.3 SDK's client in the words that the conversations use.
-import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcTransportFactory } from 'a2a-sdk-03/client';
+import {
+    ClientFactory,
+    ClientFactoryOptions,
+    DefaultAgentCardResolver,
+    JsonRpcTransportFactory,
+    RestTransportFactory,
+} from 'a2a-sdk-03/client';
 
 function message(text, more = {}) {
     return { kind: 'message', messageId: 'message-1', role: 'user', parts: [{ kind: 'text', text }], ...more };
 }
 
-function factory(fetchImpl) {
+function factory(fetchImpl, Transport) {
     const options = {
-        transports: [new JsonRpcTransportFactory({ fetchImpl })],
+        ...ClientFactoryOptions.default,
+        transports: [new Transport({ fetchImpl })],
         cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
     };
-    return new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, options));
+    return new ClientFactory(options);
 }
 
-export const client03 = {
-    name: '0.3 SDK client',
+const clientOf = (name, Transport) => ({
+    name,
     extensionHeader: 'X-A2A-Extensions',
 
     // base ends with a slash.
-    connect: async (base, fetchImpl) => factory(fetchImpl).createFromUrl(base),
+    connect: async (base, fetchImpl) => factory(fetchImpl, Transport).createFromUrl(base),
 
-    connectTo: (card, fetchImpl) => factory(fetchImpl).createFromAgentCard(card),
+    connectTo: (card, fetchImpl) => factory(fetchImpl, Transport).createFromAgentCard(card),
 
     card: (client) => client.getAgentCard(),
     send: (client, text, options) => client.sendMessage({ message: message(text) }, options),
@@ -44,4 +51,7 @@ export const client03 = {
     pushConfig: (config) => config.pushNotificationConfig,
     pushConfigs: (configs) => configs.map((config) => config.pushNotificationConfig),
     text: (task) => task.artifacts.flatMap(({ parts }) => parts.map(({ text }) => text)).join(''),
-};
+});
+
+export const client03 = clientOf('0.3 SDK client', JsonRpcTransportFactory);
+export const client03Rest = clientOf('0.3 SDK client over HTTP+JSON', RestTransportFactory);

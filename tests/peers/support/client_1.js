@@ -1,6 +1,12 @@
 // The A2A 1.0 SDK's client in the words that the conversations use; `client1Legacy` speaks 0.3 to agents that do.
 import { Role, TaskState, taskStateToJSON } from 'a2a-sdk-1';
-import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcTransportFactory } from 'a2a-sdk-1/client';
+import {
+    ClientFactory,
+    ClientFactoryOptions,
+    DefaultAgentCardResolver,
+    JsonRpcTransportFactory,
+    RestTransportFactory,
+} from 'a2a-sdk-1/client';
 
 const words = {
     TASK_STATE_SUBMITTED: 'submitted',
@@ -33,12 +39,13 @@ function request(text, { taskId = '', returnImmediately = false } = {}) {
     };
 }
 
-function factory(fetchImpl, options) {
+function factory(fetchImpl, { Transport = JsonRpcTransportFactory, ...options }) {
     const factoryOptions = {
-        transports: [new JsonRpcTransportFactory({ fetchImpl, ...options })],
+        ...ClientFactoryOptions.default,
+        transports: [new Transport({ fetchImpl, ...options })],
         cardResolver: new DefaultAgentCardResolver({ fetchImpl, ...options }),
     };
-    return new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, factoryOptions));
+    return new ClientFactory(factoryOptions);
 }
 
 function clientOf(name, extensionHeader, options) {
@@ -77,8 +84,8 @@ function clientOf(name, extensionHeader, options) {
 }
 
 // 0.3 has no way to list tasks.
-export const client1 = {
-    ...clientOf('1.0 SDK client', 'A2A-Extensions', {}),
+const withList = (client) => ({
+    ...client,
     list: (client) =>
         client.listTasks({
             tenant: '',
@@ -90,5 +97,10 @@ export const client1 = {
             statusTimestampAfter: undefined,
             includeArtifacts: true,
         }),
-};
+});
+
+export const client1 = withList(clientOf('1.0 SDK client', 'A2A-Extensions', {}));
+export const client1Rest = withList(
+    clientOf('1.0 SDK client over HTTP+JSON', 'A2A-Extensions', { Transport: RestTransportFactory })
+);
 export const client1Legacy = clientOf('1.0 SDK client speaking 0.3', 'X-A2A-Extensions', { legacyCompat: { enabled: true } });

@@ -13,7 +13,7 @@ async function failure(promise) {
     return assert.fail('the call should have been refused');
 }
 
-async function talk(speak, client, transcript) {
+async function talk(speak, client, agent, transcript) {
     const note = (label, value) => transcript.push([label, value]);
     const done = speak.task(await within(speak.send(client, 'hello'), 'answer'));
     note('send', done);
@@ -29,7 +29,11 @@ async function talk(speak, client, transcript) {
     note('stream', streamed);
     assert.deepEqual(streamed.map(speak.event), ['task', 'status-update', 'artifact-update', 'status-update']);
 
-    if (speak.list) {
+    if (speak.list && agent.lists === false) {
+        const refusal = await failure(speak.list(client));
+        note('list', refusal);
+        assert.match(refusal.name + refusal.message, /unsupported|not supported/i);
+    } else if (speak.list) {
         const { tasks } = await within(speak.list(client), 'list');
         note('list', tasks.length);
         assert.ok(tasks.some(({ id }) => id === done.id));
@@ -37,15 +41,11 @@ async function talk(speak, client, transcript) {
     return done;
 }
 
-async function follow(speak, client, agent, webhook, transcript) {
+async function register(speak, client, task, hook, transcript) {
     const note = (label, value) => transcript.push([label, value]);
-    const task = speak.task(await within(speak.sendAtOnce(client, 'long task'), 'task at once'));
-    note('send at once', task);
-    const hook = { id: 'hook-1', url: webhook.url, token: `token of ${task.id}` };
-
     const set = await within(speak.setPush(client, task.id, hook), 'push configuration');
     note('push set', set);
-    assert.equal(speak.pushConfig(set).url, webhook.url);
+    assert.equal(speak.pushConfig(set).url, hook.url);
     const got = await within(speak.getPush(client, task.id, hook.id), 'push configuration');
     note('push get', got);
     assert.equal(speak.pushConfig(got).token, hook.token);
@@ -55,6 +55,16 @@ async function follow(speak, client, agent, webhook, transcript) {
         speak.pushConfigs(listed).map(({ id }) => id),
         [hook.id]
     );
+}
+
+async function follow(speak, client, agent, webhook, transcript) {
+    const note = (label, value) => transcript.push([label, value]);
+    const task = speak.task(await within(speak.sendAtOnce(client, 'long task'), 'task at once'));
+    note('send at once', task);
+    const hook = { id: 'hook-1', url: webhook.url, token: `token of ${task.id}` };
+    if (agent.push !== false) {
+        await register(speak, client, task, hook, transcript);
+    }
 
     const events = [];
     const stream = speak.resubscribe(client, task.id);
@@ -63,6 +73,9 @@ async function follow(speak, client, agent, webhook, transcript) {
     events.push(...(await all(stream, 'end of the resubscription')));
     note('resubscribe', events);
     assert.deepEqual(events.map(speak.event), ['task', 'artifact-update', 'status-update']);
+    if (agent.push === false) {
+        return;
+    }
     await webhook.received.wanted(({ token, body }) => token === hook.token && /completed/i.test(JSON.stringify(body)), 'push');
 
     await within(speak.deletePush(client, task.id, hook.id), 'deletion');
@@ -95,11 +108,12 @@ async function refuse(speak, client, done, transcript) {
     assert.match(known.get('get what is not').name + known.get('get what is not').message, /not found/i);
 }
 
-// base: where the agent's card is, with a slash at the end. agent: for its gate only. Resolves with the transcript of the
-// SDK's own results.
+// agent: for its gate only; `lists` is false if it has no way to list tasks, `push` if it
+// does not understand how this client configures push notifications. Resolves with the transcript of the SDK's own
+// results.
 export async function converse(speak, client, agent, webhook) {
     const transcript = [];
-    const done = await talk(speak, client, transcript);
+    const done = await talk(speak, client, agent, transcript);
     await follow(speak, client, agent, webhook, transcript);
     await refuse(speak, client, done, transcript);
     return transcript;
