@@ -48,6 +48,10 @@ constexpr wording words(errc code) noexcept
             return {"extended_card_unsupported", "This agent has no extended card."};
         case errc::extended_card_not_configured:
             return {"extended_card_not_configured", "No extended card of this agent is configured to be shown."};
+        case errc::version_not_supported:
+            return {"version_not_supported", "This version of A2A is not supported; 0.3 and 1.0 are."};
+        case errc::operation_unsupported:
+            return {"operation_unsupported", "This agent cannot do that."};
         case errc::version_conflict:
             return {"version_conflict", "The agent has another version."};
         case errc::admin_only:
@@ -108,6 +112,8 @@ constexpr wording words(errc code) noexcept
             return {"event_too_large", "An event of the agent's stream is over the limit."};
         case errc::message_too_large:
             return {"message_too_large", "A message of the MCP server is over the limit."};
+        case errc::answer_untranslatable:
+            return {"answer_untranslatable", "The agent's answer cannot be translated for this caller."};
         case errc::card_not_json:
             return {"card_not_json", "What the agent serves as its card is not a JSON object."};
         case errc::card_invalid:

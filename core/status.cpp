@@ -16,6 +16,8 @@ unsigned http_status(errc code) noexcept
         case errc::version_unsupported:
         case errc::input_expired:
         case errc::events_gone:
+        case errc::version_not_supported:
+        case errc::operation_unsupported:
             return 400;
         case errc::unauthenticated:
             return 401;
@@ -73,6 +75,7 @@ unsigned http_status(errc code) noexcept
         case errc::upstream_status:
         case errc::event_too_large:
         case errc::message_too_large:
+        case errc::answer_untranslatable:
         case errc::card_not_json:
         case errc::card_invalid:
         case errc::card_signature:
@@ -125,7 +128,12 @@ int jsonrpc_code(errc code) noexcept
         case errc::unsupported_media_type:
             return -32005;
         case errc::extended_card_unsupported:
+        case errc::operation_unsupported:
             return -32004;
+        case errc::version_not_supported:
+            return -32009;
+        case errc::answer_untranslatable:
+            return -32006;
         case errc::extended_card_not_configured:
             return -32007;
         case errc::upstream_unresolved:
@@ -197,6 +205,9 @@ unsigned jsonrpc_http_status(errc code) noexcept
         case errc::invalid_params:
         case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
+        case errc::version_not_supported:
+        case errc::operation_unsupported:
+        case errc::answer_untranslatable:
             return 200;
         default:
             return http_status(code);

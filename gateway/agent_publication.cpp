@@ -27,8 +27,8 @@ void publish_agents(agent_audience audience, std::string public_base)
         audience.sessions.set_agent(id, agent);
         audience.callers.set_agent(id, agent);
     });
-    audience.cards.set_pathfinder([audience](const std::string& id, const std::string& url) {
-        audience.registry.route(id, url);
+    audience.cards.set_pathfinder([audience](const std::string& id, const model::call_route& route) {
+        audience.registry.route(id, route);
     });
     audience.sessions.set_fallback_observer([audience](const std::string& id, bool fell_back) {
         audience.registry.set_fell_back(id, fell_back);

@@ -8,7 +8,32 @@
 namespace a2a {
 namespace {
 
-void add_jsonrpc(const core::json& document, const interface_list& list, std::vector<card_endpoint>& found)
+const std::string* text_at(const core::json& object, std::string_view name)
+{
+    const auto* value = find_spelled(object, name);
+    return value != nullptr && value->is_string() ? &value->get_ref<const std::string&>() : nullptr;
+}
+
+std::optional<binding> binding_named(std::string_view name) noexcept
+{
+    if (same_name(name, "JSONRPC")) {
+        return binding::jsonrpc;
+    }
+    return same_name(name, "HTTP+JSON") ? std::optional{binding::rest} : std::nullopt;
+}
+
+std::optional<generation> generation_in(const core::json& object)
+{
+    const auto* version = text_at(object, "protocolVersion");
+    const auto major =
+        version == nullptr ? std::string_view{} : std::string_view{*version}.substr(0, version->find('.'));
+    if (major == "1") {
+        return generation::v1;
+    }
+    return major == "0" ? std::optional{generation::v03} : std::nullopt;
+}
+
+void add_interfaces(const core::json& document, const interface_list& list, std::vector<card_endpoint>& found)
 {
     const auto* all = find_spelled(document, list.member);
     if (all == nullptr || !all->is_array()) {
@@ -16,29 +41,39 @@ void add_jsonrpc(const core::json& document, const interface_list& list, std::ve
     }
     for (std::size_t i = 0; i < all->size(); ++i) {
         const auto& each = (*all)[i];
-        const auto* binding = each.is_object() ? find_spelled(each, list.binding) : nullptr;
-        const auto* url = each.is_object() ? find_spelled(each, "url") : nullptr;
-        if (binding != nullptr && binding->is_string() && url != nullptr && url->is_string() &&
-            same_name(binding->get_ref<const std::string&>(), "JSONRPC")) {
-            found.push_back({std::string{list.member} + "[" + std::to_string(i) + "].url", url->get<std::string>()});
+        const auto* name = each.is_object() ? text_at(each, list.binding) : nullptr;
+        const auto* url = each.is_object() ? text_at(each, "url") : nullptr;
+        const auto over = name != nullptr ? binding_named(*name) : std::nullopt;
+        if (!over || url == nullptr) {
+            continue;
         }
+        const auto* tenant = list.versioned ? text_at(each, "tenant") : nullptr;
+        found.push_back(
+            {std::string{list.member} + "[" + std::to_string(i) + "].url",
+             *url,
+             *over,
+             list.versioned ? generation_in(each) : generation_in(document),
+             tenant == nullptr ? std::string{} : *tenant}
+        );
     }
 }
 
 }  // namespace
 
-std::vector<card_endpoint> jsonrpc_endpoints(const core::json& document)
+std::vector<card_endpoint> json_endpoints(const core::json& document)
 {
     std::vector<card_endpoint> found;
-    add_jsonrpc(document, interface_lists[1], found);
-    const auto* url = find_spelled(document, "url");
-    const auto* preferred = find_spelled(document, "preferredTransport");
-    const bool other = preferred != nullptr && preferred->is_string() &&
-                       !same_name(preferred->get_ref<const std::string&>(), "JSONRPC");
-    if (url != nullptr && url->is_string() && !other) {
-        found.push_back({"url", url->get<std::string>()});
+    if (!document.is_object()) {
+        return found;
     }
-    add_jsonrpc(document, interface_lists[0], found);
+    add_interfaces(document, interface_lists[1], found);
+    const auto* url = text_at(document, "url");
+    const auto* preferred = text_at(document, "preferredTransport");
+    const auto over = preferred != nullptr ? binding_named(*preferred) : std::optional{binding::jsonrpc};
+    if (url != nullptr && over) {
+        found.push_back({"url", *url, *over, generation_in(document), {}});
+    }
+    add_interfaces(document, interface_lists[0], found);
     return found;
 }
 

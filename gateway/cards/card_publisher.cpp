@@ -38,8 +38,8 @@ void card_publisher::accept(card_slot& slot, served_card card, core::steady_time
     const auto address = std::move(card.address);
     publish(slot, std::move(card), fetched_at, fresh_for);
     note_address(slot, address.problem);
-    if (slot.agent->record.trust == core::card_trust::same_origin && find_path_) {
-        find_path_(slot.id(), address.url);
+    if (slot.agent->record.speaks == core::protocol::a2a && find_path_) {
+        find_path_(slot.id(), address.route);
     }
 }
 

@@ -23,7 +23,7 @@ class card_publisher {
 public:
     using clock = std::function<core::steady_time()>;
     using publication = std::function<void(const std::string& id, std::shared_ptr<const model::published_card> card)>;
-    using pathfinder = std::function<void(const std::string& id, const std::string& call_url)>;
+    using pathfinder = std::function<void(const std::string& id, const model::call_route& route)>;
 
     // References outlive the publisher.
     card_publisher(net::loop& control, const config::card_settings& settings, const core::logger& log, clock now);

@@ -26,21 +26,22 @@ std::optional<core::ip_address> address_in(const std::string& url)
 }  // namespace
 
 core::result<std::shared_ptr<const model::agent_entry>>
-agent_factory::make(const core::agent& record, const std::string& call_url, const core::secret& token)
+agent_factory::make(const core::agent& record, const model::call_route& route, const core::secret& token)
 {
     const model::entry_defaults defaults{settings_.timeouts.upstream_head, settings_.registration.allow};
-    return model::make_entry(record, defaults, contexts_, call_url, token);
+    return model::make_entry(record, defaults, contexts_, route, token);
 }
 
 std::shared_ptr<const model::agent_entry>
 agent_factory::renewed(const model::agent_entry& was, std::shared_ptr<const model::agent_entry> is, bool served)
 {
-    const bool moves = !was.awaits_card && is->awaits_card && was.record == is->record;
+    const bool moves = !was.awaits_card && (is->awaits_card || !was.interfaces.empty()) && was.record == is->record;
     // While nobody may call the agent, nobody renews its token.
     const bool has_token = served && !was.token.empty() && was.record.credentials == is->record.credentials;
     const bool fell_back = served && was.fell_back && model::same_session(was.record, is->record);
     if (moves || has_token) {
-        auto entry = make(is->record, moves ? was.call_url : std::string{}, has_token ? was.token : core::secret{});
+        auto entry =
+            make(is->record, moves ? was.route() : model::call_route{}, has_token ? was.token : core::secret{});
         if (entry) {
             is = std::move(*entry);
         }

@@ -34,7 +34,7 @@ public:
 
     // As model::make_entry().
     core::result<std::shared_ptr<const model::agent_entry>>
-    make(const core::agent& record, const std::string& call_url = {}, const core::secret& token = {});
+    make(const core::agent& record, const model::call_route& route = {}, const core::secret& token = {});
 
     // `is`, with what is known of the agent as it was: the same record keeps its card, and with it where calls go; the same
     // credentials keep their token; the same session knows how its server is spoken to. `served`: both are.

@@ -197,7 +197,7 @@ net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::a
     co_return *version;
 }
 
-void registry::route(const std::string& id, const std::string& call_url)
+void registry::route(const std::string& id, const model::call_route& to)
 {
     const auto* there = find(id);
     if (there == nullptr || !there->served()) {
@@ -206,10 +206,11 @@ void registry::route(const std::string& id, const std::string& call_url)
     // The ids of those who call are part of the entry that goes.
     const auto before = there->entry;
     const auto& own_id = before->record.id;
-    const auto wanted = call_url.empty() ? before->record.url : call_url;
-    const bool moves = wanted != before->call_url;
-    if ((moves || before->awaits_card) && remake(own_id, wanted, before->token) && moves) {
-        log_.write(core::log_level::info, "agent_routed", {{"agent", own_id}, {"url", wanted}});
+    const auto wanted = model::completed(before->record, to);
+    const bool moves = wanted.url != before->call_url;
+    const bool differs = before->awaits_card || wanted != before->route();
+    if (differs && remake(own_id, wanted, before->token) && moves) {
+        log_.write(core::log_level::info, "agent_routed", {{"agent", own_id}, {"url", wanted.url}});
     }
 }
 
@@ -217,7 +218,7 @@ void registry::set_token(const std::string& id, const core::secret& token)
 {
     const auto* there = find(id);
     if (there != nullptr && there->served()) {
-        remake(id, there->entry->awaits_card ? std::string{} : there->entry->call_url, token);
+        remake(id, there->entry->awaits_card ? model::call_route{} : there->entry->route(), token);
     }
 }
 
@@ -235,10 +236,10 @@ void registry::set_fell_back(const std::string& id, bool fell_back)
 }
 
 // Of an agent that is there. False: it stays as it is.
-bool registry::remake(const std::string& id, const std::string& call_url, const core::secret& token)
+bool registry::remake(const std::string& id, const model::call_route& to, const core::secret& token)
 {
     auto& there = agents_.find(id)->second;
-    auto entry = factory_.make(there.entry->record, call_url, token);
+    auto entry = factory_.make(there.entry->record, to, token);
     if (!entry) {
         log_.write(core::log_level::warn, "agent_route_failed", {{"agent", id}, {"detail", entry.error().detail}});
         return false;

@@ -81,8 +81,8 @@ public:
     // Likewise; the version of the removal. Fails with agent_not_found too.
     net::task<core::result<std::uint64_t>> remove(std::string id, store::author by);
 
-    // From now on calls of this agent go there; empty: to its own URL. What cannot be called stays as it is.
-    void route(const std::string& id, const std::string& call_url);
+    // From now on calls of this agent go there; without a URL: to its own. What cannot be called stays as it is.
+    void route(const std::string& id, const model::call_route& to);
 
     // From now on calls of this agent carry this token of its OAuth server; empty: they wait for one.
     void set_token(const std::string& id, const core::secret& token);
@@ -107,7 +107,7 @@ private:
     void take_declared(std::shared_ptr<const model::agent_entry> entry);
     void adopt(const store::record& record, const config::tls_checks& checks, std::string_view by);
     void take(const std::string& id, registered_agent agent, std::string_view by);
-    bool remake(const std::string& id, const std::string& call_url, const core::secret& token);
+    bool remake(const std::string& id, const model::call_route& to, const core::secret& token);
     void drop(const std::string& id, std::string_view by);
     core::result<> may_write(const std::string& id) const;
     void hide(const std::string& id);

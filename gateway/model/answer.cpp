@@ -1,5 +1,6 @@
 #include "gateway/model/answer.hpp"
 
+#include "a2a/dialect/error_table.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "core/status.hpp"
 #include "net/http1/head_writer.hpp"
@@ -98,6 +99,48 @@ answer mcp_error_answer(core::errc code, std::string_view agent, std::string_vie
 answer call_error(core::errc code, std::string_view agent, std::string_view id)
 {
     return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);
+}
+
+answer rest_error_answer(core::errc code, std::string_view agent, a2a::generation of, a2a::error_profile profile)
+{
+    const int number = core::jsonrpc_code(code);
+    const auto reason = a2a::reason_of(number);
+    const auto http = core::http_status(code);
+    constexpr int gateways_own = -31000;  // codes that hold the status of HTTP (core/status.hpp)
+    const auto status = a2a::status_of(reason.empty() ? gateways_own - static_cast<int>(http) : number, profile);
+    std::string body;
+    if (of == a2a::generation::v1) {
+        body = R"({"error":{"code":)" + std::to_string(status.http) + R"(,"status":")";
+        body.append(status.grpc).append(R"(","message":)");
+        core::append_json_string(body, core::message(code));
+        body += R"(,"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":)";
+        core::append_json_string(body, reason.empty() ? core::name(code) : reason);
+        body += reason.empty() ? R"(,"domain":"cardea")" : R"(,"domain":"a2a-protocol.org")";
+        if (!agent.empty()) {
+            body += R"(,"metadata":{"agent":)";
+            core::append_json_string(body, agent);
+            body += '}';
+        }
+        body += "}]}}";
+    } else {
+        body = R"({"code":)" + std::to_string(number) + R"(,"message":)";
+        core::append_json_string(body, core::message(code));
+        body += R"(,"data":{"code":)";
+        core::append_json_string(body, core::name(code));
+        if (!agent.empty()) {
+            body += R"(,"agent":)";
+            core::append_json_string(body, agent);
+        }
+        body += core::retryable(code) ? R"(,"retryable":true}})" : R"(,"retryable":false}})";
+    }
+    return refusal_answer(code, reason.empty() ? http : status.http, std::move(body));
+}
+
+answer refusal_answer(core::errc code, unsigned status, std::string body)
+{
+    auto out = failure(code, std::move(body));
+    out.status = status;
+    return out;
 }
 
 answer a2x_unauthenticated_answer(std::string_view id)

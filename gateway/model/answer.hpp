@@ -1,6 +1,7 @@
 // The answers that the gateway gives itself: cards, errors, management, admin pages.
 #pragma once
 
+#include "a2a/dialect/dialect.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/json/json.hpp"
@@ -50,6 +51,12 @@ answer call_error(core::errc code, std::string_view agent, std::string_view id);
 // The same for a call of an MCP server, with the status of the code: MCP's clients read it (basic/transports, "Streamable
 // HTTP"). `data`: members of its own in the error's data, JSON object text; empty: the usual ones.
 answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data = {});
+
+// The same to a caller of A2A's HTTP+JSON, as its generation writes errors (A2A 1.0.1 section 11.6; docs/protocol-profile.md).
+answer rest_error_answer(core::errc code, std::string_view agent, a2a::generation of, a2a::error_profile profile);
+
+// A refusal in words of A2A, made by a2a::append_refusal(), with the headers of `code`.
+answer refusal_answer(core::errc code, unsigned status, std::string body);
 
 // 401 with the JSON-RPC error by which A2X says that a credential is needed. A2A 1.0 gives that code another meaning, so that
 // only callers of 0.3 get it. `id` is raw; empty: it is not known.

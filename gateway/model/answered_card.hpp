@@ -41,6 +41,7 @@ struct extended_request {
 struct edited_answer {
     std::string text;
     bool edited = false;  // false: it holds no card, and stays as it is
+    unsigned status = 0;  // of HTTP, instead of the agent's; 0: that
 };
 
 }  // namespace gateway::model

@@ -60,6 +60,99 @@ std::string_view objection(const core::agent& agent, const std::string& url, std
     return doubtful(agent, found_at) ? "is not followed, because the card was found at the root of the origin" : "";
 }
 
+// Where calls to this place go; nothing: not where the card says.
+std::optional<std::string> followed(const core::agent& agent, const std::string& url, std::string_view found_at)
+{
+    const auto address = config::parse_http_url(url);
+    if (address && one_origin(*address, agent.url) && path_of(*address) == path_of(agent.url)) {
+        return agent.url;
+    }
+    if (!address || !objection(agent, url, found_at).empty()) {
+        return std::nullopt;
+    }
+    return agent.url.substr(0, config::path_begin(agent.url)) + path_of(*address);
+}
+
+core::a2a_dialect name_of(a2a::generation version, a2a::binding over) noexcept
+{
+    using enum core::a2a_dialect;
+    const bool rest = over == a2a::binding::rest;
+    if (version == a2a::generation::v1) {
+        return rest ? v1_rest : v1_jsonrpc;
+    }
+    return rest ? v03_rest : v03_jsonrpc;
+}
+
+bool is_rest(core::a2a_dialect name) noexcept
+{
+    return dialect_of(name).over == a2a::binding::rest;
+}
+
+interface_address* find(std::vector<interface_address>& all, core::a2a_dialect speaks) noexcept
+{
+    const auto found = std::ranges::find(all, speaks, &interface_address::speaks);
+    return found == all.end() ? nullptr : &*found;
+}
+
+// The first place of each dialect counts, unless the agent is registered at another one.
+void add_interface(std::vector<interface_address>& all, interface_address each, const core::agent& agent)
+{
+    auto* known = find(all, each.speaks);
+    if (known == nullptr) {
+        all.push_back(std::move(each));
+    } else if (known->url != agent.url && each.url == agent.url) {
+        *known = std::move(each);
+    }
+}
+
+std::vector<interface_address> interfaces_in(
+    const core::agent& agent,
+    const std::vector<a2a::card_endpoint>& endpoints,
+    const std::string& jsonrpc_url,
+    std::string_view found_at
+)
+{
+    const bool has_jsonrpc =
+        std::ranges::find(endpoints, a2a::binding::jsonrpc, &a2a::card_endpoint::over) != endpoints.end();
+    std::vector<interface_address> all;
+    for (const auto& each : endpoints) {
+        auto url = followed(agent, each.url, found_at);
+        if (!url && each.over == a2a::binding::rest && has_jsonrpc) {
+            continue;
+        }
+        const auto& instead = each.over == a2a::binding::jsonrpc ? jsonrpc_url : agent.url;
+        for (const auto version : {a2a::generation::v1, a2a::generation::v03}) {
+            if (each.version.value_or(version) == version) {
+                const bool tenants = version == a2a::generation::v1;
+                add_interface(
+                    all,
+                    {name_of(version, each.over), url.value_or(instead), tenants ? each.tenant : std::string{}},
+                    agent
+                );
+            }
+        }
+    }
+    return all;
+}
+
+// What the operator says the agent speaks, where the card says.
+std::vector<interface_address>
+interfaces_said(const core::agent& agent, std::vector<interface_address> in_card, const std::string& jsonrpc_url)
+{
+    const auto rest = std::ranges::find_if(in_card, is_rest, &interface_address::speaks);
+    std::vector<interface_address> all;
+    for (const auto speaks : agent.dialects) {
+        if (auto* known = find(in_card, speaks)) {
+            all.push_back(*known);
+        } else if (!is_rest(speaks)) {
+            all.push_back({speaks, jsonrpc_url, {}});
+        } else {
+            all.push_back({speaks, rest == in_card.end() ? agent.url : rest->url, {}});
+        }
+    }
+    return all;
+}
+
 }  // namespace
 
 bool answers(core::errc why) noexcept
@@ -73,25 +166,33 @@ call_address call_address_of(const core::agent& agent, const core::json& card, s
 {
     constexpr std::string_view instead = ": the gateway sends calls to the agent's url";
     constexpr auto warning = a2a::problem_severity::warning;
-    const auto endpoints = a2a::jsonrpc_endpoints(card);
-    if (endpoints.empty()) {
-        return {{}, a2a::card_problem{"", "names no address for JSON-RPC" + std::string{instead}, warning}};
+    const auto endpoints = a2a::json_endpoints(card);
+    const auto first = std::ranges::find(endpoints, a2a::binding::jsonrpc, &a2a::card_endpoint::over);
+    call_address out;
+    if (first == endpoints.end()) {
+        const bool rest = agent.bridge && !endpoints.empty();
+        if (!rest) {
+            out.problem = a2a::card_problem{"", "names no address for JSON-RPC" + std::string{instead}, warning};
+        } else if (const auto why = objection(agent, endpoints.front().url, found_at);
+                   !why.empty() && !followed(agent, endpoints.front().url, found_at)) {
+            out.problem = a2a::card_problem{endpoints.front().path, std::string{why} + std::string{instead}, warning};
+        }
+    } else if (std::ranges::none_of(endpoints, [&](const a2a::card_endpoint& each) {
+                   return each.over == a2a::binding::jsonrpc && followed(agent, each.url, found_at) == agent.url;
+               })) {
+        if (const auto url = followed(agent, first->url, found_at)) {
+            out.route.url = *url;
+        } else {
+            const auto why = std::string{objection(agent, first->url, found_at)};
+            out.problem = a2a::card_problem{first->path, why + std::string{instead}, warning};
+        }
     }
-    const auto registered = [&](const a2a::card_endpoint& each) {
-        const auto address = config::parse_http_url(each.url);
-        return address && one_origin(*address, agent.url) && path_of(*address) == path_of(agent.url);
-    };
-    if (std::ranges::any_of(endpoints, registered)) {
-        return {};
+    const auto& jsonrpc_url = out.route.url.empty() ? agent.url : out.route.url;
+    out.route.interfaces = interfaces_in(agent, endpoints, jsonrpc_url, found_at);
+    if (!agent.dialects.empty()) {
+        out.route.interfaces = interfaces_said(agent, std::move(out.route.interfaces), jsonrpc_url);
     }
-    const auto& first = endpoints.front();
-    if (const auto why = objection(agent, first.url, found_at); !why.empty()) {
-        return {{}, a2a::card_problem{first.path, std::string{why} + std::string{instead}, warning}};
-    }
-    return {
-        agent.url.substr(0, config::path_begin(agent.url)) + path_of(*config::parse_http_url(first.url)),
-        std::nullopt
-    };
+    return out;
 }
 
 }  // namespace gateway::model

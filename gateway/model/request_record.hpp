@@ -77,21 +77,22 @@ struct request_record {
     std::optional<a2a::method> rpc_method;  // of a call that was read
     std::optional<mcp::client_method> mcp_method;  // of a message to an MCP server
     std::optional<mcp::era> era;                   // that the caller spoke in it
-    bool translated = false;                       // caller and server speak different eras
-    std::string_view tool;                         // that was called, as the caller names it; empty: none
-    bool tool_listed = false;                      // by the server, as callers see its list: `tool` may be a label
-    std::string_view session;                      // 8 hex digits that stand for the session in lines; empty: none
-    bool session_begun = false;                    // the caller got `session`
-    std::optional<session_end> session_ended;      // `session` is over for the caller
-    std::string_view management_method;            // of the bounded set of management methods, or "other", or empty
-    unsigned status = 0;                           // as sent; 499 when the caller left before
-    std::optional<access_outcome> access;          // nullopt: callers need no credential
-    std::optional<rate_limit> over;                // nullopt: within all limits
-    std::optional<denial> denied;                  // nullopt: access denied nothing
-    std::string_view denied_agent;          // with `denied`: the agent's id, also of one that is hidden; empty: none
-    std::optional<core::errc> code;         // what failed; nullopt: nothing
-    core::side from = core::side::gateway;  // whose failure it was; only with `code`
-    std::string_view detail;                // of the failure, for the log
+    bool translated = false;     // caller and server speak different eras of MCP, or caller and agent dialects of A2A
+    std::uint64_t lost = 0;      // members of A2A that the translation dropped
+    std::string_view tool;       // that was called, as the caller names it; empty: none
+    bool tool_listed = false;    // by the server, as callers see its list: `tool` may be a label
+    std::string_view session;    // 8 hex digits that stand for the session in lines; empty: none
+    bool session_begun = false;  // the caller got `session`
+    std::optional<session_end> session_ended;  // `session` is over for the caller
+    std::string_view management_method;        // of the bounded set of management methods, or "other", or empty
+    unsigned status = 0;                       // as sent; 499 when the caller left before
+    std::optional<access_outcome> access;      // nullopt: callers need no credential
+    std::optional<rate_limit> over;            // nullopt: within all limits
+    std::optional<denial> denied;              // nullopt: access denied nothing
+    std::string_view denied_agent;             // with `denied`: the agent's id, also of one that is hidden; empty: none
+    std::optional<core::errc> code;            // what failed; nullopt: nothing
+    core::side from = core::side::gateway;     // whose failure it was; only with `code`
+    std::string_view detail;                   // of the failure, for the log
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
     std::chrono::nanoseconds total{};

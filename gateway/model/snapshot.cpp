@@ -39,6 +39,32 @@ std::string path_of(const std::string& url)
     return path.empty() ? "/" : path;
 }
 
+std::string without_slashes_at_end(const std::string& path)
+{
+    return path.substr(0, path.find_last_not_of('/') + 1);
+}
+
+// All are on the host and port of the agent's own URL.
+void set_interfaces(agent_entry& entry, const call_route& route)
+{
+    auto whole = completed(entry.record, route);
+    for (auto& each : whole.interfaces) {
+        agent_interface made;
+        made.speaks = dialect_of(each.speaks);
+        const auto path = path_of(each.url);
+        made.base_path = without_slashes_at_end(path);
+        if (made.speaks.over == a2a::binding::jsonrpc && each.url != entry.call_url) {
+            net::http1::head_writer{made.call_head}.request_line(
+                net::http1::method::post,
+                with_query(path, entry.query_key)
+            );
+            made.call_head += entry.fixed_fields;
+        }
+        made.at = std::move(each);
+        entry.interfaces.push_back(std::move(made));
+    }
+}
+
 }  // namespace
 
 std::shared_ptr<const core::address_rule>
@@ -51,7 +77,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
     const entry_defaults& defaults,
     net::client_contexts& contexts,
-    const std::string& call_url,
+    const call_route& route,
     const core::secret& token
 )
 {
@@ -59,8 +85,8 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     entry->record = record;
     entry->token = token;
     entry->tags = metadata_tags(record.metadata);
-    entry->call_url = call_url.empty() ? record.url : call_url;
-    entry->awaits_card = call_url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
+    entry->call_url = route.url.empty() ? record.url : route.url;
+    entry->awaits_card = route.url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
                          record.trust == core::card_trust::same_origin;
     entry->head_timeout = record.mcp ? record.mcp->call_timeout : record.timeout.value_or(defaults.head_timeout);
     if (record.mcp && (record.mcp->tools != core::mcp_filter{} || record.mcp->prompts != core::mcp_filter{} ||
@@ -77,10 +103,22 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
         }
         set_heads(*entry, *target);
         entry->own_path = path_of(record.url);
-        entry->base_path = entry->own_path.substr(0, entry->own_path.find_last_not_of('/') + 1);
+        entry->base_path = without_slashes_at_end(entry->own_path);
+        if (record.speaks == core::protocol::a2a) {
+            set_interfaces(*entry, route);
+        }
         entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
     }
     return std::shared_ptr<const agent_entry>{std::move(entry)};
+}
+
+call_route agent_entry::route() const
+{
+    call_route out{call_url, {}};
+    for (const auto& each : interfaces) {
+        out.interfaces.push_back(each.at);
+    }
+    return out;
 }
 
 std::shared_ptr<const agent_entry> with_fallback(const std::shared_ptr<const agent_entry>& agent, bool fell_back)

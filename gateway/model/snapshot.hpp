@@ -6,6 +6,7 @@
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "core/ip.hpp"
+#include "gateway/model/agent_interface.hpp"
 #include "gateway/model/published_card.hpp"
 #include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
@@ -37,7 +38,8 @@ struct agent_entry {
     bool awaits_token = false;  // it needs one, and cannot be called without
     bool awaits_card = false;   // its card may say where calls go, and has not been seen since the record changed
     std::string call_head;      // the part of every call's head that does not change; holds the agent's credentials
-    std::string fixed_fields;   // the same without the request line, for requests of other methods and paths
+    std::vector<agent_interface> interfaces;  // of A2A; empty: JSON-RPC of both generations at call_url
+    std::string fixed_fields;             // the same without the request line, for requests of other methods and paths
     std::vector<std::string> own_fields;  // names of header fields in it that are never the caller's
     core::secret query_key;               // what every request has in its query; empty: nothing
     std::string own_path;                 // of the record's URL; at least "/"
@@ -66,6 +68,8 @@ struct agent_entry {
 
     // It takes calls of A2A.
     bool takes_a2a() const noexcept { return upstream && record.speaks == core::protocol::a2a; }
+
+    call_route route() const;
 };
 
 struct snapshot {
@@ -84,14 +88,15 @@ struct entry_defaults {
 std::shared_ptr<const core::address_rule>
 addresses_of(const core::agent& record, std::span<const std::string> register_allow);
 
-// Calls go to `call_url`; empty: to the record's own, until its card has been seen. `token`: of the agent's OAuth server; empty:
+// Calls go where `route` says; without a URL in it: to the record's own, until its card has been seen. `token`: of the
+// agent's OAuth server; empty:
 // none. Fails with config_invalid if the URL or
 // the trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
     const entry_defaults& defaults,
     net::client_contexts& contexts,
-    const std::string& call_url = {},
+    const call_route& route = {},
     const core::secret& token = {}
 );
 

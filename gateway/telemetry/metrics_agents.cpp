@@ -82,6 +82,14 @@ void add_upstream_errors(family& into, const agent_sample& of)
     }
 }
 
+void add_translation_lost(family& into, const agent_sample& of)
+{
+    const auto* calls = of.counters->calls();
+    if (calls != nullptr) {
+        into.add_some({{"agent", of.id}}, calls->translation_lost);
+    }
+}
+
 void add_durations(family& into, const agent_sample& of)
 {
     if (const auto* calls = of.counters->calls()) {
@@ -319,6 +327,11 @@ constexpr auto all_families = std::to_array<agent_family>({
      counter,
      counters,
      add_upstream_errors},
+    {"cardea_translation_lost_total",
+     "Members of A2A that translations of an agent's calls dropped.",
+     counter,
+     counters,
+     add_translation_lost},
     {"cardea_agent_request_duration_seconds",
      "Time from a call's start to the end of its answer, without answers that are streams.",
      histogram,

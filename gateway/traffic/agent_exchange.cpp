@@ -115,7 +115,15 @@ bool agent_exchange::begin_request()
         call_.agent.get()
     };
     const auto care = call_.edit != nullptr ? body_care::edited : body_care::passes;
-    if (call_.passed || head.body == framing::none) {
+    if (call_.translated) {
+        const bool has_body = call_.verb == net::http1::method::post;
+        write_request_fields(
+            text,
+            head,
+            {has_body ? framing::length : framing::none, call_.body.size(), body_care::translated},
+            hop
+        );
+    } else if (call_.passed || head.body == framing::none) {
         write_request_fields(text, head, {head.body, head.content_length, care}, hop);
     } else {
         write_request_fields(text, head, {framing::length, call_.body.size(), care}, hop);

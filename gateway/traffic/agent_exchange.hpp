@@ -56,6 +56,7 @@ public:
 
     const relay_call& call() const noexcept { return call_; }
     const relay_settings& settings() const noexcept { return settings_; }
+    net::upstream_pool& pool() const noexcept { return pool_; }
 
     // After begin(), until give_back() or discard(). The views in head() hold until consume_head().
     // What head() holds by value stays.

@@ -81,6 +81,29 @@ net::routine<bool> agent_relay::find_caller_token(request_context& request)
     co_return !failure;
 }
 
+// How the exchange ended, and what a translation came to.
+void agent_relay::note_outcome(request_context& request, const relay_outcome& outcome)
+{
+    auto& record = request.record;
+    record.status = outcome.status;
+    record.stream = outcome.stream;
+    if (outcome.first_byte) {
+        record.upstream_first_byte = *outcome.first_byte - request.caller.started();
+        record.first_byte = *record.upstream_first_byte;
+    }
+    if (request.bridge == nullptr) {
+        return;
+    }
+    record.lost = request.bridge->lost();
+    if (request.bridge->status() != 0 && outcome.answered) {
+        record.status = request.bridge->status();
+    }
+    const auto& refused = request.bridge->failure();
+    if (refused && !outcome.failure) {
+        note_failure(request, *refused);
+    }
+}
+
 net::routine<> agent_relay::pass(request_context& request)
 {
     if (auto refusal = objection(request)) {
@@ -113,17 +136,15 @@ net::routine<> agent_relay::pass(request_context& request)
     if (call.card) {
         const auto here = request.caller.owner().get_executor();
         card.emplace(control_, here, model::answered_card{call.agent, {}, *call.card, call.caller});
-        call.edit = &*card;
+        if (request.bridge != nullptr) {
+            request.bridge->set_card(*card);
+        } else {
+            call.edit = &*card;
+        }
     }
     relay passing{request.caller, pool_, settings, std::move(call)};
     auto outcome = co_await passing.run();
-    auto& record = request.record;
-    record.status = outcome.status;
-    record.stream = outcome.stream;
-    if (outcome.first_byte) {
-        record.upstream_first_byte = *outcome.first_byte - request.caller.started();
-        record.first_byte = *record.upstream_first_byte;
-    }
+    note_outcome(request, outcome);
     if (outcome.replaced) {
         co_await request.repair->end_session();  // NOLINT(*-optional-access): only a DELETE of a session is replaced
         model::answer done;

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "gateway/model/answered_card.hpp"
+#include "net/http1/head.hpp"
 #include "net/loop/routine.hpp"
 
 #include <cstdint>
@@ -11,11 +12,15 @@
 
 namespace gateway::traffic {
 
+class side_requests;
+
 class answer_edit {
 public:
     struct terms {
-        std::uint64_t limit = 0;                                // of an answer, or of the data of an event, in bytes
-        bool events = true;                                     // the answer may be a stream of them
+        std::uint64_t limit = 0;  // of an answer, or of the data of an event, in bytes
+        bool events = true;       // the answer may be a stream of them
+        bool every = false;  // answers of any status are edited, empty ones too, and their type is another one; the
+                             // head of a stream goes out before its first event
         core::errc too_large = core::errc::card_too_large;      // over the limit
         core::errc unreadable = core::errc::card_unrewritable;  // in a content coding
         core::errc unexpected = core::errc::card_not_json;      // a stream of events
@@ -33,6 +38,24 @@ public:
 
     // The whole answer, or the data of one event.
     virtual net::routine<core::result<model::edited_answer>> edit(std::string text) = 0;
+
+    // Before the first edit(): of the answer with this head, which is a stream of events or not. `beside` asks the agent for
+    // more, for as long as the answer is edited.
+    virtual void begin(const net::http1::response_head& head, bool events, side_requests& beside)
+    {
+        static_cast<void>(head);
+        static_cast<void>(events);
+        static_cast<void>(beside);
+    }
+
+    // Adds fields to the head that goes to the caller.
+    virtual void add_fields(std::string& fields) const { static_cast<void>(fields); }
+
+    // What goes out before the first event of a stream: whole events, or nothing.
+    virtual net::routine<core::result<std::string>> opening() { co_return std::string{}; }
+
+    // After edit(): the stream ends with this event.
+    virtual bool over() const noexcept { return false; }
 
 private:
     terms terms_;

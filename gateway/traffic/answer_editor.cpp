@@ -1,6 +1,7 @@
 #include "gateway/traffic/answer_editor.hpp"
 
 #include "gateway/model/control_services.hpp"
+#include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ net::routine<core::result<>> answer_editor::edit_whole()
     std::string as_it_came;
     std::string edited;
     write_fields(as_it_came, body_care::passes);
-    write_fields(edited, body_care::edited);
+    write_fields(edited, care());
     agent_.consume_head();
     const bool bodiless = body_.done();  // to HEAD
     const auto whole_by = caller_.owner().now() + agent_.call().agent->head_timeout;
@@ -68,6 +69,11 @@ net::routine<core::result<>> answer_editor::edit_whole()
         co_return std::move(answer).error();
     }
     auto fields = std::move(answer->edited ? edited : as_it_came);
+    if (answer->status != 0) {
+        std::string line;
+        net::http1::head_writer{line}.status_line(answer->status);
+        fields.replace(0, fields.find("\r\n") + 2, line);
+    }
     co_return co_await send_whole(std::move(fields), std::move(answer->text));
 }
 
@@ -86,6 +92,14 @@ void answer_editor::write_fields(std::string& text, body_care care) const
     if (call.terms != nullptr) {
         call.terms->add_fields(text);
     }
+    if (care != body_care::passes) {
+        edit_.add_fields(text);
+    }
+}
+
+body_care answer_editor::care() const noexcept
+{
+    return edit_.on().every ? body_care::translated : body_care::edited;
 }
 
 core::error answer_editor::too_large() const
@@ -149,13 +163,31 @@ net::routine<core::result<bool>> answer_editor::read(core::steady_time until)
 }
 
 // The caller's answer begins when the first event that says something has been edited, so that until then a failure can
-// still be told; from then on each event goes out when it has come.
+// still be told, unless the edit's terms let it begin at once; from then on each event goes out when it has come.
 net::routine<core::result<>> answer_editor::edit_events()
 {
-    write_fields(caller_.scratch(), body_care::edited);
+    std::string fields;
+    write_fields(fields, care());
     agent_.consume_head();
     auto silent_until = caller_.owner().now() + agent_.call().agent->head_timeout;
-    while (!body_.done()) {
+    if (edit_.on().every) {
+        auto opening = co_await edit_.opening();
+        if (!opening) {
+            co_return std::move(opening).error();
+        }
+        caller_.scratch() = std::move(fields);
+        auto sent = co_await send_events(std::move(*opening), false);
+        if (!sent) {
+            co_return sent;
+        }
+        silent_until = caller_.owner().now() + agent_.settings().timeouts.upstream_idle;
+        if (agent_.request_done()) {
+            caller_.release_request();
+        }
+    } else {
+        caller_.scratch() = std::move(fields);
+    }
+    while (!body_.done() && !edit_.over()) {
         const auto comment_due = writer_.begun() ? writer_.comment_due() : net::never;
         auto came = co_await read(std::min(silent_until, comment_due));
         if (!came) {
@@ -179,7 +211,7 @@ net::routine<core::result<>> answer_editor::edit_events()
         }
     }
     auto sent = co_await send_events(std::move(edited_), true);
-    if (sent) {
+    if (sent && body_.done()) {
         agent_.give_back();
     }
     co_return sent;
@@ -196,7 +228,7 @@ net::routine<core::result<>> answer_editor::edit_received()
     }
     bool says_something = writer_.begun();
     core::result<> done;
-    while (done) {
+    while (done && !edit_.over()) {
         auto event = events_.next();
         if (!event && body_.done()) {
             event = events_.take_rest();

@@ -43,6 +43,7 @@ private:
     void take_received();
     net::routine<core::result<>> edit_received();
     void write_fields(std::string& text, body_care care) const;
+    body_care care() const noexcept;
     core::error too_large() const;
     net::routine<core::result<>> send_whole(std::string head, std::string body);
     net::routine<core::result<>> send_events(std::string text, bool last);

@@ -1,7 +1,10 @@
 #include "gateway/traffic/call_endpoint.hpp"
 
 #include "gateway/model/content_type.hpp"
+#include "gateway/traffic/a2a_version.hpp"
 #include "net/loop/ask.hpp"
+
+#include <algorithm>
 
 namespace gateway::traffic {
 namespace {
@@ -20,6 +23,45 @@ a2a::method method_of(const core::jsonrpc_call& call)
 constexpr bool is_of_1(a2a::method method) noexcept
 {
     return method >= a2a::method::send_message && method <= a2a::method::get_extended_agent_card;
+}
+
+// How a call reaches the agent.
+struct call_way {
+    a2a::dialect caller{};
+    const model::agent_interface* to = nullptr;  // null: the agent's call_url
+    bool translates = false;
+    bool missing = false;  // there is no interface that could know the method
+};
+
+// The method says which generation its caller speaks; one of an extension says nothing, and goes to the generation of
+// `A2A-Version`, or to any if there is none.
+call_way find_way(const model::agent_entry& agent, a2a::method method, std::optional<a2a::generation> said)
+{
+    using a2a::binding;
+    call_way way;
+    if (method != a2a::method::other) {
+        said = a2a::generation_of(method);
+    }
+    way.caller = {said.value_or(a2a::generation::v03), binding::jsonrpc};
+    const auto* nearest = model::nearest_interface(agent.interfaces, way.caller);
+    if (nearest == nullptr) {
+        return way;
+    }
+    if (nearest->speaks == way.caller) {
+        way.to = nearest;
+    } else if (!agent.record.bridge) {
+        return way;
+    } else if (method != a2a::method::other) {
+        way.to = nearest;
+        way.translates = true;
+    } else {
+        const auto any = std::ranges::find_if(agent.interfaces, [](const model::agent_interface& each) {
+            return each.speaks.over == binding::jsonrpc;
+        });
+        way.missing = said.has_value() || any == agent.interfaces.end();
+        way.to = way.missing ? nullptr : &*any;
+    }
+    return way;
 }
 
 std::string name_of(const core::jsonrpc_call& call)
@@ -84,8 +126,8 @@ net::routine<> call_endpoint::look(request_context& request)
             co_return;
         }
     }
-    if (auto refusal = prepare(request, *body, method)) {
-        co_await std::move(*refusal);
+    if (auto answer = prepare(request, *body, {method, scanned.call.params})) {
+        co_await std::move(*answer);
     }
 }
 
@@ -96,22 +138,10 @@ net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& 
     co_return co_await net::ask(here, here, std::move(asked));
 }
 
-// The first calls of an agent wait for its card, which may say where calls go.
-net::routine<> call_endpoint::await_card(request_context& request)
+// Sets request.call, or returns what does it or answers.
+std::optional<net::routine<>> call_endpoint::prepare(request_context& request, std::string_view body, read_call said)
 {
-    auto asked = control_.card(request.agent->record.id);
-    const auto found = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
-    // Without a card the call goes to the agent's own URL, and the relay says what is wrong with that.
-    static_cast<void>(found);
-    if (const auto* known = known_.find(request.agent->record.id)) {
-        request.set_agent(known->entry);
-    }
-}
-
-// Sets request.call, or returns the answer that refuses it.
-std::optional<net::routine<>>
-call_endpoint::prepare(request_context& request, std::string_view body, a2a::method method)
-{
+    const auto method = said.method;
     const auto dialect = a2a::answered_card(method);
     if (dialect && request.access && request.principal() == nullptr) {
         return respond_forbidden(request);
@@ -129,9 +159,25 @@ call_endpoint::prepare(request_context& request, std::string_view body, a2a::met
     if (!request.agent->takes_a2a()) {
         return respond_no_calls(request);
     }
+    const auto version = version_said(request.caller.head().fields, {});
+    if (request.agent->record.bridge && version == said_version::garbage) {
+        return respond_version(request, errc::bad_request);
+    }
+    if (request.agent->record.bridge && version == said_version::other) {
+        return respond_version(request, errc::version_not_supported);
+    }
+    const auto way = find_way(*request.agent, method, generation_said(version));
+    if (way.missing) {
+        const a2a::refusal why{a2a::rpc_code::method_not_found, {}, "names no method of A2A that the agent has"};
+        return respond_refusal(request, way.caller, why);
+    }
+    if (way.translates) {
+        return translate_call(request, {way.caller, a2a::operation_of(method), said.params, nullptr, way.to});
+    }
     auto& call = request.call.emplace();
     call.agent = request.agent;
-    call.head = request.agent->call_head;
+    const bool own = way.to != nullptr && !way.to->call_head.empty();
+    call.head = own ? way.to->call_head : request.agent->call_head;
     call.body = body;
     call.repeatable = a2a::safe_to_repeat(method);
     call.streaming = a2a::streaming(method);
@@ -140,6 +186,19 @@ call_endpoint::prepare(request_context& request, std::string_view body, a2a::met
         call.caller = request.owner ? *request.owner : nullptr;
     }
     return std::nullopt;
+}
+
+net::routine<> call_endpoint::respond_version(request_context& request, core::errc code)
+{
+    return respond_call_error(request, core::caller_error(code, "A2A-Version"));
+}
+
+net::routine<> call_endpoint::translate_call(request_context& request, bridged asked)
+{
+    co_await translate(request, asked);
+    if (request.call && asked.what == a2a::operation::extended_card) {
+        add_card(request, asked.caller);
+    }
 }
 
 }  // namespace gateway::traffic

@@ -16,8 +16,14 @@ public:
 
 private:
     net::routine<core::scan_outcome> read_long_call(request_context& request, std::string_view body);
-    net::routine<> await_card(request_context& request);
-    std::optional<net::routine<>> prepare(request_context& request, std::string_view body, a2a::method method);
+    struct read_call {
+        a2a::method method;
+        std::string_view params;  // raw
+    };
+
+    std::optional<net::routine<>> prepare(request_context& request, std::string_view body, read_call said);
+    static net::routine<> respond_version(request_context& request, core::errc code);
+    net::routine<> translate_call(request_context& request, bridged asked);
 };
 
 }  // namespace gateway::traffic

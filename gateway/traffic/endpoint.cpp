@@ -89,6 +89,58 @@ relay_call& endpoint::set_call(request_context& request, std::string_view body)
     return call;
 }
 
+net::routine<> endpoint::await_card(request_context& request)
+{
+    auto asked = control_.card(request.agent->record.id);
+    const auto found = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
+    // Without a card the call goes to the agent's own URL, and the relay says what is wrong with that.
+    static_cast<void>(found);
+    if (const auto* known = known_.find(request.agent->record.id)) {
+        request.set_agent(known->entry);
+    }
+}
+
+net::routine<> endpoint::translate(request_context& request, bridged asked)
+{
+    request.error_profile = profile_of(settings_.errors.profile);
+    auto made = std::make_unique<dialect_bridge>(
+        request.agent,
+        asked.to,
+        asked.caller,
+        dialect_bridge::means{
+            request.error_profile,
+            settings_.limits.body,
+            settings_.limits.sse_event,
+            control_.long_bodies(),
+            request.caller.owner().get_executor()
+        }
+    );
+    request.bridge = made.get();
+    request.edit = std::move(made);
+    const a2a::incoming_request in{asked.caller, asked.what, asked.payload, {}, asked.target};
+    const auto done = co_await request.bridge->take_request(in, request.call_id);
+    if (!done) {
+        co_await respond_refusal(request, asked.caller, done.error());
+        co_return;
+    }
+    request.record.translated = true;
+    request.bridge->fill(request.call.emplace(), request.caller.head().fields);
+}
+
+void endpoint::add_card(request_context& request, a2a::dialect caller)
+{
+    if (!request.call || request.bridge == nullptr) {
+        return;
+    }
+    const bool rest = caller.over == a2a::binding::rest;
+    const auto old = rest ? a2a::card_dialect::v03_rest : a2a::card_dialect::v03;
+    request.call->card = model::card_position{
+        caller.version == a2a::generation::v1 ? a2a::card_dialect::v1 : old,
+        request.bridge->agent_dialect().over == a2a::binding::jsonrpc
+    };
+    request.call->caller = request.owner ? *request.owner : nullptr;
+}
+
 net::routine<> endpoint::refuse_agent(request_context& request) const
 {
     if (!lost_its_agent(request.to)) {

@@ -14,6 +14,11 @@
 
 namespace gateway::traffic {
 
+constexpr a2a::error_profile profile_of(core::error_edition edition) noexcept
+{
+    return edition == core::error_edition::v1_0_0 ? a2a::error_profile::v1_0_0 : a2a::error_profile::v1_0_1;
+}
+
 class endpoint {
 public:
     // References outlive the endpoint.
@@ -37,6 +42,26 @@ protected:
     // The card of the agent, which is set, as it is served now; waits for it if none is known or that one is not fresh. Without
     // a card there is a failure: that of control_services::card(), or loop_detected.
     net::routine<model::card_answer> obtain_card(request_context& request) const;
+
+    // For the first calls of the agent, which is set: waits for its card, which may say where calls go and what it speaks.
+    net::routine<> await_card(request_context& request);
+
+    // What is asked of an agent that speaks another dialect.
+    struct bridged {
+        a2a::dialect caller;
+        a2a::operation what = a2a::operation::none;
+        std::string_view payload;                  // as a2a::incoming_request::payload
+        const a2a::rest_target* target = nullptr;  // of HTTP+JSON
+        const model::agent_interface* to =
+            nullptr;  // of the agent; null: JSON-RPC of the caller's generation at its call_url
+    };
+
+    // Sets request.call to the translated request, or answers what cannot be translated. What `asked` refers to outlives the
+    // routine, and its payload the request.
+    net::routine<> translate(request_context& request, bridged asked);
+
+    // After translate(): the answer to request.call holds a card, which becomes one of the caller's dialect.
+    static void add_card(request_context& request, a2a::dialect caller);
 
     // Why there is no extended card of the agent, which is set and has none: its kind has none (A2A 1.0.1 section 3.1.11), or
     // none is configured.

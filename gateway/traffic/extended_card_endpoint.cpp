@@ -26,6 +26,28 @@ constexpr extended_form form_of(extended_path asked) noexcept
     return {a2a::card_dialect::v03, a2a::method::authenticated_extended_card, "/agent/authenticatedExtendedCard"};
 }
 
+// What the caller speaks, by the path; nothing: 0.2, which has the card beside its JSON-RPC.
+std::optional<a2a::dialect> dialect_of(extended_path asked) noexcept
+{
+    if (asked == extended_path::v02) {
+        return std::nullopt;
+    }
+    const bool is_1 = asked == extended_path::rest_v1;
+    return a2a::dialect{is_1 ? a2a::generation::v1 : a2a::generation::v03, a2a::binding::rest};
+}
+
+// The agent's interface that the request goes to. Null: none is known, or the agent is asked at a path of its own.
+const model::agent_interface* interface_for(const model::agent_entry& agent, const destination& to)
+{
+    const auto caller = dialect_of(to.extended);
+    if (!caller || fits_any(agent.record.relay_paths, to.below)) {
+        return nullptr;
+    }
+    const auto* nearest = model::nearest_interface(agent.interfaces, *caller);
+    const bool reached = nearest != nullptr && (nearest->speaks == *caller || agent.record.bridge);
+    return reached ? nearest : nullptr;
+}
+
 // Where the agent has it. 0.2 has `{url}/../agent/authenticatedExtendedCard`, so that a slash at the end of
 // the URL counts; HTTP+JSON has its paths below the URL.
 std::string path_at(const model::agent_entry& agent, const destination& to)
@@ -35,7 +57,8 @@ std::string path_at(const model::agent_entry& agent, const destination& to)
     }
     const auto path = form_of(to.extended).path;
     if (to.extended != extended_path::v02) {
-        return agent.base_path + std::string{path};
+        const auto* interface = interface_for(agent, to);
+        return (interface != nullptr ? interface->base_path : agent.base_path) + std::string{path};
     }
     const auto own = agent.upstream->path.substr(0, agent.upstream->path.find('?'));
     return own.substr(0, own.rfind('/')) + std::string{path};
@@ -70,6 +93,15 @@ net::routine<> extended_card_endpoint::look(request_context& request)
         co_await respond_error(request, no_extended_card(request));
         co_return;
     }
+    if (request.agent->awaits_card && to.extended != extended_path::v02) {
+        co_await await_card(request);
+    }
+    const auto* through = interface_for(*request.agent, to);
+    const auto caller = dialect_of(to.extended);
+    if (through != nullptr && caller && through->speaks != *caller) {
+        co_await ask_in_translation(request, *caller, through);
+        co_return;
+    }
     write_head(request, path_at(*request.agent, to));
     auto body = co_await request.caller.read_body(settings_.limits.body);
     if (!body) {
@@ -80,6 +112,30 @@ net::routine<> extended_card_endpoint::look(request_context& request)
     call.repeatable = true;
     call.caller = request.owner ? *request.owner : nullptr;
     call.card = model::card_position{form.dialect, /*in_result=*/false};
+}
+
+// Of an agent that does not speak the caller's HTTP+JSON.
+net::routine<> extended_card_endpoint::ask_in_translation(
+    request_context& request,
+    a2a::dialect caller,
+    const model::agent_interface* through
+)
+{
+    request.words = call_words::rest;
+    request.rest_version = caller.version;
+    request.error_profile = profile_of(settings_.errors.profile);
+    auto body = co_await request.caller.read_body(settings_.limits.body);
+    if (!body) {
+        auto why = std::move(body).error();
+        co_await respond_call_error(request, std::move(why));
+        co_return;
+    }
+    a2a::rest_target target;
+    target.what = a2a::operation::extended_card;
+    target.version = caller.version;
+    const bridged asked{caller, target.what, {}, &target, through};
+    co_await translate(request, asked);
+    add_card(request, caller);
 }
 
 }  // namespace gateway::traffic

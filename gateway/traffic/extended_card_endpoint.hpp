@@ -10,6 +10,10 @@ public:
     using endpoint::endpoint;
 
     net::routine<> look(request_context& request);
+
+private:
+    net::routine<>
+    ask_in_translation(request_context& request, a2a::dialect caller, const model::agent_interface* through);
 };
 
 }  // namespace gateway::traffic

@@ -93,6 +93,22 @@ constexpr std::array<std::string_view, 16> fields_of_bytes{
     "Signature-Input",
 };
 
+// Fields that hold of a message in one dialect of A2A, or of its bytes.
+constexpr std::array<std::string_view, 12> fields_of_dialect{
+    "A2A-Extensions",
+    "A2A-Version",
+    "Accept",
+    "Content-Digest",
+    "Content-Encoding",
+    "Content-MD5",
+    "Content-Type",
+    "Digest",
+    "Repr-Digest",
+    "Signature",
+    "Signature-Input",
+    "X-A2A-Extensions",
+};
+
 template <std::size_t Size>
 bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view name) noexcept
 {
@@ -161,11 +177,13 @@ void write_request_fields(
     net::write_via(text, head.fields, head.minor_version);
     const bool limited = head.verb == net::http1::method::options;
     const auto* server = hop.agent != nullptr && hop.agent->record.mcp ? &*hop.agent->record.mcp : nullptr;
-    const bool edited = body.answer == body_care::edited;
+    const bool edited = body.answer != body_care::passes;
+    const bool translated = body.answer == body_care::translated;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
         if (stays_with_request(field.id) || stays_as_credential(field, hop) ||
             (edited && is_one_of(fields_on_form, field.name)) ||
+            (translated && is_one_of(fields_of_dialect, field.name)) ||
             (field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
             ) ||
             (server != nullptr && stays_outside_mcp(field, *server)) ||
@@ -198,10 +216,12 @@ void write_answer_fields(std::string& text, const net::http1::response_head& hea
     text.clear();
     net::http1::head_writer out{text};
     out.status_line(head.status);
-    const bool edited = body == body_care::edited;
+    const bool edited = body != body_care::passes;
+    const bool translated = body == body_care::translated;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
         if (stays_with_answer(field.id) || (edited && is_one_of(fields_of_bytes, field.name)) ||
+            (translated && is_one_of(fields_of_dialect, field.name)) ||
             (from == answer_of::mcp_server && stays_with_mcp_server(field.name)) ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;

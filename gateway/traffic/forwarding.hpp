@@ -9,14 +9,15 @@
 
 namespace gateway::traffic {
 
-// How much of the body of a message is ours: the fields that speak of its bytes go with it.
-enum class body_care : std::uint8_t { passes, edited };
+// How much of the body of a message is ours: the fields that speak of its bytes go with it; of a translated one also those
+// that name its type and its version of A2A.
+enum class body_care : std::uint8_t { passes, edited, translated };
 
 // The body of a request as it goes out.
 struct outgoing_body {
     net::http1::framing how = net::http1::framing::none;
     std::uint64_t size = 0;                // with framing::length
-    body_care answer = body_care::passes;  // edited: the answer is asked for whole, now, and in no coding
+    body_care answer = body_care::passes;  // else the answer is asked for whole, now, and in no coding
 };
 
 // Appends to `text`, which holds the agent's own part of a request head (agent_entry::fixed_fields) or nothing: the caller's

@@ -3,6 +3,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/traffic/answer_editor.hpp"
 #include "gateway/traffic/caller_tokens.hpp"
+#include "gateway/traffic/side_requests.hpp"
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
@@ -36,17 +37,6 @@ std::optional<std::uint64_t> told_length(const net::http1::response_head& head, 
 }
 
 }  // namespace
-
-std::string head_with_token(std::string_view head, const model::agent_entry& agent)
-{
-    const auto line = head.substr(0, head.find("\r\n") + 2);
-    return std::string{line} + agent.fixed_fields;
-}
-
-std::string token_line(const core::secret& token)
-{
-    return "Authorization: Bearer " + token.reveal() + "\r\n";
-}
 
 relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call)
     : caller_{caller},
@@ -370,7 +360,9 @@ net::routine<core::result<>> relay::edit_answer(answer_edit& edit)
         co_return core::upstream_error(errc::upstream_status, "status 304");
     }
     const bool empty = head.body == framing::none || (head.body == framing::length && head.content_length == 0);
-    if (head.status >= 300 || (empty && call_.verb != method::head)) {
+    const bool redirects = head.status >= 300 && head.status < 400;
+    const bool as_it_is = head.status >= 300 || (empty && call_.verb != method::head);
+    if (edit.on().every ? redirects : as_it_is) {
         co_return co_await pass_answer();
     }
     if (!has_identity_coding(head)) {
@@ -382,6 +374,8 @@ net::routine<core::result<>> relay::edit_answer(answer_edit& edit)
             co_return accepted;
         }
     }
+    side_requests beside{caller_, agent_, wait_};
+    edit.begin(head, is_event_stream(head), beside);
     answer_editor editor{caller_, agent_, wait_, writer_, edit};
     if (!is_event_stream(head)) {
         co_return co_await editor.edit_whole();

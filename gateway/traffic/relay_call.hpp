@@ -94,6 +94,7 @@ struct relay_call {
     std::string_view session{};  // further lines of the head; outlives the relay
     std::string_view body;       // held by the caller's connection, whole
     bool passed = false;         // instead of `body`: what the caller sends, piece by piece as it comes
+    bool translated = false;     // `body` is not what the caller sent: its fields are in `session`
     bool repeatable = false;     // may be sent again even if it may have been processed
     bool from_proxy = false;     // the caller is a trusted proxy
     bool streaming = false;      // may be answered with events: a caller that closes its half has left
@@ -117,10 +118,17 @@ inline answer_of answered_by(const relay_call& call) noexcept
 }
 
 // The same head for the same agent with another token of its own.
-std::string head_with_token(std::string_view head, const model::agent_entry& agent);
+inline std::string head_with_token(std::string_view head, const model::agent_entry& agent)
+{
+    const auto line = head.substr(0, head.find("\r\n") + 2);
+    return std::string{line} + agent.fixed_fields;
+}
 
 // The line of a token, behind which the caller's fields come.
-std::string token_line(const core::secret& token);
+inline std::string token_line(const core::secret& token)
+{
+    return "Authorization: Bearer " + token.reveal() + "\r\n";
+}
 
 struct relay_outcome {
     std::optional<core::error> failure;           // nullopt: the whole answer is out

@@ -7,6 +7,7 @@
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/traffic/answer_edit.hpp"
+#include "gateway/traffic/dialect_bridge.hpp"
 #include "gateway/traffic/mcp_answer.hpp"
 #include "gateway/traffic/mcp_repair.hpp"
 #include "gateway/traffic/program_call.hpp"
@@ -23,9 +24,9 @@
 
 namespace gateway::traffic {
 
-// What the caller of an agent speaks: A2A, or MCP. A caller with a session of MCP gives it up at a 5xx, so that a failure of
+// What the caller of an agent speaks: A2A over JSON-RPC or HTTP+JSON, or MCP. A caller with a session of MCP gives it up at a 5xx, so that a failure of
 // its server is 200 with the JSON-RPC error.
-enum class call_words : std::uint8_t { a2a, mcp, mcp_session };
+enum class call_words : std::uint8_t { a2a, rest, mcp, mcp_session };
 
 // Lives in handle(), which outlives every routine that gets a reference to it. One thread.
 struct request_context {
@@ -37,7 +38,9 @@ struct request_context {
     bool sees_agent = true;                                // the caller may know of the agent
     bool may_call = true;                                  // the caller may call the agent, perhaps not every method
     call_words words = call_words::a2a;                    // how a failure of the call is told
-    bool in_words_of_a2x = false;                          // a caller that needs a credential is told so as A2X says it
+    a2a::generation rest_version = a2a::generation::v03;   // with call_words::rest
+    a2a::error_profile error_profile = a2a::error_profile::v1_0_1;  // the same
+    bool in_words_of_a2x = false;  // a caller that needs a credential is told so as A2X says it
     model::request_record record{};
     std::shared_ptr<const model::agent_entry> agent{};   // null: none is known
     std::shared_ptr<const model::agent_entry> hidden{};  // the one that the caller may not know of, if there is one
@@ -51,6 +54,7 @@ struct request_context {
     std::vector<std::pair<std::string, core::secret>> forwarded{
     };  // fields of the caller that the server gets in any message
     std::unique_ptr<answer_edit> edit{};  // what call->edit points to
+    dialect_bridge* bridge = nullptr;     // the same, of a call that is translated; null: it is not
     std::string edited_body{};            // what call->body points into, unless it is as it came
     std::string call_id{};                // the raw JSON-RPC id, which outlives the body; empty: none
     std::string head{};                   // what call->head points into, unless it is agent->call_head

@@ -29,6 +29,32 @@ std::string shown_detail(const request_context& request, core::error failure)
     return secrets.apply(failure.detail);
 }
 
+// To a call of A2A, in the words of its caller.
+model::answer answer_to_call(const request_context& request, core::errc code)
+{
+    if (request.words == call_words::rest) {
+        return model::rest_error_answer(code, request.record.agent, request.rest_version, request.error_profile);
+    }
+    return model::call_error(code, request.record.agent, request.call_id);
+}
+
+core::errc code_of(const a2a::refusal& why) noexcept
+{
+    using core::errc;
+    switch (why.code) {
+        case a2a::rpc_code::parse_error:
+            return errc::parse_error;
+        case a2a::rpc_code::invalid_request:
+            return errc::invalid_request;
+        case a2a::rpc_code::method_not_found:
+            return errc::method_not_found;
+        case a2a::rpc_code::unsupported_operation:
+            return errc::operation_unsupported;
+        default:
+            return errc::invalid_params;
+    }
+}
+
 }  // namespace
 
 net::routine<> respond(request_context& request, model::answer answer)
@@ -63,8 +89,8 @@ net::routine<> respond_error(request_context& request, core::error failure)
 
 net::routine<> respond_call_error(request_context& request, core::error failure)
 {
-    if (request.words == call_words::a2a) {
-        auto answer = model::call_error(failure.code, request.record.agent, request.call_id);
+    if (request.words == call_words::a2a || request.words == call_words::rest) {
+        auto answer = answer_to_call(request, failure.code);
         return respond_error(request, std::move(failure), std::move(answer));
     }
     auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id);
@@ -74,6 +100,22 @@ net::routine<> respond_call_error(request_context& request, core::error failure)
         answer.status = 200;
     }
     return respond_error(request, std::move(failure), std::move(answer));
+}
+
+net::routine<> respond_refusal(request_context& request, a2a::dialect caller, const a2a::refusal& why)
+{
+    std::string body;
+    a2a::answer_options options;
+    options.id = request.call_id;
+    options.profile = request.error_profile;
+    const auto code = code_of(why);
+    const auto status = a2a::append_refusal(body, caller, options, why);
+    auto detail = why.member.empty() ? std::string{why.why} : why.member + ' ' + std::string{why.why};
+    return respond_error(
+        request,
+        core::caller_error(code, std::move(detail)),
+        model::refusal_answer(code, status, std::move(body))
+    );
 }
 
 net::routine<> respond_forbidden(request_context& request)
@@ -87,8 +129,7 @@ net::routine<> respond_forbidden(request_context& request)
 net::routine<> respond_unidentified(request_context& request, core::error failure)
 {
     const bool as_a2x = request.in_words_of_a2x && failure.code == core::errc::unauthenticated && request.owner;
-    auto answer = as_a2x ? model::a2x_unauthenticated_answer(request.call_id)
-                         : model::call_error(failure.code, request.record.agent, request.call_id);
+    auto answer = as_a2x ? model::a2x_unauthenticated_answer(request.call_id) : answer_to_call(request, failure.code);
     if (failure.code == core::errc::unauthenticated) {
         // An agent that the caller may not know of is named as one that does not exist.
         const auto agent = request.record.agent.empty() ? request.to.agent : request.record.agent;

@@ -2,6 +2,7 @@
 // cannot be reached is noted as caller_gone. The requests outlive the routines.
 #pragma once
 
+#include "a2a/dialect/dialect.hpp"
 #include "core/error.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/request_record.hpp"
@@ -33,6 +34,9 @@ net::routine<> respond_error(request_context& request, core::error failure);
 
 // The same with the answer to a JSON-RPC call, call_error().
 net::routine<> respond_call_error(request_context& request, core::error failure);
+
+// The answer to a request that cannot be translated, as `caller` writes errors.
+net::routine<> respond_refusal(request_context& request, a2a::dialect caller, const a2a::refusal& why);
 
 // 401 with what the providers ask for to an anonymous caller, 403 to one with a credential. The answer to a JSON-RPC call
 // whose id is known has it.

@@ -26,6 +26,7 @@
 #include "gateway/traffic/program_relay.hpp"
 #include "gateway/traffic/registration_endpoint.hpp"
 #include "gateway/traffic/resource_metadata_endpoint.hpp"
+#include "gateway/traffic/rest_endpoint.hpp"
 
 #include <chrono>
 #include <utility>
@@ -57,6 +58,7 @@ struct traffic_handler::phases {
     managed_card_endpoint managed_card{control, settings, known};
     mcp_endpoint mcp{control, settings, known};
     opaque_endpoint opaque{control, settings, known};
+    rest_endpoint rest{control, settings, known};
     management_endpoint management{control, settings, known};
     registration_endpoint registration{control, settings, known};
     not_found_endpoint not_found{control, settings, known};
@@ -219,6 +221,9 @@ net::routine<> traffic_handler::look(request_context& request)
             request.mcp.reset();
             return phases_->opaque.look(request);
         case model::route::relay:
+            if (phases_->rest.takes(request)) {
+                return phases_->rest.look(request);
+            }
             if (request.to.extended == extended_path::none || (!reads(verb) && relays(request, request.to.below))) {
                 return phases_->opaque.look(request);
             }

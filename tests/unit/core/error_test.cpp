@@ -38,7 +38,8 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
         const auto number = core::jsonrpc_code(code);
         CAPTURE(core::name(code));
         const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured ||
-                            code == errc::extended_card_unsupported;
+                            code == errc::extended_card_unsupported || code == errc::version_not_supported ||
+                            code == errc::operation_unsupported || code == errc::answer_untranslatable;
         const bool of_mcp = code == errc::session_not_found || code == errc::header_mismatch ||
                             code == errc::capability_missing || code == errc::version_unsupported;
         CHECK((number >= -32099 && number <= -32000) == (of_a2a || of_mcp));
@@ -46,6 +47,9 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
     CHECK(core::jsonrpc_code(errc::unsupported_media_type) == -32005);
     CHECK(core::jsonrpc_code(errc::extended_card_unsupported) == -32004);
     CHECK(core::jsonrpc_code(errc::extended_card_not_configured) == -32007);
+    CHECK(core::jsonrpc_code(errc::operation_unsupported) == -32004);
+    CHECK(core::jsonrpc_code(errc::answer_untranslatable) == -32006);
+    CHECK(core::jsonrpc_code(errc::version_not_supported) == -32009);
     CHECK(core::jsonrpc_code(errc::session_not_found) == -32001);
     CHECK(core::jsonrpc_code(errc::header_mismatch) == -32020);
     CHECK(core::jsonrpc_code(errc::capability_missing) == -32021);
@@ -60,7 +64,10 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
         errc::method_not_found,
         errc::invalid_params,
         errc::extended_card_unsupported,
-        errc::extended_card_not_configured
+        errc::extended_card_not_configured,
+        errc::version_not_supported,
+        errc::operation_unsupported,
+        errc::answer_untranslatable
     };
     for (int value = first; value <= last; ++value) {
         const auto code = static_cast<errc>(value);

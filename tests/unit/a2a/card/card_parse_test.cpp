@@ -431,11 +431,37 @@ TEST_CASE("endpoints for JSON-RPC are those of the interfaces of 1.0, then the u
     for (const auto& [card, expected] : rows) {
         CAPTURE(card);
         places found;
-        for (const auto& each : a2a::jsonrpc_endpoints(*core::parse_json(card))) {
-            found.push_back(each.path + " " + each.url);
+        for (const auto& each : a2a::json_endpoints(*core::parse_json(card))) {
+            if (each.over == a2a::binding::jsonrpc) {
+                found.push_back(each.path + " " + each.url);
+            }
         }
         CHECK(found == expected);
     }
+}
+
+TEST_CASE("an endpoint has its binding, and the generation and tenant that the card gives it")
+{
+    const auto told = [](const char* card) {
+        std::string text;
+        for (const auto& each : a2a::json_endpoints(*core::parse_json(card))) {
+            text += each.url + (each.over == a2a::binding::rest ? " rest" : " jsonrpc");
+            text += !each.version ? " any" : *each.version == a2a::generation::v1 ? " 1" : " 0.3";
+            text += each.tenant.empty() ? ";" : ' ' + each.tenant + ';';
+        }
+        return text;
+    };
+    CHECK(
+        told(R"({"protocolVersion":"0.3.0","url":"u","additionalInterfaces":[{"url":"r","transport":"HTTP+JSON"},
+            {"url":"g","transport":"GRPC"}],"supportedInterfaces":[
+            {"url":"a","protocolBinding":"http+json","protocolVersion":"1.0","tenant":"t"},
+            {"url":"b","protocolBinding":"JSONRPC","protocolVersion":"0.3"},
+            {"url":"c","protocolBinding":"JSONRPC","protocolVersion":"2.0"},
+            {"url":"d","protocolBinding":"JSONRPC"}]})") ==
+        "a rest 1 t;b jsonrpc 0.3;c jsonrpc any;d jsonrpc any;u jsonrpc 0.3;r rest 0.3;"
+    );
+    CHECK(told(R"({"url":"u","preferredTransport":"HTTP+JSON","protocolVersion":"0.2.6"})") == "u rest 0.3;");
+    CHECK(told(R"({"url":"u","preferredTransport":"HTTP+JSON"})") == "u rest any;");
 }
 
 TEST_SUITE_END();

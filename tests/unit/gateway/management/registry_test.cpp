@@ -286,7 +286,7 @@ TEST_CASE("where a card has calls go holds for the agent that it was the card of
         return entry.call_url + (entry.awaits_card ? ", card awaited" : "");
     };
     CHECK(called("a") == "http://one/, card awaited");
-    f.agents->route("a", "http://one/rpc");
+    f.agents->route("a", {"http://one/rpc", {}});
     CHECK(called("a") == "http://one/rpc");
     CHECK(f.agents->find("a")->entry->call_head.starts_with("POST /rpc "));
 
@@ -299,13 +299,35 @@ TEST_CASE("where a card has calls go holds for the agent that it was the card of
     CHECK(f.agents->find("a")->entry->call_head.starts_with("POST / "));
 
     REQUIRE(f.upsert("b", "http://one/").has_value());
-    f.agents->route("b", "http://one/rpc");
+    f.agents->route("b", {"http://one/rpc", {}});
     REQUIRE(f.upsert("b", "http://one/").has_value());
     CHECK(called("b") == "http://one/rpc");
     REQUIRE(f.upsert("b", "http://two/").has_value());
     CHECK(called("b") == "http://two/, card awaited");
     f.agents->route("b", {});
     CHECK(called("b") == "http://two/");
+}
+
+TEST_CASE("the dialects that a card names hold for the agent that it was the card of")
+{
+    fixture f{{agent("a", "http://one/")}};
+    REQUIRE(f.agents->load().has_value());
+    const gateway::model::call_route route{"http://one/", {{core::a2a_dialect::v1_rest, "http://one/api", {}}}};
+    const auto spoken = [&] { return f.agents->find("a")->entry->route(); };
+    CHECK(spoken().interfaces.empty());
+    f.agents->route("a", route);
+    CHECK(spoken() == route);
+    const auto before = f.agents->find("a")->entry;
+    f.agents->route("a", route);
+    CHECK(f.agents->find("a")->entry == before);
+
+    CHECK(run(f.agents->declare({agent("a", "http://one/")}, {}, /*files_changed=*/true)).has_value());
+    CHECK(spoken() == route);
+    f.agents->set_token("a", core::secret{"t"});
+    CHECK(spoken() == route);
+
+    CHECK(f.declare({agent("a", "http://two/")}, {}));
+    CHECK(spoken().interfaces.empty());
 }
 
 TEST_CASE("An MCP server that fell back to HTTP+SSE is called so until its session says otherwise or is another one")

@@ -28,7 +28,18 @@ core::json card_at(const std::string& url)
 std::string route(const core::agent& agent, const core::json& card, const std::string& found_at = {})
 {
     const auto to = gateway::model::call_address_of(agent, card, found_at);
-    return to.problem ? to.url + "(" + to.problem->path + ")" : to.url;
+    return to.problem ? to.route.url + "(" + to.problem->path + ")" : to.route.url;
+}
+
+// "1.0/rest http://h/x t;" for each interface.
+std::string interfaces(const core::agent& agent, const core::json& card, const std::string& found_at = {})
+{
+    std::string text;
+    for (const auto& each : gateway::model::call_address_of(agent, card, found_at).route.interfaces) {
+        text.append(core::name(each.speaks)).append(1, ' ').append(each.url);
+        text += each.tenant.empty() ? ";" : ' ' + each.tenant + ';';
+    }
+    return text;
 }
 
 }  // namespace
@@ -121,8 +132,69 @@ TEST_CASE("a card leads calls to no address but the agent's own")
     for (const auto& hostile : test_support::hostile_addresses()) {
         CAPTURE(hostile.substr(0, 80));
         const auto to = gateway::model::call_address_of(agent, card_at(hostile), {});
-        CHECK((to.url.empty() || to.url.starts_with("https://agent.example/")));
+        CHECK((to.route.url.empty() || to.route.url.starts_with("https://agent.example/")));
+        for (const auto& each : to.route.interfaces) {
+            CHECK(each.url.starts_with("https://agent.example/"));
+        }
     }
+}
+
+TEST_CASE("each interface of a card has its own path on the agent's host, and those elsewhere have the agent's url")
+{
+    const auto card = *core::parse_json(
+        R"({"url":"http://h/old","protocolVersion":"0.3.0","additionalInterfaces":[
+        {"url":"http://h/old","transport":"JSONRPC"},{"url":"http://h/old/rest","transport":"HTTP+JSON"}],
+        "supportedInterfaces":[{"url":"http://h/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"},
+        {"url":"http://other/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0","tenant":"t"},
+        {"url":"http://h/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0","tenant":"u"}]})"
+    );
+    CHECK(
+        interfaces(agent_at("http://h/"), card) ==
+        "1.0/jsonrpc http://h/rpc;1.0/rest http://h/rest u;0.3/jsonrpc http://h/old;0.3/rest http://h/old/rest;"
+    );
+    CHECK(
+        interfaces(agent_at("http://10.0.0.1:9000"), card) ==
+        "1.0/jsonrpc http://10.0.0.1:9000;0.3/jsonrpc http://10.0.0.1:9000;"
+    );
+    auto closed = agent_at("http://h/");
+    closed.trust = core::card_trust::never;
+    CHECK(interfaces(closed, card) == "1.0/jsonrpc http://h/;0.3/jsonrpc http://h/;");
+}
+
+TEST_CASE("an interface of HTTP+JSON that is elsewhere is at the agent's url if the card has none of JSON-RPC")
+{
+    const auto card = *core::parse_json(
+        R"({"supportedInterfaces":[{"url":"http://0.0.0.0:9/api","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}]})"
+    );
+    CHECK(interfaces(agent_at("http://h/"), card) == "1.0/rest http://h/;");
+    CHECK(route(agent_at("http://h/"), card) == "(supportedInterfaces[0].url)");
+    CHECK(interfaces(agent_at("http://0.0.0.0:9"), card) == "1.0/rest http://0.0.0.0:9/api;");
+    CHECK(route(agent_at("http://0.0.0.0:9"), card) == "");
+    auto alone = agent_at("http://0.0.0.0:9");
+    alone.bridge = false;
+    CHECK(route(alone, card) == "()");
+}
+
+TEST_CASE("a card without a version leaves the generation open, and one without an address says nothing")
+{
+    CHECK(interfaces(agent_at("http://h"), card_at("http://h/x")) == "1.0/jsonrpc http://h/x;0.3/jsonrpc http://h/x;");
+    CHECK(interfaces(agent_at("http://h"), *core::parse_json(R"({"name":"n"})")) == "");
+}
+
+TEST_CASE("the operator decides which dialects an agent speaks, and the card where")
+{
+    using enum core::a2a_dialect;
+    auto agent = agent_at("http://h/");
+    agent.dialects = {v03_rest, v03_jsonrpc, v1_rest};
+    const auto card = *core::parse_json(
+        R"({"supportedInterfaces":[{"url":"http://h/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"},
+        {"url":"http://h/api","protocolBinding":"HTTP+JSON","protocolVersion":"1.0","tenant":"t"}]})"
+    );
+    CHECK(interfaces(agent, card) == "0.3/rest http://h/api;0.3/jsonrpc http://h/rpc;1.0/rest http://h/api t;");
+    CHECK(
+        interfaces(agent, *core::parse_json(R"({"name":"n"})")) ==
+        "0.3/rest http://h/;0.3/jsonrpc http://h/;1.0/rest http://h/;"
+    );
 }
 
 TEST_SUITE_END();

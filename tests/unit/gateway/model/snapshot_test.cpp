@@ -23,7 +23,7 @@ core::agent agent_at(const std::string& url)
 std::shared_ptr<const gateway::model::agent_entry> entry_of(const core::agent& agent, const std::string& call_url = {})
 {
     net::client_contexts contexts;
-    auto made = gateway::model::make_entry(agent, {30s}, contexts, call_url);
+    auto made = gateway::model::make_entry(agent, {30s}, contexts, {call_url, {}});
     REQUIRE(made.has_value());
     return *made;
 }
@@ -52,6 +52,42 @@ TEST_CASE("Calls go where the card says if that is given, and the record keeps t
     CHECK(entry->call_url == "http://agent.test/base/rpc");
     CHECK(entry->call_head.starts_with("POST /base/rpc HTTP/1.1\r\n"));
     CHECK(entry->record.url == "http://agent.test/base");
+}
+
+TEST_CASE("Each interface has a path of its own, and a head only where the agent's own does not serve")
+{
+    using enum core::a2a_dialect;
+    net::client_contexts contexts;
+    auto record = agent_at("http://agent.test/base");
+    record.bearer = core::secret{"s3cret"};
+    const gateway::model::call_route route{
+        "http://agent.test/one",
+        {{v1_jsonrpc, "http://agent.test/one", {}},
+         {v03_jsonrpc, "http://agent.test/two/", {}},
+         {v1_rest, "http://agent.test/", "t"}}
+    };
+    const auto made = gateway::model::make_entry(record, {30s}, contexts, route);
+    REQUIRE(made.has_value());
+    const auto& entry = **made;
+    REQUIRE(entry.interfaces.size() == 3);
+    CHECK(entry.interfaces[0].call_head.empty());
+    CHECK(entry.interfaces[1].call_head == "POST /two/ HTTP/1.1\r\n" + entry.fixed_fields);
+    CHECK(entry.interfaces[1].base_path == "/two");
+    CHECK(entry.interfaces[2].call_head.empty());
+    CHECK(entry.interfaces[2].base_path.empty());
+    CHECK(entry.route() == route);
+    CHECK_FALSE(entry.awaits_card);
+}
+
+TEST_CASE("What the record says an agent speaks holds at its own address until the card is seen")
+{
+    auto record = agent_at("http://agent.test/base");
+    CHECK(entry_of(record)->interfaces.empty());
+    record.dialects = {core::a2a_dialect::v03_rest};
+    const auto entry = entry_of(record);
+    REQUIRE(entry->interfaces.size() == 1);
+    CHECK(entry->interfaces[0].at.url == "http://agent.test/base");
+    CHECK(entry->interfaces[0].base_path == "/base");
 }
 
 TEST_CASE("Only an agent with a bearer is sent one")

@@ -1,0 +1,50 @@
+// Where an A2A agent takes calls, and in which dialects: what its card or its operator says, and what a call needs of
+// that. Pure; any thread.
+#pragma once
+
+#include "a2a/dialect/dialect.hpp"
+#include "core/agent.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gateway::model {
+
+// One dialect of an agent and its address.
+struct interface_address {
+    core::a2a_dialect speaks = core::a2a_dialect::v03_jsonrpc;
+    std::string url;     // of the host and port of the agent's own `url`
+    std::string tenant;  // that calls of 1.0 name; empty: none
+
+    friend bool operator==(const interface_address&, const interface_address&) = default;
+};
+
+// Where the calls of an agent go.
+struct call_route {
+    std::string url;                            // for JSON-RPC; empty: the agent's own
+    std::vector<interface_address> interfaces;  // each dialect once; empty: JSON-RPC of both generations at `url`
+
+    friend bool operator==(const call_route&, const call_route&) = default;
+};
+
+// The same, ready to be called.
+struct agent_interface {
+    interface_address at;
+    a2a::dialect speaks;
+    std::string base_path;  // of its URL, without slashes at the end
+    // Of JSON-RPC: the part of every call's head that does not change, with the agent's credentials; empty: that of the
+    // agent's call_url, as agent_entry::call_head.
+    std::string call_head;
+};
+
+// With the agent's own URL if the route has none, and with what the record says the agent speaks if it has no interfaces.
+call_route completed(const core::agent& record, call_route route);
+
+a2a::dialect dialect_of(core::a2a_dialect name) noexcept;
+
+// What a caller of this dialect gets: the caller's own dialect, else another binding of its generation, else the caller's
+// binding of the other generation, else what is left. Null: there are no interfaces.
+const agent_interface* nearest_interface(std::span<const agent_interface> interfaces, a2a::dialect caller) noexcept;
+
+}  // namespace gateway::model

@@ -1,0 +1,317 @@
+#include "gateway/traffic/dialect_bridge.hpp"
+
+#include "core/ascii.hpp"
+#include "gateway/model/sent_credentials.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
+#include "net/sse/sse_events.hpp"
+
+#include <utility>
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+using net::http1::method;
+
+// A text of this size takes a millisecond.
+constexpr std::size_t translated_at_once = 256 * 1024;
+
+// Of the calls that the gateway makes itself, and of those of callers of HTTP+JSON, who have no id.
+constexpr std::string_view own_id = "1";
+
+constexpr bool is_rest(a2a::dialect d) noexcept
+{
+    return d.over == a2a::binding::rest;
+}
+
+method verb_of(std::string_view name) noexcept
+{
+    if (name == "GET") {
+        return method::get;
+    }
+    return name == "DELETE" ? method::delete_ : method::post;
+}
+
+constexpr std::string_view extensions_field(a2a::generation of) noexcept
+{
+    return of == a2a::generation::v1 ? "A2A-Extensions" : "X-A2A-Extensions";
+}
+
+// The extensions under both names, as one list.
+std::string extensions_in(const net::http1::field_list& fields)
+{
+    std::string all;
+    for (const auto& field : fields) {
+        const bool named = core::equal_ignoring_case(field.name, "A2A-Extensions") ||
+                           core::equal_ignoring_case(field.name, "X-A2A-Extensions");
+        if (named && !field.value.empty()) {
+            all.append(all.empty() ? "" : ", ").append(field.value);
+        }
+    }
+    return all;
+}
+
+std::string event_of(std::string_view data)
+{
+    return net::with_sse_data("data: \n\n", data);
+}
+
+// 0.3 does not send the task that a subscription of 1.0 begins with (specification 1.0.1 section 3.1.6).
+constexpr bool begins_with_task(a2a::operation what, a2a::dialect caller, a2a::dialect agent) noexcept
+{
+    return what == a2a::operation::subscribe && caller.version == a2a::generation::v1 &&
+           agent.version == a2a::generation::v03;
+}
+
+}  // namespace
+
+dialect_bridge::dialect_bridge(
+    std::shared_ptr<const model::agent_entry> agent,
+    const model::agent_interface* to,
+    a2a::dialect caller,
+    means with
+)
+    : answer_edit{{
+          .limit = with.largest_answer,
+          .every = true,
+          .too_large = errc::answer_untranslatable,
+          .unreadable = errc::answer_untranslatable,
+          .unexpected = errc::answer_untranslatable,
+      }},
+      agent_{std::move(agent)},
+      interface_{to},
+      caller_{caller},
+      to_{to != nullptr ? to->speaks : a2a::dialect{caller.version, a2a::binding::jsonrpc}},
+      with_{std::move(with)}
+{
+}
+
+net::routine<a2a::translation<>> dialect_bridge::take_request(a2a::incoming_request in, std::string_view id)
+{
+    id_ = id;
+    in.from = caller_;
+    in.id = is_rest(caller_) ? own_id : id;
+    if (in.payload.size() <= translated_at_once) {
+        co_return translate_request(in);
+    }
+    auto asked = with_.long_texts.ask<a2a::translation<>>([this, &in] { return translate_request(in); });
+    co_return co_await net::ask(with_.here, with_.here, std::move(asked));
+}
+
+a2a::translation<> dialect_bridge::translate_request(const a2a::incoming_request& in)
+{
+    a2a::request_options options;
+    options.limits.bytes = with_.largest_request;
+    if (interface_ != nullptr) {
+        options.tenant = interface_->at.tenant;
+    }
+    auto how = a2a::translate_request(in, to_, options, request_);
+    if (!how) {
+        return how.error();
+    }
+    how_ = *how;
+    if (begins_with_task(in.what, caller_, to_)) {
+        auto get = in;
+        get.what = a2a::operation::get;
+        get.id = own_id;
+        task_.emplace();
+        auto asked = a2a::translate_request(get, to_, options, *task_);
+        if (!asked) {
+            return asked.error();
+        }
+    }
+    return {};
+}
+
+// Of HTTP+JSON, with these fixed fields.
+std::string dialect_bridge::head_for(const a2a::outgoing_request& out, std::string_view fields) const
+{
+    std::string head;
+    const auto& base = interface_ != nullptr ? interface_->base_path : agent_->base_path;
+    const auto target = model::with_query(base + out.target, agent_->query_key);
+    net::http1::head_writer{head}.request_line(verb_of(out.verb), target);
+    head += fields;
+    return head;
+}
+
+void dialect_bridge::fill(relay_call& call, const net::http1::field_list& fields)
+{
+    if (is_rest(to_)) {
+        sent_head_ = head_for(request_, agent_->fixed_fields);
+    } else {
+        const bool own = interface_ != nullptr && !interface_->call_head.empty();
+        sent_head_ = own ? interface_->call_head : agent_->call_head;
+    }
+    const auto verb = verb_of(request_.verb);
+    net::http1::head_writer out{sent_fields_};
+    const bool streams = a2a::streaming(how_.asked);
+    out.field("Accept", streams ? "text/event-stream, application/json" : "application/json");
+    if (!request_.body.empty()) {
+        out.field("Content-Type", "application/json");
+    }
+    if (to_.version == a2a::generation::v1) {
+        out.field("A2A-Version", "1.0");
+    }
+    if (const auto extensions = extensions_in(fields); !extensions.empty()) {
+        out.field(extensions_field(to_.version), extensions);
+    }
+    call.agent = agent_;
+    call.verb = verb;
+    call.head = sent_head_;
+    call.session = sent_fields_;
+    call.body = request_.body;
+    call.translated = true;
+    call.repeatable = a2a::safe_to_repeat(a2a::method_for(how_.sent, to_.version));
+    call.streaming = streams;
+    call.edit = this;
+    may_get_ = how_.sent == a2a::operation::subscribe && is_rest(to_) && verb == method::post;
+    if (may_get_) {
+        call.repair = this;
+    }
+}
+
+a2a::answer_options dialect_bridge::options() const
+{
+    a2a::answer_options out;
+    out.id = id_;
+    out.profile = with_.profile;
+    out.limits.bytes = with_.largest_answer;
+    return out;
+}
+
+void dialect_bridge::begin(const net::http1::response_head& head, bool events, side_requests& beside)
+{
+    agent_status_ = head.status;
+    events_ = events;
+    beside_ = &beside;
+    extensions_ = extensions_in(head.fields);
+}
+
+void dialect_bridge::add_fields(std::string& fields) const
+{
+    net::http1::head_writer out{fields};
+    out.field("Content-Type", events_ ? "text/event-stream" : "application/json");
+    if (!extensions_.empty()) {
+        out.field(extensions_field(caller_.version), extensions_);
+    }
+}
+
+// The task comes from a request of its own, sent when the subscription is open, so that nothing is missed between them.
+net::routine<core::result<std::string>> dialect_bridge::opening()
+{
+    request_.body = {};  // a stream may last for days
+    if (!task_ || beside_ == nullptr) {
+        co_return std::string{};
+    }
+    const auto& call = beside_->call();  // its head has the token, if the agent takes one
+    auto head = std::string{call.head};
+    if (is_rest(to_)) {
+        head = head_for(*task_, call.head.substr(call.head.find("\r\n") + 2));
+    }
+    auto answer = co_await beside_->ask(verb_of(task_->verb), head, task_->body, with_.largest_answer);
+    if (!answer) {
+        co_return std::move(answer).error();
+    }
+    auto how = how_;
+    const bool bare = is_rest(to_) && answer->status < 300;
+    if (bare) {
+        // HTTP+JSON answers with the task itself, and a stream carries it as a member.
+        answer->body = "{\"task\":" + answer->body + "}";
+    }
+    how.asked = a2a::operation::stream;
+    std::string out;
+    const auto done = a2a::translate_answer(how, {answer->status, answer->body}, options(), out);
+    if (!done) {
+        co_return event_of(refused(done.error(), std::move(out)).text);
+    }
+    lost_ += done->lost;
+    over_ = done->is_error;
+    co_return event_of(out);
+}
+
+net::routine<core::result<model::edited_answer>> dialect_bridge::edit(std::string text)
+{
+    const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
+    if (blank && events_) {
+        co_return model::edited_answer{std::move(text), false};
+    }
+    if (blank && id_.empty() && !is_rest(caller_)) {
+        // A notification is answered with nothing.
+        status_ = 204;
+        co_return model::edited_answer{{}, true, status_};
+    }
+    if (card_ != nullptr && text.size() > card_->on().limit) {
+        co_return core::upstream_error(card_->on().too_large, "the answer is longer than a card may be");
+    }
+    if (card_ != nullptr && agent_status_ < 300) {
+        auto shown = co_await card_->edit(std::move(text));
+        if (!shown) {
+            co_return std::move(shown).error();
+        }
+        text = std::move(shown->text);
+    }
+    if (text.size() <= translated_at_once) {
+        co_return translate(text);
+    }
+    auto asked = with_.long_texts.ask<model::edited_answer>([this, &text] { return translate(text); });
+    co_return co_await net::ask(with_.here, with_.here, std::move(asked));
+}
+
+model::edited_answer dialect_bridge::translate(std::string_view text)
+{
+    std::string out;
+    out.reserve(text.size() + text.size() / 4);
+    const auto done = events_ ? a2a::translate_event(how_, text, options(), out)
+                              : a2a::translate_answer(how_, {agent_status_, text}, options(), out);
+    if (!done) {
+        return refused(done.error(), std::move(out));
+    }
+    lost_ += done->lost;
+    status_ = done->status;
+    return {std::move(out), true, done->status};
+}
+
+model::edited_answer dialect_bridge::refused(const a2a::refusal& why, std::string out)
+{
+    over_ = true;
+    const bool agents = why.code == a2a::rpc_code::invalid_agent_response;
+    auto detail = why.member.empty() ? std::string{why.why} : why.member + ' ' + std::string{why.why};
+    failure_ = agents ? core::upstream_error(errc::answer_untranslatable, std::move(detail))
+                      : core::caller_error(errc::not_found, std::move(detail));
+    const auto status = a2a::append_refusal(out, caller_, options(), why);
+    status_ = events_ ? 200 : status;
+    return {std::move(out), true, status_};
+}
+
+std::optional<std::size_t> dialect_bridge::interest(const net::http1::response_head& head) const
+{
+    return may_get_ && head.status == 405 ? std::optional<std::size_t>{0} : std::nullopt;
+}
+
+net::routine<core::result<bool>>
+dialect_bridge::repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body)
+{
+    static_cast<void>(on);
+    static_cast<void>(head);
+    static_cast<void>(body);
+    may_get_ = false;
+    // The rest of the head may have a token that came since.
+    const auto line_end = call.head.find("\r\n") + 2;
+    const auto target = call.head.substr(0, line_end).substr(call.head.find(' '));
+    auto text = std::string{"GET"}.append(target).append(call.head.substr(line_end));
+    sent_head_ = std::move(text);
+    call.verb = method::get;
+    call.head = sent_head_;
+    call.body = {};
+    co_return true;
+}
+
+std::string dialect_bridge::failure_text(const core::error& why) const
+{
+    // A stream of A2A that breaks off is resumed by a subscription: callers see the cut.
+    static_cast<void>(why);
+    return {};
+}
+
+}  // namespace gateway::traffic

@@ -1,0 +1,100 @@
+// A call whose caller and agent speak different dialects of A2A: its request as the agent is sent it, and its answer as the
+// caller gets it, event by event if it is a stream. On the thread of the caller's loop; long texts are translated elsewhere.
+#pragma once
+
+#include "a2a/dialect/answer.hpp"
+#include "a2a/dialect/request.hpp"
+#include "core/error.hpp"
+#include "gateway/model/side_thread.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/traffic/answer_edit.hpp"
+#include "gateway/traffic/relay_call.hpp"
+#include "gateway/traffic/side_requests.hpp"
+#include "net/http1/head.hpp"
+#include "net/loop/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::traffic {
+
+class dialect_bridge final : public answer_edit, public call_repair {
+public:
+    struct means {
+        a2a::error_profile profile = a2a::error_profile::v1_0_1;
+        std::uint64_t largest_request = 0;  // in bytes
+        std::uint64_t largest_answer = 0;   // or event
+        model::side_thread& long_texts;     // outlives the bridge
+        net::executor here;                 // of the caller's loop
+    };
+
+    // To this interface of the agent; null: JSON-RPC of the caller's generation, at the agent's call_url.
+    dialect_bridge(
+        std::shared_ptr<const model::agent_entry> agent,
+        const model::agent_interface* to,
+        a2a::dialect caller,
+        means with
+    );
+
+    // `in` but for its dialect; `id`: of the caller's JSON-RPC request, raw, empty in HTTP+JSON. The views in `in` and `id`
+    // outlive the routine and the bridge. Fails as a2a::translate_request(), with nothing to be sent then.
+    net::routine<a2a::translation<>> take_request(a2a::incoming_request in, std::string_view id);
+
+    // After take_request(): what goes to the agent, which the bridge holds. `fields`: of the caller's request.
+    void fill(relay_call& call, const net::http1::field_list& fields);
+
+    // The answer holds a card, which this edit makes fit for callers first; it outlives the bridge.
+    void set_card(answer_edit& edit) noexcept { card_ = &edit; }
+
+    a2a::dialect agent_dialect() const noexcept { return to_; }
+    std::size_t lost() const noexcept { return request_.lost + lost_; }  // members, of the request and the answer
+    unsigned status() const noexcept { return status_; }                 // that the caller got; 0: the agent's
+    const std::optional<core::error>& failure() const noexcept { return failure_; }  // why the answer is a refusal
+
+    void begin(const net::http1::response_head& head, bool events, side_requests& beside) override;
+    void add_fields(std::string& fields) const override;
+    net::routine<core::result<std::string>> opening() override;
+    net::routine<core::result<model::edited_answer>> edit(std::string text) override;
+    bool over() const noexcept override { return over_; }
+
+    std::optional<std::size_t> interest(const net::http1::response_head& head) const override;
+    net::routine<core::result<bool>>
+    repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body) override;
+    void gave_up(const relay_call& call) override { static_cast<void>(call); }
+    std::string failure_text(const core::error& why) const override;
+
+private:
+    a2a::translation<> translate_request(const a2a::incoming_request& in);
+    std::string head_for(const a2a::outgoing_request& out, std::string_view fields) const;
+    model::edited_answer translate(std::string_view text);
+    model::edited_answer refused(const a2a::refusal& why, std::string out);
+    a2a::answer_options options() const;
+
+    std::shared_ptr<const model::agent_entry> agent_;
+    const model::agent_interface* interface_;
+    a2a::dialect caller_;
+    a2a::dialect to_;
+    means with_;
+    std::string_view id_;
+    a2a::exchange how_;
+    a2a::outgoing_request request_;
+    std::optional<a2a::outgoing_request> task_;  // asks for the task that a subscription begins with
+    std::string sent_head_;                      // what call.head and call.session point into
+    std::string sent_fields_;
+    std::string extensions_;  // that the agent has activated, as it names them
+    answer_edit* card_ = nullptr;
+    side_requests* beside_ = nullptr;
+    std::optional<core::error> failure_;
+    std::size_t lost_ = 0;
+    unsigned agent_status_ = 200;
+    unsigned status_ = 0;
+    bool events_ = false;
+    bool over_ = false;
+    bool may_get_ = false;  // a subscription goes out as POST, and may be a GET at this agent
+};
+
+}  // namespace gateway::traffic

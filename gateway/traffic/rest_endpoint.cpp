@@ -1,0 +1,197 @@
+#include "gateway/traffic/rest_endpoint.hpp"
+
+#include "gateway/model/content_type.hpp"
+#include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/a2a_version.hpp"
+#include "gateway/traffic/path_pattern.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <utility>
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+using net::http1::method;
+
+// The part of the path below the agent, without the slash that follows it.
+constexpr std::string_view rest_prefix = "/rest";
+
+// The verbs that the path has.
+std::string allowed_at(std::string_view path)
+{
+    std::string all;
+    for (const auto* verb : {"GET", "POST", "DELETE"}) {
+        for (const auto version : {a2a::generation::v03, a2a::generation::v1}) {
+            if (a2a::read_rest_target(verb, path, version)) {
+                all.append(all.empty() ? "" : ", ").append(verb);
+                break;
+            }
+        }
+    }
+    return all;
+}
+
+a2a::card_dialect card_of(a2a::generation version) noexcept
+{
+    return version == a2a::generation::v1 ? a2a::card_dialect::v1 : a2a::card_dialect::v03_rest;
+}
+
+}  // namespace
+
+bool rest_endpoint::takes(const request_context& request) const
+{
+    const auto& below = request.to.below;
+    if (request.to.extended != extended_path::none || !below.starts_with(rest_prefix) ||
+        below.substr(rest_prefix.size(), 1) != "/") {
+        return false;
+    }
+    const auto* known = known_agent(request);
+    return known != nullptr && known->entry->takes_a2a() && !fits_any(known->entry->record.relay_paths, below);
+}
+
+net::routine<> rest_endpoint::look(request_context& request)
+{
+    request.record.where = model::route::call;
+    request.words = call_words::rest;
+    request.error_profile = profile_of(settings_.errors.profile);
+    if (find_agent(request) == nullptr) {
+        co_await refuse_agent(request);
+        co_return;
+    }
+    const std::string path{request.to.below.substr(rest_prefix.size())};
+    request.rest_version = path.starts_with("/v1/") ? a2a::generation::v03 : a2a::generation::v1;
+    auto asked = read_target(request);
+    if (!asked) {
+        auto why = std::move(asked).error();
+        co_await respond_unread(request, std::move(why), path);
+        co_return;
+    }
+    request.rest_version = asked->target.version;
+    const auto name = a2a::method_for(asked->target.what, asked->target.version);
+    request.record.rpc_method = name;
+    // The rules know calls by their JSON-RPC names, and the caller's own counts.
+    if (!may_call(request, a2a::name(name))) {
+        co_await respond_forbidden(request);
+        co_return;
+    }
+    if (request.caller.head().verb == method::post && !model::takes_json(request.caller.head())) {
+        co_await respond_call_error(request, core::caller_error(errc::unsupported_media_type));
+        co_return;
+    }
+    if (request.agent->awaits_card) {
+        co_await await_card(request);
+        if (!may_call(request, a2a::name(name))) {
+            co_await respond_forbidden(request);
+            co_return;
+        }
+    }
+    std::optional<net::routine<>> answer;
+    if (answers_card(request, *asked, answer)) {
+        if (answer) {
+            co_await std::move(*answer);
+        }
+        co_return;
+    }
+    auto wanted_call = std::move(*asked);
+    co_await pass_on(request, std::move(wanted_call));
+}
+
+// Fails with not_found, method_not_allowed, bad_request and version_not_supported.
+core::result<rest_endpoint::wanted> rest_endpoint::read_target(request_context& request) const
+{
+    const auto& head = request.caller.head();
+    const auto& to = request.to;
+    const auto version = version_said(head.fields, to.query);
+    if (version == said_version::garbage) {
+        return core::caller_error(errc::bad_request, "A2A-Version");
+    }
+    if (version == said_version::other) {
+        return core::caller_error(errc::version_not_supported, "A2A-Version");
+    }
+    wanted out;
+    out.path = to.below.substr(rest_prefix.size());
+    const bool strips = request.access && !request.agent->record.of_callers.all;
+    out.query = strips ? std::string{request.access->reader().without_keys(to.query)} : std::string{to.query};
+    const auto target = to.below.substr(rest_prefix.size());
+    auto read = a2a::read_rest_target(net::http1::name(head.verb), target, generation_said(version));
+    if (!read) {
+        return std::move(read).error();
+    }
+    out.target = std::move(*read);
+    return out;
+}
+
+net::routine<> rest_endpoint::respond_unread(request_context& request, core::error failure, std::string_view path)
+{
+    auto answer =
+        model::rest_error_answer(failure.code, request.record.agent, request.rest_version, request.error_profile);
+    if (failure.code == errc::method_not_allowed) {
+        net::http1::head_writer{answer.fields}.field("Allow", allowed_at(path));
+    }
+    return respond_error(request, std::move(failure), std::move(answer));
+}
+
+// Whether the request is for an extended card that does not come from the agent; `answer` refuses it then, or
+// request.managed is set.
+bool rest_endpoint::answers_card(request_context& request, const wanted& asked, std::optional<net::routine<>>& answer)
+    const
+{
+    if (asked.target.what != a2a::operation::extended_card) {
+        return false;
+    }
+    if (request.access && request.principal() == nullptr) {
+        answer.emplace(respond_forbidden(request));
+        return true;
+    }
+    const auto source = core::extended_card_of(request.agent->record, request.access != nullptr);
+    if (source == core::extended_card_access::off) {
+        answer.emplace(respond_call_error(request, no_extended_card(request)));
+        return true;
+    }
+    if (source == core::extended_card_access::managed) {
+        request.managed = model::card_position{card_of(asked.target.version), /*in_result=*/false};
+        return true;
+    }
+    return false;
+}
+
+net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
+{
+    const a2a::dialect caller{asked.target.version, a2a::binding::rest};
+    const auto* to = model::nearest_interface(request.agent->interfaces, caller);
+    const bool same = to != nullptr && to->speaks == caller;
+    if (!same && !request.agent->record.bridge) {
+        co_await respond_call_error(request, core::caller_error(errc::not_found, "the agent has no such interface"));
+        co_return;
+    }
+    auto body = co_await request.caller.read_body(settings_.limits.body);
+    if (!body) {
+        auto why = std::move(body).error();
+        co_await respond_call_error(request, std::move(why));
+        co_return;
+    }
+    const bool card = asked.target.what == a2a::operation::extended_card;
+    if (!same) {
+        asked.target.query = asked.query;
+        asked.target.query.remove_prefix(asked.query.empty() ? 0 : 1);
+        const bridged call{caller, asked.target.what, *body, &asked.target, to};
+        co_await translate(request, call);
+        if (card) {
+            add_card(request, caller);
+        }
+        co_return;
+    }
+    const auto target = model::with_query(to->base_path + asked.path + asked.query, request.agent->query_key);
+    net::http1::head_writer{request.head}.request_line(request.caller.head().verb, target);
+    request.head += request.agent->fixed_fields;
+    auto& call = set_call(request, *body);
+    call.repeatable = a2a::safe_to_repeat(a2a::method_for(asked.target.what, caller.version));
+    call.streaming = a2a::streaming(asked.target.what);
+    if (card) {
+        call.card = model::card_position{card_of(caller.version), /*in_result=*/false};
+        call.caller = request.owner ? *request.owner : nullptr;
+    }
+}
+
+}  // namespace gateway::traffic
