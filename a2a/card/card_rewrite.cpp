@@ -151,7 +151,7 @@ void offer_extended(json& card, card_generation generation)
 
 // Callers of 0.2 look for the extended card at `{url}/../agent/authenticatedExtendedCard` (0.2.1 to 0.2.6), where the
 // agent's id would be lost: with a slash at the end, the `..` takes away the empty segment behind it instead.
-void keep_id_in_extended_path(json& card, card_generation generation)
+void keep_id_in_extended_path(json& card, card_generation generation, const public_address& at)
 {
     const auto flag = card.find("supportsAuthenticatedExtendedCard");
     const bool older = generation == card_generation::v01 || generation == card_generation::v02;
@@ -159,6 +159,9 @@ void keep_id_in_extended_path(json& card, card_generation generation)
         return;
     }
     auto& url = card["url"].get_ref<std::string&>();
+    if (url != at.base) {
+        return;  // a segment behind the id keeps it as well
+    }
     if (const auto more = card.find("additionalInterfaces"); more != card.end()) {
         for (auto& interface : *more) {
             if (auto& other = interface["url"].get_ref<std::string&>(); other == url) {
@@ -196,7 +199,7 @@ core::result<json> rewrite_card(card source, const public_address& at, const ups
     if (at.extended_card == extended_card_flag::yes) {
         offer_extended(served, source.generation);
     }
-    keep_id_in_extended_path(served, source.generation);
+    keep_id_in_extended_path(served, source.generation, at);
     if (const auto leak = find_leak(served, at, hidden)) {
         return core::upstream_error(core::errc::card_unrewritable, *leak);
     }
