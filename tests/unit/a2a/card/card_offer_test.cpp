@@ -145,6 +145,47 @@ TEST_CASE("A plain card of 1.0 loses nothing in any shape")
     }
 }
 
+TEST_CASE("A card that names only bindings that the gateway cannot reach is refused with their names")
+{
+    const std::string url = R"("url":"http://agent.internal:9000/",)";
+    const std::string grpc = R"({"url":"agent.internal:9001","protocolBinding":"grpc","protocolVersion":"1.0"})";
+    const std::string own = R"({"url":"http://a","protocolBinding":"https://own.example/b","protocolVersion":"1.0"})";
+    const std::string rest = R"({"url":"http://a","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"})";
+    const auto made_of = [](const std::string& members, bool reachable) {
+        const auto card = a2a::parse_card(R"({"name":"n",)" + members + "}");
+        REQUIRE(card.has_value());
+        return a2a::rewrite_card(*card, a2a_test::gateway, {"http://agent.internal:9000/", "", reachable});
+    };
+    const std::pair<std::string, std::string> rows[]{
+        {url + R"("preferredTransport":"GRPC")", "GRPC"},
+        {R"("preferredTransport":"GRPC")", "GRPC"},
+        {url + R"("preferredTransport":"GRPC","additionalInterfaces":[{"url":"a:1","transport":"GRPC"}])", "GRPC"},
+        {R"("additionalInterfaces":[{"url":"http://a","transport":"GRPC"}])", "GRPC"},
+        {R"("supportedInterfaces":[)" + grpc + "]", "GRPC"},
+        {R"("supportedInterfaces":[)" + grpc + "," + own + "," + grpc + "]", "GRPC, https://own.example/b"},
+        {R"("supportedInterfaces":[)" + grpc + "," + rest + "]", ""},
+        {url + R"("supportedInterfaces":[)" + grpc + "]", ""},
+        {R"("supportedInterfaces":[{"url":"http://a","protocolBinding":"HTTP","protocolVersion":"1.0"}])", ""},
+        {url + R"("preferredTransport":"MCP-STREAMABLE-HTTP")", ""},
+    };
+    for (const auto& [members, named] : rows) {
+        CAPTURE(members);
+        const auto made = made_of(members, false);
+        CHECK(made.has_value() == named.empty());
+        if (made.has_error()) {
+            CHECK(made.error().code == core::errc::card_unrewritable);
+            CHECK(made.error().from == core::side::upstream);
+            CHECK(made.error().detail == "the card offers only " + named + ", which the gateway cannot reach");
+        }
+        // The operator knows better.
+        CHECK(made_of(members, true).has_value());
+    }
+    // Beside a `url` that can be reached, no interface of 1.0 is left.
+    const auto left = made_of(url + R"("supportedInterfaces":[)" + grpc + "]", false);
+    REQUIRE(left.has_value());
+    CHECK(left->at("supportedInterfaces").empty());
+}
+
 TEST_CASE("A thousand interfaces with a tenant each become at most two of 1.0 each, and two of 0.3")
 {
     std::string list;

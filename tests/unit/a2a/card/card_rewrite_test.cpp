@@ -353,40 +353,6 @@ TEST_CASE("a card that cannot be freed of the agent's address is refused")
     }
 }
 
-TEST_CASE("a card that names only bindings that the gateway cannot reach is refused with their names")
-{
-    const std::string url = R"("url":"http://agent.internal:9000/",)";
-    const std::string grpc = R"({"url":"agent.internal:9001","protocolBinding":"grpc","protocolVersion":"1.0"})";
-    const std::string own = R"({"url":"http://a","protocolBinding":"https://own.example/b","protocolVersion":"1.0"})";
-    const std::string rest = R"({"url":"http://a","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"})";
-    const std::pair<std::string, std::string> rows[]{
-        {url + R"("preferredTransport":"GRPC")", "GRPC"},
-        {R"("preferredTransport":"GRPC")", "GRPC"},
-        {url + R"("preferredTransport":"GRPC","additionalInterfaces":[{"url":"a:1","transport":"GRPC"}])", "GRPC"},
-        {R"("additionalInterfaces":[{"url":"http://a","transport":"GRPC"}])", "GRPC"},
-        {R"("supportedInterfaces":[)" + grpc + "]", "GRPC"},
-        {R"("supportedInterfaces":[)" + grpc + "," + own + "," + grpc + "]", "GRPC, https://own.example/b"},
-        {R"("supportedInterfaces":[)" + grpc + "," + rest + "]", ""},
-        {url + R"("supportedInterfaces":[)" + grpc + "]", ""},
-        {R"("supportedInterfaces":[{"url":"http://a","protocolBinding":"HTTP","protocolVersion":"1.0"}])", ""},
-        {url + R"("preferredTransport":"MCP-STREAMABLE-HTTP")", ""},
-    };
-    for (const auto& [members, named] : rows) {
-        CAPTURE(members);
-        const auto made = rewritten(R"({"name":"n",)" + members + "}");
-        CHECK(made.has_value() == named.empty());
-        if (made.has_error()) {
-            CHECK(made.error().code == core::errc::card_unrewritable);
-            CHECK(made.error().from == core::side::upstream);
-            CHECK(made.error().detail == "the card offers only " + named + ", which the gateway cannot reach");
-        }
-        // The operator knows better.
-        CHECK(rewritten(R"({"name":"n",)" + members + "}", {upstream.url, upstream.card_url, true}).has_value());
-    }
-    CHECK(served(R"({"name":"n",)" + url + R"("supportedInterfaces":[)" + grpc + "]}").at("supportedInterfaces").empty()
-    );
-}
-
 TEST_CASE("an agent that already names the gateway is no leak")
 {
     const auto card = rewritten(
