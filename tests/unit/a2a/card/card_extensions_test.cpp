@@ -1,10 +1,13 @@
 #include "a2a/card/card_extensions.hpp"
 
 #include "a2a/card/card_lint.hpp"
+#include "tests/support/schema_validator.hpp"
 #include "tests/unit/a2a/card/shaped_cards.hpp"
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -38,6 +41,26 @@ TEST_CASE("The gateway's extension is declared once, behind those of the agent, 
         CHECK(core::to_text(card) == expected);
         a2a::declare_gateway_facts(card, "words");
         CHECK(core::to_text(card) == expected);
+    }
+}
+
+TEST_CASE("The parameters of the gateway's extension are as its schema says")
+{
+    std::ifstream in{CARDEA_TEST_DATA "/../../docs/extensions/gateway-v1.schema.json", std::ios::binary};
+    REQUIRE(in.good());
+    const auto schema = parsed(std::string{std::istreambuf_iterator<char>{in}, {}});
+    CHECK(schema.at("$id") == a2a::gateway_facts_extension);
+    const test_support::validator validator{schema};
+    for (const std::string id : {"words", "a", "A.b_c-9"}) {
+        auto card = parsed(R"({"capabilities":{}})");
+        a2a::declare_gateway_facts(card, id);
+        const auto& extension = card.at("capabilities").at("extensions").at(0);
+        CHECK(extension.at("required") == false);
+        CHECK(validator.takes(extension.at("params")));
+    }
+    for (const auto* wrong : {"{}", R"({"agent":7})", R"({"agent":""})", R"({"agent":"a/b"})", "[]"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(validator.takes(parsed(wrong)));
     }
 }
 
