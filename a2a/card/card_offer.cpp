@@ -34,6 +34,13 @@ bool is_modern(const json& interface)
     return version != nullptr && one_or_later(*version).value_or(false);
 }
 
+// An empty tenant is none: ProtoJSON writers that write defaults have it in every interface.
+const json* tenant_of(const json& interface)
+{
+    const auto* tenant = core::member(interface, "tenant");
+    return tenant == nullptr || *tenant == "" ? nullptr : tenant;
+}
+
 class interface_offer {
 public:
     interface_offer(const interface_list& list, const public_address& at)
@@ -72,16 +79,18 @@ public:
         }
         std::vector<json> tenants;
         bool modern = false;
+        bool any_without = false;
         for (const auto& each : kept_) {
-            const auto* tenant = core::member(each, "tenant");
-            const bool counts = is_modern(each);
-            modern = modern || counts;
-            if (counts && tenant != nullptr) {
+            if (!is_modern(each)) {
+                continue;
+            }
+            modern = true;
+            if (const auto* tenant = tenant_of(each)) {
                 tenants.push_back(*tenant);
+            } else {
+                any_without = true;
             }
         }
-        const bool any_without =
-            std::ranges::any_of(kept_, [](const json& each) { return is_modern(each) && !each.contains("tenant"); });
         for (const auto& tenant : tenants) {
             add(bridged_versions.front(), &tenant);
         }
@@ -112,7 +121,7 @@ private:
     static std::string identity(const json& interface, const served_binding& binding)
     {
         const auto* version = core::string_member(interface, "protocolVersion");
-        const auto* tenant = core::member(interface, "tenant");
+        const auto* tenant = tenant_of(interface);
         auto key = std::string{binding.name} + '\n';
         key += version == nullptr ? std::string_view{} : major_minor(*version);
         return key + '\n' + (tenant == nullptr ? std::string{} : core::to_text(*tenant));

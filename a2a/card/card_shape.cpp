@@ -184,7 +184,8 @@ void note_tenants(const json& card, std::vector<std::string>& lost)
 {
     const auto& interfaces = card["supportedInterfaces"];
     for (std::size_t i = 0; i < interfaces.size(); ++i) {
-        if (interfaces[i].contains("tenant")) {
+        const auto* tenant = core::member(interfaces[i], "tenant");
+        if (tenant != nullptr && *tenant != "") {  // an empty one is none
             lost.push_back(indexed("supportedInterfaces", i) + ".tenant");
         }
     }

@@ -74,6 +74,8 @@ TEST_CASE("With bridging a list of interfaces is completed, 1.0 first, and the b
          "1.0 JSONRPC, 1.0 HTTP+JSON, 0.3 JSONRPC, 0.3 HTTP+JSON"},
         // A tenant is in each call of 1.0; callers of 0.3 know none.
         {interface("1.0", "JSONRPC", tenant), "1.0 JSONRPC t, 1.0 HTTP+JSON t, 0.3 JSONRPC, 0.3 HTTP+JSON"},
+        {interface("1.0", "JSONRPC", R"(,"tenant":"")") + "," + interface("1.0", "JSONRPC"),
+         "1.0 JSONRPC , 1.0 HTTP+JSON, 0.3 JSONRPC, 0.3 HTTP+JSON"},
         {interface("1.0", "JSONRPC", tenant) + "," + interface("1.0", "HTTP+JSON"),
          "1.0 JSONRPC t, 1.0 HTTP+JSON, 1.0 HTTP+JSON t, 1.0 JSONRPC, 0.3 JSONRPC, 0.3 HTTP+JSON"},
     };
@@ -137,11 +139,14 @@ TEST_CASE("With bridging the shape of each generation offers that generation, wh
 
 TEST_CASE("A plain card of 1.0 loses nothing in any shape")
 {
-    const auto card = rewritten(R"("supportedInterfaces":[)" + interface("1.0", "JSONRPC") + "]");
-    for (const auto shape : {card_shape::v1, card_shape::v03, card_shape::hybrid}) {
-        const auto made = a2a::shape_card(card, shape, bridged);
-        REQUIRE(made.has_value());
-        CHECK(made->lost.empty());
+    for (const auto* more : {"", R"(,"tenant":"")"}) {
+        CAPTURE(more);
+        const auto card = rewritten(R"("supportedInterfaces":[)" + interface("1.0", "JSONRPC", more) + "]");
+        for (const auto shape : {card_shape::v1, card_shape::v03, card_shape::hybrid}) {
+            const auto made = a2a::shape_card(card, shape, bridged);
+            REQUIRE(made.has_value());
+            CHECK(made->lost.empty());
+        }
     }
 }
 
