@@ -209,7 +209,8 @@ constexpr auto settings_table = std::to_array<setting>({
     {"cards.shape",
      choice_setting<core::card_shape>{of<&settings::cards, &card_settings::shape>},
      "The generation of the cards that callers get, whatever the agents write. `v1`: strictly A2A 1.0. `v0.3`: A2A "
-     "0.3. `hybrid`: both in one. `auto`: the one that the caller's `A2A-Version` names; without it, the agent's own."},
+     "0.3. `hybrid`: both in one. `auto`: the one that the caller's `A2A-Version` names; without it `hybrid`, and for "
+     "MCP servers and with `bridge: false` the agent's own."},
     {"cards.signatures",
      choice_setting<core::signature_policy>{of<&settings::cards, &card_settings::signatures>},
      "What happens to the signatures of cards (A2A 1.0 section 8.4). The agents' own are always removed. `verify` "

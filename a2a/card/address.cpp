@@ -86,7 +86,19 @@ bool host_and_port(std::string_view text) noexcept
     return !port.empty() && port.size() <= 5 && std::ranges::all_of(port, core::is_digit);
 }
 
+bool is_uri_character(char c) noexcept
+{
+    constexpr std::string_view marks = "-._~:/?#[]@!$&'()*+,;=%";
+    return core::is_letter(c) || core::is_digit(c) || marks.find(c) != std::string_view::npos;
+}
+
 }  // namespace
+
+bool is_uri(std::string_view text) noexcept
+{
+    const auto length = scheme_length(text);
+    return length != 0 && length + 1 < text.size() && std::ranges::all_of(text, is_uri_character);
+}
 
 std::optional<std::string> authority_of(std::string_view text)
 {

@@ -15,4 +15,8 @@ namespace a2a {
 // without a port.
 std::optional<std::string> authority_of(std::string_view text);
 
+// Whether the text is a URI: a scheme, a colon, and behind it at least one of the characters that a URI may have (RFC 3986
+// section 3). No relative reference is.
+bool is_uri(std::string_view text) noexcept;
+
 }  // namespace a2a

@@ -1,6 +1,9 @@
 #include "a2a/card/card_lint.hpp"
 
+#include "a2a/card/address.hpp"
+#include "a2a/card/card_extensions.hpp"
 #include "a2a/card/card_interfaces.hpp"
+#include "a2a/card/card_offer.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_schema_walk.hpp"
 #include "a2a/card/card_security.hpp"
@@ -149,6 +152,47 @@ void judge_skills(const json& card, const std::set<std::string_view>& schemes, p
     }
 }
 
+// Specification 1.0.1 section 4.6: a URI identifies an extension, to the letter.
+void judge_extension(
+    const json& extension,
+    const std::string& path,
+    std::set<std::string_view>& known,
+    problem_list& problems
+)
+{
+    const auto* uri = text_of(extension, "uri");
+    if (uri == nullptr || uri->empty()) {
+        return;
+    }
+    if (!is_uri(*uri)) {
+        problems.add(dotted(path, "uri"), "not a URI: callers cannot tell the extension from others", warning);
+    } else if (!known.insert(*uri).second) {
+        problems.add(dotted(path, "uri"), "the URI of another extension too", warning);
+    }
+    const auto* required = find_spelled(extension, "required");
+    if (required != nullptr && *required == true &&
+        std::ranges::find(data_only_extensions, *uri) != data_only_extensions.end()) {
+        problems.add(
+            dotted(path, "required"),
+            "true, of an extension that callers cannot activate: it is data-only",
+            warning
+        );
+    }
+}
+
+void judge_extensions(const json& card, problem_list& problems)
+{
+    const auto* capabilities = find_spelled(card, "capabilities");
+    const auto* extensions = capabilities == nullptr ? nullptr : find_spelled(*capabilities, "extensions");
+    if (extensions == nullptr || !extensions->is_array()) {
+        return;
+    }
+    std::set<std::string_view> known;
+    for (std::size_t i = 0; i < extensions->size(); ++i) {
+        judge_extension((*extensions)[i], indexed("capabilities.extensions", i), known, problems);
+    }
+}
+
 void judge_serving(const card& repaired, problem_list& problems)
 {
     if (name_of(repaired.document) == nullptr) {
@@ -157,7 +201,9 @@ void judge_serving(const card& repaired, problem_list& problems)
     }
     // Any address that is not the agent's will do: the question is whether the agent's is still seen.
     const auto served = rewrite_card(repaired, {"https://gateway.invalid/agents/lint"}, {});
-    if (served.has_error()) {
+    if (!unreachable_bindings(repaired.document).empty()) {
+        problems.add("", "names only bindings that the gateway cannot reach: the card is not served", error);
+    } else if (served.has_error()) {
         problems.add(served.error().detail, "shows the agent's address to callers: the card is not served", error);
     }
     if (core::member(repaired.document, "signatures") != nullptr) {
@@ -221,6 +267,7 @@ lint_report lint_card(std::string_view text, core::json_limits limits)
     const auto schemes = scheme_names(*written);
     judge_demands(*written, schemes, "", found);
     judge_skills(*written, schemes, found);
+    judge_extensions(*written, found);
     judge_serving(repaired, found);
     std::ranges::move(std::move(found).take(repaired.generation), std::back_inserter(problems));
     for (const auto severity : {error, warning, note}) {

@@ -37,6 +37,8 @@ constexpr std::array<std::string_view, 5> flow_names{
     "deviceCode",
 };
 
+constexpr std::array<std::string_view, 3> key_places{"query", "header", "cookie"};
+
 struct scheme {
     const scheme_form* form = nullptr;  // null: of no known kind
     json content;                       // without `type`; an API key's place is `location`
@@ -155,6 +157,10 @@ json typed(scheme read, const std::string& path, std::vector<std::string>& lost)
     auto& content = read.content;
     if (read.form->type == "apiKey") {
         rename_member(content, "location", "in");
+        const auto* place = core::string_member(content, "in");
+        if (place == nullptr || std::ranges::find(key_places, *place) == key_places.end()) {
+            content["in"] = "header";  // as the SDKs take a place that 0.3 does not know
+        }
     }
     if (const auto flows = content.find("flows"); flows != content.end() && flows->is_object()) {
         if (flows->erase("deviceCode") != 0) {

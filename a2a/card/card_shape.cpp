@@ -1,6 +1,7 @@
 #include "a2a/card/card_shape.hpp"
 
 #include "a2a/card/card_interfaces.hpp"
+#include "a2a/card/card_offer.hpp"
 #include "a2a/card/card_projection.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_schema.hpp"
@@ -65,7 +66,16 @@ void give_member(json& object, const std::string& member, json value)
     }
 }
 
-json interfaces_since_1(const json& card)
+// The versions that calls to the addresses of a card of 0.x may have.
+std::vector<std::string> versions_of(const json& card, bool bridged)
+{
+    if (bridged) {
+        return {bridged_versions.begin(), bridged_versions.end()};
+    }
+    return {interface_version(core::string_member(card, "protocolVersion"))};
+}
+
+json interfaces_since_1(const json& card, bool bridged)
 {
     auto list = json::array();
     if (has_interfaces(card)) {
@@ -75,19 +85,20 @@ json interfaces_since_1(const json& card)
         }
         return list;
     }
-    const auto version = interface_version(core::string_member(card, "protocolVersion"));
-    const auto add = [&](const json& url, const std::string& binding) {
-        json added{{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}};
-        if (std::ranges::find(list, added) == list.end()) {
-            list.push_back(std::move(added));
+    for (const auto& version : versions_of(card, bridged)) {
+        const auto add = [&](const json& url, const std::string& binding) {
+            json added{{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}};
+            if (std::ranges::find(list, added) == list.end()) {
+                list.push_back(std::move(added));
+            }
+        };
+        if (const auto* url = core::member(card, "url")) {
+            add(*url, text_or(card, "preferredTransport", "JSONRPC"));
         }
-    };
-    if (const auto* url = core::member(card, "url")) {
-        add(*url, text_or(card, "preferredTransport", "JSONRPC"));
-    }
-    if (const auto* more = core::member(card, "additionalInterfaces")) {
-        for (const auto& each : *more) {
-            add(each["url"], text_or(each, "transport", "JSONRPC"));
+        if (const auto* more = core::member(card, "additionalInterfaces")) {
+            for (const auto& each : *more) {
+                add(each["url"], text_or(each, "transport", "JSONRPC"));
+            }
         }
     }
     return list;
@@ -101,10 +112,10 @@ void security_since_1(json& object, demand_wrapper& wrapper)
     }
 }
 
-shaped_card shape_v1(json card)
+shaped_card shape_v1(json card, bool bridged)
 {
     shaped_card out;
-    auto interfaces = interfaces_since_1(card);
+    auto interfaces = interfaces_since_1(card, bridged);
     for (const auto* member : {"url", "preferredTransport", "additionalInterfaces", "protocolVersion"}) {
         card.erase(member);
     }
@@ -150,15 +161,12 @@ void security_before_1(json& object)
 }
 
 // The endpoint of a card that has only interfaces of 1.0: the first one of 0.x, else the first.
-void endpoint_before_1(json& card, std::vector<std::string>& lost)
+void endpoint_before_1(json& card)
 {
     const auto interfaces = card["supportedInterfaces"];  // members that are added move the others
     const auto old = std::ranges::find_if(interfaces, [](const json& each) {
         return !one_or_later(text_or(each, "protocolVersion", oldest_version)).value_or(true);
     });
-    if (old == interfaces.end()) {
-        lost.emplace_back("supportedInterfaces");  // calls of 0.3 go to an agent that offers none
-    }
     const auto& first = old == interfaces.end() ? interfaces.front() : *old;
     card["url"] = first["url"];
     card["preferredTransport"] = text_or(first, "protocolBinding", "JSONRPC");
@@ -176,21 +184,25 @@ void note_tenants(const json& card, std::vector<std::string>& lost)
 {
     const auto& interfaces = card["supportedInterfaces"];
     for (std::size_t i = 0; i < interfaces.size(); ++i) {
-        if (interfaces[i].contains("tenant")) {
+        const auto* tenant = core::member(interfaces[i], "tenant");
+        if (tenant != nullptr && *tenant != "") {  // an empty one is none
             lost.push_back(indexed("supportedInterfaces", i) + ".tenant");
         }
     }
 }
 
-// The version that calls to `url` have to be of. Calls are not translated: to claim 0.3 for an agent that speaks only 1.0
+// The version that calls to `url` have to be of. If calls are not translated, to claim 0.3 for an agent that speaks only 1.0
 // would have its callers send what it does not know, while readers of 0.3 cards that speak 1.0 too go by this member.
-std::string spoken_version(const json& card)
+std::string spoken_version(const json& card, bool bridged)
 {
     constexpr std::string_view usual = "0.3.0";
     const auto* written = core::string_member(card, "protocolVersion");
     const auto modern = written == nullptr ? std::nullopt : one_or_later(*written);
     if (modern == false) {
         return *written;
+    }
+    if (bridged) {
+        return std::string{usual};
     }
     std::string newer{modern == true ? std::string_view{*written} : usual};
     if (has_interfaces(card)) {
@@ -204,19 +216,19 @@ std::string spoken_version(const json& card)
     return newer;
 }
 
-shaped_card shape_v03(json card)
+shaped_card shape_v03(json card, bool bridged)
 {
     shaped_card out;
     if (has_interfaces(card)) {
         note_tenants(card, out.lost);
         if (!card.contains("url")) {
-            endpoint_before_1(card, out.lost);
+            endpoint_before_1(card);
         }
     }
     if (!card.contains("preferredTransport")) {
         card["preferredTransport"] = "JSONRPC";
     }
-    card["protocolVersion"] = spoken_version(card);
+    card["protocolVersion"] = spoken_version(card, bridged);
     if (auto* capabilities = object_at(card, "capabilities")) {
         give_member(card, "supportsAuthenticatedExtendedCard", take_member(*capabilities, "extendedAgentCard"));
     }
@@ -284,11 +296,14 @@ void add_wrapped_schemes(json& card, const json& schemes)
     card["securitySchemes"] = std::move(both);
 }
 
-shaped_card shape_hybrid(json card)
+shaped_card shape_hybrid(json card, bool bridged)
 {
-    auto modern = shape_v1(card);
-    auto out = shape_v03(std::move(card));
+    auto modern = shape_v1(card, bridged);
+    auto out = shape_v03(std::move(card), bridged);
     auto& document = out.document;
+    if (bridged && !document.contains("protocol")) {
+        document["protocol"] = "a2a";  // beside the "mcp" of the cards of MCP servers
+    }
     add_members(document, modern.document, {"supportedInterfaces", "securityRequirements", "skills"});
     auto* capabilities_since_1 = member_of(modern.document, "capabilities");
     if (auto* capabilities = object_at(document, "capabilities");
@@ -312,17 +327,17 @@ shaped_card shape_hybrid(json card)
     return out;
 }
 
-shaped_card shaped(json rewritten, core::card_shape shape)
+shaped_card shaped(json rewritten, core::card_shape shape, bool bridged)
 {
     switch (shape) {
         case core::card_shape::automatic:
             break;
         case core::card_shape::v1:
-            return shape_v1(std::move(rewritten));
+            return shape_v1(std::move(rewritten), bridged);
         case core::card_shape::v03:
-            return shape_v03(std::move(rewritten));
+            return shape_v03(std::move(rewritten), bridged);
         case core::card_shape::hybrid:
-            return shape_hybrid(std::move(rewritten));
+            return shape_hybrid(std::move(rewritten), bridged);
     }
     return {std::move(rewritten), {}};
 }
@@ -331,7 +346,7 @@ shaped_card shaped(json rewritten, core::card_shape shape)
 
 core::result<shaped_card> shape_card(json rewritten, core::card_shape shape, const public_address& at)
 {
-    auto out = shaped(std::move(rewritten), shape);
+    auto out = shaped(std::move(rewritten), shape, at.bridged);
     if (auto checked = check_addresses(out.document, at); !checked) {
         return std::move(checked).error();
     }

@@ -1,12 +1,14 @@
 #include "gateway/cards/card_editor.hpp"
 
 #include "a2a/card/card_access.hpp"
+#include "a2a/card/card_extensions.hpp"
 #include "a2a/card/card_overlay.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_shape.hpp"
 #include "a2a/card/card_skills.hpp"
 #include "config/signatures.hpp"
 #include "core/json/json_patch.hpp"
+#include "gateway/cards/card_addresses.hpp"
 #include "gateway/cards/managed_card.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -29,6 +31,13 @@ namespace {
 bool is_extended_here(const core::agent& agent)
 {
     return agent.extended_card == core::extended_card_access::managed;
+}
+
+void declare_own(core::json& card, const core::agent& agent)
+{
+    if (is_bridged(agent)) {
+        a2a::declare_gateway_facts(card, agent.id);
+    }
 }
 
 }  // namespace
@@ -101,18 +110,7 @@ signing card_editor::signing_of(const core::agent& agent) const
 
 a2a::public_address card_editor::address_of(const core::agent& agent) const
 {
-    a2a::public_address at{.base = model::public_address(public_base_, agent.id)};
-    switch (core::extended_card_of(agent, authenticates_)) {
-        case core::extended_card_access::managed:
-            at.extended_card = a2a::extended_card_flag::yes;
-            break;
-        case core::extended_card_access::off:
-            at.extended_card = a2a::extended_card_flag::no;
-            break;
-        default:
-            break;
-    }
-    return at;
+    return public_address_of(agent, public_base_, authenticates_);
 }
 
 std::optional<a2a::card_access> card_editor::access_of(const core::agent& agent) const
@@ -208,8 +206,8 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     served.signature = std::move(accepted->signature);
     const auto shape = agent->shape.value_or(settings_.shape);
     auto at = address_of(*agent);
-    const a2a::upstream_address upstream{.url = agent->url, .card_url = agent->card_url};
-    auto rewritten = a2a::rewrite_card(std::move(accepted->card), at, upstream);
+    declare_own(accepted->card.document, *agent);
+    auto rewritten = a2a::rewrite_card(std::move(accepted->card), at, upstream_address_of(*agent));
     if (!rewritten) {
         co_return std::move(rewritten).error();
     }
@@ -299,8 +297,8 @@ card_editor::render_extended(std::shared_ptr<const core::agent> agent, a2a::card
     const auto bytes = terms.bytes;
     a2a::keep_visible_skills(card.document, {agent->skills, terms.caller ? &terms.caller->scopes : &no_scopes});
     const auto at = address_of(*agent);
-    const a2a::upstream_address upstream{.url = agent->url, .card_url = agent->card_url};
-    auto rewritten = a2a::rewrite_extended_card(std::move(card), at, upstream, dialect);
+    declare_own(card.document, *agent);
+    auto rewritten = a2a::rewrite_extended_card(std::move(card), at, upstream_address_of(*agent), dialect);
     if (!rewritten) {
         co_return rewritten.error();
     }

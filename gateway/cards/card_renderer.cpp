@@ -70,8 +70,11 @@ core::result<> card_renderer::prepare()
     if (shape_ != card_shape::automatic) {
         wanted_ = {shape_};
     } else if (is_signed(card_shape::v1) && document && a2a::generation_of(*document) == a2a::card_generation::v1) {
-        // Who names no version is served the card of 1.0 with its signature too.
+        // Who names no version is served the card of 1.0 with its signature too: a hybrid has none.
         wanted_ = {card_shape::v1, card_shape::v03};
+    } else if (at_.bridged) {
+        // SDKs of both generations fetch cards without naming a version.
+        wanted_ = {card_shape::hybrid, card_shape::v1, card_shape::v03};
     } else {
         wanted_ = {card_shape::automatic, card_shape::v1, card_shape::v03};
     }

@@ -47,7 +47,8 @@ struct signing {
 // without members that are empty, so that all who verify it mean the same bytes.
 class card_renderer {
 public:
-    // Renders what a2a::rewrite_card() made with the same `at`. `automatic`: callers who name a version get its shape.
+    // Renders what a2a::rewrite_card() made with the same `at`. `automatic`: callers who name a version get its shape, others the
+    // signed card of 1.0 if the agent's is one and cards are signed, else the hybrid with `at.bridged`, else what the agent wrote.
     card_renderer(core::json rewritten, a2a::public_address at, core::card_shape shape, signing signature);
 
     // Renders the card of an MCP server. The lists outlive the renderer.

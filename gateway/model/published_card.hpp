@@ -65,7 +65,8 @@ std::shared_ptr<const card_bytes> make_card_bytes(card_body body, version_bodies
 // Whether all callers are served the same of both.
 bool same_bytes(const card_bytes& a, const card_bytes& b) noexcept;
 
-// Those of `all` for a caller who sent this A2A-Version ("1.0"; empty: none; what begins with no version counts as none).
+// Those of `all` for a caller who sent this A2A-Version ("1.0"; empty: none). A version that is neither 0.x nor 1.x counts as none:
+// the card is where callers learn which versions they may speak, so that it is no place to refuse them one.
 const card_bytes& for_version(const card_bytes& all, std::string_view a2a_version) noexcept;
 
 // What callers' caches are told of a card (RFC 9111 section 5.2.2).

@@ -3,6 +3,7 @@
 
 #include "a2a/card/card.hpp"
 #include "a2a/card/card_access.hpp"
+#include "a2a/card/card_extensions.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "mcp/protocol/discovery.hpp"
@@ -18,7 +19,7 @@ namespace mcp {
 // clients, `era`, `protocolVersion`, `serverInfo`, `capabilities`, `instructions`, `tools`, `resources`, `resourceTemplates`,
 // `prompts`, the lists as the server sent their items, but that a tool without `description` has that of its skill, unless that
 // is the tool's name: the tools stand in the order of the skills.
-inline constexpr std::string_view card_extension = "urn:cardea:a2a:extension:mcp:v1";
+inline constexpr std::string_view card_extension = a2a::mcp_facts_extension;
 
 struct card_request {
     std::string agent_id;    // the card's `name`

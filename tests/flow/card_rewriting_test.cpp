@@ -76,10 +76,7 @@ TEST_CASE("a card of 0.3 has all its interfaces at the gateway, and no others")
     );
     CHECK(card["url"] == here);
     CHECK(card["preferredTransport"] == "JSONRPC");
-    for (const auto& each : card["additionalInterfaces"]) {
-        CHECK(each["url"] == here);
-        CHECK(each["transport"] == "JSONRPC");
-    }
+    CHECK(card["additionalInterfaces"] == parsed(flow::both_bindings(here)));
     CHECK_FALSE(card.contains("signatures"));
     CHECK(card["capabilities"]["streaming"] == true);
 }
@@ -95,7 +92,7 @@ TEST_CASE("a card of 1.0 has its supported interfaces at the gateway")
             "skills":[{"id":"s","name":"S","description":"d","tags":["t"]}],"iconUrl":"https://icons.example.com/i.png"})",
         here
     );
-    REQUIRE(card["supportedInterfaces"].size() == 1);
+    REQUIRE(card["supportedInterfaces"].size() == 4);
     CHECK(card["supportedInterfaces"][0]["url"] == here);
     CHECK(card["supportedInterfaces"][0]["protocolBinding"] == "JSONRPC");
     CHECK(card["supportedInterfaces"][0]["protocolVersion"] == "1.0");
@@ -113,21 +110,23 @@ TEST_CASE("both halves of a hybrid card point at the gateway")
         here
     );
     CHECK(card["url"] == here);
-    REQUIRE(card["supportedInterfaces"].size() >= 1);
+    REQUIRE(card["supportedInterfaces"].size() == 4);
     for (const auto& each : card["supportedInterfaces"]) {
-        CHECK(each["url"] == here);
+        CHECK(each["url"] == here + (each["protocolBinding"] == "JSONRPC" ? "" : "/rest"));
     }
 }
 
-TEST_CASE("a nested agentCard points at the gateway too")
+TEST_CASE("a nested agentCard points at the card here, or where calls go if it says how")
 {
     std::string here;
     const auto card = served(
-        R"({"name":"Outer","url":"@/rpc","version":"1","agentCard":{"name":"Inner","url":"@/rpc","version":"2"}})",
+        R"({"name":"Outer","url":"@/rpc","version":"1","agentCard":{"name":"Inner","url":"@/rpc","version":"2",
+            "agentCard":{"url":"@/rpc","preferredTransport":"JSONRPC"}}})",
         here
     );
     CHECK(card["url"] == here);
-    CHECK(card["agentCard"]["url"] == here);
+    CHECK(card["agentCard"]["url"] == here + "/.well-known/agent-card.json");
+    CHECK(card["agentCard"]["agentCard"]["url"] == here);
     CHECK(card["agentCard"]["name"] == "Inner");
 }
 
@@ -136,6 +135,36 @@ TEST_CASE("a card that points elsewhere still leads to the gateway")
     std::string here;
     const auto card = served(R"({"name":"Astray","url":"https://other.example.com/rpc","version":"1"})", here);
     CHECK(card["url"] == here);
+}
+
+TEST_CASE("a card that offers nothing but gRPC is refused, and the log names the binding, unless speaks says otherwise")
+{
+    scripted_agent agent{[](const auto&) {
+        return test_support::answer_json(
+            R"({"name":"Far","supportedInterfaces":[{"url":"a:1","protocolBinding":"GRPC","protocolVersion":"1.0"}]})"
+        );
+    }};
+    auto settings = quick_settings();
+    settings.agents = {a2a_agent("a", agent.url("/rpc")), a2a_agent("b", agent.url("/rpc"))};
+    settings.agents.back().dialects = {core::a2a_dialect::v1_jsonrpc};
+    const running_gateway gateway{std::move(settings)};
+    flow::check_refusal(get_card(gateway, "a"), 502, "card_unrewritable", "a");
+    CHECK(gateway.log().wait_for([](std::string_view line) {
+        return line.find("card_fetch_failed") != line.npos &&
+               line.find("the card offers only GRPC, which the gateway cannot reach") != line.npos;
+    }));
+    CHECK(get_card(gateway, "b").status == 200);
+}
+
+TEST_CASE("a card that offers nothing but HTTP+JSON is served, and prefers it")
+{
+    std::string here;
+    const auto card =
+        served(R"({"name":"Rest","protocolVersion":"0.3.0","url":"@/rest","preferredTransport":"HTTP+JSON"})", here);
+    CHECK(card["url"] == here + "/rest");
+    CHECK(card["preferredTransport"] == "HTTP+JSON");
+    CHECK(card["supportedInterfaces"][0]["protocolBinding"] == "HTTP+JSON");
+    CHECK(card["supportedInterfaces"].size() == 4);
 }
 
 TEST_CASE("public_url stands in cards when it is set")

@@ -38,7 +38,7 @@ card_for(const running_gateway& gateway, const std::string& version, const std::
 
 }  // namespace
 
-TEST_CASE("by default a caller gets the shape of the A2A-Version it names, else the agent's own")
+TEST_CASE("by default a caller gets the shape of the A2A-Version it names, else the hybrid")
 {
     scripted_agent agent{[](const auto&) { return answer_json(old_card); }};
     auto settings = flow::quick_settings();
@@ -48,11 +48,18 @@ TEST_CASE("by default a caller gets the shape of the A2A-Version it names, else 
     const auto modern = card_for(gateway, "1.0");
     const auto old = card_for(gateway, "0.3");
     CHECK(parsed(own.body)["x-own"] == 1);
-    CHECK_FALSE(parsed(own.body).contains("supportedInterfaces"));
+    CHECK(parsed(own.body)["protocol"] == "a2a");
+    CHECK(parsed(own.body)["supportedInterfaces"] == parsed(modern.body)["supportedInterfaces"]);
+    CHECK(parsed(own.body)["url"] == parsed(old.body)["url"]);
     CHECK_FALSE(parsed(modern.body).contains("url"));
     CHECK_FALSE(parsed(modern.body).contains("x-own"));
-    CHECK(parsed(modern.body)["supportedInterfaces"][0]["protocolVersion"] == "0.3");
+    CHECK(parsed(modern.body)["supportedInterfaces"][0]["protocolVersion"] == "1.0");
+    CHECK(parsed(modern.body)["supportedInterfaces"].size() == 4);
     CHECK(parsed(old.body)["preferredTransport"] == "JSONRPC");
+    CHECK(parsed(old.body)["additionalInterfaces"].size() == 2);
+    CHECK_FALSE(parsed(old.body).contains("supportedInterfaces"));
+    // The card is where a caller learns which versions there are.
+    CHECK(card_for(gateway, "2.0").body == own.body);
     std::set<std::string> tags;
     for (const auto& each : {own, modern, old}) {
         CHECK(each.status == 200);
@@ -73,6 +80,49 @@ TEST_CASE("by default a caller gets the shape of the A2A-Version it names, else 
     REQUIRE(line.has_value());
     CHECK(parsed(*line)["lost"] == "capabilities.stateTransitionHistory, x-own");
     CHECK(parsed(*line)["agent"] == "a");
+}
+
+TEST_CASE("without bridging who names no version gets what the agent wrote, and no card offers what it does not speak")
+{
+    scripted_agent agent{[](const auto&) { return answer_json(old_card); }};
+    auto settings = flow::quick_settings();
+    settings.agents.push_back(a2a_agent("a", agent.url()));
+    settings.agents.back().bridge = false;
+    const running_gateway gateway{settings};
+    const auto own = parsed(card_for(gateway, "").body);
+    CHECK_FALSE(own.contains("supportedInterfaces"));
+    CHECK_FALSE(own.contains("additionalInterfaces"));
+    CHECK_FALSE(own.contains("protocol"));
+    CHECK_FALSE(own["capabilities"].contains("extensions"));
+    const auto modern = parsed(card_for(gateway, "1.0").body);
+    REQUIRE(modern["supportedInterfaces"].size() == 1);
+    CHECK(modern["supportedInterfaces"][0]["protocolVersion"] == "0.3");
+}
+
+TEST_CASE("a plain card of 1.0 loses nothing that the log would tell of")
+{
+    scripted_agent agent{[](const auto&) {
+        return answer_json(
+            R"({"name":"A","description":"d","version":"1","supportedInterfaces":[{"url":"http://x/",
+                "protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{"streaming":true},
+                "defaultInputModes":["a/b"],"defaultOutputModes":["a/b"],"skills":[]})"
+        );
+    }};
+    scripted_agent lossy{[](const auto&) { return answer_json(old_card); }};
+    for (const bool bridge : {true, false}) {
+        CAPTURE(bridge);
+        auto settings = flow::quick_settings();
+        settings.agents = {a2a_agent("a", agent.url()), a2a_agent("lossy", lossy.url())};
+        settings.agents.front().bridge = bridge;
+        const running_gateway gateway{settings};
+        CHECK(card_for(gateway, "0.3").status == 200);
+        CHECK(flow::get_card(gateway, "lossy").status == 200);
+        // Lines stand in the order in which they were written.
+        const auto line =
+            gateway.log().wait_for([](std::string_view each) { return each.find("card_members_lost") != each.npos; });
+        REQUIRE(line.has_value());
+        CHECK(parsed(*line)["agent"] == "lossy");
+    }
 }
 
 TEST_CASE("a shape that is configured is everybody's, and an agent's own setting goes before that of all")

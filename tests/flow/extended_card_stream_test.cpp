@@ -33,7 +33,11 @@ std::string served(const relayed& x, std::string_view name)
 {
     auto text = card(name);
     const std::string hidden = "http://10.1.2.3:9000/";
-    text.replace(text.find(hidden), hidden.size(), x.gateway.base() + "/agents/a");
+    const auto base = x.gateway.base() + "/agents/a";
+    text.replace(text.find(hidden), hidden.size(), base);
+    const std::string none = R"("capabilities":{})";
+    text.replace(text.find(none), none.size(), R"("capabilities":{"extensions":[)" + flow::own_extension("a") + "]}");
+    text.replace(text.size() - 1, 1, R"(,"additionalInterfaces":)" + flow::both_bindings(base) + "}");
     return text;
 }
 

@@ -54,20 +54,27 @@ json served_old(const relayed& x)
 {
     const auto base = x.gateway.base() + "/agents/a";
     return parsed(
-        R"({"name":"n","description":"d","version":"1","capabilities":{"streaming":true},"defaultInputModes":["text/plain"],
-            "defaultOutputModes":["text/plain"],"skills":[],"x-own":[1.50,"é"],"protocolVersion":"0.3.0","preferredTransport":"JSONRPC",
-            "url":")" +
-        base + R"(","additionalInterfaces":[{"url":")" + base + R"(","transport":"JSONRPC"}],"agentCard":{"url":")" +
-        base + R"("}})"
+        R"({"name":"n","description":"d","version":"1","capabilities":{"streaming":true,"extensions":[)" +
+        flow::own_extension("a") +
+        R"(]},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],)"
+        R"("skills":[],"x-own":[1.50,"é"],"protocolVersion":"0.3.0","preferredTransport":"JSONRPC","url":")" +
+        base + R"(","additionalInterfaces":)" + flow::both_bindings(base) + R"(,"agentCard":{"url":")" + base +
+        R"(/.well-known/agent-card.json"}})"
     );
 }
 
 json served_new(const relayed& x)
 {
+    const auto base = x.gateway.base() + "/agents/a";
     return parsed(
-        R"({"name":"n","description":"d","version":"1","capabilities":{"streaming":true},"defaultInputModes":["text/plain"],
-            "defaultOutputModes":["text/plain"],"skills":[],"x-own":[1.50,"é"],"supportedInterfaces":[{"url":")" +
-        x.gateway.base() + R"(/agents/a","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"t"}]})"
+        R"({"name":"n","description":"d","version":"1","capabilities":{"streaming":true,"extensions":[)" +
+        flow::own_extension("a") +
+        R"(]},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],)"
+        R"("skills":[],"x-own":[1.50,"é"],"supportedInterfaces":[{"url":")" +
+        base + R"(","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"t"},{"url":")" + base +
+        R"(/rest","protocolBinding":"HTTP+JSON","tenant":"t","protocolVersion":"1.0"},{"url":")" + base +
+        R"(","protocolBinding":"JSONRPC","protocolVersion":"0.3"},{"url":")" + base +
+        R"(/rest","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}]})"
     );
 }
 

@@ -36,6 +36,20 @@ std::string card_text(std::string_view name, std::string_view url)
     return core::to_text(card);
 }
 
+std::string own_extension(std::string_view agent)
+{
+    return R"({"uri":"urn:cardea:a2a:extension:gateway:v1","description":)"
+           R"("The gateway in front of this agent: which agent it is there, and facts about each answer",)"
+           R"("required":false,"params":{"agent":")" +
+           std::string{agent} + R"("}})";
+}
+
+std::string both_bindings(const std::string& base)
+{
+    return R"([{"url":")" + base + R"(","transport":"JSONRPC"},{"url":")" + base +
+           R"(/rest","transport":"HTTP+JSON"}])";
+}
+
 core::json parsed(std::string_view text)
 {
     auto value = core::parse_json(text);

@@ -20,6 +20,12 @@ get_card(const running_gateway& gateway, std::string_view agent, const test_supp
 // A whole card of 0.3 whose endpoint is `url`.
 std::string card_text(std::string_view name, std::string_view url);
 
+// What a bridged agent's card declares of the gateway, as JSON.
+std::string own_extension(std::string_view agent);
+
+// `additionalInterfaces` of a bridged agent's card of 0.3 whose calls go to `base`, as JSON.
+std::string both_bindings(const std::string& base);
+
 // The text is JSON, or the test has failed.
 core::json parsed(std::string_view text);
 

@@ -27,7 +27,7 @@ constexpr double most_per_byte = 4e-4;      // seconds, of this build; `./dev be
 constexpr double least_that_counts = 0.02;  // seconds
 constexpr int most_runs = 6;
 
-const a2a::public_address gateway{"https://gw.example/agents/x"};
+const a2a::public_address gateway{.base = "https://gw.example/agents/x", .bridged = true};
 
 struct growing_card {
     std::string_view begin;

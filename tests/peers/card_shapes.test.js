@@ -24,6 +24,7 @@ const members = {
     'v0.3': { has: ['url', 'preferredTransport', 'protocolVersion'], lacks: ['supportedInterfaces'] },
     v1: { has: ['supportedInterfaces'], lacks: ['url', 'preferredTransport', 'protocolVersion'] },
     hybrid: { has: ['url', 'preferredTransport', 'supportedInterfaces'], lacks: [] },
+    auto: { has: ['url', 'preferredTransport', 'supportedInterfaces', 'protocol'], lacks: [] },
 };
 
 let agents;

@@ -7,7 +7,7 @@ import { startSampleAgent1 } from './support/agent_1.js';
 import { client03 } from './support/client_03.js';
 import { client1, client1Legacy } from './support/client_1.js';
 import { converse } from './support/conversation.js';
-import { startGateway } from './support/programs.js';
+import { startConfiguredGateway } from './support/programs.js';
 import { Recorder, withoutIdsAndTimes } from './support/recorder.js';
 import { extension, startWebhook } from './support/upstream.js';
 import { all, within } from './support/waiting.js';
@@ -30,7 +30,9 @@ before(async () => {
     behind = { old: await startSampleAgent03(), new: await startSampleAgent1() };
     direct = { old: await startSampleAgent03(), new: await startSampleAgent1() };
     webhook = await startWebhook();
-    gateway = await startGateway({ old: behind.old.url, new: behind.new.url });
+    // What passes is compared with what is said directly: nothing may be translated.
+    const passing = ({ url }) => ({ url, bridge: false });
+    gateway = await startConfiguredGateway({ agents: { old: passing(behind.old), new: passing(behind.new) } });
 }, patience);
 
 after(async () => {

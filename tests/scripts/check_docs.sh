@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-pages=(README.md docs/*.md docs/tutorials/*.md deploy/README.md)
+pages=(README.md docs/*.md docs/tutorials/*.md docs/extensions/*.md deploy/README.md)
 bad=0
 
 complain() {

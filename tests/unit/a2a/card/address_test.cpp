@@ -77,4 +77,18 @@ TEST_CASE("what names no host gives nothing")
     }
 }
 
+TEST_CASE("a URI has a scheme and something behind it, and no character that a URI cannot have")
+{
+    for (const auto* text :
+         {"https://a.example/x?y#z", "urn:a:b", "x-y+z.1:q", "mailto:a@b", "https://[::1]/%20", "HTTPS://A"}) {
+        CAPTURE(text);
+        CHECK(a2a::is_uri(text));
+    }
+    for (const auto* text :
+         {"", "u", "a/b", "/a:b", "//a", "urn:", ":a", "1a:b", "https://a b", "urn:\xC3\xA9", "urn:a\n", "urn:<a>"}) {
+        CAPTURE(text);
+        CHECK_FALSE(a2a::is_uri(text));
+    }
+}
+
 TEST_SUITE_END();

@@ -25,7 +25,7 @@ constexpr std::string_view sound_v03 = R"({
     "protocolVersion":"0.3.0","name":"n","description":"d","url":"http://agent:9000/a2a","preferredTransport":"JSONRPC",
     "additionalInterfaces":[{"url":"http://agent:9000/a2a","transport":"JSONRPC"}],"iconUrl":"https://a.example/i.png",
     "provider":{"organization":"o","url":"https://a.example"},"version":"1.2.3","documentationUrl":"https://a.example/d",
-    "capabilities":{"streaming":true,"stateTransitionHistory":false,"extensions":[{"uri":"u","params":{"x":1}}]},
+    "capabilities":{"streaming":true,"stateTransitionHistory":false,"extensions":[{"uri":"urn:x:u","params":{"x":1}}]},
     "securitySchemes":{"k":{"type":"apiKey","in":"header","name":"X"},
         "o":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"https://i.example/t","scopes":{"s":"S"}}}}},
     "security":[{"k":[]},{"o":["s"]}],"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],
@@ -37,7 +37,7 @@ constexpr std::string_view sound_v1 = R"({
     "supportedInterfaces":[{"url":"http://agent:9000/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"},
                            {"url":"http://agent:9000/a2a","protocolBinding":"JSONRPC","protocolVersion":"0.3"}],
     "provider":{"organization":"o","url":"https://a.example"},
-    "capabilities":{"streaming":true,"extendedAgentCard":true,"extensions":[{"uri":"u","required":false}]},
+    "capabilities":{"streaming":true,"extendedAgentCard":true,"extensions":[{"uri":"urn:x:u","required":false}]},
     "securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"header","name":"X"}},"m":{"mtlsSecurityScheme":{}},
         "o":{"oauth2SecurityScheme":{"flows":{"deviceCode":{"deviceAuthorizationUrl":"https://i.example/d",
              "tokenUrl":"https://i.example/t","scopes":{}}}}}},
@@ -114,6 +114,22 @@ TEST_CASE("every departure of a 0.3 card is said once, with its path and weight"
             {"/capabilities/extensions", "{}", "error capabilities.extensions: not a list"},
             {"/capabilities/extensions/0/uri", "", "error capabilities.extensions[0].uri: missing"},
             {"/capabilities/extensions/0/params", "[]", "error capabilities.extensions[0].params: not an object"},
+            {"/capabilities/extensions/0/uri",
+             R"("u")",
+             "warning capabilities.extensions[0].uri: not a URI: callers cannot tell the extension from others"},
+            {"/capabilities/extensions/0/uri",
+             R"("/relative/v1")",
+             "warning capabilities.extensions[0].uri: not a URI: callers cannot tell the extension from others"},
+            {"/capabilities/extensions/0/uri",
+             R"("https://x.example/a b")",
+             "warning capabilities.extensions[0].uri: not a URI: callers cannot tell the extension from others"},
+            {"/capabilities/extensions/1",
+             R"({"uri":"urn:x:u"})",
+             "warning capabilities.extensions[1].uri: the URI of another extension too"},
+            {"/capabilities/extensions/1",
+             R"({"uri":"urn:cardea:a2a:extension:mcp:v1","required":true})",
+             "warning capabilities.extensions[1].required: true, of an extension that callers cannot activate: it is "
+             "data-only"},
             {"/capabilities/x", "1", "note capabilities.x: not in the specification; most readers ignore it"},
             {"/securitySchemes/k/in", "", "error securitySchemes.k.in: missing"},
             {"/securitySchemes/k/type", R"("none")", "error securitySchemes.k.type: no type of the specification"},
@@ -228,6 +244,8 @@ TEST_CASE("what the gateway would not serve is an error")
             "served"
         }
     );
+    const auto beyond = said(with(with(sound_v03, "/preferredTransport", R"("GRPC")"), "/additionalInterfaces", "[]"));
+    CHECK(beyond.front() == "error : names only bindings that the gateway cannot reach: the card is not served");
     CHECK(said(with(sound_v03, "/name", "")).front() == "error name: missing");
     CHECK(
         said(with(sound_v03, "/name", R"(" ")")) ==

@@ -53,8 +53,8 @@ TEST_CASE("a 0.3 card points at the gateway and keeps the rest")
 "supportsAuthenticatedExtendedCard":true,"signatures":[{"protected":"p","signature":"s"}]})";
     CHECK(core::to_text(served(text)) == core::to_text(*core::parse_json(R"({"protocolVersion":"0.3.0","name":"n",
 "description":"d","url":"https://gw.example/agents/x",
-"preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"https://gw.example/agents/x","transport":"JSONRPC"}],
-"x-vendor":{"b":1,"a":[1.50,null]},
+"preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"https://gw.example/agents/x","transport":"JSONRPC"},
+{"url":"https://gw.example/agents/x/rest","transport":"HTTP+JSON"}],"x-vendor":{"b":1,"a":[1.50,null]},
 "provider":{"organization":"o","url":"http://agent.internal:9000/"},"iconUrl":"http://agent.internal:9000/i.png",
 "version":"1","documentationUrl":"http://agent.internal:9000/docs","capabilities":{"streaming":true,
 "extensions":[{"uri":"http://agent.internal:9000/ext","params":{"url":"http://agent.internal:9000/p"}}]},
@@ -149,18 +149,20 @@ TEST_CASE("a card of 0.2 with an extended one has a slash at the end of its addr
 TEST_CASE("the preferred transport of an old card is one that the gateway serves")
 {
     const std::pair<std::string, std::string> rows[]{
-        {"HTTP+JSON", "JSONRPC"},
-        {"GRPC", "JSONRPC"},
-        {"jsonrpc", "JSONRPC"},
-        {"JSONRPC", "JSONRPC"},
-        {"x", "JSONRPC"}
+        {R"("http+json")", "HTTP+JSON"},
+        {R"("jsonrpc")", "JSONRPC"},
+        {R"("JSONRPC")", "JSONRPC"},
+        {R"("x")", "JSONRPC"},
+        {R"("GRPC","additionalInterfaces":[{"url":"http://a","transport":"JSONRPC"}])", "JSONRPC"},
+        {R"("GRPC","additionalInterfaces":[{"url":"http://a","transport":"y"},{"url":"http://a","transport":"HTTP+JSON"}])",
+         "HTTP+JSON"},
     };
     for (const auto& [written, expected] : rows) {
         CAPTURE(written);
         const auto card =
-            served(R"({"name":"n","url":"http://agent.internal:9000","preferredTransport":")" + written + "\"}");
+            served(R"({"name":"n","url":"http://agent.internal:9000","preferredTransport":)" + written + "}");
         CHECK(card.at("preferredTransport") == expected);
-        CHECK(card.at("url") == gateway.base);
+        CHECK(card.at("url") == gateway.base + (expected == "JSONRPC" ? "" : "/rest"));
     }
     CHECK_FALSE(served(R"({"name":"n","url":"http://agent.internal:9000"})").contains("preferredTransport"));
 }
@@ -173,7 +175,8 @@ TEST_CASE("interfaces of a 1.0 card are kept, dropped, merged and ordered")
              {"x":1,"url":"http://agent.internal:9000/rpc","protocolBinding":"JSONRPC","tenant":"t","protocolVersion":"1.0"},
              {"url":"agent.internal:9001","protocolBinding":"GRPC","protocolVersion":"1.0"},
              {"url":"http://agent.internal:9000/z","protocolBinding":"https://z.example/b","protocolVersion":"1.0"}])",
-         R"([{"x":1,"url":"https://gw.example/agents/x","protocolBinding":"JSONRPC","tenant":"t","protocolVersion":"1.0"}])"
+         R"([{"url":"https://gw.example/agents/x/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},)"
+         R"({"x":1,"url":"https://gw.example/agents/x","protocolBinding":"JSONRPC","tenant":"t","protocolVersion":"1.0"}])"
         },
         // One per version; patch levels do not count; the first one stays as it was written.
         {R"([{"url":"http://a","protocolBinding":"jsonrpc","protocolVersion":"1.0.1"},
@@ -196,7 +199,7 @@ TEST_CASE("interfaces of a 1.0 card are kept, dropped, merged and ordered")
          R"([{"url":"https://gw.example/agents/x","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"t"},)"
          R"({"url":"https://gw.example/agents/x","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"u"}])"},
         // Nothing left: the registered address is an endpoint, of the version that the agent spoke of.
-        {R"([{"url":"http://a","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}])",
+        {R"([{"url":"http://a","protocolBinding":"own","protocolVersion":"0.3"}])",
          R"([{"url":"https://gw.example/agents/x","protocolBinding":"JSONRPC","protocolVersion":"0.3"}])"},
         {R"([])", R"([{"url":"https://gw.example/agents/x","protocolBinding":"JSONRPC","protocolVersion":"1.0"}])"},
         {R"([1,null,"http://agent.internal:9000"])",
@@ -220,8 +223,8 @@ TEST_CASE("both halves of a hybrid card point at the gateway")
         "supportedInterfaces":[{"url":"http://agent.internal:9000/v03","protocolBinding":"JSONRPC","protocolVersion":"0.3"},
                                {"url":"http://agent.internal:9000/v1","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]})"
     );
-    CHECK(card.at("url") == gateway.base);
-    CHECK(card.at("preferredTransport") == "JSONRPC");
+    CHECK(card.at("url") == gateway.base + "/rest");
+    CHECK(card.at("preferredTransport") == "HTTP+JSON");
     CHECK(card.at("additionalInterfaces") == json::array());
     CHECK(
         core::to_text(card.at("supportedInterfaces")) ==
@@ -244,7 +247,7 @@ TEST_CASE("a card inside the card points at the gateway too")
     CHECK_FALSE(served(R"({"name":"n","agentCard":"http://agent.internal:9000/card"})").contains("agentCard"));
 }
 
-TEST_CASE("the url of a wrapped card stays what it was: where the card is, or where calls go")
+TEST_CASE("the url of a wrapped card is where the card is, unless that says how it is called")
 {
     const std::string_view below = "https://gw.example/agents/x/.well-known/agent-card.json";
     const std::pair<std::string, std::string_view> rows[]{
@@ -254,10 +257,17 @@ TEST_CASE("the url of a wrapped card stays what it was: where the card is, or wh
         {"http://agent.internal:9000/", gateway.base},
         {"http://agent.internal:9000/rpc?x=.json", gateway.base},
     };
+    const auto nested = [](const std::string& members) {
+        return served(R"({"name":"n","agentCard":{)" + members + "}}").at("agentCard").at("url");
+    };
     for (const auto& [url, shown] : rows) {
         CAPTURE(url);
-        CHECK(served(R"({"name":"n","agentCard":{"url":")" + url + "\"}}").at("agentCard").at("url") == shown);
-        CHECK(served(R"({"name":"n","url":")" + url + "\"}").at("url") == gateway.base);
+        const auto member = R"("url":")" + url + "\"";
+        CHECK(nested(member) == below);
+        CHECK(nested(member + R"(,"name":"m","version":"1")") == below);
+        CHECK(nested(member + R"(,"preferredTransport":"JSONRPC")") == shown);
+        CHECK(nested(member + R"(,"additionalInterfaces":[])") == shown);
+        CHECK(served(R"({"name":"n",)" + member + "}").at("url") == gateway.base);
     }
 }
 
@@ -266,7 +276,7 @@ TEST_CASE("a card without any address gets the registered one")
     CHECK(served(R"({"name":"n"})").at("url") == gateway.base);
     CHECK(served(R"({"name":"n","url":["http://agent.internal:9000"]})").at("url") == gateway.base);
     CHECK(
-        served(R"({"name":"n","additionalInterfaces":[{"url":"http://a","transport":"GRPC"}]})").at("url") ==
+        served(R"({"name":"n","additionalInterfaces":[{"url":"http://a","transport":"own"}]})").at("url") ==
         gateway.base
     );
     const auto modern = served(R"({"name":"n","protocolVersion":"1.0.0"})");

@@ -154,7 +154,9 @@ TEST_CASE("a nested card points at the gateway, too")
     const auto nested = card_of(old_members + R"(,"agentCard":{"url":"http://agent.internal:9000/a2a","x-own":1})");
     const auto old = served(nested, card_dialect::v03);
     REQUIRE(old.has_value());
-    CHECK(old->at("agentCard") == parsed(R"({"url":"https://gw.example/agents/x","x-own":1})"));
+    CHECK(
+        old->at("agentCard") == parsed(R"({"url":"https://gw.example/agents/x/.well-known/agent-card.json","x-own":1})")
+    );
     const auto now = served(
         card_of(
             new_members +
