@@ -84,7 +84,7 @@ core::result<> registry::load()
         if (!entry) {
             return std::move(entry).error();
         }
-        take(record.id, {std::move(*entry), 0, {}, {}}, by_configuration);
+        agents_.emplace(record.id, registered_agent{factory_.renewed(nullptr, std::move(*entry), false), 0, {}, {}});
     }
     const auto stored = store_.engine().load();
     if (!stored) {
