@@ -53,6 +53,10 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {"none"},
      "More paths below `/agents/<id>`. Cardea passes any method and body on, unchanged, to the same path below `url`. "
      "`*` matches anything within a segment, `**` any number of segments: `/v1/*`, `/**`."},
+    {"hosts",
+     host_name_list_key{&agent::hosts},
+     {"none"},
+     "Host names at whose origin callers reach the agent too: [names of agents](#names-of-agents)."},
     {"discover",
      access_policy_key{&agent::discover, decision::discover},
      {"as `access.rules` say"},

@@ -95,6 +95,7 @@ struct overlays_key : member_key<std::vector<core::card_overlay>> {};
 struct card_patch_key : member_key<core::boxed<core::card_patch>> {};
 struct mcp_filter_key : member_key<core::mcp_filter> {};
 struct header_list_key : member_key<std::vector<std::string>> {};
+struct host_name_list_key : member_key<std::vector<std::string>> {};
 struct card_key : member_key<std::string> {};      // JSON text in the record
 struct metadata_key : member_key<std::string> {};  // the same
 
@@ -150,6 +151,7 @@ using agent_key_type = std::variant<
     card_patch_key,
     mcp_filter_key,
     header_list_key,
+    host_name_list_key,
     card_key,
     metadata_key,
     file_key,

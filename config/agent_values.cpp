@@ -2,6 +2,7 @@
 
 #include "config/agent_cards.hpp"
 #include "config/agent_credentials.hpp"
+#include "config/agent_hosts.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
 #include "config/choice.hpp"
@@ -61,6 +62,7 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 [&](const skill_rules_key& type) { set(type, std::optional{read_skill_rules(f, problems)}); },
                 [&](const card_patch_key& type) { set(type, std::optional{read_card_patch(f, problems)}); },
                 [&](const mcp_filter_key& type) { set(type, std::optional{read_mcp_filter(f, problems)}); },
+                [&](const host_name_list_key& type) { set(type, std::optional{read_agent_hosts(f, problems)}); },
                 [&](const header_list_key& type) { set(type, std::optional{read_forwarded_headers(f, problems)}); },
                 [&](const secret_map_key& type) {
                     const bool calls = row.name == "headers";

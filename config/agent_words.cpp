@@ -71,6 +71,7 @@ std::string written_as(const agent_setting& row)
             [](const pattern_list_key&) { return std::string{"list of patterns"}; },
             [](const origin_list_key&) { return std::string{"list of https origins"}; },
             [](const header_list_key&) { return std::string{"list of header fields"}; },
+            [](const host_name_list_key&) { return std::string{"list of DNS names"}; },
             [](const dialect_list_key&) { return "list of " + listed<core::a2a_dialect>("`"); },
             [](const secret_key&) { return std::string{"secret"}; },
             [](const secret_map_key&) { return std::string{"map of secrets"}; },

@@ -4,6 +4,7 @@
 #include "config/access_policy.hpp"
 #include "config/access_providers.hpp"
 #include "config/access_warnings.hpp"
+#include "config/agent_hosts.hpp"
 #include "config/choice.hpp"
 #include "config/client_files.hpp"
 #include "config/contradictions.hpp"
@@ -166,6 +167,7 @@ private:
             [&](const secret_file_setting&) { return read_token_file(f); },
             [&](const session_key_list_setting&) { return std::optional{read_session_keys(f, secrets_, problems_)}; },
             [&](const host_list_setting&) { return std::optional{read_hosts(f, expected)}; },
+            [&](const host_pattern_setting&) { return read_parsed(f, expected, parse_host_pattern, problems_); },
             [&](const network_list_setting&) { return std::optional{read_networks(f, expected)}; },
             [&](const access_setting&) { return std::optional{read_access(f, secrets_, tls_, problems_)}; },
             [&](const certificate_list_setting&) { return std::optional{read_certificates(f, tls_, problems_)}; },
@@ -233,6 +235,10 @@ private:
         check_administration();
         check_signatures();
         check_providers();
+        for (const auto& each : host_conflicts_of(value_)) {
+            const auto key = each.key.empty() ? "" : '.' + std::string{each.key};
+            problems_.add(agent_names_[each.agent].at, "agents." + value_.agents[each.agent].id + key, each.what);
+        }
         if (const auto access = given_.find("access"); access != given_.end() && problems_.empty()) {
             warn_of_access({"access", access->second.value, access->second.at}, value_, problems_);
         }

@@ -44,6 +44,29 @@ agents:
 
 )";
 
+constexpr std::string_view names_of_agents = R"(
+### Names of agents
+
+```yaml
+public_url: https://agents.example.com
+agent_hosts: "{id}.agents.example.com"    # with quotes, because of the braces
+agents:
+  words:                                  # also at https://words.agents.example.com
+    url: http://10.0.0.7:9000/
+    hosts: [words.example.com]            # and at https://words.example.com
+```
+
+At the origin of such a name is the agent alone: its card at `/.well-known/agent-card.json`, calls at `/`, MCP at `/mcp`, HTTP+JSON
+and `relay_paths` below. The card that is asked for there names that origin, with the scheme and the port of `public_url`. The path
+`/agents/<id>` stays.
+
+- A name has letters, digits and hyphens in labels of at most 63 bytes, without a port; other scripts are written as `xn--…`.
+- `agent_hosts` has `{id}` once, in the first label, and applies to every agent whose id has only small letters, digits and
+  hyphens. Any other agent of the file needs `hosts`. Agents of the management API with other ids have no such name.
+- A name that two agents have, or that the gateway has by `hosts`, `public_url` or `listen`, is a problem.
+- Cardea answers these names whether or not `hosts` lists them. With `tls`, a certificate must cover them.
+)";
+
 void append_row(std::string& out, std::initializer_list<std::string> cells)
 {
     for (const auto& cell : cells) {
@@ -172,6 +195,7 @@ std::string reference_markdown()
     for (const auto& s : all_agent_settings()) {
         append_row(out, {code(s.name), written_as(s), usual_text(s), std::string{s.meaning}});
     }
+    out += names_of_agents;
     out +=
         "\n### Skills and extended cards\n\n"
         "```yaml\n"

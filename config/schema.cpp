@@ -1,6 +1,7 @@
 // over 400 lines: one table of all keys.
 #include "config/schema.hpp"
 
+#include "config/agent_hosts.hpp"
 #include "config/choice.hpp"
 #include "config/values.hpp"
 #include "core/ascii.hpp"
@@ -107,6 +108,10 @@ constexpr auto settings_table = std::to_array<setting>({
      "The names that callers may use in `Host`, without a port; `*` is any name. Others get 421. Default: any name; "
      "on a loopback address only the loopback names, the address of `listen` and the host of `public_url`, against "
      "DNS rebinding."},
+    {"agent_hosts",
+     host_pattern_setting{of<&settings::agent_hosts>},
+     "A host name for each agent, besides its path, with `{id}` in its first label: "
+     "[names of agents](#names-of-agents). Default: none."},
     {"workers", count_setting{of<&settings::workers>, 0, 256}, "Threads that carry traffic. 0: one per core."},
     {"log.level", choice_setting<core::log_level>{of<&settings::log_level>}, "The least severe level that is written."},
     {"log.format",
@@ -433,6 +438,7 @@ std::string written_as(const setting_type& type)
             [](const secret_file_setting&) { return std::string{"path"}; },
             [](const session_key_list_setting&) { return std::string{"a list of paths"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
+            [](const host_pattern_setting&) { return std::string{expected_host_pattern}; },
             [](const network_list_setting&) { return std::string{"a list of IP addresses or blocks (CIDR)"}; },
             [](const certificate_list_setting&) {
                 return std::string{"a map with `cert`, `key` and perhaps `names`, or a list of these"};
@@ -455,6 +461,7 @@ std::string value_text(const setting_type& type, settings of)
             [&](const switch_setting& s) { return std::string{s.member(of) ? "true" : "false"}; },
             [&](const address_setting& s) { return to_text(s.member(of)); },
             [&](const base_url_setting& s) { return s.member(of); },
+            [&](const host_pattern_setting& s) { return s.member(of); },
             [&]<class Enum>(const choice_setting<Enum>& s) { return std::string{core::name(s.member(of))}; },
             [&](const file_setting& s) { return s.member(of); },
             [&](const audit_setting& s) { return s.member(of); },

@@ -69,6 +69,7 @@ struct secret_file_setting : member_setting<core::secret> {
 };
 struct session_key_list_setting : member_setting<std::vector<core::secret>> {};
 struct host_list_setting : member_setting<std::vector<std::string>> {};
+struct host_pattern_setting : member_setting<std::string> {};
 struct network_list_setting : member_setting<std::vector<std::string>> {};
 struct certificate_list_setting : member_setting<std::vector<certificate_files>> {};
 struct access_setting : member_setting<core::access_settings> {};
@@ -94,6 +95,7 @@ using setting_type = std::variant<
     store_setting,
     audit_setting,
     host_list_setting,
+    host_pattern_setting,
     network_list_setting,
     certificate_list_setting,
     access_setting>;

@@ -133,6 +133,7 @@ struct process_settings {
     std::string public_url;                      // no trailing slash; empty: http(s):// and the address that listen got
     std::vector<std::string> trusted_proxies;    // addresses and blocks of core/ip.hpp
     std::vector<std::string> hosts;  // names of Host that are answered, `*` for all; empty: see docs/configuration.md
+    std::string agent_hosts;         // as core::valid_host_pattern(): a name for each agent; empty: none
     std::uint64_t workers = 0;       // 0: one per core
     core::log_level log_level = core::log_level::info;
     core::log_format log_format = core::log_format::automatic;

@@ -127,6 +127,7 @@ struct agent {
     std::string cert_file;                                     // PEM: what agents are shown that ask who calls
     std::string key_file;                                      // PEM; goes with cert_file
     std::vector<std::string> relay_paths;                      // glob patterns: what is relayed opaquely
+    std::vector<std::string> hosts;                            // names of its own (core/host_names.hpp), in lower case
     std::optional<access_policy> discover;                     // who may know of it; nullopt: as access.rules say
     std::optional<access_policy> call;                         // who may call it; nullopt: as access.rules say
     bool disabled = false;                                     // known, but answered like an unknown agent

@@ -89,11 +89,15 @@ private:
     }
     net::task<core::result<model::edited_answer>> edit(model::answered_card answer) override
     {
-        return card_thread_->editor().edit(std::move(answer));
+        return card_thread_->origins().edit(std::move(answer));
     }
     net::task<core::result<std::string>> extend(model::extended_request asked) override
     {
-        return card_thread_->editor().extend(std::move(asked));
+        return card_thread_->origins().extend(std::move(asked));
+    }
+    net::task<core::result<std::shared_ptr<const model::card_bytes>>> move(model::moved_card asked) override
+    {
+        return card_thread_->origins().move(std::move(asked));
     }
     net::executor card_executor() override { return card_thread_->editor().executor(); }
     std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }

@@ -220,9 +220,12 @@ std::string access_plan::challenges(bool refused, const protected_resource& aske
         }
         if (each.has_server) {
             // RFC 9728 section 5.1; the agent is part of it only if its id has nothing that would end the quotes.
-            lines += ", resource_metadata=\"" + public_base_;
+            lines += ", resource_metadata=\"";
+            lines += asked.host.empty() ? public_base_ : model::own_origin(public_base_, asked.host);
             lines += model::resource_metadata_path;
-            if (core::valid_agent_id(asked.agent)) {
+            if (!asked.host.empty()) {
+                lines += asked.below;
+            } else if (core::valid_agent_id(asked.agent)) {
                 lines.append("/agents/").append(asked.agent).append(asked.below);
             }
             lines += '"';
@@ -237,7 +240,9 @@ std::optional<std::string> access_plan::resource_metadata(const protected_resour
     if (servers_.empty()) {
         return std::nullopt;
     }
-    auto resource = asked.agent.empty() ? public_base_ : model::public_address(public_base_, asked.agent);
+    auto resource = !asked.host.empty()   ? model::own_origin(public_base_, asked.host)
+                    : asked.agent.empty() ? public_base_
+                                          : model::public_address(public_base_, asked.agent);
     resource += asked.below;
     return core::to_text(
         {{"resource", resource}, {"authorization_servers", servers_}, {"bearer_methods_supported", {"header"}}}

@@ -12,6 +12,8 @@ namespace {
 
 using core::card_shape;
 
+}  // namespace
+
 core::result<model::card_body> signed_body(core::json document, const signing& signature)
 {
     const auto lean = a2a::signable_card(std::move(document));
@@ -26,8 +28,6 @@ core::result<model::card_body> signed_body(core::json document, const signing& s
     text.append(R"("signatures":)").append(core::to_text(*signatures)).append("}");
     return model::card_body{std::move(text), std::move(tag)};
 }
-
-}  // namespace
 
 card_renderer::card_renderer(core::json rewritten, a2a::public_address at, card_shape shape, signing signature)
     : source_{std::in_place_type<core::json>, std::move(rewritten)},

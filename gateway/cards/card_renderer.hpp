@@ -43,6 +43,9 @@ struct signing {
     std::string public_base;
 };
 
+// The body of a card of 1.0 without `signatures`, signed. Its ETag is weak, and the same for equal cards. `signature.by` is not null.
+core::result<model::card_body> signed_body(core::json document, const signing& signature);
+
 // Equal cards give equal tags, and equal bytes but for the signature. What is signed is a card of 1.0 and nothing else,
 // without members that are empty, so that all who verify it mean the same bytes.
 class card_renderer {

@@ -11,7 +11,8 @@ namespace gateway::cards {
 card_thread::card_thread(const config::card_settings& settings)
     : work_{io_.get_executor()},
       fetcher_{std::make_unique<net::curl_fetcher>(io_, "cardea/" + std::string{model::version()})},
-      editor_{io_, *fetcher_, settings}
+      editor_{io_, *fetcher_, settings},
+      origins_{editor_}
 {
 }
 
@@ -25,6 +26,7 @@ card_thread::~card_thread()
 
 void card_thread::start(std::shared_ptr<const card_signer> signer, std::string public_base)
 {
+    origins_.start(signer, public_base);
     editor_.start(std::move(signer), std::move(public_base));
     thread_ = std::thread{[this] { io_.run(); }};
 }

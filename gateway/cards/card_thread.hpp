@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gateway/cards/card_editor.hpp"
+#include "gateway/cards/card_origins.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/types.hpp"
 
@@ -23,6 +24,7 @@ public:
     card_thread& operator=(const card_thread&) = delete;
 
     card_editor& editor() noexcept { return editor_; }
+    card_origins& origins() noexcept { return origins_; }
 
     // Once; as card_editor::start().
     void start(std::shared_ptr<const card_signer> signer, std::string public_base);
@@ -35,6 +37,7 @@ private:
     net::asio::executor_work_guard<net::executor> work_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
     card_editor editor_;
+    card_origins origins_;
     std::thread thread_;
 };
 

@@ -1,11 +1,14 @@
 #include "gateway/management/agent_factory.hpp"
 
+#include "config/agent_hosts.hpp"
 #include "config/signatures.hpp"
 #include "core/ip.hpp"
 #include "core/url.hpp"
 #include "gateway/model/agent_record.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace gateway::management {
@@ -28,25 +31,57 @@ std::optional<core::ip_address> address_in(const std::string& url)
 core::result<std::shared_ptr<const model::agent_entry>>
 agent_factory::make(const core::agent& record, const model::call_route& route, const core::secret& token)
 {
-    const model::entry_defaults defaults{settings_.timeouts.upstream_head, settings_.registration.allow};
+    const model::entry_defaults defaults{
+        settings_.timeouts.upstream_head,
+        settings_.registration.allow,
+        settings_.agent_hosts
+    };
     return model::make_entry(record, defaults, contexts_, route, token);
 }
 
 std::shared_ptr<const model::agent_entry>
-agent_factory::renewed(const model::agent_entry& was, std::shared_ptr<const model::agent_entry> is, bool served)
+agent_factory::renewed(const model::agent_entry* was, std::shared_ptr<const model::agent_entry> is, bool served)
 {
-    const bool moves = !was.awaits_card && (is->awaits_card || !was.interfaces.empty()) && was.record == is->record;
+    claims_.move(was, is.get());
+    if (was == nullptr) {
+        return is;
+    }
+    const bool moves = !was->awaits_card && (is->awaits_card || !was->interfaces.empty()) && was->record == is->record;
     // While nobody may call the agent, nobody renews its token.
-    const bool has_token = served && !was.token.empty() && was.record.credentials == is->record.credentials;
-    const bool fell_back = served && was.fell_back && model::same_session(was.record, is->record);
+    const bool has_token = served && !was->token.empty() && was->record.credentials == is->record.credentials;
+    const bool fell_back = served && was->fell_back && model::same_session(was->record, is->record);
     if (moves || has_token) {
         auto entry =
-            make(is->record, moves ? was.route() : model::call_route{}, has_token ? was.token : core::secret{});
+            make(is->record, moves ? was->route() : model::call_route{}, has_token ? was->token : core::secret{});
         if (entry) {
             is = std::move(*entry);
         }
     }
     return model::with_fallback(is, fell_back);
+}
+
+std::optional<core::error> agent_factory::refusal(
+    const std::vector<std::shared_ptr<const model::agent_entry>>& declared,
+    const std::function<bool(std::string_view id)>& stays
+) const
+{
+    std::set<std::string_view> replaced;
+    for (const auto& each : declared) {
+        replaced.insert(each->record.id);
+    }
+    for (const auto& each : declared) {
+        const auto& id = each->record.id;
+        for (const auto& name : each->hosts) {
+            const auto other = claims_.owner(name);
+            if (!other.empty() && !replaced.contains(other) && stays(other)) {
+                return core::gateway_error(
+                    core::errc::config_invalid,
+                    "agent " + id + ": " + config::claimed_by_agent(name, other)
+                );
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 proposed_agent agent_factory::propose(
@@ -76,7 +111,16 @@ proposed_agent agent_factory::propose(
     } else {
         refuse("", entry.error().detail);
     }
-    if (out.entry && out.entry->addresses) {
+    if (!out.entry) {
+        return out;
+    }
+    for (const auto& name : out.entry->hosts) {
+        if (auto why = claims_.refusal(name, id)) {
+            const auto& given = read.agent.hosts;
+            refuse(std::ranges::find(given, name) == given.end() ? "" : ".hosts", std::move(*why));
+        }
+    }
+    if (out.entry->addresses) {
         // Names are looked up, and their addresses checked, by whoever connects.
         for (const auto& [key, url] :
              {std::pair{".url", &read.agent.url}, std::pair{".card_url", &read.agent.card_url}}) {
@@ -85,9 +129,9 @@ proposed_agent agent_factory::propose(
                 refuse(key, "is not at a public address; expected one, or one of `register.allow`");
             }
         }
-        if (!out.problems.empty()) {
-            out.entry = nullptr;
-        }
+    }
+    if (!out.problems.empty()) {
+        out.entry = nullptr;
     }
     return out;
 }

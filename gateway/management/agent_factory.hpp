@@ -8,9 +8,12 @@
 #include "core/error.hpp"
 #include "core/json/json.hpp"
 #include "gateway/management/file_checks.hpp"
+#include "gateway/management/host_claims.hpp"
 #include "gateway/model/snapshot.hpp"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +31,8 @@ class agent_factory {
 public:
     // `settings` outlive it.
     explicit agent_factory(const config::settings& settings)
-        : settings_{settings}
+        : settings_{settings},
+          claims_{settings}
     {
     }
 
@@ -37,12 +41,23 @@ public:
     make(const core::agent& record, const model::call_route& route = {}, const core::secret& token = {});
 
     // `is`, with what is known of the agent as it was: the same record keeps its card, and with it where calls go; the same
-    // credentials keep their token; the same session knows how its server is spoken to. `served`: both are.
+    // credentials keep their token; the same session knows how its server is spoken to. `served`: both are. From now on the
+    // names of the agent are those of `is`. `was` may be null.
     std::shared_ptr<const model::agent_entry>
-    renewed(const model::agent_entry& was, std::shared_ptr<const model::agent_entry> is, bool served);
+    renewed(const model::agent_entry* was, std::shared_ptr<const model::agent_entry> is, bool served);
+
+    // The agent is gone, and its names are free.
+    void release(const model::agent_entry& was) { claims_.move(&was, nullptr); }
+
+    // Why one of the agents that a configuration declares cannot have its names: an agent for which `stays` is true has one of
+    // them. Nothing: each can; the configuration has compared them among themselves.
+    std::optional<core::error> refusal(
+        const std::vector<std::shared_ptr<const model::agent_entry>>& declared,
+        const std::function<bool(std::string_view id)>& stays
+    ) const;
 
     // Reads and checks a definition; `path` begins the keys of its problems. One that is a program is a problem without
-    // admin_programs.
+    // admin_programs, and so is a name that the gateway or another agent has.
     proposed_agent propose(
         std::string_view id,
         const core::json& definition,
@@ -55,6 +70,7 @@ public:
 
 private:
     const config::settings& settings_;
+    host_claims claims_;
     net::client_contexts contexts_;  // shared by agents with the same files
 };
 

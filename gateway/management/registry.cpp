@@ -84,7 +84,7 @@ core::result<> registry::load()
         if (!entry) {
             return std::move(entry).error();
         }
-        agents_.emplace(record.id, registered_agent{std::move(*entry), 0, {}, {}});
+        agents_.emplace(record.id, registered_agent{factory_.renewed(nullptr, std::move(*entry), false), 0, {}, {}});
     }
     const auto stored = store_.engine().load();
     if (!stored) {
@@ -270,6 +270,10 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
         }
         entries.push_back(std::move(*entry));
     }
+    const auto is_stored = [this](std::string_view id) { return find(id) != nullptr && !find(id)->declared(); };
+    if (auto refusal = factory_.refusal(entries, is_stored)) {
+        co_return std::move(*refusal);
+    }
     const auto shown_again = co_await hidden_among(gone);
     co_await turns_.wait();
     for (auto& entry : entries) {
@@ -300,8 +304,7 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
 void registry::take_declared(std::shared_ptr<const model::agent_entry> entry)
 {
     const auto id = entry->record.id;
-    const auto* before = find(id);
-    if (before != nullptr && !before->declared()) {
+    if (const auto* before = find(id); before != nullptr && !before->declared()) {
         hide(id);
     }
     take(id, {std::move(entry), 0, {}, {}}, by_configuration);
@@ -371,12 +374,9 @@ net::task<> registry::look_again(std::string id, core::error why)
 void registry::take(const std::string& id, registered_agent agent, std::string_view by)
 {
     auto& there = agents_[id];
-    if (there.entry != nullptr) {
-        const bool served = there.served() && agent.served();
-        agent.entry = factory_.renewed(*there.entry, std::move(agent.entry), served);
-    }
-    note_change(audit_, there.entry.get(), agent.entry.get(), by);
     const bool was_served = there.entry != nullptr && there.served();
+    agent.entry = factory_.renewed(there.entry.get(), std::move(agent.entry), was_served && agent.served());
+    note_change(audit_, there.entry.get(), agent.entry.get(), by);
     there = std::move(agent);
     if (publish_ && (there.served() || was_served)) {
         publish_(id, there.served() ? there.entry : nullptr);
@@ -391,6 +391,7 @@ void registry::drop(const std::string& id, std::string_view by)
     }
     const bool was_served = found->second.served();
     note_change(audit_, found->second.entry.get(), nullptr, by);
+    factory_.release(*found->second.entry);
     agents_.erase(found);
     if (publish_ && was_served) {
         publish_(id, nullptr);

@@ -27,6 +27,7 @@ struct answered_card {
     std::string text;  // the whole answer, or the data of one event
     card_position where;
     std::shared_ptr<const core::principal> caller{};  // null: an anonymous one
+    std::string origin{};  // of a name of the agent's own, where it was asked for; empty: the gateway's
 };
 
 // For an extended card that the gateway makes.
@@ -36,6 +37,14 @@ struct extended_request {
     std::shared_ptr<const core::principal> caller;
     std::vector<std::size_t> overlays;  // those of the agent's record that are for the caller, in their order
     a2a::card_dialect dialect = a2a::card_dialect::v03;
+    std::string origin{};  // as that of an answered_card
+};
+
+// A card that is asked for at a name of the agent's own.
+struct moved_card {
+    std::shared_ptr<const agent_entry> agent;
+    std::shared_ptr<const card_bytes> bytes;  // as they are served at the gateway's
+    std::string origin;
 };
 
 struct edited_answer {

@@ -51,6 +51,9 @@ public:
     // card_invalid, card_unrewritable, card_too_large, internal, overloaded if too many wait for one of this agent, and draining.
     virtual net::task<core::result<std::string>> extend(extended_request asked) = 0;
 
+    // The card at a name of the agent's own. Runs there too. Fails with internal.
+    virtual net::task<core::result<std::shared_ptr<const card_bytes>>> move(moved_card asked) = 0;
+
     // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
     virtual side_thread& long_bodies() = 0;
 

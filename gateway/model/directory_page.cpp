@@ -284,10 +284,9 @@ directory_page index_of(directory_kind kind, std::string_view base, const std::v
     );
 }
 
-std::string description_of(const core::agent& agent, std::string_view base)
+std::string description_of(const core::agent& agent, std::string_view base, std::string_view url)
 {
     const bool callable = agent.speaks == core::protocol::a2a;
-    const auto url = public_address(base, agent.id);
     json_text out;
     out.open('{');
     out.member("id", agent.id);

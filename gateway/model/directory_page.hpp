@@ -72,7 +72,7 @@ private:
 // A catalog of pages: the cursors of all of them, of which the first is empty.
 directory_page index_of(directory_kind kind, std::string_view base, const std::vector<std::string>& cursors);
 
-// What GET of an agent's own address answers.
-std::string description_of(const core::agent& agent, std::string_view base);
+// What GET of an agent's own address, `url`, answers.
+std::string description_of(const core::agent& agent, std::string_view base, std::string_view url);
 
 }  // namespace gateway::model

@@ -8,9 +8,7 @@
 #include <algorithm>
 
 namespace gateway::model {
-namespace {
 
-// Without the port and the brackets of an IPv6 literal.
 std::string_view host_of(std::string_view authority) noexcept
 {
     if (authority.starts_with('[')) {
@@ -18,8 +16,6 @@ std::string_view host_of(std::string_view authority) noexcept
     }
     return authority.substr(0, authority.rfind(':'));
 }
-
-}  // namespace
 
 host_policy::host_policy(const config::settings& settings, const config::endpoint& listen)
     : names_{settings.hosts}

@@ -1,6 +1,8 @@
 #include "gateway/model/snapshot.hpp"
 
+#include "config/agent_hosts.hpp"
 #include "config/url.hpp"
+#include "core/url.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/tls_files.hpp"
@@ -85,6 +87,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     entry->record = record;
     entry->token = token;
     entry->tags = metadata_tags(record.metadata);
+    entry->hosts = config::hosts_of(record, defaults.agent_hosts);
     entry->call_url = route.url.empty() ? record.url : route.url;
     entry->awaits_card = route.url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
                          record.trust == core::card_trust::same_origin;
@@ -140,7 +143,12 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
         if (record.disabled) {
             continue;
         }
-        auto entry = make_entry(record, {settings.timeouts.upstream_head, settings.registration.allow}, contexts);
+        const entry_defaults defaults{
+            settings.timeouts.upstream_head,
+            settings.registration.allow,
+            settings.agent_hosts
+        };
+        auto entry = make_entry(record, defaults, contexts);
         if (!entry) {
             return std::move(entry).error();
         }
@@ -155,6 +163,16 @@ std::string public_address(std::string_view public_base, std::string_view agent_
     std::string address;
     address.reserve(public_base.size() + agents.size() + agent_id.size());
     return address.append(public_base).append(agents).append(agent_id);
+}
+
+std::string own_origin(std::string_view public_base, std::string_view host)
+{
+    auto url = core::http_url::parse(public_base);
+    if (!url) {
+        return {};  // config::parse_base_url() and public_base_of() make others
+    }
+    url->encoded_host = host;
+    return (url->secure ? "https://" : "http://") + url->authority();
 }
 
 }  // namespace gateway::model

@@ -32,6 +32,7 @@ using string_map = std::unordered_map<std::string, Value, string_hash, std::equa
 struct agent_entry {
     core::agent record;
     std::vector<std::string> tags;                         // of the record's metadata, sorted, each once
+    std::vector<std::string> hosts;                        // its names, as config::hosts_of()
     std::shared_ptr<const net::upstream_target> upstream;  // null: this agent is not called over HTTP
     std::string call_url;       // where calls go: the record's own url, unless its card is trusted with that
     core::secret token;         // of its OAuth server; empty: none that holds, or it needs none
@@ -82,6 +83,7 @@ struct snapshot {
 struct entry_defaults {
     core::duration head_timeout{};
     std::span<const std::string> register_allow = {};  // as core::registration_settings::allow
+    std::string_view agent_hosts = {};                 // as config::process_settings::agent_hosts
 };
 
 // The addresses that an agent which registered itself may have; null: any, the agent did not.
@@ -108,5 +110,8 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
 
 // Where callers reach an agent, and what its card advertises.
 std::string public_address(std::string_view public_base, std::string_view agent_id);
+
+// The same at a name of the agent's own: an origin with the scheme and the port of `public_base`.
+std::string own_origin(std::string_view public_base, std::string_view host);
 
 }  // namespace gateway::model

@@ -135,7 +135,7 @@ net::routine<> agent_relay::pass(request_context& request)
     std::optional<card_edit> card;
     if (call.card) {
         const auto here = request.caller.owner().get_executor();
-        card.emplace(control_, here, model::answered_card{call.agent, {}, *call.card, call.caller});
+        card.emplace(control_, here, model::answered_card{call.agent, {}, *call.card, call.caller, call.card_origin});
         if (request.bridge != nullptr) {
             request.bridge->set_card(*card);
         } else {

@@ -75,7 +75,7 @@ net::routine<> call_endpoint::look(request_context& request)
 {
     std::string unknown_agent;
     if (find_agent(request) == nullptr) {
-        unknown_agent = request.to.agent;
+        unknown_agent = asked_agent(request);
     } else if (!request.may_call) {
         co_await respond_forbidden(request);
         co_return;
@@ -183,6 +183,7 @@ std::optional<net::routine<>> call_endpoint::prepare(request_context& request, s
     call.streaming = a2a::streaming(method);
     if (dialect) {
         call.card = model::card_position{*dialect, /*in_result=*/true};
+        call.card_origin = own_origin(request);
         call.caller = request.owner ? *request.owner : nullptr;
     }
     return std::nullopt;

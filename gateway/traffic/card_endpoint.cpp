@@ -2,10 +2,13 @@
 
 #include "config/url.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
 
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <string>
+#include <utility>
 
 namespace gateway::traffic {
 namespace {
@@ -65,13 +68,21 @@ void write_card_fields(std::string& text, const model::card_answer& found, bool 
 net::routine<> card_endpoint::answer(request_context& request)
 {
     if (find_agent(request) == nullptr) {
-        auto answer = model::error_answer(errc::agent_not_found, request.to.agent);
+        auto answer = model::error_answer(errc::agent_not_found, asked_agent(request));
         co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
         co_return;
     }
     auto found = co_await obtain_card(request);
     if (found.card) {
-        co_await send(request, found);
+        auto bytes = core::result<card_pointer>{found.card->bytes};
+        if (request.origin) {
+            bytes = co_await at_origin(request, found.card->bytes);
+        }
+        if (!bytes) {
+            co_await respond_error(request, std::move(bytes).error());
+            co_return;
+        }
+        co_await send(request, found, **bytes);
         co_return;
     }
     const auto seconds =
@@ -81,11 +92,33 @@ net::routine<> card_endpoint::answer(request_context& request)
     co_await respond_error(request, std::move(failure), std::move(answer));
 }
 
-// `found` outlives the routine.
-net::routine<> card_endpoint::send(request_context& request, const model::card_answer& found)
+net::routine<core::result<card_endpoint::card_pointer>>
+card_endpoint::at_origin(request_context& request, card_pointer bytes)
+{
+    const std::string host{request.origin->host};  // NOLINT(*-optional-access): answer() has looked
+    if (const auto known = kept_.find(host); known != kept_.end() && known->second.of.lock() == bytes) {
+        if (auto kept = known->second.moved.lock()) {
+            co_return core::result<card_pointer>{std::move(kept)};
+        }
+    }
+    auto question = control_.move(model::moved_card{request.agent, bytes, own_origin(request)});
+    auto moved =
+        co_await net::ask(control_.card_executor(), request.caller.owner().get_executor(), std::move(question));
+    if (moved) {
+        if (kept_.size() >= most_kept) {
+            kept_.clear();
+        }
+        kept_.insert_or_assign(host, kept_card{bytes, *moved});
+    }
+    co_return moved;
+}
+
+// `found` and `all` outlive the routine.
+net::routine<>
+card_endpoint::send(request_context& request, const model::card_answer& found, const model::card_bytes& all)
 {
     const auto& asked = request.caller.head().fields;
-    const auto& bytes = chosen_bytes(*found.card->bytes, asked);
+    const auto& bytes = chosen_bytes(all, asked);
     if (bytes.refused) {
         request.record.card = model::card_use::negative;
         return respond_error(request, *bytes.refused);
@@ -98,9 +131,11 @@ net::routine<> card_endpoint::send(request_context& request, const model::card_a
     write_card_fields(text, found, request.open_to_anyone(), request.caller.owner().now());
     if (request.to.legacy_card) {
         text += "Deprecation: true\r\nLink: <";
-        text += path_of(known_.public_base());
-        text += "/agents/";
-        text += request.record.agent;
+        if (!request.origin) {
+            text += path_of(known_.public_base());
+            text += "/agents/";
+            text += request.record.agent;
+        }
         text += "/.well-known/agent-card.json>; rel=\"successor-version\"\r\n";
     }
     text += bytes.validators;

@@ -3,6 +3,9 @@
 
 #include "gateway/traffic/endpoint.hpp"
 
+#include <cstddef>
+#include <memory>
+
 namespace gateway::traffic {
 
 class card_endpoint : public endpoint {
@@ -12,7 +15,20 @@ public:
     net::routine<> answer(request_context& request);
 
 private:
-    net::routine<> send(request_context& request, const model::card_answer& found);
+    using card_pointer = std::shared_ptr<const model::card_bytes>;
+
+    // What control_services::move() has made of `of`, for as long as that keeps it.
+    struct kept_card {
+        std::weak_ptr<const model::card_bytes> of;
+        std::weak_ptr<const model::card_bytes> moved;
+    };
+
+    static constexpr std::size_t most_kept = 10'000;  // over that all are forgotten: each costs one question
+
+    net::routine<core::result<card_pointer>> at_origin(request_context& request, card_pointer bytes);
+    net::routine<> send(request_context& request, const model::card_answer& found, const model::card_bytes& all);
+
+    model::string_map<kept_card> kept_;  // by the name of the agent
 };
 
 }  // namespace gateway::traffic

@@ -38,14 +38,15 @@ net::routine<> description_endpoint::answer(request_context& request)
     const auto& agent = request.agent->record;
     model::answer answer;
     net::http1::head_writer fields{answer.fields};
-    const auto address = model::public_address(known_.public_base(), agent.id);
+    const auto& base = known_.public_base();
+    const auto address = request.origin ? own_origin(request) : model::public_address(base, agent.id);
     fields.field(
         "Link",
         "<" + address + std::string{model::card_path} + ">; rel=\"service-desc\"; type=\"application/json\""
     );
     fields.field("Cache-Control", request.open_to_anyone() ? "public, no-cache" : "private, no-cache");
     fields.field("Vary", "Accept");
-    answer.body = model::description_of(agent, known_.public_base());
+    answer.body = model::description_of(agent, base, address);
     return respond(request, std::move(answer));
 }
 

@@ -141,10 +141,20 @@ void endpoint::add_card(request_context& request, a2a::dialect caller)
     request.call->caller = request.owner ? *request.owner : nullptr;
 }
 
+std::string endpoint::own_origin(const request_context& request) const
+{
+    return request.origin ? model::own_origin(known_.public_base(), request.origin->host) : std::string{};
+}
+
+std::string_view endpoint::asked_agent(const request_context& request) noexcept
+{
+    return request.origin ? std::string_view{} : request.to.agent;
+}
+
 net::routine<> endpoint::refuse_agent(request_context& request) const
 {
-    if (!lost_its_agent(request.to)) {
-        auto answer = model::error_answer(errc::agent_not_found, request.to.agent);
+    if (request.origin || !lost_its_agent(request.to)) {
+        auto answer = model::error_answer(errc::agent_not_found, asked_agent(request));
         return respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
     }
     auto answer = model::explained_answer(

@@ -67,6 +67,13 @@ protected:
     // none is configured.
     static core::error no_extended_card(const request_context& request);
 
+    // The agent's address as the caller knows it, which is a name of the agent's own if the request came there: an origin; else
+    // empty.
+    std::string own_origin(const request_context& request) const;
+
+    // What an answer may call an agent that is not known. Empty: the request came to a name, which does not tell the id.
+    static std::string_view asked_agent(const request_context& request) noexcept;
+
     // The answer to a request for an agent that is not known. Says what the client did wrong if its address shows that.
     net::routine<> refuse_agent(request_context& request) const;
 

@@ -112,6 +112,7 @@ net::routine<> extended_card_endpoint::look(request_context& request)
     call.repeatable = true;
     call.caller = request.owner ? *request.owner : nullptr;
     call.card = model::card_position{form.dialect, /*in_result=*/false};
+    call.card_origin = own_origin(request);
 }
 
 // Of an agent that does not speak the caller's HTTP+JSON.

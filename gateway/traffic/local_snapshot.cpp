@@ -1,6 +1,7 @@
 #include "gateway/traffic/local_snapshot.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace gateway::traffic {
 
@@ -10,11 +11,19 @@ const local_snapshot::known_agent* local_snapshot::find(std::string_view id) con
     return found == agents_.end() ? nullptr : &found->second;
 }
 
+const local_snapshot::known_agent* local_snapshot::find_by_host(std::string_view name) const
+{
+    const auto found = hosts_.find(name);
+    return found == hosts_.end() ? nullptr : find(found->second);
+}
+
 void local_snapshot::replace(const model::snapshot& snapshot)
 {
     std::erase_if(agents_, [&](const auto& each) { return !snapshot.agents.contains(each.first); });
+    hosts_.clear();
     for (const auto& [id, entry] : snapshot.agents) {
         agents_[id].entry = entry;
+        move_hosts(id, nullptr, entry.get());
     }
     key_set_ = snapshot.key_set;
     public_base_ = snapshot.public_base;
@@ -24,10 +33,26 @@ void local_snapshot::replace(const model::snapshot& snapshot)
 void local_snapshot::set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> entry)
 {
     ++version_;
+    const auto* before = find(id);
+    move_hosts(id, before == nullptr ? nullptr : before->entry.get(), entry.get());
     if (entry != nullptr) {
         agents_[id].entry = std::move(entry);
     } else {
         agents_.erase(id);
+    }
+}
+
+// While a name goes from one agent to another, the one that has it now may be told of first.
+void local_snapshot::move_hosts(const std::string& id, const model::agent_entry* before, const model::agent_entry* now)
+{
+    static const std::vector<std::string> none;
+    for (const auto& name : before == nullptr ? none : before->record.hosts) {
+        if (const auto found = hosts_.find(name); found != hosts_.end() && found->second == id) {
+            hosts_.erase(found);
+        }
+    }
+    for (const auto& name : now == nullptr ? none : now->record.hosts) {
+        hosts_.insert_or_assign(name, id);
     }
 }
 

@@ -21,6 +21,10 @@ public:
     // Null: no such agent. The pointer holds until the next change, so not across a co_await.
     const known_agent* find(std::string_view id) const;
 
+    // The agent that has this name, in lower case, among its own `hosts`; null: none has.
+    const known_agent* find_by_host(std::string_view name) const;
+    bool has_hosts() const noexcept { return !hosts_.empty(); }
+
     const std::string& public_base() const noexcept { return public_base_; }
     const std::shared_ptr<const model::card_bytes>& key_set() const noexcept { return key_set_; }  // null: none
 
@@ -33,7 +37,10 @@ public:
     void set_card(const std::string& id, std::shared_ptr<const model::published_card> card);
 
 private:
+    void move_hosts(const std::string& id, const model::agent_entry* before, const model::agent_entry* now);
+
     model::string_map<known_agent> agents_;
+    model::string_map<std::string> hosts_;  // ids
     std::shared_ptr<const model::card_bytes> key_set_;
     std::string public_base_;
     std::uint64_t version_ = 0;

@@ -68,7 +68,8 @@ net::routine<core::result<std::string>> managed_card_endpoint::make(request_cont
         .card = found.card->whole,
         .caller = request.owner ? *request.owner : nullptr,
         .overlays = {},
-        .dialect = dialect
+        .dialect = dialect,
+        .origin = own_origin(request)
     };
     const auto& overlays = request.agent->record.overlays;
     for (std::size_t i = 0; i < overlays.size(); ++i) {

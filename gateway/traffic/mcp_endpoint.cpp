@@ -109,10 +109,11 @@ void mcp_endpoint::note_origin(request_context& request) const
             ++count;
         }
     }
+    const auto here = count > 0 ? own_origin(request) : std::string{};
     const auto verdict = mcp::judge_origin(
         origin,
         count,
-        {.own = {&known_.public_base(), 1},
+        {.own = {request.origin ? &here : &known_.public_base(), 1},
          .loopback_listener = config::is_loopback(settings_.listen),
          .listed = settings_.mcp.origins}
     );
@@ -133,8 +134,7 @@ net::routine<> mcp_endpoint::answer_preflight(request_context& request) const
     head.field("Allow", methods_of_mcp);
     if (!terms.origin().empty()) {
         head.field("Access-Control-Allow-Methods", methods_of_mcp);
-        const auto* asked = net::http1::find(request.caller.head().fields, "Access-Control-Request-Headers");
-        if (asked != nullptr) {
+        if (const auto* asked = net::http1::find(request.caller.head().fields, "Access-Control-Request-Headers")) {
             // Which of them go on is decided with the request itself.
             head.field("Access-Control-Allow-Headers", *asked);
         }

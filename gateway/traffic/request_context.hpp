@@ -28,11 +28,20 @@ namespace gateway::traffic {
 // its server is 200 with the JSON-RPC error.
 enum class call_words : std::uint8_t { a2a, rest, mcp, mcp_session };
 
+// The agent at whose own name a request came.
+struct agent_origin {
+    std::shared_ptr<const model::agent_entry> agent;  // null: there is none
+    std::string_view
+        id;  // of the agent; without one, and `host` too, a view of the request head, for as long as that holds
+    std::string_view host;  // the name
+};
+
 // Lives in handle(), which outlives every routine that gets a reference to it. One thread.
 struct request_context {
     net::server_connection& caller;
-    bool from_proxy = false;  // the peer is a trusted proxy
-    destination to{};         // void once the body has been read: its views lie in the request head
+    bool from_proxy = false;               // the peer is a trusted proxy
+    std::optional<agent_origin> origin{};  // nullopt: it came to the gateway's own name
+    destination to{};                      // void once the body has been read: its views lie in the request head
     std::shared_ptr<const access::access_plan> access{};   // null: callers need no credential
     core::result<access::caller> owner{access::caller{}};  // whose request it is; with `access`
     bool sees_agent = true;                                // the caller may know of the agent

@@ -8,8 +8,9 @@ namespace gateway::traffic {
 
 net::routine<> resource_metadata_endpoint::answer(request_context& request)
 {
+    const auto host = request.origin ? request.origin->host : std::string_view{};
     auto metadata =
-        request.access ? request.access->resource_metadata({request.to.agent, request.to.below}) : std::nullopt;
+        request.access ? request.access->resource_metadata({request.to.agent, request.to.below, host}) : std::nullopt;
     if (!metadata) {
         return respond_error(request, core::caller_error(core::errc::not_found));
     }

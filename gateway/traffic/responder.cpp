@@ -134,7 +134,8 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
         // An agent that the caller may not know of is named as one that does not exist.
         const auto agent = request.record.agent.empty() ? request.to.agent : request.record.agent;
         const auto below = request.to.where == model::route::mcp ? model::mcp_path : std::string_view{};
-        answer.fields += request.access->challenges(/*refused=*/!request.owner, {agent, below});
+        const auto host = request.origin ? request.origin->host : std::string_view{};
+        answer.fields += request.access->challenges(/*refused=*/!request.owner, {agent, below, host});
     }
     return respond_error(request, std::move(failure), std::move(answer));
 }

@@ -44,15 +44,53 @@ std::optional<model::directory_kind> directory_at(std::string_view path) noexcep
     return path == agents_prefix ? std::optional{model::directory_kind::agents} : std::nullopt;
 }
 
+// `path` is one of HTTP+JSON.
+extended_path extended_path_of_rest(std::string_view path) noexcept
+{
+    if (path == "/v1/card") {
+        return extended_path::rest_v03;
+    }
+    return path == "/extendedAgentCard" ? extended_path::rest_v1 : extended_path::none;
+}
+
 extended_path extended_path_at(std::string_view below) noexcept
 {
+    constexpr std::string_view rest = "/rest";
     if (below == "/agent/authenticatedExtendedCard") {
         return extended_path::v02;
     }
-    if (below == "/rest/v1/card") {
-        return extended_path::rest_v03;
+    return below.starts_with(rest) ? extended_path_of_rest(below.substr(rest.size())) : extended_path::none;
+}
+
+// `below` begins with '/' or is empty.
+void set_below(destination& to, std::string_view below) noexcept
+{
+    to.below = below;
+    if (below.empty() || below == "/") {
+        to.where = model::route::call;
+    } else if (below == model::card_path || below == model::legacy_card_path) {
+        to.where = model::route::card;
+        to.legacy_card = below == model::legacy_card_path;
+    } else if (below == model::mcp_path) {
+        to.where = model::route::mcp;
+    } else {
+        to.where = model::route::relay;
+        to.extended = extended_path_at(below);
     }
-    return below == "/rest/extendedAgentCard" ? extended_path::rest_v1 : extended_path::none;
+}
+
+// Whether another reader may take the path for a different one.
+bool misleads(std::string_view path) noexcept
+{
+    return path.starts_with("//") || (path.starts_with('/') && !unambiguous(path));
+}
+
+destination refused_path() noexcept
+{
+    destination to;
+    to.refusal = core::errc::bad_request;
+    to.astray = true;
+    return to;
 }
 
 // `resource` is the path of the protected resource: none, or that of an agent, or of calls to an MCP server, be it there or not.
@@ -80,10 +118,8 @@ destination find_destination(std::string_view target) noexcept
 {
     destination to;
     const auto path = target.substr(0, target.find('?'));
-    if (path.starts_with("//") || (path.starts_with('/') && !unambiguous(path))) {
-        to.refusal = core::errc::bad_request;
-        to.astray = true;
-        return to;
+    if (misleads(path)) {
+        return refused_path();
     }
     if (const auto alone = route_at(path)) {
         to.where = *alone;
@@ -109,23 +145,36 @@ destination find_destination(std::string_view target) noexcept
         to.astray = true;
         return to;
     }
-    to.below = after.substr(id.size());
-    if (to.below.starts_with("//")) {
-        to.refusal = core::errc::bad_request;
-        to.astray = true;
-        return to;
+    const auto below = after.substr(id.size());
+    if (below.starts_with("//")) {
+        return refused_path();
     }
     to.agent = id;
-    if (to.below.empty() || to.below == "/") {
-        to.where = model::route::call;
-    } else if (to.below == model::card_path || to.below == model::legacy_card_path) {
-        to.where = model::route::card;
-        to.legacy_card = to.below == model::legacy_card_path;
-    } else if (to.below == model::mcp_path) {
-        to.where = model::route::mcp;
-    } else {
-        to.where = model::route::relay;
-        to.extended = extended_path_at(to.below);
+    set_below(to, below);
+    return to;
+}
+
+destination find_destination_of(std::string_view agent, std::string_view target) noexcept
+{
+    destination to;
+    const auto path = target.substr(0, target.find('?'));
+    if (misleads(path)) {
+        return refused_path();
+    }
+    to.agent = agent;
+    to.query = target.substr(path.size());
+    if (!path.starts_with(model::resource_metadata_path)) {
+        set_below(to, path);
+        if (to.where == model::route::relay && to.extended == extended_path::none) {
+            to.extended = extended_path_of_rest(path);
+        }
+        return to;
+    }
+    // RFC 9728 section 3.1: the path of the resource comes behind the well-known one.
+    const auto resource = path.substr(model::resource_metadata_path.size());
+    if (resource.empty() || resource == "/" || resource == model::mcp_path) {
+        to.where = model::route::resource_metadata;
+        to.below = resource == model::mcp_path ? resource : std::string_view{};
     }
     return to;
 }

@@ -18,8 +18,9 @@ enum class extended_path : std::uint8_t { none, v02, rest_v03, rest_v1 };
 struct destination {
     model::route where = model::route::none;
     std::string_view agent;  // of card, call, mcp, relay and perhaps resource_metadata
-    std::string_view below;  // the path below the agent, from its '/'; empty for the agent itself; without the query
-    std::string_view query;  // with its '?', or empty
+    std::string_view
+        below;  // the path below the agent, from its '/'; empty or "/" for the agent itself; without the query
+    std::string_view query;                                           // with its '?', or empty
     model::directory_kind directory = model::directory_kind::agents;  // of directory
     extended_path extended = extended_path::none;                     // of relay
     bool legacy_card = false;     // the card was asked for under its name of 0.2, agent.json
@@ -32,5 +33,9 @@ struct destination {
 
 // `target` is origin-form or "*" (net/http1/head.hpp).
 destination find_destination(std::string_view target) noexcept;
+
+// The same at the origin of an agent's own name, where nothing but this agent is: a path there means what it means below
+// `/agents/<id>`, and those of HTTP+JSON need no `/rest` in front. `agent` outlives the destination.
+destination find_destination_of(std::string_view agent, std::string_view target) noexcept;
 
 }  // namespace gateway::traffic

@@ -7,6 +7,7 @@
 #include "gateway/telemetry/call_tally.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/traffic/access_guard.hpp"
+#include "gateway/traffic/agent_origins.hpp"
 #include "gateway/traffic/agent_relay.hpp"
 #include "gateway/traffic/call_endpoint.hpp"
 #include "gateway/traffic/card_endpoint.hpp"
@@ -47,6 +48,7 @@ struct traffic_handler::phases {
     telemetry::audit_tally tally{settings.audit != "off"};
     telemetry::call_tally calls{};
     local_snapshot known{};
+    agent_origins origins{settings, known};
     access_guard guard{control, settings, known};
     card_endpoint card{control, settings, known};
     key_set_endpoint key_set{control, settings, known};
@@ -140,8 +142,10 @@ void traffic_handler::route(request_context& request) const
         request.client = client_address(peer, head.fields, phases_->proxies);
         request.record.client = request.client;
     }
+    request.origin = phases_->origins.find(head.authority);
     if (!ends_here(head)) {
-        request.to = find_destination(head.target);
+        request.to =
+            request.origin ? find_destination_of(request.origin->id, head.target) : find_destination(head.target);
         if (request.to.where == model::route::registration && !phases_->guard.takes_registrations()) {
             request.to.where = model::route::none;
         }
@@ -156,7 +160,7 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request) c
         return limited;
     }
     const auto& head = request.caller.head();
-    if (!phases_->hosts.answers(head.authority)) {
+    if (!request.origin && !phases_->hosts.answers(head.authority)) {
         request.record.where = model::route::none;
         request.caller.close_after_answer();
         return respond_error(request, core::caller_error(errc::misdirected_request));

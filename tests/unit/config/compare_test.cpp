@@ -56,6 +56,7 @@ TEST_CASE("a change of any part of an agent names its key")
         {"bearer", "bearer: s3cret"},
         {"timeout", "timeout: 3s"},
         {"relay_paths", "relay_paths: [/v1/*]"},
+        {"hosts", "hosts: [a.test]"},
         {"discover", "discover: anyone"},
         {"call", "call: nobody"},
         {"disabled", "disabled: true"},

@@ -72,6 +72,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.metrics_agents == 1001);
     CHECK(s.public_url == "https://agents.example.com/base");
     CHECK(s.hosts == std::vector<std::string>{"agents.example.com", "10.0.0.1"});
+    CHECK(s.agent_hosts == "{id}.agents.example.com");
     CHECK(s.workers == 3);
     CHECK(s.log_level == core::log_level::warn);
     CHECK(s.log_format == core::log_format::text);
@@ -183,6 +184,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.bearer = core::secret{"s3cr3t-token"};
     weather.timeout = 90s;
     weather.relay_paths = {"/v1/*", "/files/**"};
+    weather.hosts = {"weather.example.com", "w.example.org"};
     auto& may_discover = weather.discover.emplace().any_of.emplace_back();
     may_discover.scopes = {"words:call"};
     may_discover.claims = {{"plan", "gold"}, {"plan", "silver"}};

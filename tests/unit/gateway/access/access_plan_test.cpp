@@ -166,6 +166,15 @@ TEST_SUITE("access plan")
         CHECK(plan->resource_metadata({"a", ""})->starts_with(R"({"resource":"https://gw.example/base/agents/a",)"));
         CHECK(plan->resource_metadata({"a", "/mcp"})
                   ->starts_with(R"({"resource":"https://gw.example/base/agents/a/mcp",)"));
+        // At a name of the agent's own the resource is there, whatever the path of the gateway.
+        const auto named =
+            begin.substr(0, begin.find("https://")) + "https://a.example/.well-known/oauth-protected-resource";
+        CHECK(plan->challenges(false, {"a", "", "a.example"}) == named + "\"\r\n");
+        CHECK(plan->challenges(false, {"a", "/mcp", "a.example"}) == named + "/mcp\"\r\n");
+        CHECK(plan->resource_metadata({"a", "", "a.example"})->starts_with(R"({"resource":"https://a.example",)"));
+        CHECK(
+            plan->resource_metadata({"a", "/mcp", "a.example"})->starts_with(R"({"resource":"https://a.example/mcp",)")
+        );
         std::get<core::jwt_provider>(idp.type).issuer = "local";
         CHECK_FALSE(access_plan::make(with({ops(), idp}))->resource_metadata({}).has_value());
     }

@@ -536,4 +536,91 @@ TEST_CASE("A walk ends when nobody waits for it, and says whether agents follow 
     CHECK(seen.empty());
 }
 
+TEST_CASE("A name that another agent or the gateway has is refused, and is free once that agent has let go of it")
+{
+    auto declared = agent("a", "http://a/");
+    declared.hosts = {"x.test"};
+    fixture f{{declared}};
+    f.settings.public_url = "https://gw.test";
+    f.settings.agent_hosts = "{id}.agents.test";
+    f.agents.emplace(f.settings, *f.thread, f.log, f.by);
+    REQUIRE(f.agents->load().has_value());
+    const auto refused = [&](const std::string& id, const json& hosts) {
+        const auto proposed = f.agents->propose(id, json{{"url", "http://h/"}, {"hosts", hosts}}, "agent");
+        CHECK((proposed.entry == nullptr) == !proposed.problems.empty());
+        return proposed.problems.empty() ? "" : proposed.problems.front().key + ' ' + proposed.problems.front().what;
+    };
+    CHECK(refused("b", {"X.test"}) == "agent.hosts \"x.test\" is a name of the agent a; expected another name");
+    CHECK(
+        refused("b", {"gw.test"}) == "agent.hosts \"gw.test\" is a name of the gateway itself; expected another name"
+    );
+    CHECK(
+        refused("b", {"a.agents.test"}) ==
+        "agent.hosts \"a.agents.test\" is a name of the agent a; expected another name"
+    );
+    CHECK(refused("b", {"b.test"}) == "");
+
+    auto proposed = f.agents->propose("b", json{{"url", "http://h/"}, {"hosts", {"b.test"}}}, "agent");
+    REQUIRE(run(f.agents->upsert("b", std::move(proposed), {"test", {}, {}})).has_value());
+    CHECK(refused("b", {"b.test", "c.test"}) == "");
+    CHECK(refused("c", {"b.test"}) == "agent.hosts \"b.test\" is a name of the agent b; expected another name");
+    CHECK(refused("c", {"b.agents.test"}) != "");
+    REQUIRE(f.remove("b").has_value());
+    CHECK(refused("c", {"b.test", "b.agents.test"}) == "");
+
+    declared.hosts.clear();
+    CHECK(f.declare({declared}, {}));
+    CHECK(refused("c", {"x.test"}) == "");
+}
+
+TEST_CASE(
+    "A configuration that gives a stored agent's name to another agent is refused, unless it declares that agent too"
+)
+{
+    fixture f;
+    REQUIRE(f.agents->load().has_value());
+    auto proposed = f.agents->propose("s", json{{"url", "http://s/"}, {"hosts", {"x.test"}}}, "agent");
+    REQUIRE(run(f.agents->upsert("s", std::move(proposed), {"test", {}, {}})).has_value());
+    auto taker = agent("a", "http://a/");
+    taker.hosts = {"x.test"};
+    const auto done = run(f.agents->declare({taker}, {}));
+    REQUIRE(done.has_error());
+    CHECK(done.error().code == errc::config_invalid);
+    CHECK(done.error().detail == "agent a: \"x.test\" is a name of the agent s; expected another name");
+    CHECK(f.agents->find("a") == nullptr);
+    CHECK(f.declare({taker, agent("s", "http://declared/")}, {}));
+    CHECK(f.url_of("a") == "http://a/");
+}
+
+TEST_CASE("Names go from one declared agent to another in one configuration")
+{
+    auto one = agent("a", "http://a/");
+    auto other = agent("b", "http://b/");
+    one.hosts = {"x.test"};
+    other.hosts = {"y.test"};
+    fixture f{{one, other}};
+    REQUIRE(f.agents->load().has_value());
+    std::swap(one.hosts, other.hosts);
+    REQUIRE(f.declare({one, other}, {}));
+    CHECK(f.agents->find("a")->entry->hosts == published{"y.test"});
+    const auto refused = [&](const std::string& id, const std::string& host) {
+        return !f.agents->propose(id, json{{"url", "http://h/"}, {"hosts", {host}}}, "agent").problems.empty();
+    };
+    CHECK(refused("b", "y.test"));
+    CHECK(refused("a", "x.test"));
+    CHECK_FALSE(refused("a", "y.test"));
+}
+
+TEST_CASE("A stored agent is not served if the configuration gives its name to another agent, and keeps its record")
+{
+    auto declared = agent("a", "http://a/");
+    declared.hosts = {"x.test"};
+    fixture f{{declared}};
+    REQUIRE(f.engine->put("s", R"({"url":"http://s/","hosts":["x.test"]})", {"test", {}, {}}).has_value());
+    REQUIRE(f.agents->load().has_value());
+    REQUIRE(f.agents->find("s") != nullptr);
+    CHECK_FALSE(f.agents->find("s")->served());
+    CHECK(f.agents->find("s")->problems.front().key == "agent.hosts");
+}
+
 TEST_SUITE_END();

@@ -132,4 +132,24 @@ TEST_CASE("A snapshot leaves out what is disabled, and an agent that cannot be u
     CHECK(refused.error().detail.find("weather") != std::string::npos);
 }
 
+TEST_CASE("An agent has its own names and the one by agent_hosts")
+{
+    config::settings settings;
+    settings.agent_hosts = "{id}.agents.test";
+    settings.agents = {agent_at("http://agent.test/")};
+    settings.agents[0].hosts = {"w.test"};
+    const auto made = gateway::model::make_snapshot(settings, "http://gw.test");
+    REQUIRE(made.has_value());
+    CHECK((*made)->agents.at("weather")->hosts == std::vector<std::string>{"w.test", "weather.agents.test"});
+}
+
+TEST_CASE("The origin of a name has the scheme and the port of the gateway, and no path")
+{
+    using gateway::model::own_origin;
+    CHECK(own_origin("https://gw.test", "a.test") == "https://a.test");
+    CHECK(own_origin("https://gw.test:8443/base", "a.test") == "https://a.test:8443");
+    CHECK(own_origin("http://[::1]:4000", "a.test") == "http://a.test:4000");
+    CHECK(own_origin("http://gw.test:80", "a.test") == "http://a.test");
+}
+
 TEST_SUITE_END();

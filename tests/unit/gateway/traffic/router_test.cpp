@@ -12,6 +12,7 @@ namespace {
 
 using gateway::model::route;
 using gateway::traffic::find_destination;
+using gateway::traffic::find_destination_of;
 
 struct row {
     std::string target;
@@ -237,6 +238,85 @@ TEST_CASE("the id of a destination lies in the target it was found in")
     const std::string target = "/agents/weather/";
     const auto found = find_destination(target);
     CHECK(found.agent.data() == target.data() + std::string_view{"/agents/"}.size());
+}
+
+TEST_CASE("At an agent's own name a path means what it means below the agent")
+{
+    const std::string id{"words"};
+    for (const std::string below :
+         {"/",
+          "/.well-known/agent-card.json",
+          "/.well-known/agent.json",
+          "/mcp",
+          "/agent/authenticatedExtendedCard",
+          "/rest/v1/card",
+          "/rest/extendedAgentCard",
+          "/rest/v1/message:send",
+          "/files/x",
+          "/rest//x"}) {
+        CAPTURE(below);
+        const auto whole = "/agents/words" + below + "?x=/y";
+        const auto by_path = find_destination(whole);
+        const auto target = below + "?x=/y";
+        const auto by_name = find_destination_of(id, target);
+        CHECK(by_name.where == by_path.where);
+        CHECK(by_name.agent.data() == id.data());
+        CHECK(by_name.below == by_path.below);
+        CHECK(by_name.query == by_path.query);
+        CHECK(by_name.extended == by_path.extended);
+        CHECK(by_name.legacy_card == by_path.legacy_card);
+    }
+}
+
+TEST_CASE("At an agent's own name HTTP+JSON needs nothing in front, and nothing of the gateway is there")
+{
+    using gateway::traffic::extended_path;
+    CHECK(find_destination_of("a", "/v1/card").extended == extended_path::rest_v03);
+    CHECK(find_destination_of("a", "/extendedAgentCard?x").extended == extended_path::rest_v1);
+    for (const auto* target :
+         {"/rpc",
+          "/agents",
+          "/agents/a",
+          "/agents/b/mcp",
+          "/.well-known/jwks.json",
+          "/.well-known/ai-catalog.json",
+          "/agent/register",
+          "/mcp/",
+          "/v1/card/"}) {
+        CAPTURE(target);
+        const auto found = find_destination_of("a", target);
+        CHECK(found.where == route::relay);
+        CHECK(found.agent == "a");
+        CHECK(found.below == target);
+        CHECK(found.extended == extended_path::none);
+    }
+}
+
+TEST_CASE("At an agent's own name are its metadata and those of its MCP, and no others")
+{
+    const std::string metadata{"/.well-known/oauth-protected-resource"};
+    for (const std::string below : {"", "/", "/mcp"}) {
+        const auto target = metadata + below + "?x";
+        const auto found = find_destination_of("a", target);
+        CHECK(found.where == route::resource_metadata);
+        CHECK(found.agent == "a");
+        CHECK(found.below == (below == "/mcp" ? below : ""));
+    }
+    for (const std::string below : {"/agents/a", "/mcp/", "x", "/rest"}) {
+        const auto target = metadata + below;
+        CHECK(find_destination_of("a", target).where == route::none);
+    }
+}
+
+TEST_CASE("At an agent's own name a path that another reader may take for a different one is a bad request too")
+{
+    for (const auto* target : {"//", "//x", "/../x", "/%2e%2e/x", "/a%2fb", "/.well-known/..;x/agent-card.json"}) {
+        CAPTURE(target);
+        const auto found = find_destination_of("a", target);
+        CHECK(found.where == route::none);
+        CHECK(found.refusal == core::errc::bad_request);
+        CHECK(found.astray);
+    }
 }
 
 TEST_SUITE_END();
