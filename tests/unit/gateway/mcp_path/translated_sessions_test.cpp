@@ -405,7 +405,11 @@ TEST_CASE(
     SUBCASE("it is answered")
     {
         x.say(answer_text(x.id_of_line(0, 1)), 1);
-        CHECK(x.all(*first) == answer_text("7") + "\nover");
+        const auto batch = first->take();
+        REQUIRE(batch.has_value());
+        CHECK(batch->texts == std::vector{answer_text("7")});
+        CHECK(batch->over);
+        CHECK(batch->translated);
         const auto second = call("8");
         CHECK(x.programs.started.size() == 2);
         x.say(answer_text(x.id_of_line(0, 1)), 1);
