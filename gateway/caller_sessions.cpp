@@ -59,6 +59,7 @@ caller_sessions::caller_sessions(
           settings_of,
           [&own](const std::string& id) { return own.lists(id); },
           [&own](const std::string& id) { return own.find_era(id); },
+          [&own](const std::string& id) { return own.refresh(id); },
           own_seals(),
           mcp::replay_limits{
               .events = settings.replay_events,

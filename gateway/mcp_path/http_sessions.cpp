@@ -82,9 +82,13 @@ known_session* http_sessions::touch(const std::string& agent, const mcp::session
 
 void http_sessions::sweep(core::steady_time now)
 {
-    for (auto each = agents_.begin(); each != agents_.end();) {
-        each->second.sweep(now);
+    std::size_t room = most_swept;
+    for (auto each = agents_.begin(); each != agents_.end() && room > 0;) {
+        room -= each->second.sweep(now, room);
         each = each->second.size() == 0 ? agents_.erase(each) : std::next(each);
+    }
+    if (room == 0) {
+        later([this, now] { sweep(now); });
     }
 }
 

@@ -40,6 +40,7 @@ struct http_session_services {
 class http_sessions final : public model::client_sessions {
 public:
     static constexpr core::duration sweep_every = std::chrono::minutes{1};
+    static constexpr std::size_t most_swept = 512;  // sessions at once
 
     // References outlive it.
     explicit http_sessions(http_session_services services);
@@ -59,7 +60,7 @@ public:
     // upstream_reset.
     void forget(const std::string& agent);
 
-    // What is old goes. Called every minute.
+    // What is old goes. Called every minute. What is more than most_swept goes behind what else is due on the loop.
     void sweep(core::steady_time now);
 
     // Ends what is under way; those who wait fail with draining.

@@ -117,13 +117,16 @@ void known_sessions::bound_states()
     }
 }
 
-void known_sessions::sweep(core::steady_time now)
+std::size_t known_sessions::sweep(core::steady_time now, std::size_t most_gone)
 {
+    std::size_t gone = 0;
     for (auto* const in : {&all_, &over_}) {
-        while (!in->empty() && is_due(in->back(), now)) {
+        while (gone < most_gone && !in->empty() && is_due(in->back(), now)) {
             drop(std::prev(in->end()));
+            ++gone;
         }
     }
+    return gone;
 }
 
 void known_sessions::clear()

@@ -66,8 +66,8 @@ public:
     // The server took this request (restored_state::note()).
     void note(known_session& of, const mcp::client_message& request);
 
-    // What is old goes, from the least recent on.
-    void sweep(core::steady_time now);
+    // What is old goes, from the least recent on, and at most so many. How many went.
+    std::size_t sweep(core::steady_time now, std::size_t most_gone);
 
     void clear();
 

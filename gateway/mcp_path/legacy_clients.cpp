@@ -205,13 +205,30 @@ net::task<bool> legacy_clients::translates(agent_pointer agent)
     if (!is_over_http(*agent) || record.mcp->era == core::mcp_era::legacy) {
         co_return false;
     }
-    if (record.mcp->era == core::mcp_era::modern) {
-        co_return true;
-    }
-    if (!services_.speaks_modern(record)) {
+    const bool known = record.mcp->era == core::mcp_era::modern;
+    if (!known && !services_.speaks_modern(record)) {
         co_return false;
     }
-    co_return co_await probe_.refuses(agent);
+    bool refuses = known;
+    if (!known) {
+        refuses = co_await probe_.refuses(agent);
+    }
+    if (refuses) {
+        co_await read_lists(record.id);
+    }
+    co_return refuses;
+}
+
+// A call has to repeat in its header what its tool says. Of a server whose lists cannot be had the client hears why, should it call
+// such a tool.
+net::task<> legacy_clients::read_lists(std::string agent_id)
+{
+    const bool known = !services_.listed || services_.listed(agent_id) != nullptr;
+    if (known || !services_.read_lists) {
+        co_return;
+    }
+    auto reading = services_.read_lists(agent_id);
+    static_cast<void>(co_await std::move(reading));
 }
 
 void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent, bool same_server)

@@ -60,7 +60,7 @@ public:
     bool translates_calls(const model::agent_entry& agent) const;
 
     // Whether clients of this server over streamable HTTP need a translated session; false as long as nothing is known of it. It
-    // may be asked first.
+    // may be asked first, and if they do, its lists are read before that is known.
     net::task<bool> translates(agent_pointer agent);
 
     // What the agent's server lists has changed to this.
@@ -80,6 +80,7 @@ private:
     core::result<begun_session>
     translate(const agent_pointer& agent, const std::string& principal, const mcp::client_message& initialize);
     std::weak_ptr<core::steady_time> verdict_on(const std::string& agent_id);
+    net::task<> read_lists(std::string agent_id);
     modern_upstream upstream_of(const agent_pointer& agent);
     core::result<std::shared_ptr<text_queue>> share(const std::string& agent_id, const mcp::client_message& request);
 

@@ -4,20 +4,16 @@
 
 namespace gateway::mcp_path {
 
-const mcp::parameter_fields* listed_parameters::of(const std::string& agent_id)
+mcp::parameter_fields* listed_parameters::of(const std::string& agent_id)
 {
     auto lists = services_.listed ? services_.listed(agent_id) : nullptr;
     if (lists == nullptr) {
         return nullptr;
     }
     auto& known = known_[agent_id];
-    if (known.lists != lists) {
-        // Each walk makes new lists, and most find the same.
-        constexpr auto tools = mcp::list_kind::tools;
-        if (known.lists == nullptr || (*known.lists)[tools] != (*lists)[tools]) {
-            known.fields = std::make_unique<const mcp::parameter_fields>(*lists);
-        }
-        known.lists = std::move(lists);
+    if (known.lists.lock() != lists) {
+        known.lists = lists;
+        known.fields = std::make_unique<mcp::parameter_fields>(std::move(lists));
     }
     return known.fields.get();
 }
@@ -27,7 +23,7 @@ core::result<> listed_parameters::check(const model::program_request& asked)
     if (asked.read.whole.empty() || asked.read.method != mcp::client_method::tools_call) {
         return {};
     }
-    const auto* const tools = of(asked.agent);
+    auto* const tools = of(asked.agent);
     if (tools == nullptr) {
         return {};
     }

@@ -23,7 +23,7 @@ public:
     }
 
     // Null: nothing is known of the agent's tools. Until the next call of this or of forget().
-    const mcp::parameter_fields* of(const std::string& agent_id);
+    mcp::parameter_fields* of(const std::string& agent_id);
 
     // A request of the modern era, whose server does not get the fields that came with it. Fails with header_mismatch if it calls a
     // tool and they say something else than its arguments (MCP 2026-07-28, basic/transports/streamable-http, "Custom Headers from
@@ -34,10 +34,9 @@ public:
     void forget(const std::string& agent_id) { known_.erase(agent_id); }
 
 private:
-    // While the server lists the same.
     struct known_tools {
-        std::shared_ptr<const mcp::server_lists> lists;
-        std::unique_ptr<const mcp::parameter_fields> fields;
+        std::weak_ptr<const mcp::server_lists> lists;  // of one walk
+        std::unique_ptr<mcp::parameter_fields> fields;
     };
 
     const program_services& services_;

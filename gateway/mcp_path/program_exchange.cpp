@@ -115,6 +115,7 @@ void program_exchange::look()
     }
     batch.handle = std::exchange(handle_, {});
     wanted_ = false;
+    translated_ = translated_ || queue_->translated();
     if (batch.over) {
         // Nobody says that the last batch has arrived.
         queue_->arrived();

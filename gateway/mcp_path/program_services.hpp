@@ -43,6 +43,9 @@ struct program_services {
     std::function<std::shared_ptr<const mcp::server_lists>(const std::string& id)> lists = {};
     // Returns when it is known which era the agent's server speaks (sessions::session_plane::find_era()). Empty: nobody finds out.
     std::function<net::task<core::result<>>(const std::string& agent_id)> find_era = {};
+    // Returns when the lists of the agent's server have been read, for which a lazy session begins (sessions::session_plane::refresh()).
+    // Empty: nobody reads them.
+    std::function<net::task<core::result<>>(const std::string& agent_id)> read_lists = {};
     // The state of calls that wait for input is sealed with it; it opens nothing in another process.
     std::shared_ptr<const mcp::session_ids> seals = nullptr;
     // Of streams that clients resume.

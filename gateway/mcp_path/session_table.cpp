@@ -202,14 +202,65 @@ void session_table::end_all(std::string_view agent_id, session_end why, const co
 
 void session_table::sweep(core::steady_time now)
 {
-    for (auto* const each : all({})) {
-        if (now - each->began() >= longest_life && !each->busy()) {
-            each->end(session_end::aged, no_session());
-        } else if (now - each->last_use() >= longest_idle && !each->listened_to() && !each->busy()) {
-            each->end(session_end::idle, no_session());
-        } else if (!each->is_over()) {
-            each->sweep(now);
+    if (sweep_) {
+        sweep_->now = now;
+        return;
+    }
+    sweep_ = sweep_place{.now = now, .agent = {}, .handle = {}};
+    sweep_some();
+}
+
+// By name, since sessions come and go meanwhile.
+void session_table::sweep_some()
+{
+    if (!sweep_) {
+        return;
+    }
+    auto place = std::move(*sweep_);
+    const auto some = some_behind(place);
+    const bool all_seen = some.size() < most_swept;
+    if (!all_seen) {
+        const auto& last = some.back()->name();
+        place.agent = last.agent->record.id;
+        place.handle = last.handle;
+    }
+    // One that ends, and those that it ends, are there until the loop does something else.
+    for (auto* const each : some) {
+        judge(*each, place.now);
+    }
+    if (all_seen) {
+        sweep_.reset();
+        return;
+    }
+    sweep_ = std::move(place);
+    net::asio::post(executor(), [this, alive = std::weak_ptr{alive_}] {
+        if (!alive.expired()) {
+            sweep_some();
         }
+    });
+}
+
+std::vector<caller_session*> session_table::some_behind(const sweep_place& place) const
+{
+    std::vector<caller_session*> some;
+    for (auto in = agents_.lower_bound(place.agent); in != agents_.end() && some.size() < most_swept; ++in) {
+        const auto& sessions = in->second.sessions;
+        auto at = in->first == place.agent ? sessions.upper_bound(place.handle) : sessions.begin();
+        for (; at != sessions.end() && some.size() < most_swept; ++at) {
+            some.push_back(at->second.get());
+        }
+    }
+    return some;
+}
+
+void session_table::judge(caller_session& session, core::steady_time now)
+{
+    if (now - session.began() >= longest_life && !session.busy()) {
+        session.end(session_end::aged, no_session());
+    } else if (now - session.last_use() >= longest_idle && !session.listened_to() && !session.busy()) {
+        session.end(session_end::idle, no_session());
+    } else if (!session.is_over()) {
+        session.sweep(now);
     }
 }
 

@@ -16,7 +16,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +47,8 @@ public:
     static constexpr core::duration longest_idle = std::chrono::minutes{30};
     static constexpr core::duration longest_life = std::chrono::hours{24};
 
+    static constexpr std::size_t most_swept = 256;  // sessions at once
+
     // How long an agent is taken to be full after none of its sessions could go: looking at each of them takes time.
     static constexpr core::duration longest_full{1000};
 
@@ -63,7 +68,8 @@ public:
     // resource if callers get others now.
     virtual void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
-    // What is late, idle or old ends. Called every second.
+    // What is late, idle or old ends. Called every second. Of more sessions than most_swept the others are looked at behind what
+    // else is due on the loop.
     virtual void sweep(core::steady_time now);
 
     // Ends all of them in order; no new one begins.
@@ -110,21 +116,34 @@ protected:
     void count_recovery(const std::string& agent_id);
 
 private:
+    template <class Value>
+    using ordered = std::map<std::string, Value, std::less<>>;
+
     struct of_agent {
         std::shared_ptr<const model::agent_entry> agent;
-        core::steady_time full_until{};                               // unless a session ends
-        model::string_map<std::unique_ptr<caller_session>> sessions;  // by handle; never empty
+        core::steady_time full_until{};                     // unless a session ends
+        ordered<std::unique_ptr<caller_session>> sessions;  // by handle; never empty
+    };
+    struct sweep_place {
+        core::steady_time now;
+        std::string agent;
+        std::string handle;  // the session behind it is the next one
     };
 
     void keep(std::unique_ptr<caller_session> begun);
     caller_session* find(const session_key& key) const;
     caller_session* use(const session_key& key) const;
     caller_session* longest_unused(of_agent& in) const;
+    void sweep_some();
+    std::vector<caller_session*> some_behind(const sweep_place& place) const;
+    static void judge(caller_session& session, core::steady_time now);
 
     program_services services_;
-    model::string_map<of_agent> agents_;  // by id
+    ordered<of_agent> agents_;  // by id
     session_counts counts_;
     bool stopped_ = false;
+    std::optional<sweep_place> sweep_;  // that is under way
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 
 }  // namespace gateway::mcp_path

@@ -107,11 +107,12 @@ shared_calls::change_subscription(const mcp::client_message& request, const std:
 {
     const auto uri = mcp::members_of(request.params).text("uri");
     const auto ticket = waiting_.add(request, reader);
+    const subscriptions::subscriber who{request.client, request.principal};
     if (request.method == unsubscribe) {
-        carry_out(subscriptions_.unsubscribe(request.client, uri, ticket), {});
+        carry_out(subscriptions_.unsubscribe(who, uri, ticket), {});
         return {};
     }
-    auto step = subscriptions_.subscribe(request.client, uri, ticket);
+    auto step = subscriptions_.subscribe(who, uri, ticket);
     if (!step) {
         waiting_.forget(ticket);
         return std::move(step).error();

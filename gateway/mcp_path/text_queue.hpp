@@ -61,6 +61,10 @@ public:
     void on_back(std::function<void()> back) { back_ = std::move(back); }
     bool closed() const noexcept { return closed_; }
 
+    // Whoever writes speaks another era than the reader, which was not known when the reader was given the queue.
+    void translate() noexcept { translated_ = true; }
+    bool translated() const noexcept { return translated_; }
+
     // The reader has gone, and may come back; what it was asked and has not got waits again.
     void leave();
     void come_back();
@@ -95,6 +99,7 @@ private:
     std::size_t bytes_ = 0;
     bool closed_ = false;
     bool told_ = false;
+    bool translated_ = false;
     std::optional<core::error> failure_;
     std::function<void()> wake_;
     std::function<void(text_queue&)> left_;

@@ -46,6 +46,7 @@ translated_sessions::begin(session_name name, const mcp::client_message& initial
     if (!begun) {
         return begun.error();
     }
+    reader->translate();
     (*begun)->open(initialize, std::move(reader));
     return {};
 }
@@ -61,6 +62,7 @@ core::result<> translated_sessions::call(
     if (!begun) {
         return begun.error();
     }
+    reader->translate();
     auto asked = (*begun)->ask(request, reader);
     (*begun)->end_if_done();
     return asked;

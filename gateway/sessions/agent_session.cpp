@@ -136,7 +136,7 @@ void agent_session::session_changed(session_state state, mcp::session_reason why
     if (leaving_) {
         return;
     }
-    const bool begins_again = state == session_state::initializing && served_;
+    const bool begins_again = served_ && (state == session_state::initializing || state == session_state::starting);
     if (begins_again || state == session_state::backoff || state == session_state::failed) {
         ++losses_[static_cast<std::size_t>(why)];
         failure_ = session_failure{why, runner_.detail(), services_.control.now()};

@@ -12,35 +12,45 @@ constexpr unsigned most_parents = 64;  // of a resource that was updated
 }  // namespace
 
 core::result<shared_subscriptions::outcome>
-shared_subscriptions::subscribe(client_number client, std::string_view uri, ticket request)
+shared_subscriptions::subscribe(const subscriber& who, std::string_view uri, ticket request)
 {
     if (uri.empty() || uri.size() > longest_uri) {
         return core::caller_error(errc::invalid_params, "a subscription without a URI, or with one that is too long");
     }
-    const auto of_client = clients_.find(client);
-    const bool known = of_client != clients_.end() && of_client->second.contains(uri);
-    const auto count = of_client == clients_.end() ? 0 : of_client->second.size();
-    if (!known && (count >= most_of_one || held_ >= most)) {
+    if (!has_room(who, uri)) {
         return core::gateway_error(errc::overloaded, "too many resources are subscribed to");
     }
-    return put(client, uri, request, true);
+    return put(who, uri, request, true);
+}
+
+bool shared_subscriptions::has_room(const subscriber& who, std::string_view uri) const
+{
+    const auto of_client = clients_.find(who.number);
+    if (of_client != clients_.end() && of_client->second.in.contains(uri)) {
+        return true;
+    }
+    const auto count = of_client == clients_.end() ? 0 : of_client->second.in.size();
+    const auto of_principal = who.principal.empty() ? of_principals_.end() : of_principals_.find(who.principal);
+    const auto of_all_its = of_principal == of_principals_.end() ? 0 : of_principal->second;
+    return count < most_of_one && of_all_its < most_of_principal && held_ < most;
 }
 
 shared_subscriptions::outcome
-shared_subscriptions::unsubscribe(client_number client, std::string_view uri, ticket request)
+shared_subscriptions::unsubscribe(const subscriber& who, std::string_view uri, ticket request)
 {
     if (!resources_.contains(uri)) {
         return {.ask = {}, .done = {request}, .carried = {}};
     }
-    return put(client, uri, request, false);
+    return put(who, uri, request, false);
 }
 
 shared_subscriptions::outcome
-shared_subscriptions::put(client_number client, std::string_view uri, ticket request, bool subscribes)
+shared_subscriptions::put(const subscriber& who, std::string_view uri, ticket request, bool subscribes)
 {
     const auto at = resources_.try_emplace(std::string{uri}).first;
-    at->second.requests.push_back({client, request, subscribes});
-    name(at, client);
+    at->second.requests.push_back({who.number, request, subscribes});
+    clients_.try_emplace(who.number, named{std::string{who.principal}});
+    name(at, who.number);
     outcome out;
     advance(at, out);
     return out;
@@ -142,7 +152,7 @@ std::vector<shared_subscriptions::outcome> shared_subscriptions::leave(client_nu
         return all;
     }
     std::vector<std::string> uris;
-    for (const auto& [uri, count] : of_client->second) {
+    for (const auto& [uri, count] : of_client->second.in) {
         uris.emplace_back(uri);
     }
     for (const auto& uri : uris) {
@@ -250,19 +260,28 @@ void shared_subscriptions::unsubscribe(resources::iterator from, client_number c
 
 void shared_subscriptions::name(resources::iterator in, client_number client)
 {
-    held_ += ++clients_[client][in->first] == 1 ? 1 : 0;
+    auto& named = clients_.find(client)->second;
+    if (++named.in[in->first] == 1) {
+        ++held_;
+        ++of_principals_[named.principal];
+    }
 }
 
 void shared_subscriptions::forget(resources::iterator in, client_number client)
 {
     const auto of_client = clients_.find(client);
-    const auto found = of_client->second.find(in->first);
+    auto& named = of_client->second;
+    const auto found = named.in.find(in->first);
     if (--found->second > 0) {
         return;
     }
     --held_;
-    of_client->second.erase(found);
-    if (of_client->second.empty()) {
+    const auto of_principal = of_principals_.find(named.principal);
+    if (--of_principal->second == 0) {
+        of_principals_.erase(of_principal);
+    }
+    named.in.erase(found);
+    if (named.in.empty()) {
         clients_.erase(of_client);
     }
 }

@@ -20,9 +20,16 @@ namespace mcp {
 
 class shared_subscriptions {
 public:
-    static constexpr std::size_t most_of_one = 1000;  // resources of one client
-    static constexpr std::size_t most = 10'000;       // of all clients
-    static constexpr std::size_t longest_uri = 4096;  // bytes
+    static constexpr std::size_t most_of_one = 1000;         // resources of one client
+    static constexpr std::size_t most_of_principal = 5'000;  // of all clients of one principal
+    static constexpr std::size_t most = 10'000;              // of all clients
+    static constexpr std::size_t longest_uri = 4096;         // bytes
+
+    // A session of a caller; `principal` is always the same for one number, and empty if callers are not told apart.
+    struct subscriber {
+        std::uint64_t number = 0;  // never 0
+        std::string_view principal{};
+    };
 
     using client_number = std::uint64_t;  // never 0
     using ticket = std::uint64_t;         // of a client's request; the caller numbers them
@@ -40,9 +47,10 @@ public:
         std::optional<ticket> carried;  // this one with what the server has just answered
     };
 
-    // A client's request. Fails with invalid_params (the URI is empty or over longest_uri) and overloaded (most_of_one, most).
-    core::result<outcome> subscribe(client_number client, std::string_view uri, ticket request);
-    outcome unsubscribe(client_number client, std::string_view uri, ticket request);
+    // A client's request. Fails with invalid_params (the URI is empty or over longest_uri) and overloaded (most_of_one,
+    // most_of_principal, most).
+    core::result<outcome> subscribe(const subscriber& who, std::string_view uri, ticket request);
+    outcome unsubscribe(const subscriber& who, std::string_view uri, ticket request);
 
     // The server's answer to the question about `uri`, or that none comes: then it was not carried out.
     outcome answered(std::string_view uri, bool success);
@@ -91,9 +99,13 @@ private:
     using resources = std::map<std::string, resource, std::less<>>;
 
     // How often a client is named in each resource: as subscribed, and by its requests. The keys are those of resources_.
-    using named = std::map<std::string_view, unsigned>;
+    struct named {
+        std::string principal;
+        std::map<std::string_view, unsigned> in{};  // never empty
+    };
 
-    outcome put(client_number client, std::string_view uri, ticket request, bool subscribes);
+    bool has_room(const subscriber& who, std::string_view uri) const;
+    outcome put(const subscriber& who, std::string_view uri, ticket request, bool subscribes);
     void advance(resources::iterator at, outcome& out);
     bool carry_out_here(resources::iterator at, outcome& out);
     void end_first(resources::iterator at, bool success, outcome& out);
@@ -105,6 +117,7 @@ private:
     resources resources_;
     std::set<std::string, std::less<>> lapsed_;  // that may have to be subscribed to again
     std::map<client_number, named> clients_;
+    std::map<std::string, std::size_t, std::less<>> of_principals_;  // of held_; never 0
     std::size_t held_ = 0;
 };
 

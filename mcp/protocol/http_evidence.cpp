@@ -5,6 +5,7 @@
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@ namespace mcp {
 namespace {
 
 constexpr std::int64_t header_mismatch = -32020;
+constexpr std::int64_t invalid_request = -32600;
 constexpr std::size_t most_versions = 64;
 
 struct named_versions {
@@ -62,6 +64,26 @@ std::optional<era> era_of_http_answer(unsigned status, const message* answer)
         return std::nullopt;
     }
     return answer == nullptr ? era::legacy : era_of_answer(*answer);
+}
+
+std::optional<era> other_era(const message& answer, era spoken)
+{
+    if (answer.kind != message_kind::failure || answer.failure.code == internal_error) {
+        return std::nullopt;
+    }
+    const auto& failure = answer.failure;
+    if (spoken == era::legacy) {
+        return era_of_answer(answer) == era::modern ? std::optional{era::modern} : std::nullopt;
+    }
+    if (failure.code >= unsupported_version && failure.code <= header_mismatch) {
+        return era_of_answer(answer) == era::legacy ? std::optional{era::legacy} : std::nullopt;
+    }
+    // As the SDKs of the legacy era have it, with codes that the modern one does not use for that.
+    constexpr std::array words{"session", "not initialized", "initialization", "protocol version"};
+    const bool code = failure.code == -32000 || failure.code == -32001 || failure.code == invalid_request;
+    const bool speaks_of_it =
+        std::ranges::any_of(words, [&failure](std::string_view word) { return mentions(failure.text, word); });
+    return code && speaks_of_it ? std::optional{era::legacy} : std::nullopt;
 }
 
 bool says_session_lost(unsigned status, const message* answer) noexcept

@@ -1,4 +1,5 @@
-// What a server's answers say without being asked: its era, and that it has forgotten a session. Pure; any thread.
+// What a server's answers say without being asked: its era, also that it is another one by now, and that it has forgotten a session.
+// Pure; any thread.
 #pragma once
 
 #include "mcp/protocol/message.hpp"
@@ -16,6 +17,11 @@ era era_of_answer(const message& answer);
 // The same over HTTP; `answer` is null if the body was no message. Nothing: 401, 403, 408, 425, 429, 3xx and 5xx say nothing
 // about the era.
 std::optional<era> era_of_http_answer(unsigned status, const message* answer);
+
+// Of the answer to a request in a session that speaks `spoken`: the other era, if only a server of that one answers so. To the legacy
+// era an error that only the modern one has; to the modern one an error that speaks of sessions, of `initialize` or of the protocol's
+// version with another code than -32022. Nothing: a server of the same era may answer so.
+std::optional<era> other_era(const message& answer, era spoken);
 
 // Whether the answer to a request that named a session says that there is none: 404, or 400 with an error that speaks of
 // sessions, as widely used servers have it.

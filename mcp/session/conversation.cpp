@@ -44,6 +44,7 @@ conversation::conversation(
       notes_{notes},
       requests_{host, over, *this},
       walks_{host, settings, requests_, notes},
+      handshake_{host, over, notes, requests_, walks_},
       intake_{host, settings, requests_, notes, *this}
 {
 }
@@ -85,41 +86,21 @@ void conversation::tell_era(const connection& probe, std::optional<era> verdict,
 
 void conversation::shake_hands(const session_action& action)
 {
-    dialect_ = {std::string{action.version}, settings_.client};
-    handshake_began_ = std::chrono::steady_clock::now();
     forget();
-    const bool modern = action.kind == action_kind::send_discover;
-    if (auto* const current = connections_.current(); modern && current != nullptr) {
-        current->wire().settle(dialect_);
-        if (const auto known = std::exchange(current->discovered, {}); !known.empty()) {
-            handshake_began_ = current->asked_at;
-            return take_handshake(known);
-        }
-    }
-    const auto id = requests_.begin(purpose::handshake);
-    requests_.send(
-        {modern ? discover_request(id, dialect_) : initialize_request(id, dialect_),
-         id,
-         modern ? "server/discover" : "initialize"}
-    );
-}
-
-void conversation::send_initialized()
-{
-    requests_.send({initialized_notification(), 0, "notifications/initialized"});
+    handshake_.send(action, settings_.client);
 }
 
 void conversation::open_stream()
 {
     outgoing listen;
-    if (dialect_.modern()) {
+    if (handshake_.speaks().modern()) {
         const auto& announces = walks_.server().announces;
         if (announces.none()) {
             return;
         }
         requests_.end_all(purpose::listen);
         const auto id = requests_.begin(purpose::listen);
-        listen = {listen_request(id, announces, dialect_), id, "subscriptions/listen"};
+        listen = {listen_request(id, announces, handshake_.speaks()), id, "subscriptions/listen"};
     }
     if (auto* const current = connections_.current()) {
         current->wire().open_stream(std::move(listen));
@@ -129,7 +110,11 @@ void conversation::open_stream()
 void conversation::send_ping()
 {
     last_ping_ = requests_.begin(purpose::ping);
-    requests_.send({ping_request(last_ping_, dialect_), last_ping_, dialect_.modern() ? "server/discover" : "ping"});
+    requests_.send(
+        {ping_request(last_ping_, handshake_.speaks()),
+         last_ping_,
+         handshake_.speaks().modern() ? "server/discover" : "ping"}
+    );
 }
 
 void conversation::cancel_ping()
@@ -203,10 +188,14 @@ void conversation::take_answer(const message& answer)
         return;  // late, or to nothing that was asked
     }
     const bool good = answer.kind == message_kind::result;
+    const auto moved = other_era(answer, handshake_.spoken());
+    if (moved && *use != purpose::handshake) {
+        return leave_era(*use, *moved, notes_.shown(answer.failure.text));
+    }
     switch (*use) {
         case purpose::handshake:
             notes_.set_needs_operator(false);
-            return good ? take_handshake(answer.result) : refuse_handshake(notes_.shown(answer.failure.text));
+            return good ? handshake_.take(answer.result) : handshake_.refuse(notes_.shown(answer.failure.text), moved);
         case purpose::ping:
             return take_pong(answer);
         case purpose::listen:
@@ -219,46 +208,28 @@ void conversation::take_answer(const message& answer)
 
 void conversation::take_pong(const message& answer)
 {
-    const bool other_era = answer.kind == message_kind::failure && answer.failure.code != internal_error &&
-                           era_of_answer(answer) == (dialect_.modern() ? era::legacy : era::modern);
-    if (!other_era) {
-        notes_.forget(session_reason::ping_timeout);
+    // What a server of the modern era is pinged with is what every one of them knows.
+    const bool refused = answer.kind == message_kind::failure && answer.failure.code != internal_error;
+    const bool modern = handshake_.speaks().modern();
+    if (refused && modern && era_of_answer(answer) == era::legacy) {
+        return leave_era(purpose::ping, era::legacy, notes_.shown(answer.failure.text));
     }
-    host_.happened({.kind = other_era ? event_kind::session_lost : event_kind::ping_answered});
+    notes_.forget(session_reason::ping_timeout);
+    host_.happened({.kind = event_kind::ping_answered});
 }
 
-void conversation::take_handshake(std::string_view result)
+// Who waits for a walk is told what its request was answered with.
+void conversation::leave_era(purpose use, era speaks, const std::string& said)
 {
-    auto facts = dialect_.modern() ? read_discover_result(result) : read_initialize_result(result);
-    if (!facts) {
-        return refuse_handshake(notes_.shown(facts.error().detail));
+    auto words = "it speaks the " + std::string{name(speaks)} + " era by now: " + said;
+    notes_.say(session_reason::era_changed, words);
+    if (use == purpose::list) {
+        walks_.expect_cancel(core::upstream_error(errc::upstream_protocol, std::move(words)));
     }
     session_event event;
-    event.kind = event_kind::handshake_done;
-    event.version = facts->protocol_version;
-    dialect_.version = facts->protocol_version;
-    walks_.set_server(std::move(*facts), dialect_);
-    auto* const current = connections_.current();
-    if (current != nullptr) {
-        current->wire().settle(dialect_);
-    }
-    fell_back_ = current != nullptr && current->wire().fell_back();
-    if (fell_back_) {
-        notes_.fell_back();
-    }
-    notes_.set_needs_operator(false);
-    auto& counts = host_.counts();
-    ++counts.handshakes;
-    counts.latest_handshake =
-        std::chrono::duration_cast<core::duration>(std::chrono::steady_clock::now() - handshake_began_);
+    event.kind = event_kind::session_lost;
+    event.verdict = speaks;
     host_.happened(std::move(event));
-}
-
-void conversation::refuse_handshake(std::string why)
-{
-    refused_ = why;
-    notes_.say(session_reason::handshake_refused, std::move(why));
-    host_.happened({.kind = event_kind::handshake_refused});
 }
 
 void conversation::not_sent(std::uint64_t id, const core::error& why)
@@ -268,7 +239,7 @@ void conversation::not_sent(std::uint64_t id, const core::error& why)
 
 void conversation::late(std::uint64_t id, const std::string& method)
 {
-    if (dialect_.modern()) {
+    if (handshake_.speaks().modern()) {
         requests_.cancel(id);
     }
     not_sent(id, core::upstream_error(errc::upstream_timeout, "no answer to " + method));
@@ -302,16 +273,19 @@ void conversation::failed(connection& from, std::uint64_t request, const core::e
     auto told = why;
     told.detail = notes_.shown(why);
     const bool nobody_there = is_unreachable(why.code, *use);
-    if (why.code == errc::upstream_timeout && *use != purpose::handshake && !dialect_.modern()) {
+    if (says && *says != handshake_.spoken() && *use != purpose::handshake) {
+        return leave_era(*use, *says, told.detail);
+    }
+    if (why.code == errc::upstream_timeout && *use != purpose::handshake && !handshake_.speaks().modern()) {
         requests_.cancel(request);
     }
     switch (*use) {
         case purpose::handshake:
             notes_.set_needs_operator(why.code == errc::session_misconfigured);
             if (!nobody_there) {
-                return refuse_handshake(std::move(told.detail));
+                return handshake_.refuse(std::move(told.detail), says);
             }
-            refused_ = told.detail;
+            handshake_.note_refusal(told.detail);
             notes_.say(session_reason::start_failed, told.detail);
             break;
         case purpose::list:
@@ -353,9 +327,10 @@ void conversation::lost(connection& from, const core::error& why)
         return tell_era(from, silent ? std::optional{era::legacy} : std::nullopt, false);
     }
     const bool connected = from.was_connected() && !from.probe();
-    refused_ = why.code == errc::message_too_large ? notes_.shown(why) : notes_.shown(why.detail);
+    auto refused = why.code == errc::message_too_large ? notes_.shown(why) : notes_.shown(why.detail);
+    handshake_.note_refusal(refused);
     notes_.set_needs_operator(why.code == errc::session_misconfigured);
-    notes_.say(connected ? session_reason::exited : session_reason::start_failed, refused_);
+    notes_.say(connected ? session_reason::exited : session_reason::start_failed, std::move(refused));
     auto event = event_of(connected ? event_kind::lost : event_kind::connect_failed, from);
     connections_.lose(from);
     forget();
@@ -367,27 +342,6 @@ void conversation::closed(connection& from)
     auto event = event_of(event_kind::closed, from);
     if (connections_.take_end(from)) {
         host_.happened(std::move(event));
-    }
-}
-
-void conversation::on_late_start()
-{
-    auto* const current = connections_.current();
-    auto* const shown = current != nullptr ? current : connections_.probe();
-    if (shown == nullptr) {
-        return;
-    }
-    // What `initialize` was refused with beside the probe is told with it, and does not pass by itself.
-    notes_.set_needs_operator(notes_.needs_operator() && current == nullptr && !refused_.empty());
-    const auto words = shown->wire().last_words();
-    const auto said = words.empty() ? words : "; it wrote: " + words;
-    if (host_.state().state() == session_state::initializing) {
-        notes_.say_late(session_reason::handshake_timeout, said);
-    } else if (current == nullptr) {
-        notes_.say(
-            session_reason::probe_failed,
-            "no answer to server/discover" + (refused_.empty() ? refused_ : "; to initialize: " + refused_) + said
-        );
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mcp/session/connections.hpp"
+#include "mcp/session/handshake.hpp"
 #include "mcp/session/list_walks.hpp"
 #include "mcp/session/message_intake.hpp"
 #include "mcp/session/operator_notes.hpp"
@@ -23,7 +24,7 @@ public:
 
     // Carries out send_initialize and send_discover.
     void shake_hands(const session_action& action);
-    void send_initialized();
+    void send_initialized() { handshake_.send_initialized(); }
     void open_stream();
     void send_ping();
 
@@ -37,12 +38,12 @@ public:
     void abandon();
 
     // A new connection or probe is opened.
-    void begin_attempt() { refused_.clear(); }
+    void begin_attempt() { handshake_.begin_attempt(); }
 
     // The time for a start is over without an answer to probe or handshake.
-    void on_late_start();
+    void on_late_start() { handshake_.on_late_start(); }
 
-    bool fell_back() const noexcept { return fell_back_; }
+    bool fell_back() const noexcept { return handshake_.fell_back(); }
 
 private:
     void connected(connection& from) override;
@@ -67,8 +68,7 @@ private:
     void take_notification(const message& notification);
     void take_answer(const message& answer);
     void take_pong(const message& answer);
-    void take_handshake(std::string_view result);
-    void refuse_handshake(std::string why);
+    void leave_era(purpose use, era speaks, const std::string& said);
     void fail_probe(connection& probe, const core::error& why, std::optional<era> says);
 
     session_host& host_;
@@ -77,12 +77,9 @@ private:
     operator_notes& notes_;
     requests requests_;
     list_walks walks_;
+    handshake handshake_;
     message_intake intake_;
-    dialect dialect_;
-    core::steady_time handshake_began_{};
     std::uint64_t last_ping_ = 0;
-    std::string refused_;     // what `initialize` beside a probe failed with
-    bool fell_back_ = false;  // the connection of the latest handshake
 };
 
 }  // namespace mcp

@@ -22,6 +22,7 @@ void list_walks::set_server(server_facts facts, dialect speaks)
 void list_walks::begin(bool changed_only)
 {
     requests_.cancel_all(purpose::list);
+    why_next_.reset();
     const auto changed = tracker_.take();
     walk_.emplace(walk_of(changed_only ? changed & facts_.offers : facts_.offers));
     base_ = base_of_walk(changed_only);
@@ -133,10 +134,11 @@ void list_walks::fail_walk(const core::error& why)
     tell(told);
 }
 
-// It takes too long, or its session has ended.
+// It takes too long, or its session has ended, for which a reason may have been given.
 void list_walks::cancel()
 {
     const bool under_way = walk_.has_value();
+    const auto known = std::exchange(why_next_, std::nullopt);
     const auto question = under_way ? walk_->next() : std::nullopt;
     const auto asked = question ? std::string{method(question->list)} + ": " : std::string{};
     walk_.reset();
@@ -144,7 +146,8 @@ void list_walks::cancel()
     if (!under_way) {
         return;
     }
-    const auto late = core::upstream_error(core::errc::upstream_timeout, asked + "its lists did not come in time");
+    const auto late =
+        known.value_or(core::upstream_error(core::errc::upstream_timeout, asked + "its lists did not come in time"));
     if (host_.state().reason() == session_reason::discovery_timeout) {
         notes_.walk_failed(session_reason::discovery_timeout, late.detail);
     } else if (host_.state().state() == session_state::degraded) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace mcp {
@@ -35,6 +36,9 @@ public:
     // The answer to a request for `list` or `look`, or its failure, with the detail from operator_notes::shown().
     void take(purpose use, const message& answer);
     void fail(purpose use, const core::error& why);
+
+    // Why the walk under way is cancelled next, for those who wait for it.
+    void expect_cancel(core::error why) { why_next_ = std::move(why); }
 
     // The session has ended.
     void forget();
@@ -71,6 +75,7 @@ private:
     change_tracker tracker_;
     std::optional<discovery_walk> walk_;
     std::optional<side_walk> look_;
+    std::optional<core::error> why_next_;
     bool complete_ = true;  // the latest walk
     server_lists base_;
     server_lists found_;

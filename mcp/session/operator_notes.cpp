@@ -24,7 +24,7 @@ std::string_view words_for(session_reason why) noexcept
         case session_reason::stream_down:
             return "the stream of its notifications is down";
         case session_reason::era_changed:
-            return "it speaks the modern era by now";
+            return "it speaks another era by now";
         case session_reason::none:
         case session_reason::start_failed:
         case session_reason::probe_failed:

@@ -256,7 +256,24 @@ void session::on_handshake_done()
 
 void session::on_handshake_refused()
 {
-    probe_.beside() ? wait_for_probe() : lose(handshake_refused, true);
+    if (probe_.beside()) {
+        return wait_for_probe();
+    }
+    if (speaks_otherwise() && probe_.recalled()) {
+        return ask_again();
+    }
+    lose(handshake_refused, true);
+}
+
+// A server that has come back in another era than was spoken with it last is not kept waiting. What it is asked in this attempt is not
+// recalled, so that one that contradicts itself is not asked in a circle.
+void session::ask_again()
+{
+    probe_.forget();
+    end_work();
+    close(false);
+    step_.enter(starting, era_changed);
+    begin_attempt();
 }
 
 void session::on_nobody_there()
@@ -281,10 +298,15 @@ void session::on_pong_late()
 void session::on_session_lost()
 {
     const auto since = health_.ready_since();
+    const bool moved = speaks_otherwise() && settings_.era == era_policy::automatic;
     if (!since || step_.now() - *since < settings_.steady_after) {
-        return lose(session_lost, false);
+        return lose(moved ? era_changed : session_lost, false);
     }
     failures_ = 0;
+    probe_.age();
+    if (moved) {
+        return ask_again();
+    }
     end_work();
     shake_hands(session_lost);
     step_.arm(timer_name::start, settings_.start_timeout);
@@ -305,11 +327,12 @@ void session::lose(session_reason why, bool crash)
         failures_ = 0;
     }
     // A program that was asked for its era may have minded that: the next one is not.
-    if ((why == handshake_refused || why == handshake_timeout) && !probe_.minded()) {
+    const bool unsure = (why == handshake_refused || why == handshake_timeout) && !probe_.minded();
+    if (unsure || why == era_changed) {
         probe_.forget();
     }
     end_work();
-    close(handshaken_ && why != session_lost);
+    close(handshaken_ && why != session_lost && why != era_changed);
     ++failures_;
     if (crash) {
         crashes_.push_back(step_.now());

@@ -37,6 +37,8 @@ private:
     void begin_attempt();
     void connect();
     void shake_hands(session_reason why);
+    bool speaks_otherwise() const noexcept { return step_.event().verdict.value_or(spoken_) != spoken_; }
+    void ask_again();
     void keep_probe(session_reason why);
     void wait_for_probe();
     void lose(session_reason why, bool crash);

@@ -14,12 +14,14 @@ era session_probe::spoken() const noexcept
 
 void session_probe::learn(era verdict, core::steady_time now)
 {
+    learned_ = true;
     verdict_ = verdict;
     verdict_at_ = now;
 }
 
 void session_probe::begin(session_step& step)
 {
+    learned_ = false;
     const bool known = verdict_ && step.now() - verdict_at_ < settings_.verdict_age;
     alone_ = settings_.era == era_policy::automatic && !known;
     step.act(alone_ ? action_kind::probe : action_kind::open);

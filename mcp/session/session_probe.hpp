@@ -27,8 +27,14 @@ public:
     // The probe became the connection of a legacy session: the server may have minded the probe.
     bool minded() const noexcept { return kept_ && verdict_ == era::legacy; }
 
+    // Whether what is spoken is known from before this attempt, so that the server may be asked again.
+    bool recalled() const noexcept { return settings_.era == era_policy::automatic && verdict_ && !learned_; }
+
     void learn(era verdict, core::steady_time now);
     void forget() noexcept { verdict_.reset(); }
+
+    // The session has stood: what was learned for it is from before.
+    void age() noexcept { learned_ = false; }
 
     // Opens the connection of a new attempt, or first its probe.
     void begin(session_step& step);
@@ -58,6 +64,7 @@ private:
     bool alone_ = false;
     bool beside_ = false;
     bool kept_ = false;
+    bool learned_ = false;  // the verdict, in this attempt
     std::optional<era> verdict_;
     core::steady_time verdict_at_{};
 };

@@ -67,7 +67,7 @@ enum class session_reason : std::uint8_t {
     stream_down,
     refresh_failed,
     unreachable,  // nobody is at its address any more
-    era_changed,  // it speaks the modern era by now
+    era_changed,  // it speaks another era by now
 };
 
 inline constexpr std::size_t session_reasons = 15;
@@ -89,10 +89,10 @@ enum class event_kind : std::uint8_t {
     lost,        // the child exited, the connection is gone
     closed,      // what `close` asked for is done
     // Of the session: they carry session::generation().
-    handshake_done,  // `version` is the one that the server chose
-    handshake_refused,
-    session_lost,
-    walk_done,  // `complete`, `time_to_live`
+    handshake_done,     // `version` is the one that the server chose
+    handshake_refused,  // `verdict`: by a server of that era
+    session_lost,       // the same: it has come back in that era
+    walk_done,          // `complete`, `time_to_live`
     walk_failed,
     list_changed,  // change_tracker::note() said so
     stream_up,     // GET or `subscriptions/listen`; while it is up: there was a gap

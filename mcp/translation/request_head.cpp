@@ -244,19 +244,37 @@ private:
     tool& into_;
 };
 
-parameter_fields::parameter_fields(const server_lists& lists)
+parameter_fields::parameter_fields(std::shared_ptr<const server_lists> lists)
+    : lists_{std::move(lists)}
 {
-    for (const auto& each : lists[list_kind::tools]) {
-        if (each.raw.find(annotation) == std::string::npos) {
-            continue;
-        }
-        const auto members = members_of(each.raw);
-        tool read;
-        schema_reader{members.object("inputSchema"), read}.read();
-        if (!read.fields.empty()) {
-            tools_.emplace(each.key, std::move(read));
-        }
+    for (const auto& each : (*lists_)[list_kind::tools]) {
+        by_name_.push_back(&each);
     }
+    std::ranges::sort(by_name_, {}, &listed_item::key);
+}
+
+// Null: it is not listed, or wants nothing repeated.
+const parameter_fields::tool* parameter_fields::find(std::string_view name)
+{
+    if (const auto known = read_.find(name); known != read_.end()) {
+        return known->second.get();
+    }
+    const auto listed = std::ranges::lower_bound(by_name_, name, {}, &listed_item::key);
+    if (listed == by_name_.end() || (*listed)->key != name) {
+        return nullptr;
+    }
+    const auto& raw = (*listed)->raw;
+    std::unique_ptr<tool> read;
+    if (raw.size() <= longest_tool && raw.find(annotation) != std::string::npos) {
+        read = std::make_unique<tool>();
+        schema_reader{members_of(raw).object("inputSchema"), *read}.read();
+    }
+    const bool repeats = read != nullptr && !read->fields.empty();
+    auto& kept = read_[std::string{name}];
+    if (repeats) {
+        kept = std::move(read);
+    }
+    return kept.get();
 }
 
 // Reads the arguments of one call in one pass. Of a value that stands twice it has the last.
@@ -306,15 +324,14 @@ private:
 };
 
 std::vector<std::pair<std::string, std::string>> parameter_fields::of(std::string_view tool, std::string_view arguments)
-    const
 {
     std::vector<std::pair<std::string, std::string>> fields;
-    const auto known = tools_.find(tool);
-    if (known == tools_.end()) {
+    const auto* const known = find(tool);
+    if (known == nullptr) {
         return fields;
     }
-    const auto& names = known->second.fields;
-    const argument_reader read{arguments, known->second};
+    const auto& names = known->fields;
+    const argument_reader read{arguments, *known};
     const auto& values = read.values();
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (auto text = values[i].size() <= longest_value ? field_text(values[i]) : std::nullopt) {
@@ -328,14 +345,14 @@ bool parameter_fields::agree(
     std::string_view tool,
     std::string_view arguments,
     const std::vector<std::pair<std::string, std::string>>& sent
-) const
+)
 {
-    const auto known = tools_.find(tool);
-    if (known == tools_.end() || !known->second.sound) {
+    const auto* const known = find(tool);
+    if (known == nullptr || !known->sound) {
         return true;
     }
-    const auto& names = known->second.fields;
-    const argument_reader read{arguments, known->second};
+    const auto& names = known->fields;
+    const argument_reader read{arguments, *known};
     if (read.twice()) {
         return false;
     }
@@ -357,7 +374,7 @@ bool parameter_fields::agree(
     return true;
 }
 
-message_head head_of(const client_message& request, const parameter_fields* tools)
+message_head head_of(const client_message& request, parameter_fields* tools)
 {
     message_head head;
     if (request.head != nullptr) {

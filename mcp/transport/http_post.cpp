@@ -255,9 +255,19 @@ void http_post::judge()
         return;
     }
     if (good && refused) {
-        return fail(std::move(*refused), era_of_http_answer(status_, answer));
+        return fail(std::move(*refused), era_said_by(answer));
     }
     judge_refusal(answer);
+}
+
+// A server may come back in the other era behind a connection that goes on.
+std::optional<era> http_post::era_said_by(const message* answer) const
+{
+    const auto first = era_of_http_answer(status_, answer);
+    if (first_ || !first || answer == nullptr) {
+        return first_ ? first : std::nullopt;
+    }
+    return other_era(*answer, wire_.modern() ? era::modern : era::legacy);
 }
 
 void http_post::judge_refusal(const message* answer)
@@ -272,7 +282,7 @@ void http_post::judge_refusal(const message* answer)
     if (answer != nullptr && answer->kind == message_kind::failure && code != errc::session_misconfigured) {
         detail += ": " + answer->failure.text;
     }
-    fail(core::upstream_error(code, std::move(detail)), resuming_ ? std::nullopt : era_of_http_answer(status_, answer));
+    fail(core::upstream_error(code, std::move(detail)), resuming_ ? std::nullopt : era_said_by(answer));
 }
 
 void http_post::refuse(std::string why)
@@ -283,7 +293,7 @@ void http_post::refuse(std::string why)
 void http_post::fail(core::error why, std::optional<era> says)
 {
     const bool tells = !settled_;
-    owner_.over(*this, tells ? std::optional{std::move(why)} : std::nullopt, first_ ? says : std::nullopt);
+    owner_.over(*this, tells ? std::optional{std::move(why)} : std::nullopt, says);
 }
 
 }  // namespace mcp

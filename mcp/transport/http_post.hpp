@@ -67,6 +67,7 @@ private:
     void tell_answer(std::string_view text);
     void judge();
     void judge_refusal(const message* answer);
+    std::optional<era> era_said_by(const message* answer) const;
     void stream_ended(core::result<> how);
     void resume();
     void fail(core::error why, std::optional<era> says = std::nullopt);

@@ -160,7 +160,7 @@ void http_transport::over(http_post& post, std::optional<core::error> why, std::
     std::erase_if(waiting_, is);
     std::erase_if(under_way_, is);
     advance();
-    if (why && no_session_here && why->code == errc::upstream_status && refused_) {
+    if (why && no_session_here && why->code == errc::upstream_status && says != era::modern && refused_) {
         const auto tell = refused_;
         return tell(std::move(*why));
     }

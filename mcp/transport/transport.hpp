@@ -38,8 +38,8 @@ public:
     virtual void refused(std::string_view beginning, std::size_t limit) = 0;
 
     // No answer will come to the request with this id: it could not be delivered, or its answer was no message. Of a message
-    // that is no request (id 0): it was not taken, where the transport hears of that. `era`: what
-    // that says of the server's era, if it was the first thing that the connection carried.
+    // that is no request (id 0): it was not taken, where the transport hears of that. `says`: what that says of the server's era, if
+    // it was the first thing that the connection carried; later only if it is another era than the one that is spoken.
     virtual void failed(std::uint64_t request, core::error why, std::optional<era> says) = 0;
 
     // The server has forgotten the session; what was under way is lost.

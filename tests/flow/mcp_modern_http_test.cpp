@@ -180,6 +180,21 @@ TEST_CASE("A client of the legacy era uses a server that speaks only the modern 
     }
 }
 
+TEST_CASE("The first call to a lazy server repeats what its tool wants repeated, in a session or without one")
+{
+    for (const bool alone : {true, false}) {
+        CAPTURE(alone);
+        const auto x = modern_gateway(core::mcp_era::modern, [](config::settings& settings) {
+            settings.agents[0].mcp->start = core::mcp_start::lazy;
+        });
+        const auto session = alone ? field_list{} : begin_translated(x);
+        CHECK(post(x, call_named("echo", "1", R"({"region":"eu"})"), session).body == completed("1"));
+        const auto all = calls(x);
+        REQUIRE(all.size() == 1);
+        CHECK(all[0].header("Mcp-Param-Region") == "eu");
+    }
+}
+
 TEST_CASE("Whether a server speaks the legacy era is asked once, and not by each client")
 {
     const auto x = modern_gateway(core::mcp_era::automatic);

@@ -27,7 +27,8 @@ using nlohmann::json;
 
 // Each line that comes is kept in the file `got`, its process id in `pids`. It does what stands in the line: `hang` gets no
 // answer, `crash` ends it, `talk` says something before the answer, `wait` answers when there is a file `go`, `ask` asks for
-// the client's roots and answers when that is answered, `both` asks and answers, `tell` says something unasked.
+// the client's roots and answers when that is answered, `both` asks and answers, `tell` says something unasked, `twice` answers twice and
+// `stray` answers what nobody has asked before. With a file `differ` each program lists a tool of its own.
 inline constexpr const char* shell_server = R"(
 echo $$ >> pids
 asked=
@@ -41,7 +42,9 @@ while read -r line; do
       [ -e strange ] && { echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2031-01-01","capabilities":{}}}'; continue; }
       [ -e greet ] && echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}'
       echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1.50"}}}';;
-    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"one","inputSchema":{}},{"name":"secret","inputSchema":{}}]}}';;
+    *'"tools/list"'*)
+      [ -e differ ] && { echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"of'$$'","inputSchema":{}}]}}'; continue; }
+      echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"one","inputSchema":{}},{"name":"secret","inputSchema":{}}]}}';;
     *'"notifications/'*) ;;
     *'"roots":'*) echo '{"jsonrpc":"2.0","id":'$asked',"result":{"content":[{"type":"text","text":"asked"}]}}';;
     *hang*) ;;
@@ -52,6 +55,8 @@ while read -r line; do
       echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":'$code',"message":"no"}}';;
     *ask*) asked=$id; echo '{"jsonrpc":"2.0","id":77,"method":"roots/list"}';;
     *both*) echo '{"jsonrpc":"2.0","id":78,"method":"roots/list"}'; echo "$done";;
+    *twice*) echo "$done"; echo '{"jsonrpc":"2.0","id":'$id',"result":{"again":true}}';;
+    *stray*) echo '{"jsonrpc":"2.0","id":999,"result":{"stray":true}}'; echo "$done";;
     *tell*) echo "$done"; echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';;
     *) echo "$done";;
   esac

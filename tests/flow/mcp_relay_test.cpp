@@ -158,6 +158,41 @@ TEST_CASE("bad input goes no further than the gateway, and has MCP's status and 
     CHECK(passed_on(x).empty());
 }
 
+TEST_CASE("Bad input of the modern era, and a batch where there is none, goes no further than the gateway either")
+{
+    const auto x = mcp_gateway();
+    const auto said = [](std::string_view method, std::string_view name, std::string_view version) {
+        return field_list{
+            {"MCP-Protocol-Version", std::string{version}},
+            {"Mcp-Method", std::string{method}},
+            {"Mcp-Name", std::string{name}}
+        };
+    };
+    const auto modern = [](std::string_view method, std::string_view version) {
+        return R"({"jsonrpc":"2.0","id":1,"method":")" + std::string{method} +
+               R"(","params":{"name":"echo","_meta":{"io.modelcontextprotocol/protocolVersion":")" +
+               std::string{version} + R"(","io.modelcontextprotocol/clientCapabilities":{}}}})";
+    };
+    constexpr std::string_view newest = "2026-07-28";
+    const auto call = modern("tools/call", newest);
+    check_error(post(x, call, said("tools/call", "other", newest)), 400, -32020, "header_mismatch");
+    check_error(post(x, call, said("tools/list", "echo", newest)), 400, -32020, "header_mismatch");
+    check_error(post(x, call, {{"MCP-Protocol-Version", std::string{newest}}}), 400, -32020, "header_mismatch");
+    check_error(
+        post(x, modern("tools/call", "2027-01-01"), said("tools/call", "echo", "2027-01-01")),
+        400,
+        -32022,
+        "version_unsupported"
+    );
+    check_error(post(x, modern("no/such", newest), said("no/such", "echo", newest)), 404, -32601, "method_not_found");
+    const std::string batch = R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])";
+    for (const auto* const version : {"2025-06-18", "2025-11-25", "2026-07-28"}) {
+        CAPTURE(version);
+        check_error(post(x, batch, {{"MCP-Protocol-Version", version}}), 400, -32600, "invalid_request");
+    }
+    CHECK(passed_on(x).empty());
+}
+
 TEST_CASE("a message is taken up to max_message and not beyond")
 {
     const auto x = mcp_gateway([](config::settings& settings) {

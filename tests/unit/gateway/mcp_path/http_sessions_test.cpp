@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -180,6 +181,23 @@ TEST_CASE("What is old goes without being asked for, and so does an agent of who
     x.now += known_sessions::longest_life;
     x.sessions.sweep(x.now);
     CHECK(x.sessions.agents() == 0);
+}
+
+TEST_CASE("512 sessions that are old go at once, whosever they are, and the others behind what else is due on the loop")
+{
+    for (const auto count : {http_sessions::most_swept - 1, http_sessions::most_swept, http_sessions::most_swept + 1}) {
+        CAPTURE(count);
+        http_rig x;
+        for (unsigned i = 0; i < count; ++i) {
+            x.sessions.keep(i % 2 == 0 ? "a" : "b", digest(i), "upstream");
+        }
+        x.poll();
+        x.now += known_sessions::longest_idle;
+        x.sessions.sweep(x.now);
+        CHECK(x.sessions.known("a") + x.sessions.known("b") == count - std::min(count, http_sessions::most_swept));
+        x.poll();
+        CHECK(x.sessions.agents() == 0);
+    }
 }
 
 TEST_CASE("With an agent goes what is known of its sessions")

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("gateway/mcp_path/parked_calls");
@@ -308,6 +310,37 @@ TEST_CASE("Of one agent 100 calls are parked, and the next one's question is ref
     x.poll();
     CHECK(next(answer) == answer_text("1"));
     CHECK(x.call(next_round("2", asked[0], R"({"input-1":{}})")) != nullptr);
+}
+
+TEST_CASE("Of all agents 1,000 calls are parked, and the next one's question is refused")
+{
+    parked_rig x;
+    x.server.max_sessions = 200;
+    std::vector<reader> asking;
+    const auto call_to = [&x, &asking](std::size_t agent) {
+        auto what = parked_rig::asked(modern("1", "tools/call", arguments), "d");
+        what.agent = "a" + std::to_string(agent);
+        const auto entry = x.new_entry();
+        entry->record.id = what.agent;
+        auto begun = x.calls.request(entry, what);
+        REQUIRE(begun.has_value());
+        asking.push_back(std::move(*begun));
+        x.poll();
+        x.programs.say(message("0", "roots/list"), x.programs.started.size() - 1);
+    };
+    for (std::size_t i = 0; i < translated_calls::most_parked - 1; ++i) {
+        call_to(i / translated_calls::most_parked_of_agent);
+    }
+    CHECK(x.wait_until([&x] { return x.calls.parked() == translated_calls::most_parked - 1; }));
+    call_to(9);
+    CHECK(x.wait_until([&x] { return x.calls.parked() == translated_calls::most_parked; }));
+    call_to(10);
+    const auto last = x.programs.started.size() - 1;
+    CHECK(x.wait_until([&] { return x.lines(last).back().find("-32601") != std::string::npos; }));
+    CHECK(x.calls.parked() == translated_calls::most_parked);
+    x.programs.say(answer_text("1"), last);
+    x.poll();
+    CHECK(next(asking.back()) == answer_text("1"));
 }
 
 TEST_SUITE_END();

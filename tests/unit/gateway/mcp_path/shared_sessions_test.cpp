@@ -339,6 +339,26 @@ TEST_CASE("A session ends after 30 minutes without a message and after 24 hours,
     CHECK(x.ended(session_end::aged) == 2);
 }
 
+TEST_CASE("256 sessions are swept at once, and the others behind what else is due on the loop")
+{
+    using gateway::mcp_path::session_table;
+    for (const auto count : {session_table::most_swept - 1, session_table::most_swept, session_table::most_swept + 1}) {
+        CAPTURE(count);
+        shared_rig x;
+        for (std::size_t i = 0; i < count; ++i) {
+            REQUIRE(x.begin().size() == 16);
+        }
+        x.now += session_table::longest_idle;
+        x.shared->sweep(x.now);
+        CHECK(x.shared->size() == count - std::min(count, session_table::most_swept));
+        x.shared->sweep(x.now);
+        CHECK(x.shared->size() == count - std::min(count, session_table::most_swept));
+        x.poll();
+        CHECK(x.shared->size() == 0);
+        CHECK(x.ended(session_end::idle) == count);
+    }
+}
+
 TEST_CASE("A session that ends cancels its calls and no others")
 {
     shared_rig x;

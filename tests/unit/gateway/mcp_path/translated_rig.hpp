@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mcp_path_test {
 
@@ -145,7 +146,14 @@ public:
         poll();
     }
 
+    net::task<core::result<>> read_lists(std::string id)
+    {
+        lists_read.push_back(std::move(id));
+        co_return core::result<>{};
+    }
+
     net::signal wake;
+    std::vector<std::string> lists_read;       // of which agents
     std::shared_ptr<mcp::server_lists> lists;  // null: the control session knows nothing yet
     gateway::mcp_path::program_plane plane{gateway::mcp_path::program_services{
         .loop = loop,
@@ -163,6 +171,7 @@ public:
         .lane = [this](const std::string&) { return programs.factory(); },
         .listed = [this](const std::string&) { return lists; },
         .lists = [this](const std::string&) { return lists; },
+        .read_lists = [this](const std::string& id) { return read_lists(id); },
     }};
 };
 

@@ -359,11 +359,17 @@ TEST_CASE("A server over HTTP is translated for if its record says so, and not a
         x.poll();
         return said.value_or(false);
     };
+    // What its tools want repeated in the header has to be known before they are called.
     CHECK(translated(core::mcp_era::modern));
+    CHECK(x.lists_read == std::vector<std::string>{"a"});
     CHECK_FALSE(translated(core::mcp_era::automatic));
     CHECK_FALSE(translated(core::mcp_era::legacy));
+    x.lists = std::make_shared<mcp::server_lists>();
+    CHECK(translated(core::mcp_era::modern));
+    x.lists = nullptr;
     x.server.transport = core::mcp_transport::stdio;
     CHECK_FALSE(translated(core::mcp_era::modern));
+    CHECK(x.lists_read.size() == 1);
 }
 
 TEST_CASE("A call without a session leaves its place when it is over, and one that is answered here takes none")
@@ -405,7 +411,11 @@ TEST_CASE(
     SUBCASE("it is answered")
     {
         x.say(answer_text(x.id_of_line(0, 1)), 1);
-        CHECK(x.all(*first) == answer_text("7") + "\nover");
+        const auto batch = first->take();
+        REQUIRE(batch.has_value());
+        CHECK(batch->texts == std::vector{answer_text("7")});
+        CHECK(batch->over);
+        CHECK(batch->translated);
         const auto second = call("8");
         CHECK(x.programs.started.size() == 2);
         x.say(answer_text(x.id_of_line(0, 1)), 1);

@@ -31,6 +31,7 @@ public:
         auto batch = reader->take();
         REQUIRE(batch.has_value());
         CHECK(batch->texts == std::vector{translated_opening});
+        CHECK(batch->translated);
         reader->next();
         poll();
         return batch->handle;
@@ -93,7 +94,12 @@ TEST_CASE("A program that refuses initialize for another reason is heard by the 
 {
     tried_rig x;
     x.programs.opened = R"({"jsonrpc":"2.0","id":0,"error":{"code":-32600,"message":"not today"}})";
-    CHECK(x.all(x.asked(program_act::begin, "", opening)) == x.programs.opened + "\nover");
+    const auto reader = x.open(x.asked(program_act::begin, "", opening));
+    const auto heard = reader->take();
+    REQUIRE(heard.has_value());
+    CHECK(heard->texts == std::vector{x.programs.opened});
+    CHECK(heard->over);
+    CHECK_FALSE(heard->translated);
     CHECK(x.programs.started.size() == 1);
     CHECK(x.plane.counts().begun == 1);
 }

@@ -36,13 +36,13 @@ public:
             case 2:
             case 3:
             case 4:
-                if (auto step = all_.subscribe(client, uri, ask(client))) {
+                if (auto step = all_.subscribe({client}, uri, ask(client))) {
                     take(*step, false);
                 }
                 return;
             case 5:
             case 6:
-                return take(all_.unsubscribe(client, uri, ask(client)), false);
+                return take(all_.unsubscribe({client}, uri, ask(client)), false);
             case 7:
                 return restore();
             default:

@@ -35,12 +35,12 @@ class rig {
 public:
     std::string subscribe(std::uint64_t client, std::string_view uri, std::uint64_t request = 0)
     {
-        const auto step = all.subscribe(client, uri, request);
+        const auto step = all.subscribe({client, principal}, uri, request);
         return step ? shown(*step) : std::string{core::name(step.error().code)};
     }
     std::string unsubscribe(std::uint64_t client, std::string_view uri, std::uint64_t request = 0)
     {
-        return shown(all.unsubscribe(client, uri, request));
+        return shown(all.unsubscribe({client, principal}, uri, request));
     }
     std::string answered(std::string_view uri, bool success = true) { return shown(all.answered(uri, success)); }
     std::string leave(std::uint64_t client)
@@ -60,6 +60,7 @@ public:
         return out;
     }
 
+    std::string principal;  // of those who ask
     shared_subscriptions all;
 };
 
@@ -204,6 +205,35 @@ TEST_CASE("A client has 1,000 subscriptions and no more, all have 10,000, and a 
     CHECK(x.subscribe(11, std::string(shared_subscriptions::longest_uri, 'u')).size() > 4096);
     CHECK(x.subscribe(11, std::string(shared_subscriptions::longest_uri + 1, 'u')) == "invalid_params");
     CHECK(x.subscribe(11, "") == "invalid_params");
+}
+
+TEST_CASE("Clients of a principal have 5,000 subscriptions and no more, and what one of them ends another may have")
+{
+    rig x;
+    x.principal = "p";
+    const auto uri = [](std::uint64_t number) { return "r:" + std::to_string(number); };
+    for (std::uint64_t i = 0; i < shared_subscriptions::most_of_principal; ++i) {
+        REQUIRE(x.subscribe(1 + i / shared_subscriptions::most_of_one, uri(i)) == "+" + uri(i));
+    }
+    CHECK(x.subscribe(6, "r:more") == "overloaded");
+    // What it has already, and what it gives up.
+    CHECK(x.subscribe(1, uri(0)).empty());
+    CHECK(x.unsubscribe(6, uri(1)).empty());
+    x.principal = "q";
+    CHECK(x.subscribe(7, "r:more") == "+r:more");
+    x.principal.clear();
+    CHECK(x.subscribe(8, "r:other") == "+r:other");
+    x.principal = "p";
+    CHECK(x.subscribe(6, "r:new") == "overloaded");
+    x.leave(6);
+    CHECK(x.subscribe(6, "r:new") == "overloaded");
+    x.leave(5);
+    CHECK(x.subscribe(6, "r:new") == "+r:new");
+    for (const auto client : {1U, 2U, 3U, 4U, 6U, 7U, 8U}) {
+        x.leave(client);
+    }
+    CHECK(x.all.lose().empty());
+    CHECK(x.all.size() == 0);
 }
 
 TEST_SUITE_END();

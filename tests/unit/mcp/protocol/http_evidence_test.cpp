@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,55 @@ TEST_CASE("over HTTP a server that fails, asks who calls or sends elsewhere says
         CAPTURE(status);
         CHECK(mcp::era_of_http_answer(status, &modern) == era::modern);
         CHECK(mcp::era_of_http_answer(status, nullptr) == era::legacy);
+    }
+}
+
+TEST_CASE(
+    "An answer that only a server of the other era gives tells that era, whichever is spoken; any other tells nothing"
+)
+{
+    struct row {
+        era spoken;
+        std::string answer;
+        std::optional<era> expected;
+    };
+    const auto unknown_version = R"({"supported":["2025-11-25","2025-06-18"],"requested":"2026-07-28"})";
+    const std::vector<row> rows{
+        // As the TypeScript SDK's second line answers with `legacy: 'reject'`.
+        {era::legacy,
+         failure(
+             -32022,
+             "Unsupported protocol version: the request did not name a protocol version",
+             R"({"supported":["2026-07-28"]})"
+         ),
+         era::modern},
+        {era::legacy, failure(-32020, "Header mismatch: Mcp-Method is missing"), era::modern},
+        {era::legacy, failure(-32022, "m", unknown_version), std::nullopt},
+        {era::legacy, failure(-32601, "Method not found"), std::nullopt},
+        {era::legacy, failure(-32603, "Internal error"), std::nullopt},
+        {era::legacy, failure(-32000, "Bad Request: Server not initialized"), std::nullopt},
+        {era::legacy, result("{}"), std::nullopt},
+        // As the SDKs of the legacy era answer.
+        {era::modern, failure(-32000, "Bad Request: Server not initialized"), era::legacy},
+        {era::modern, failure(-32000, "Bad Request: Mcp-Session-Id header is required"), era::legacy},
+        {era::modern, failure(-32000, "Bad Request: No valid session ID provided"), era::legacy},
+        {era::modern, failure(-32001, "Session not found"), era::legacy},
+        {era::modern, failure(-32600, "Bad Request: Missing session ID"), era::legacy},
+        {era::modern,
+         failure(-32000, "Bad Request: Unsupported protocol version: 2026-07-28 (supported versions: 2025-11-25)"),
+         era::legacy},
+        {era::modern, failure(-32022, "m", unknown_version), era::legacy},
+        {era::modern, failure(-32022, "m", R"({"supported":["2026-07-28"]})"), std::nullopt},
+        {era::modern, failure(-32020, "Header mismatch: the session"), std::nullopt},
+        {era::modern, failure(-32601, "Method not found"), std::nullopt},
+        {era::modern, failure(-32602, "no such session"), std::nullopt},
+        {era::modern, failure(-32603, "session store is down"), std::nullopt},
+        {era::modern, failure(-32000, "the database is down"), std::nullopt},
+        {era::modern, result(R"({"text":"session"})"), std::nullopt},
+    };
+    for (const auto& each : rows) {
+        CAPTURE(each.answer);
+        CHECK(mcp::other_era(*mcp::read_message(each.answer), each.spoken) == each.expected);
     }
 }
 

@@ -410,7 +410,7 @@ TEST_CASE(
     CHECK(x.wait_for(session_state::backoff));
 }
 
-TEST_CASE("a modern server that answers its ping as a legacy one would gets a new handshake")
+TEST_CASE("a modern server that answers its ping as a legacy one would is asked for its era at once")
 {
     rig x;
     x.settings.states.steady_after = core::duration{0};
@@ -429,12 +429,11 @@ TEST_CASE("a modern server that answers its ping as a legacy one would gets a ne
     modern = false;
     REQUIRE(x.wait_until([&] { return x.server.settled == "2025-06-18"; }));
     CHECK(x.wait_for(session_state::ready));
-    CHECK(std::ranges::any_of(x.states, [](const auto& each) {
-        return each.second == session_reason::handshake_refused;
-    }));
+    CHECK(std::ranges::count(x.states, std::pair{session_state::starting, session_reason::era_changed}) == 1);
+    CHECK(std::ranges::count(x.states, session_state::backoff, &std::pair<session_state, session_reason>::first) == 0);
 }
 
-TEST_CASE("a legacy server that answers its ping as a modern one would gets a new handshake, and is probed")
+TEST_CASE("a legacy server that answers its ping as a modern one would is asked for its era at once")
 {
     rig x;
     x.settings.states.steady_after = core::duration{0};
@@ -459,9 +458,8 @@ TEST_CASE("a legacy server that answers its ping as a modern one would gets a ne
     modern = true;
     REQUIRE(x.wait_until([&] { return x.server.settled == "2026-07-28"; }));
     CHECK(x.wait_for(session_state::ready));
-    CHECK(std::ranges::any_of(x.states, [](const auto& each) {
-        return each.second == session_reason::handshake_refused;
-    }));
+    CHECK(std::ranges::count(x.states, std::pair{session_state::starting, session_reason::era_changed}) == 1);
+    CHECK(std::ranges::count(x.states, session_state::backoff, &std::pair<session_state, session_reason>::first) == 0);
 }
 
 TEST_CASE("a stop ends the session in order")

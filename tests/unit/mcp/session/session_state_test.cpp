@@ -214,6 +214,93 @@ TEST_CASE("many losses of one session are one new handshake on the same connecti
     CHECK(d.session.state() == session_state::ready);
 }
 
+TEST_CASE("A server that answers as one of the other era is asked for its era at once if it stood, else after a pause")
+{
+    for (const auto spoken : {mcp::era::legacy, mcp::era::modern}) {
+        const auto other = spoken == mcp::era::legacy ? mcp::era::modern : mcp::era::legacy;
+        CAPTURE(mcp::name(spoken));
+        const auto begun = [spoken] {
+            session_driver d;
+            d.on(event_kind::begin);
+            d.probed(spoken);
+            d.handshake(spoken == mcp::era::legacy ? "2025-11-25" : "2026-07-28");
+            d.on(event_kind::walk_done);
+            REQUIRE(d.session.state() == session_state::ready);
+            return d;
+        };
+        auto d = begun();
+        d.pass(seconds{10});
+        CHECK(
+            d.on({.kind = event_kind::session_lost, .verdict = other}) ==
+            "disarm ping, close, arm stop 5000, report starting era_changed"
+        );
+        CHECK(d.on(event_kind::closed) == "disarm stop, probe, arm start 30000, arm silence 2000");
+        CHECK(
+            d.probed(other).find(other == mcp::era::modern ? "send_discover" : "send_initialize") != std::string::npos
+        );
+
+        auto young = begun();
+        young.pass(milliseconds{9999});
+        CHECK(
+            young.on({.kind = event_kind::session_lost, .verdict = other}) ==
+            "disarm ping, close, arm stop 5000, report backoff era_changed, arm backoff 1000"
+        );
+        young.on(event_kind::closed);
+        CHECK(
+            young.fire(timer_name::backoff) == "report starting era_changed, probe, arm start 30000, arm silence 2000"
+        );
+
+        // What is of the era that is spoken says only that the session is gone.
+        auto same = begun();
+        same.pass(seconds{10});
+        CHECK(
+            same.on({.kind = event_kind::session_lost, .verdict = spoken}).find("report initializing session_lost") !=
+            std::string::npos
+        );
+    }
+}
+
+TEST_CASE("A handshake that a server of the other era refuses is followed by a probe at once, but not after a probe")
+{
+    session_driver d;
+    d.make_ready();
+    d.on(event_kind::lost);
+    d.fire(timer_name::backoff);
+    d.on(event_kind::connected);
+    CHECK(
+        d.on({.kind = event_kind::handshake_refused, .verdict = mcp::era::modern}) ==
+        "disarm start, close, arm stop 5000, report starting era_changed"
+    );
+    CHECK(d.on(event_kind::closed) == "disarm stop, probe, arm start 30000, arm silence 2000");
+    // It contradicts itself.
+    d.probed(mcp::era::legacy);
+    CHECK(
+        d.on({.kind = event_kind::handshake_refused, .verdict = mcp::era::modern})
+            .find("report backoff handshake_refused") != std::string::npos
+    );
+
+    session_driver lost;
+    lost.make_ready();
+    lost.pass(seconds{10});
+    lost.on(event_kind::session_lost);
+    CHECK(
+        lost.on({.kind = event_kind::handshake_refused, .verdict = mcp::era::modern})
+            .find("report starting era_changed") != std::string::npos
+    );
+
+    session_driver named{legacy_only()};
+    named.make_ready();
+    named.pass(seconds{10});
+    CHECK(
+        named.on({.kind = event_kind::session_lost, .verdict = mcp::era::modern})
+            .find("report initializing session_lost") != std::string::npos
+    );
+    CHECK(
+        named.on({.kind = event_kind::handshake_refused, .verdict = mcp::era::modern})
+            .find("report backoff handshake_refused") != std::string::npos
+    );
+}
+
 TEST_CASE("a server that forgets its sessions at once is not asked in a circle")
 {
     session_driver d;

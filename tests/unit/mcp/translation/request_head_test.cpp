@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -30,14 +32,14 @@ parameter_fields tools()
              R"("deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}},"on":{"type":"boolean","x-mcp-header":"On"}}}})"
         },
     };
-    return parameter_fields{lists};
+    return parameter_fields{std::make_shared<const server_lists>(lists)};
 }
 
 }  // namespace
 
 TEST_CASE("A call repeats the arguments that its tool wants repeated, in any depth")
 {
-    const auto known = tools();
+    auto known = tools();
     CHECK(
         known.of("t", R"({"on":true,"deep":{"n":42},"region":"eu"})") ==
         fields{{"Mcp-Param-Region", "eu"}, {"Mcp-Param-N", "42"}, {"Mcp-Param-On", "true"}}
@@ -46,9 +48,30 @@ TEST_CASE("A call repeats the arguments that its tool wants repeated, in any dep
     CHECK(known.of("unknown", R"({"region":"eu"})").empty());
 }
 
+TEST_CASE("Of 10,000 tools each repeats its own arguments, whatever their order, and so it does once more")
+{
+    server_lists lists;
+    auto& listed = lists.lists[index_of(list_kind::tools)];
+    for (int i = 10'000; i > 0; --i) {
+        const auto name = std::to_string(i * 7919 % 10'007);
+        const auto schema = R"({"properties":{"a":{"type":"string","x-mcp-header":"F)" + name + "\"}}}";
+        listed.push_back({.key = name, .raw = R"({"name":")" + name + R"(","inputSchema":)" + schema + "}"});
+    }
+    parameter_fields known{std::make_shared<const server_lists>(lists)};
+    for (const auto* const name : {"7919", "1", "5000"}) {
+        const auto wanted = fields{{"Mcp-Param-F" + std::string{name}, "x"}};
+        for (int again = 0; again < 2; ++again) {
+            CHECK(known.repeats_any(name));
+            CHECK(known.of(name, R"({"a":"x"})") == wanted);
+        }
+    }
+    CHECK_FALSE(known.repeats_any("0"));
+    CHECK_FALSE(known.repeats_any(""));
+}
+
 TEST_CASE("A value that is no plain ASCII is encoded, and one that is absent or of another type has no field")
 {
-    const auto known = tools();
+    auto known = tools();
     for (const auto& [arguments, wanted] : {
              std::pair<std::string, fields>{R"({"region":"K\u00f6ln"})", {{"Mcp-Param-Region", "=?base64?S8O2bG4=?="}}},
              {R"({"region":" a"})", {{"Mcp-Param-Region", "=?base64?IGE=?="}}},
@@ -65,12 +88,14 @@ TEST_CASE("A value that is no plain ASCII is encoded, and one that is absent or 
     }
 }
 
-TEST_CASE("64 arguments of a tool are repeated, 8 names deep, with names of 128 bytes and values of 8 KiB, and no more")
+TEST_CASE(
+    "64 arguments of a tool of 256 KiB are repeated, 8 names deep, with names of 128 bytes and values of 8 KiB, no more"
+)
 {
     const auto of_schema = [](const std::string& schema, const std::string& arguments) {
         server_lists lists;
         lists.lists[index_of(list_kind::tools)] = {{.key = "t", .raw = R"({"name":"t","inputSchema":)" + schema + "}"}};
-        return parameter_fields{lists}.of("t", arguments);
+        return parameter_fields{std::make_shared<const server_lists>(lists)}.of("t", arguments);
     };
     const std::string one = R"({"properties":{"a":{"x-mcp-header":"A"}}})";
     for (const int more : {-1, 0, 1}) {
@@ -102,12 +127,17 @@ TEST_CASE("64 arguments of a tool are repeated, 8 names deep, with names of 128 
 
         const std::string value(parameter_fields::longest_value - 2 + static_cast<std::size_t>(more), 'v');
         CHECK(of_schema(one, R"({"a":")" + value + "\"}").size() == (more <= 0 ? 1 : 0));
+
+        const std::string begin = R"({"properties":{"a":{"x-mcp-header":"A"}},"$comment":")";
+        const auto around = begin.size() + std::string_view{R"({"name":"t","inputSchema":"}})"}.size();
+        const std::string rest(parameter_fields::longest_tool - around + static_cast<std::size_t>(more), 'c');
+        CHECK(of_schema(begin + rest + "\"}", R"({"a":1})").size() == (more <= 0 ? 1 : 0));
     }
 }
 
 TEST_CASE("What is repeated of an argument that stands twice is the latter, and of what is no JSON nothing")
 {
-    const auto known = tools();
+    auto known = tools();
     CHECK(known.of("t", R"({"region":"a","\u0072egion":"b"})") == fields{{"Mcp-Param-Region", "b"}});
     CHECK(known.of("t", R"({"region":"a",)").empty());
     CHECK(known.of("t", R"(["region"])").empty());
@@ -122,12 +152,12 @@ TEST_CASE("A field that would not be one is left out")
              R"({"name":"t","inputSchema":{"x-mcp-header":"Root","properties":{"a":{"x-mcp-header":"A\r\nB: c"},"b":{"x-mcp-header":""}}}})"
         }
     };
-    CHECK(parameter_fields{lists}.of("t", R"({"a":"x","b":"y"})").empty());
+    CHECK(parameter_fields{std::make_shared<const server_lists>(lists)}.of("t", R"({"a":"x","b":"y"})").empty());
 }
 
 TEST_CASE("Fields agree with a call that has each argument to be repeated once, by its value, and no other")
 {
-    const auto known = tools();
+    auto known = tools();
     const fields nothing;
     const fields eu{{"mcp-param-region", "eu"}};
     for (const auto& [arguments, sent, wanted] : {
@@ -200,7 +230,7 @@ TEST_CASE("Fields agree with a call that has each argument to be repeated once, 
 
 TEST_CASE("An argument of any length has its field")
 {
-    const auto known = tools();
+    auto known = tools();
     const std::string value(parameter_fields::longest_value + 1, 'v');
     CHECK(known.agree("t", R"({"region":")" + value + "\"}", {{"Mcp-Param-Region", value}}));
     CHECK_FALSE(known.agree("t", R"({"region":")" + value + "\"}", {}));
@@ -224,7 +254,7 @@ TEST_CASE("Fields of a tool that clients have to reject are not compared")
              .raw =
                  R"({"name":"t","inputSchema":{"properties":{"a":{"x-mcp-header":"A","type":"string"},)" + more + "}}}"}
         };
-        CHECK(parameter_fields{lists}.agree("t", R"({"a":"x"})", {}));
+        CHECK(parameter_fields{std::make_shared<const server_lists>(lists)}.agree("t", R"({"a":"x"})", {}));
     }
     server_lists lists;
     lists.lists[index_of(list_kind::tools)] = {
@@ -233,7 +263,7 @@ TEST_CASE("Fields of a tool that clients have to reject are not compared")
              R"({"name":"t","inputSchema":{"properties":{"a":{"x-mcp-header":"A","type":"string","description":"x-mcp-header"}}}})"
         }
     };
-    CHECK_FALSE(parameter_fields{lists}.agree("t", R"({"a":"x"})", {}));
+    CHECK_FALSE(parameter_fields{std::make_shared<const server_lists>(lists)}.agree("t", R"({"a":"x"})", {}));
 }
 
 TEST_CASE("The name of a request is that of its tool, prompt, resource or task")
@@ -254,7 +284,7 @@ TEST_CASE("The name of a request is that of its tool, prompt, resource or task")
 
 TEST_CASE("A name that a request has already is not looked for, unless its tool wants arguments repeated")
 {
-    const auto known = tools();
+    auto known = tools();
     mcp::client_message call = client_text{"{}"};
     call.method = "tools/call";
     call.params = R"({"name":"other","arguments":{"region":"eu"}})";
@@ -268,7 +298,7 @@ TEST_CASE("A name that a request has already is not looked for, unless its tool 
 
 TEST_CASE("Fields that a request has already stay, and those of its arguments come behind")
 {
-    const auto known = tools();
+    auto known = tools();
     const message_head before{.name = {}, .fields = {{"traceparent", "00"}}};
     mcp::client_message call = client_text{"{}"};
     call.method = "tools/call";

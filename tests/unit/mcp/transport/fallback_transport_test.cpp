@@ -130,6 +130,9 @@ TEST_CASE("no other answer is taken for that of an older server, nor one to anot
     CHECK(says(test_support::reset(), "initialize") == "failed 1 upstream_reset");
     CHECK(says(test_support::html(), "initialize").starts_with("failed 1 upstream_protocol"));
     CHECK(says(answer_json(result_of(1)), "initialize") == "received " + result_of(1));
+    // It says that it is a newer one.
+    const std::string newer = R"({"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no"}})";
+    CHECK(says(answer(400, newer), "initialize") == "failed 1 upstream_status modern");
     CHECK(says(answer(404, ""), "server/discover") == "failed 1 upstream_status legacy");
     CHECK(says(answer(405, ""), "tools/list") == "failed 1 upstream_status legacy");
 }

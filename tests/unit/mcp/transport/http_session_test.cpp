@@ -11,6 +11,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 
 TEST_SUITE_BEGIN("mcp/http_session");
 
@@ -164,6 +165,61 @@ TEST_CASE("a server of the modern era is asked without a session, and listened t
     CHECK(x.wait_until([&] { return count(agent, "tools/list") == 3; }));
     x.stop();
     CHECK(std::ranges::none_of(agent.requests(), [](const auto& each) { return each.method == "DELETE"; }));
+}
+
+TEST_CASE("A server over HTTP that comes back in the other era is spoken to in that one, whatever id its refusals have")
+{
+    for (const auto& [began_modern, with_id] : {std::pair{false, false}, {false, true}, {true, false}, {true, true}}) {
+        CAPTURE(began_modern);
+        CAPTURE(with_id);
+        std::atomic<bool> modern{began_modern};
+        const auto refusal = [with_id](const recorded_request& asked, const std::string& what) {
+            return answer(400, with_id ? reply(asked, what) : R"({"jsonrpc":"2.0","id":null)" + what + "}");
+        };
+        const auto serve = [&modern, refusal](const recorded_request& asked) {
+            if (asked.method != "POST") {
+                return answer(405, "");
+            }
+            if (asked.body.find("\"id\":") == std::string::npos) {
+                return answer(202, "");
+            }
+            if (modern && asked.body.find("2026-07-28") == std::string::npos) {
+                return refusal(
+                    asked,
+                    R"(,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"]}})"
+                );
+            }
+            if (modern && asks(asked, "server/discover")) {
+                return answer_json(
+                    reply(asked, R"(,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})")
+                );
+            }
+            if (!modern && asks(asked, "initialize")) {
+                return answer_json(legacy_answer(asked), {{"Mcp-Session-Id", "s-1"}});
+            }
+            if (!modern && asked.header("mcp-session-id") != "s-1") {
+                return refusal(asked, R"(,"error":{"code":-32000,"message":"Bad Request: Server not initialized"})");
+            }
+            return answer_json(legacy_answer(asked));
+        };
+        scripted_agent agent{serve};
+        http_rig x;
+        x.settings.states.ping_interval = core::duration{0};
+        x.settings.states.steady_after = core::duration{0};
+        x.start_at(agent.url("/mcp"));
+        REQUIRE(x.wait_for(session_state::ready));
+        modern = !began_modern;
+        x.runner->refresh();
+        const auto expected = began_modern ? mcp::era::legacy : mcp::era::modern;
+        REQUIRE(x.wait_until([&] {
+            return x.runner->state() == session_state::ready && x.runner->latest()->server.speaks == expected;
+        }));
+        CHECK(std::ranges::count(x.states, std::pair{session_state::starting, session_reason::era_changed}) == 1);
+        CHECK(
+            std::ranges::count(x.states, session_state::backoff, &std::pair<session_state, session_reason>::first) == 0
+        );
+        x.stop();
+    }
 }
 
 TEST_CASE("a tool that has to be rejected is not listed, and each walk tells once which and why, masked")

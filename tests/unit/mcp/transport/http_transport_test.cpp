@@ -322,6 +322,42 @@ TEST_CASE("404 and 400 to what named no session lose none")
     );
 }
 
+TEST_CASE("Once a session stands, a failure tells the server's era only if it is another than the one that is spoken")
+{
+    const auto failure = [](int code, const std::string& text) {
+        return R"({"jsonrpc":"2.0","id":null,"error":{"code":)" + std::to_string(code) + R"(,"message":")" + text +
+               R"("}})";
+    };
+    struct row {
+        bool modern;
+        unsigned status;
+        std::string body;
+        const char* told;
+    };
+    for (const auto& [speaks_modern, status, body, told] : {
+             row{false, 400, failure(-32022, "Unsupported protocol version"), "failed 2 upstream_status modern"},
+             row{false, 400, failure(-32602, "Unsupported protocol version"), "failed 2 upstream_status"},
+             row{false, 400, "", "failed 2 upstream_status"},
+             row{true, 400, failure(-32000, "Bad Request: Server not initialized"), "failed 2 upstream_status legacy"},
+             row{true, 404, failure(-32001, "Session not found"), "failed 2 upstream_status legacy"},
+             row{true, 400, failure(-32022, "Unsupported protocol version"), "failed 2 upstream_status"},
+             row{true, 503, failure(-32000, "no session"), "failed 2 upstream_status"},
+             row{true, 404, "", "failed 2 upstream_status"},
+         }) {
+        CAPTURE(speaks_modern);
+        CAPTURE(status);
+        CAPTURE(body);
+        scripted_agent agent{in_session(always(answer(status, body)))};
+        transport_rig x{agent.url()};
+        x.begin();
+        if (speaks_modern) {
+            x.wire->settle(modern);
+        }
+        REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+        CHECK(x.wait_for(told));
+    }
+}
+
 TEST_CASE("in the modern era each request says what it is, in ASCII, and no session is named")
 {
     scripted_agent agent{always(answer_json(result_of(1), {{"Mcp-Session-Id", "s-1"}}))};

@@ -1,0 +1,101 @@
+#include "mcp/session/handshake.hpp"
+
+#include "mcp/session/runner.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace mcp {
+
+handshake::handshake(session_host& host, connections& over, operator_notes& notes, requests& open, list_walks& walks)
+    : host_{host},
+      connections_{over},
+      notes_{notes},
+      requests_{open},
+      walks_{walks}
+{
+}
+
+void handshake::send(const session_action& action, const client_info& client)
+{
+    dialect_ = {std::string{action.version}, client};
+    began_ = std::chrono::steady_clock::now();
+    const bool modern = action.kind == action_kind::send_discover;
+    if (auto* const current = connections_.current(); modern && current != nullptr) {
+        current->wire().settle(dialect_);
+        if (const auto known = std::exchange(current->discovered, {}); !known.empty()) {
+            began_ = current->asked_at;
+            return take(known);
+        }
+    }
+    const auto id = requests_.begin(purpose::handshake);
+    requests_.send(
+        {modern ? discover_request(id, dialect_) : initialize_request(id, dialect_),
+         id,
+         modern ? "server/discover" : "initialize"}
+    );
+}
+
+void handshake::send_initialized()
+{
+    requests_.send({initialized_notification(), 0, "notifications/initialized"});
+}
+
+void handshake::take(std::string_view result)
+{
+    auto facts = dialect_.modern() ? read_discover_result(result) : read_initialize_result(result);
+    if (!facts) {
+        return refuse(notes_.shown(facts.error().detail));
+    }
+    session_event event;
+    event.kind = event_kind::handshake_done;
+    event.version = facts->protocol_version;
+    dialect_.version = facts->protocol_version;
+    walks_.set_server(std::move(*facts), dialect_);
+    auto* const current = connections_.current();
+    if (current != nullptr) {
+        current->wire().settle(dialect_);
+    }
+    fell_back_ = current != nullptr && current->wire().fell_back();
+    if (fell_back_) {
+        notes_.fell_back();
+    }
+    notes_.set_needs_operator(false);
+    auto& counts = host_.counts();
+    ++counts.handshakes;
+    counts.latest_handshake = std::chrono::duration_cast<core::duration>(std::chrono::steady_clock::now() - began_);
+    host_.happened(std::move(event));
+}
+
+void handshake::refuse(std::string why, std::optional<era> says)
+{
+    refused_ = why;
+    notes_.say(session_reason::handshake_refused, std::move(why));
+    session_event event;
+    event.kind = event_kind::handshake_refused;
+    event.verdict = says;
+    host_.happened(std::move(event));
+}
+
+void handshake::on_late_start()
+{
+    auto* const current = connections_.current();
+    auto* const shown = current != nullptr ? current : connections_.probe();
+    if (shown == nullptr) {
+        return;
+    }
+    // What `initialize` was refused with beside the probe is told with it, and does not pass by itself.
+    notes_.set_needs_operator(notes_.needs_operator() && current == nullptr && !refused_.empty());
+    const auto words = shown->wire().last_words();
+    const auto said = words.empty() ? words : "; it wrote: " + words;
+    if (host_.state().state() == session_state::initializing) {
+        notes_.say_late(session_reason::handshake_timeout, said);
+    } else if (current == nullptr) {
+        notes_.say(
+            session_reason::probe_failed,
+            "no answer to server/discover" + (refused_.empty() ? refused_ : "; to initialize: " + refused_) + said
+        );
+    }
+}
+
+}  // namespace mcp

@@ -1,0 +1,62 @@
+// A server that comes back in the other era behind a session that stands.
+#include "tests/unit/mcp/session/runner_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+using mcp_test::result;
+using mcp_test::rig;
+using mcp_test::scripted_server;
+using mcp_test::session_reason;
+using mcp_test::session_state;
+
+TEST_SUITE_BEGIN("mcp/session/era_changes");
+
+TEST_CASE(
+    "A walk that a server of the other era answers begins the session again at once, and says so to who waits for it"
+)
+{
+    for (const bool began_modern : {false, true}) {
+        CAPTURE(began_modern);
+        rig x;
+        x.settings.states.steady_after = core::duration{0};
+        bool modern = began_modern;
+        x.server.answer = [&modern, as_ever = x.server.answer](const scripted_server::line& asked) -> std::string {
+            const bool spoken = asked.text.find("2026-07-28") != std::string::npos;
+            if (modern && asked.method == "server/discover") {
+                return result(asked, R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+            }
+            if (asked.id == "0" || asked.method == "server/discover" || modern == spoken) {
+                return as_ever(asked);
+            }
+            const std::string refusal =
+                modern
+                    ? R"({"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"]}})"
+                    : R"({"code":-32000,"message":"Bad Request: Server not initialized"})";
+            return R"({"jsonrpc":"2.0","id":)" + asked.id + R"(,"error":)" + refusal + "}";
+        };
+        x.start();
+        REQUIRE(x.wait_for(session_state::ready));
+        REQUIRE(x.walks.size() == 1);
+        modern = !began_modern;
+        x.runner->refresh();
+        REQUIRE(x.wait_until([&] { return x.walks.size() == 3; }));
+        CHECK(x.server.settled == (began_modern ? "2025-06-18" : "2026-07-28"));
+        CHECK(x.runner->state() == session_state::ready);
+        REQUIRE_FALSE(x.walks[1].has_value());
+        CHECK(x.walks[1].error().detail.starts_with(
+            began_modern ? "it speaks the legacy era by now: Bad Request: Server not"
+                         : "it speaks the modern era by now: Uns"
+        ));
+        for (const auto& [state, why] : x.states) {
+            CHECK(state != session_state::degraded);
+            CHECK(state != session_state::backoff);
+        }
+        CHECK(std::ranges::count(x.states, std::pair{session_state::starting, session_reason::era_changed}) == 1);
+    }
+}
+
+TEST_SUITE_END();
