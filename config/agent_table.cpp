@@ -53,6 +53,10 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {"none"},
      "More paths below `/agents/<id>`. Cardea passes any method and body on, unchanged, to the same path below `url`. "
      "`*` matches anything within a segment, `**` any number of segments: `/v1/*`, `/**`."},
+    {"push",
+     optional_choice<core::push_mode>{&agent::push},
+     {.setting = "push"},
+     "Who delivers [push notifications](operations.md#push-notifications) of the agent: itself, or Cardea."},
     {"discover",
      access_policy_key{&agent::discover, decision::discover},
      {"as `access.rules` say"},
