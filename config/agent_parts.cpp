@@ -1,5 +1,6 @@
 #include "config/agent_parts.hpp"
 
+#include "config/choice.hpp"
 #include "config/json_value.hpp"
 #include "core/ascii.hpp"
 
@@ -146,6 +147,20 @@ std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, p
         }
     }
     return headers;
+}
+
+std::vector<core::a2a_dialect> read_dialects(const field& f, problem_list& problems)
+{
+    std::vector<core::a2a_dialect> dialects;
+    for (const auto& element : read_list(f, "a list of dialects", problems)) {
+        const auto dialect = read_choice<core::a2a_dialect>(element, problems);
+        if (dialect && std::ranges::find(dialects, *dialect) != dialects.end()) {
+            refuse(element, "is given twice", listed<core::a2a_dialect>() + ", each once", problems);
+        } else if (dialect) {
+            dialects.push_back(*dialect);
+        }
+    }
+    return dialects;
 }
 
 std::vector<std::string> read_relay_paths(const field& f, problem_list& problems)

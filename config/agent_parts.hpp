@@ -36,6 +36,9 @@ std::string_view wrong_header_value(std::string_view value);
 std::vector<std::pair<std::string, core::secret>>
 read_headers(const field& f, problem_list& problems, header_use use = header_use::cards);
 
+// `speaks`: each dialect once.
+std::vector<core::a2a_dialect> read_dialects(const field& f, problem_list& problems);
+
 // `relay_paths`: each begins with '/' and has no query, no dot segment and no control character.
 std::vector<std::string> read_relay_paths(const field& f, problem_list& problems);
 

@@ -103,6 +103,16 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {},
      "Whether the card may choose the path for calls, on the agent's own scheme, host and port. A card never leads to "
      "another host. `never`: calls go to `url`."},
+    {"speaks",
+     dialect_list_key{&agent::dialects},
+     {"as its card says"},
+     "The dialects of A2A in which the agent takes calls, if its card does not say so or is wrong. Only for A2A "
+     "agents."},
+    {"bridge",
+     switch_key{&agent::bridge},
+     {},
+     "Whether callers of other dialects of A2A reach the agent: Cardea then "
+     "[translates](protocol-profile.md) their calls. If false, calls only pass as they are."},
     {"extended_card",
      choice_key<core::extended_card_access>{&agent::extended_card},
      {},

@@ -78,6 +78,7 @@ struct url_key : member_key<std::string> {};
 struct key_set_key : member_key<std::string> {};
 struct pattern_list_key : member_key<std::vector<std::string>> {};
 struct origin_list_key : member_key<std::vector<std::string>> {};
+struct dialect_list_key : member_key<std::vector<core::a2a_dialect>> {};
 struct secret_key : member_key<core::secret> {};
 struct secret_map_key : member_key<secret_map> {};
 
@@ -139,6 +140,7 @@ using agent_key_type = std::variant<
     key_set_key,
     pattern_list_key,
     origin_list_key,
+    dialect_list_key,
     secret_key,
     secret_map_key,
     credentials_key,

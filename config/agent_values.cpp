@@ -56,6 +56,7 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 },
                 [&](const pattern_list_key& type) { set(type, std::optional{read_relay_paths(f, problems)}); },
                 [&](const origin_list_key& type) { set(type, std::optional{read_origins(f, problems)}); },
+                [&](const dialect_list_key& type) { set(type, std::optional{read_dialects(f, problems)}); },
                 [&](const access_policy_key& type) { set(type, read_policy(f, type.about, problems)); },
                 [&](const skill_rules_key& type) { set(type, std::optional{read_skill_rules(f, problems)}); },
                 [&](const card_patch_key& type) { set(type, std::optional{read_card_patch(f, problems)}); },

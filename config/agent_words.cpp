@@ -23,6 +23,13 @@ constexpr overloaded shown{
     [](std::uint64_t bytes) { return json(size_text(bytes)); },
     [](core::duration time) { return json(to_text(time)); },
     [](const std::vector<std::string>& list) { return json(list); },
+    [](const std::vector<core::a2a_dialect>& dialects) {
+        auto names = json::array();
+        for (const auto each : dialects) {
+            names.push_back(core::name(each));
+        }
+        return names;
+    },
     [](const core::secret& value) { return value.empty() ? json{} : json(core::masked); },
     [](const secret_map& secrets) {
         auto masked = json::object();
@@ -64,6 +71,7 @@ std::string written_as(const agent_setting& row)
             [](const pattern_list_key&) { return std::string{"list of patterns"}; },
             [](const origin_list_key&) { return std::string{"list of https origins"}; },
             [](const header_list_key&) { return std::string{"list of header fields"}; },
+            [](const dialect_list_key&) { return "list of " + listed<core::a2a_dialect>("`"); },
             [](const secret_key&) { return std::string{"secret"}; },
             [](const secret_map_key&) { return std::string{"map of secrets"}; },
             [](const access_policy_key&) { return std::string{"map, list of maps, or a word"}; },

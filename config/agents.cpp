@@ -67,6 +67,7 @@ public:
             check_session();
             check_registered();
             check_overlays();
+            check_dialects();
             check_credentials(agent_, path_, at_, problems_);
         }
         agent_.id = id.text;
@@ -290,6 +291,16 @@ private:
     {
         if (!agent_.overlays.empty() && agent_.extended_card != core::extended_card_access::managed) {
             problems_.add(at_, path_ + ".overlays", "stands without `extended_card: managed`; expected both");
+        }
+    }
+
+    void check_dialects()
+    {
+        for (const auto* key : {"speaks", "bridge", "push"}) {
+            const auto* given = find_field(given_, key);
+            if (given != nullptr && agent_.mcp) {
+                problems_.add(given->at, given->path, "is for A2A agents; remove it");
+            }
         }
     }
 

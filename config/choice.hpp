@@ -26,6 +26,10 @@ inline constexpr std::string_view not_chosen<core::protocol> = "is not a protoco
 template <>
 inline constexpr std::string_view not_chosen<core::card_shape> = "is not a shape of cards";
 template <>
+inline constexpr std::string_view not_chosen<core::a2a_dialect> = "is not a dialect of A2A";
+template <>
+inline constexpr std::string_view not_chosen<core::error_edition> = "is not one of the two";
+template <>
 inline constexpr std::string_view not_chosen<core::signature_policy> = "is not a policy for signatures";
 template <>
 inline constexpr std::string_view not_chosen<core::log_level> = "is not a level";

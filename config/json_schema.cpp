@@ -341,6 +341,7 @@ json schema_of(const agent_setting& row)
             [](const url_key&) { return url(); },
             [](const pattern_list_key&) { return list_of(any_text()); },
             [](const origin_list_key&) { return list_of(url()); },
+            [](const dialect_list_key&) { return list_of(one_of(core::choices<core::a2a_dialect>)); },
             [](const secret_map_key&) { return map_of(any_text()); },
             [](const access_policy_key&) { return reference("policy"); },
             [](const skill_rules_key&) { return skill_rules(); },

@@ -168,6 +168,10 @@ constexpr auto settings_table = std::to_array<setting>({
      "Whether JSON-RPC callers of A2A 0.3 who need a credential and send none get the error -32008 of A2X with the "
      "status "
      "401. Other callers get only the status."},
+    {"errors.profile",
+     choice_setting<core::error_edition>{of<&settings::errors, &error_settings::profile>},
+     "Which edition of A2A 1.0 decides the HTTP status of Cardea's own and of translated errors for callers of "
+     "HTTP+JSON. 1.0.1 changed some of them: [errors](protocol-profile.md#errors)."},
 
     {"mcp.walk",
      duration_setting{of<&settings::mcp, &mcp_settings::walk>, 0s, day},

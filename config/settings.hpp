@@ -121,6 +121,7 @@ struct reload_settings {
 
 struct error_settings {
     bool a2x = false;  // callers of A2A 0.3 without a credential get the JSON-RPC error of A2X
+    core::error_edition profile = core::error_edition::v1_0_1;
 };
 
 struct debug_settings {

@@ -21,6 +21,16 @@ std::string_view name(protocol value) noexcept
     return chosen_name(value);
 }
 
+std::string_view name(a2a_dialect value) noexcept
+{
+    return chosen_name(value);
+}
+
+std::string_view name(error_edition value) noexcept
+{
+    return chosen_name(value);
+}
+
 std::string_view name(card_shape value) noexcept
 {
     return chosen_name(value);

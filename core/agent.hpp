@@ -20,6 +20,18 @@ namespace core {
 
 enum class protocol : std::uint8_t { a2a, mcp };
 
+// A generation of A2A and a JSON binding: what an agent or a caller speaks.
+enum class a2a_dialect : std::uint8_t { v03_jsonrpc, v03_rest, v1_jsonrpc, v1_rest };
+
+// "0.3/jsonrpc", "0.3/rest", "1.0/jsonrpc", "1.0/rest".
+std::string_view name(a2a_dialect d) noexcept;
+
+// Whose edition of A2A 1.0 the gateway's own errors follow in HTTP+JSON: 1.0.1 changed their statuses.
+enum class error_edition : std::uint8_t { v1_0_0, v1_0_1 };
+
+// "1.0.0", "1.0.1".
+std::string_view name(error_edition e) noexcept;
+
 // The generation of cards that callers are shown: that of the A2A-Version they name, or always the same.
 enum class card_shape : std::uint8_t { automatic, v1, v03, hybrid };
 
@@ -100,6 +112,8 @@ struct agent {
     boxed<mcp_server> mcp;  // how it is reached, if it speaks MCP
     std::string card_url;   // empty: looked for beside `url` (docs/architecture.md)
     card_trust trust = card_trust::never;
+    std::vector<a2a_dialect> dialects;  // of A2A, instead of what its card says; each once; empty: as the card says
+    bool bridge = true;                 // calls of other dialects are translated to its own
     extended_card_access extended_card = extended_card_access::automatic;
     std::vector<skill_rule> skills;      // a skill that no rule is for is public
     std::vector<card_overlay> overlays;  // of extended cards that the gateway makes, applied in this order

@@ -27,6 +27,18 @@ inline constexpr auto choices<protocol> =
     std::to_array<choice<protocol>>({{protocol::a2a, "a2a"}, {protocol::mcp, "mcp"}});
 
 template <>
+inline constexpr auto choices<a2a_dialect> = std::to_array<choice<a2a_dialect>>(
+    {{a2a_dialect::v03_jsonrpc, "0.3/jsonrpc"},
+     {a2a_dialect::v03_rest, "0.3/rest"},
+     {a2a_dialect::v1_jsonrpc, "1.0/jsonrpc"},
+     {a2a_dialect::v1_rest, "1.0/rest"}}
+);
+
+template <>
+inline constexpr auto choices<error_edition> =
+    std::to_array<choice<error_edition>>({{error_edition::v1_0_0, "1.0.0"}, {error_edition::v1_0_1, "1.0.1"}});
+
+template <>
 inline constexpr auto choices<card_shape> = std::to_array<choice<card_shape>>(
     {{card_shape::automatic, "auto"}, {card_shape::v1, "v1"}, {card_shape::v03, "v0.3"}, {card_shape::hybrid, "hybrid"}}
 );

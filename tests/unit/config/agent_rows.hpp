@@ -39,6 +39,11 @@ inline void change(std::vector<std::string>& list)
     list.emplace_back("other");
 }
 
+inline void change(std::vector<core::a2a_dialect>& dialects)
+{
+    dialects.push_back(core::a2a_dialect::v1_rest);
+}
+
 inline void change(core::secret& value)
 {
     value = core::secret{"s3cr3t"};

@@ -83,6 +83,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.debug.core);
     CHECK_FALSE(s.reload.watch);
     CHECK(s.errors.a2x);
+    CHECK(s.errors.profile == core::error_edition::v1_0_0);
     CHECK(s.admin_access == core::admin_access::scopes);
     CHECK(s.registration.token.reveal() == "token-in-a-file-1");
     CHECK(s.registration.allow == std::vector<std::string>{"10.0.0.0/8", "fd00::/8"});
@@ -168,6 +169,8 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.url = "http://10.0.0.7:9000/a2a/";
     weather.card_url = "https://10.0.0.7:9000/card.json?x=1";
     weather.trust = core::card_trust::never;
+    weather.dialects = {core::a2a_dialect::v1_rest, core::a2a_dialect::v03_jsonrpc};
+    weather.bridge = false;
     weather.push = core::push_mode::passthrough;
     weather.extended_card = core::extended_card_access::managed;
     weather.skills = {
@@ -367,6 +370,44 @@ TEST_CASE("where an extended card comes from is one of four")
                 .extended_card == value
         );
     }
+}
+
+TEST_CASE("what an agent speaks is a list of dialects, each once, and only of A2A agents")
+{
+    using enum core::a2a_dialect;
+    const auto agent =
+        right("agents: {a: {url: \"http://h\", speaks: [0.3/jsonrpc, 0.3/rest, 1.0/jsonrpc, 1.0/rest], bridge: false}}")
+            .agents.at(0);
+    CHECK(agent.dialects == std::vector{v03_jsonrpc, v03_rest, v1_jsonrpc, v1_rest});
+    CHECK_FALSE(agent.bridge);
+    const auto usual = right("agents: {a: {url: \"http://h\"}}").agents.at(0);
+    CHECK(usual.dialects.empty());
+    CHECK(usual.bridge);
+    CHECK(
+        problems_of("agents: {a: {url: \"http://h\", speaks: [0.3, 1.0/rest, 1.0/rest]}}") ==
+        "c.yml:1:40: agents.a.speaks[0]: \"0.3\" is not a dialect of A2A; expected 0.3/jsonrpc, 0.3/rest, 1.0/jsonrpc "
+        "or 1.0/rest\n"
+        "c.yml:1:55: agents.a.speaks[2]: \"1.0/rest\" is given twice; expected 0.3/jsonrpc, 0.3/rest, 1.0/jsonrpc or "
+        "1.0/rest, each once\n"
+    );
+    CHECK(
+        problems_of("agents: {a: {command: npx, bridge: true}}") ==
+        "c.yml:1:36: agents.a.bridge: is for A2A agents; remove it\n"
+    );
+    CHECK(
+        problems_of("agents: {a: {command: npx, speaks: [1.0/rest]}}") ==
+        "c.yml:1:36: agents.a.speaks: is for A2A agents; remove it\n"
+    );
+}
+
+TEST_CASE("the edition that the statuses of errors follow is one of two")
+{
+    CHECK(right("errors: {profile: 1.0.0}").errors.profile == core::error_edition::v1_0_0);
+    CHECK(right("{}").errors.profile == core::error_edition::v1_0_1);
+    CHECK(
+        problems_of("errors: {profile: \"1.0\"}") ==
+        "c.yml:1:19: errors.profile: \"1.0\" is not one of the two; expected 1.0.0 or 1.0.1\n"
+    );
 }
 
 TEST_CASE("a shape of cards is one of four, for all agents and for one")

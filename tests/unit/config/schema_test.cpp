@@ -63,7 +63,7 @@ TEST_CASE("a word that only looks like a key is not taken for it")
              "stderr",  "enabled", "name",    "description", "image", "restarts_on", "roots",
              "state",   "tags",    "sandbox", "path",        "port",  "oauth",       "scopes",
              "icon",    "proxy",   "title",   "stdio",       "cache", "provider",    "model",
-             "account", "profile", "id",      "group",       "alias", "retry",       "mode",
+             "account", "persona", "id",      "group",       "alias", "retry",       "mode",
          }) {
         CAPTURE(key);
         CHECK(config::unknown_agent_key(key).find("did you mean") == std::string::npos);
