@@ -1,10 +1,13 @@
 // POST /agents/<id>: reads a JSON-RPC call as far as the gateway has to know it, and prepares it for the relay.
 #pragma once
 
+#include "a2a/dialect/push_edit.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/traffic/endpoint.hpp"
 
 #include <optional>
+#include <string_view>
+#include <vector>
 
 namespace gateway::traffic {
 
@@ -17,6 +20,10 @@ public:
 private:
     net::routine<core::scan_outcome> read_long_call(request_context& request, std::string_view body);
     net::routine<> await_card(request_context& request);
+    net::routine<> mediate_push(request_context& request, core::jsonrpc_call call);
+    net::routine<a2a::translation<std::vector<a2a::placed_push_config>>>
+    find_push(request_context& request, a2a::dialect caller, a2a::operation what, std::string_view params);
+    static net::routine<> refuse_push(request_context& request, a2a::dialect caller, a2a::refusal why);
     std::optional<net::routine<>> prepare(request_context& request, std::string_view body, a2a::method method);
 };
 

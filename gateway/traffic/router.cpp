@@ -2,6 +2,7 @@
 
 #include "core/agent.hpp"
 #include "core/ascii.hpp"
+#include "gateway/model/push_addresses.hpp"
 #include "gateway/model/registration.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/path_pattern.hpp"
@@ -123,6 +124,8 @@ destination find_destination(std::string_view target) noexcept
         to.legacy_card = to.below == model::legacy_card_path;
     } else if (to.below == model::mcp_path) {
         to.where = model::route::mcp;
+    } else if (to.below.size() > model::push_path.size() && to.below.starts_with(model::push_path)) {
+        to.where = model::route::push;
     } else {
         to.where = model::route::relay;
         to.extended = extended_path_at(to.below);
