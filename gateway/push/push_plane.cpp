@@ -128,7 +128,7 @@ std::string push_plane::new_id() const
     return jose::base64url({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-void push_plane::on_sweep(core::steady_time now)
+void push_plane::start_due(core::steady_time now)
 {
     while (!stopped_ && addresses_ != nullptr) {
         auto next = queue_.next(now);
@@ -144,6 +144,7 @@ void push_plane::on_sweep(core::steady_time now)
                 queue_.try_again(lane, services_.now() + longest_pause);
             }
             net::log_thrown(bug, services_.log, "push");
+            start_due(services_.now());  // the next of its lane
         });
     }
 }

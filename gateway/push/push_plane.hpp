@@ -83,9 +83,10 @@ public:
     bool busy() const noexcept { return under_way_ > 0; }
 
     void on_due() override {}
-    void on_sweep(core::steady_time now) override;
+    void on_sweep(core::steady_time now) override { start_due(now); }
 
 private:
+    void start_due(core::steady_time now);
     net::task<> deliver(store::delivery_facts delivery);
     net::task<push_verdict> attempt(store::delivery_facts delivery);
     net::task<push_verdict> send(store::kept_delivery delivery, model::push_receiver receiver);
