@@ -55,7 +55,9 @@ net::routine<> push_endpoint::answer(request_context& request)
     const auto& receiver = *request.push;
     const auto& head = request.caller.head();
     if (!shows_proof(head.fields, receiver)) {
-        co_await respond_error(request, core::caller_error(errc::unauthenticated, "push"));
+        auto answer = model::error_answer(errc::unauthenticated, request.record.agent);
+        net::http1::head_writer{answer.fields}.field("WWW-Authenticate", "Bearer");
+        co_await respond_error(request, core::caller_error(errc::unauthenticated, "push"), std::move(answer));
         co_return;
     }
     if (net::way_of(head.fields).passes > 0) {
